@@ -1,0 +1,46 @@
+# `make demo` and `make test` need only Python 3.11+ and make; each does its own set-up in .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types tests bench lock clean
+
+help:            ## this list
+	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
+
+demo: $(VENV)/.installed          ## related pages on the bundled sample web
+	@$(BIN)/cocite demo
+
+test: lint types tests            ## everything that CI checks
+
+lint: $(VENV)/.installed-dev      ## ruff
+	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench
+
+types: $(VENV)/.installed-dev     ## mypy, strict
+	$(BIN)/mypy
+
+tests: $(VENV)/.installed-dev     ## pytest
+	$(BIN)/pytest
+
+lock: $(VENV)/.installed-dev      ## choose the development versions anew
+	$(BIN)/python -m pip install -q uv
+	$(BIN)/uv pip compile -q --upgrade pyproject.toml --group dev --no-emit-index-url --no-header -o requirements-dev.lock
+
+clean:           ## remove the virtual environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "cocite needs Python 3.11 or newer; set PYTHON=/path/to/python3"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/.created
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml requirements-dev.lock | $(VENV)/.created
+	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements-dev.lock
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	@touch $@ $(VENV)/.installed

@@ -1,0 +1,131 @@
+"""Page records: the one shape in which pages and links enter cocite (see `docs/page-records.md`).
+
+A reader yields `Page` objects or, where it can, Arrow record batches of `SCHEMA`; `batches` turns the first into the
+second, so that the builder sees one shape. Address columns may be dictionary-encoded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+
+@dataclass(slots=True)
+class Link:
+    """One link of a page, in page order."""
+
+    url: str
+    text: str = ""
+    block: int | None = None  # the section of the page it stands in, from 0; None is unknown
+    context: str = ""  # words around the link
+    rel: str = ""  # as in HTML: space-separated tokens
+    weight: float = 1.0  # probability in (0, 1]
+    boilerplate: bool = False  # navigation, header, footer, aside
+
+
+@dataclass(slots=True)
+class Page:
+    """One captured page, or an alias (`redirect`, `canonical`) of another address."""
+
+    url: str
+    title: str = ""
+    text: str = ""
+    links: list[Link] = field(default_factory=list)
+    headings: list[str] = field(default_factory=list)  # headings[block] names the block
+    status: int | None = None  # HTTP status of the capture
+    redirect: str = ""  # this address leads to that one
+    canonical: str = ""  # the page says its proper address is that one
+    captured: str = ""  # ISO 8601 date or time; the newest capture of a page wins
+    lang: str = ""  # ISO 639 code
+    noindex: bool = False  # meta robots asked not to be indexed
+    partial: bool = False  # an edge list's rows: records of one page add up instead of replacing each other
+
+
+LINK = pa.struct(
+    [
+        pa.field("url", pa.string()),
+        pa.field("text", pa.string()),
+        pa.field("block", pa.int32()),
+        pa.field("context", pa.string()),
+        pa.field("rel", pa.string()),
+        pa.field("weight", pa.float32()),
+        pa.field("boilerplate", pa.bool_()),
+    ]
+)
+SCHEMA = pa.schema(
+    [
+        pa.field("url", pa.string()),
+        pa.field("title", pa.string()),
+        pa.field("text", pa.string()),
+        pa.field("links", pa.list_(LINK)),
+        pa.field("headings", pa.list_(pa.string())),
+        pa.field("status", pa.int32()),
+        pa.field("redirect", pa.string()),
+        pa.field("canonical", pa.string()),
+        pa.field("captured", pa.string()),
+        pa.field("lang", pa.string()),
+        pa.field("noindex", pa.bool_()),
+        pa.field("partial", pa.bool_()),
+    ]
+)
+
+
+class Report:
+    """What a reader or builder met on its way: counts, and per reason the number of things left out and one example."""
+
+    def __init__(self, strict: bool = False) -> None:
+        self.strict = strict
+        self.read: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+        self.example: dict[str, str] = {}
+
+    def skip(self, reason: str, example: str = "", count: int = 1) -> None:
+        """Count something that cannot be used; with `strict`, stop."""
+        from cocite.errors import BadSource
+
+        self.skipped[reason] += count
+        self.example.setdefault(reason, example[:200])
+        if self.strict:
+            raise BadSource(f"{reason}: {example[:200]!r} (leave out --strict to count and skip such records)")
+
+    def merge(self, other: Report) -> None:
+        """Add another report's counts to this one."""
+        self.read.update(other.read)
+        self.skipped.update(other.skipped)
+        for reason, example in other.example.items():
+            self.example.setdefault(reason, example)
+
+
+def batches(pages: Iterable[Page], links_per_batch: int = 200_000, text_per_batch: int = 32 << 20) -> Iterator[pa.RecordBatch]:
+    """Gather pages into record batches of bounded size."""
+    gathered: list[Page] = []
+    links = text = 0
+    for page in pages:
+        gathered.append(page)
+        links += len(page.links) + 1
+        text += len(page.text) + len(page.url)
+        if links >= links_per_batch or text >= text_per_batch:
+            yield batch(gathered)
+            gathered, links, text = [], 0, 0
+    if gathered:
+        yield batch(gathered)
+
+
+def batch(pages: list[Page]) -> pa.RecordBatch:
+    """Pages as one record batch of `SCHEMA`."""
+    links = [link for page in pages for link in page.links]
+    offsets = [0]
+    for page in pages:
+        offsets.append(offsets[-1] + len(page.links))
+    link_columns = [pa.array([getattr(link, f.name) for link in links], f.type) for f in LINK]
+    link_array = pa.StructArray.from_arrays(link_columns, fields=list(LINK))
+    columns = [
+        pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), link_array)
+        if f.name == "links"
+        else pa.array([getattr(page, f.name) for page in pages], f.type)
+        for f in SCHEMA
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
