@@ -1,0 +1,231 @@
+"""Page records → a store. Each pass is a file; this one says in which order.
+
+    spill        addresses become fingerprints, new names go to files               spill.py
+    number       names are sorted; a page's place in that order is its number       number.py
+    resolve      fingerprints become numbers; newest captures win; aliases          resolve.py
+    sort_links   both directions, sorted in buckets and encoded                     sort_links.py
+    derive       long lists, best and sampled parents, near-duplicates              derive.py
+    gather_texts titles, headings, anchors, text, in page order                     gather_texts.py
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cocite import __version__
+from cocite.errors import BadSource
+from cocite.graph.derive import derive
+from cocite.graph.gather_texts import gather_texts
+from cocite.graph.generation import FORMAT, Writer, digest, new_generation, publish
+from cocite.graph.number import number_pages
+from cocite.graph.resolve import Resolved, in_order
+from cocite.graph.sort_links import LinkSorter
+from cocite.graph.spill import Spill
+from cocite.pages.address import canonical
+from cocite.pages.site import Sites
+from cocite.sources.records import Report
+
+GIBI = 1 << 30
+
+
+class Source(Protocol):
+    """What a build reads: see sources/open_source.py."""
+
+    @property
+    def spec(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    def records(self) -> Iterator[pa.RecordBatch]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How to build."""
+
+    anchors: bool = True  # keep anchor texts and contexts of links
+    text: bool = True  # keep the main text of pages
+    memory: int = 4 * GIBI  # bytes that a build may use, roughly
+    threads: int = field(default_factory=lambda: min(8, os.cpu_count() or 1))
+    platforms: Path | None = None  # the user's own table of platforms
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build made."""
+
+    path: Path
+    pages: int
+    links: int
+    bytes: int
+    seconds: float
+    report: Report
+    passes: dict[str, float]  # seconds of each
+
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with (what is being done, how much more of it is done, of how much in all if known)."""
+
+
+def no_progress(stage: str, done: int, total: int | None) -> None:
+    """Say nothing."""
+
+
+def build(
+    sources: Iterable[Source],
+    path: Path,
+    report: Report,
+    options: BuildOptions | None = None,
+    progress: Progress = no_progress,
+    *,
+    old: Any = None,
+    remove: NDArray[np.uint64] | None = None,
+) -> Built:
+    """Read sources into a store at `path`. With `old`, a Graph, its pages go in first; `remove` are fingerprints to leave out."""
+    options = options or BuildOptions()
+    started = time.perf_counter()
+    removed = np.unique(np.concatenate([old.removed if old is not None else [], [] if remove is None else remove]).astype(np.uint64))
+    sites = Sites(options.platforms)
+    passes: dict[str, float] = {}
+    clock = Clock(passes)
+    with new_generation(path) as (work, new), ThreadPoolExecutor(options.threads) as pool:
+        writer = Writer(new)
+        try:
+            spill = Spill(
+                work,
+                report,
+                text=options.text,
+                anchors=options.anchors,
+                removed=removed,
+                same_site=lambda a, b: sites.domain(sites.host(canonical(a))) == sites.domain(sites.host(canonical(b))),
+            )
+            described = read_sources(sources, spill, old, pool, options.threads, report, progress)
+            clock.lap("read")
+            pages = number_pages(work, writer, sites, options.memory // 2, options.threads, counted(progress, "numbering pages"))
+            if not pages and old is None:
+                raise BadSource("the sources hold no page that can be used" + why(report))
+            spill.forget()
+            clock.lap("number")
+            resolved = Resolved(spill, pages, pool, options.threads)
+            resolved.number(writer.map("fingerprint"), options.memory // 2, counted(progress, "resolving links", spill.links))
+            resolved.choose_records(writer, undated=int(time.time()) if old is not None else 0)
+            clock.lap("resolve")
+            links = LinkSorter(resolved, writer, options.memory // 2).sort(
+                lambda stage, done: progress(stage, done, spill.links)
+            )
+            clock.lap("sort")
+            derive(writer, pages, options.threads, pool, progress)
+            clock.lap("derive")
+            gather_texts(resolved, writer, options.memory // 4, progress)
+            clock.lap("texts")
+            writer.append("removed", removed)
+            writer.close()
+            manifest = describe(writer, pages, links, described, report, options, sites)
+            folder = publish(path, new, manifest)
+            clock.lap("finish")
+        except BaseException:
+            writer.abandon()
+            raise
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    return Built(path, pages, links, size, time.perf_counter() - started, report, passes)
+
+
+class Clock:
+    """Seconds of each pass."""
+
+    def __init__(self, passes: dict[str, float]) -> None:
+        self._passes = passes
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        """Note the time since the last lap."""
+        now = time.perf_counter()
+        self._passes[name] = now - self._last
+        self._last = now
+
+
+def read_sources(
+    sources: Iterable[Source],
+    spill: Spill,
+    old: Any,
+    pool: ThreadPoolExecutor,
+    threads: int,
+    report: Report,
+    progress: Progress,
+) -> list[dict[str, Any]]:
+    """Spill every record of every source; returns what is to be said of the sources."""
+    described: list[dict[str, Any]] = list(old.manifest["sources"]) if old is not None else []
+    if old is not None:
+        from cocite.graph.reread import reread
+
+        reread(old, spill, progress)
+
+    def numbered() -> Iterator[tuple[int, pa.RecordBatch]]:
+        for source in sources:
+            entry: dict[str, Any] = {"source": source.spec, "kind": source.kind, "records": 0, "links": 0}
+            described.append(entry)
+            for batch in source.records():
+                if not len(batch):
+                    continue
+                links = count_links(batch)
+                entry["records"] += len(batch)
+                entry["links"] += links
+                progress("reading", links, None)
+                yield spill.reserve(links, len(batch)), batch
+
+    for _ in in_order(lambda item: spill.add(*item), numbered(), pool, threads):
+        pass
+    return described
+
+
+def count_links(batch: pa.RecordBatch) -> int:
+    """How many links a batch has."""
+    index = batch.schema.get_field_index("links")
+    if index < 0 or pa.types.is_null(batch.column(index).type):
+        return 0
+    return len(batch.column(index).flatten())
+
+
+def counted(progress: Progress, stage: str, total: int | None = None) -> Callable[[int], None]:
+    """A progress call with its stage filled in."""
+    return lambda done: progress(stage, done, total)
+
+
+def why(report: Report) -> str:
+    """The reasons for which records were left out, for an error message."""
+    reasons = ", ".join(f"{count:,} × {reason}" for reason, count in report.skipped.most_common(3))
+    return f" ({reasons})" if reasons else "; give other sources, or --kind if they were not recognised"
+
+
+def describe(
+    writer: Writer, pages: int, links: int, sources: list[dict[str, Any]], report: Report, options: BuildOptions, sites: Sites
+) -> dict[str, Any]:
+    """The manifest."""
+    platforms = options.platforms.read_bytes() if options.platforms else b""
+    return {
+        "format": FORMAT,
+        "id": digest("".join(f"{n}{a['digest']}" for n, a in sorted(writer.arrays.items())).encode())[:16],
+        "built": datetime.now(UTC).isoformat(timespec="seconds"),
+        "by": f"cocite {__version__}",
+        "pages": pages,
+        "links": links,
+        "aliases": writer.length("alias.page"),
+        "sites": writer.length("site.page"),
+        "hosts": writer.length("host.page"),
+        "sources": sources,
+        "options": {k: v for k, v in asdict(options).items() if k in ("anchors", "text")},
+        "public_suffix_list": sites.version(),
+        "platforms": digest(platforms) if platforms else "",
+        "skipped": dict(report.skipped),
+        "arrays": writer.arrays,
+    }

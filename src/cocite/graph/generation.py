@@ -1,0 +1,214 @@
+"""A store is a folder of generations; one pointer file says which is current. Nothing is ever changed in place.
+
+    web.cocite/CURRENT        "g000001 <digest of its manifest>\n", replaced atomically
+    web.cocite/g000001/       manifest.json and one file per array, see FORMAT.md
+    web.cocite/work-*/        a build under way (or left behind by a killed one: the next build removes it)
+    web.cocite/lock           held while a build runs
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.errors import BadStore
+
+FORMAT = 1
+ALIGNMENT = 8
+
+
+def digest(data: bytes) -> str:
+    """The checksum used throughout a store."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+class Writer:
+    """Writes the arrays of one new generation, appending chunk by chunk, and keeps their sizes and checksums."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.arrays: dict[str, dict[str, Any]] = {}
+        self._files: dict[str, tuple[IO[bytes], Any]] = {}
+
+    def append(self, name: str, values: NDArray[Any]) -> None:
+        """Add values to the end of an array; the first call settles its type."""
+        values = np.ascontiguousarray(values)
+        if name not in self._files:
+            self._files[name] = ((self.folder / f"{name}.bin").open("wb"), hashlib.blake2b(digest_size=16))
+            self.arrays[name] = {"type": values.dtype.newbyteorder("<").str, "length": 0}
+        entry = self.arrays[name]
+        if np.dtype(entry["type"]) != values.dtype:
+            raise TypeError(f"{name} is {entry['type']}, not {values.dtype.str}")
+        file, checksum = self._files[name]
+        data = values.view(np.uint8).data if values.size else b""
+        file.write(data)
+        checksum.update(data)
+        entry["length"] += len(values)
+
+    def length(self, name: str) -> int:
+        """How many values an array has so far."""
+        return int(self.arrays[name]["length"]) if name in self.arrays else 0
+
+    def finish(self, name: str) -> None:
+        """Close an array: it is on disk, and can be mapped."""
+        file, checksum = self._files.pop(name)
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
+        self.arrays[name]["digest"] = checksum.hexdigest()
+
+    def map(self, name: str) -> NDArray[Any]:
+        """A finished (or just flushed) array, mapped for reading."""
+        if name in self._files:
+            self._files[name][0].flush()
+        return map_array(self.folder / f"{name}.bin", self.arrays[name])
+
+    def close(self) -> None:
+        """Finish every array that is still open."""
+        for name in list(self._files):
+            self.finish(name)
+
+    def abandon(self) -> None:
+        """Close the files without claiming that they are whole."""
+        for file, _ in self._files.values():
+            with suppress(OSError):
+                file.close()
+        self._files.clear()
+
+
+def map_array(file: Path, entry: dict[str, Any]) -> NDArray[Any]:
+    """One array of a store, read-only and mapped; refuses a file of the wrong size."""
+    dtype = np.dtype(entry["type"])
+    expected = int(entry["length"]) * dtype.itemsize
+    try:
+        size = file.stat().st_size
+    except OSError as error:
+        raise BadStore(f"{file} is missing: the store is damaged; build it again") from error
+    if size != expected:
+        raise BadStore(f"{file} has {size:,} bytes instead of {expected:,}: the store is damaged; build it again")
+    if not expected:
+        return np.zeros(0, dtype)
+    return np.memmap(file, dtype, mode="r", shape=(int(entry["length"]),)).view(np.ndarray)
+
+
+def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
+    """The folder and manifest of the current generation, the manifest's checksum verified."""
+    if not store.exists():
+        raise BadStore(f"there is no store at {store}; make one with: cocite build SOURCE... -o {store}")
+    for _ in range(5):  # a generation may be replaced and removed between reading the pointer and the manifest
+        try:
+            words = (store / "CURRENT").read_text("ascii", "replace").split()
+        except FileNotFoundError as error:
+            raise BadStore(
+                f"{store} holds no finished store; make one with: cocite build SOURCE... -o {store}"
+            ) from error
+        except OSError as error:
+            raise BadStore(f"{store} is not a store ({error.strerror})") from error
+        if len(words) != 2 or not words[0].startswith("g") or not words[0][1:].isdigit():
+            raise BadStore(f"{store}/CURRENT is damaged; build the store again")
+        folder = store / words[0]
+        try:
+            raw = (folder / "manifest.json").read_bytes()
+        except FileNotFoundError:
+            continue
+        if digest(raw) != words[1]:
+            raise BadStore(f"{folder}/manifest.json does not match its checksum: damaged; build the store again")
+        manifest: dict[str, Any] = json.loads(raw)
+        if manifest.get("format", 0) > FORMAT:
+            raise BadStore(
+                f"{store} has format {manifest['format']}, this cocite reads up to {FORMAT}: upgrade with "
+                "pip install -U cocite, or build the store again"
+            )
+        return folder, manifest
+    raise BadStore(f"{store}: the generation that CURRENT names is missing; build the store again")
+
+
+@contextmanager
+def new_generation(store: Path) -> Iterator[tuple[Path, Path]]:
+    """Lock a store, and give (work folder, new generation's folder); `publish` makes it current. Cleans up after itself."""
+    if store.exists() and not store.is_dir():
+        raise BadStore(f"{store} is a file; give a folder name such as web.cocite")
+    if store.is_dir() and not is_store(store) and any(store.iterdir()):
+        raise BadStore(f"{store} is a folder with other things in it; give the name of a new folder")
+    existed = store.exists()
+    try:
+        store.mkdir(parents=True, exist_ok=True)
+        lock = (store / "lock").open("a")
+    except OSError as error:
+        raise BadStore(f"cannot write to {store}: {error.strerror}") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise BadStore(f"another build is writing {store}; wait for it, or choose another place") from error
+        for left in store.glob("work-*"):
+            shutil.rmtree(left, ignore_errors=True)
+        work = store / f"work-{os.getpid()}"
+        try:
+            (work / "new").mkdir(parents=True)
+            yield work, work / "new"
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise BadStore(
+                    f"the disk of {store} is full: free some space or choose another place; nothing was changed"
+                ) from error
+            raise
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+            if not existed and not (store / "CURRENT").exists():
+                with suppress(OSError):
+                    (store / "lock").unlink()
+                    store.rmdir()
+
+
+def is_store(path: Path) -> bool:
+    """Whether a folder holds a store, or the beginnings of one."""
+    return (path / "CURRENT").exists() or (path / "lock").exists()
+
+
+def publish(store: Path, new: Path, manifest: dict[str, Any]) -> Path:
+    """Make a finished folder the current generation: write its manifest, rename it, swap the pointer."""
+    numbers = [int(p.name[1:]) for p in store.glob("g*") if p.name[1:].isdigit()]
+    manifest["generation"] = max(numbers, default=0) + 1
+    raw = json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False).encode()
+    write_synced(new / "manifest.json", raw)
+    sync_folder(new)
+    folder = store / f"g{manifest['generation']:06d}"
+    new.rename(folder)
+    sync_folder(store)
+    pointer = store / "CURRENT.new"
+    write_synced(pointer, f"{folder.name} {digest(raw)}\n".encode())
+    pointer.replace(store / "CURRENT")
+    sync_folder(store)
+    for old in store.glob("g*"):
+        if old != folder and old.name[1:].isdigit():
+            shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
+    return folder
+
+
+def write_synced(file: Path, data: bytes) -> None:
+    """Write a small file and have it on disk before returning."""
+    with file.open("wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Have a folder's entries on disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

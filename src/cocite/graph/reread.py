@@ -1,0 +1,115 @@
+"""An existing store as the first source of a build: its pages, links and texts, without their sources.
+
+Pages that nothing links to, that link to nothing and have no record (their last link was replaced) are left behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cocite.errors import BadStore
+from cocite.graph.spill import ALIAS, LINK_TEXTS, NOINDEX, STORED, TEXTS, Links, Records, Spill, spelling_orders
+from cocite.graph.store import FETCHED, Graph
+from cocite.kernels import name_codec
+from cocite.kernels.hashing import copy_chosen
+from cocite.pages.key import APART
+
+STEP = 1 << 16
+
+
+def reread(old: Graph, spill: Spill, progress: Callable[[str, int, int | None], None]) -> None:
+    """Put everything that an existing store holds into a spill."""
+    columns = {name: TextCursor(old, name) for name in TEXTS if f"{name}.pages" in old.manifest["arrays"]}
+    if not spill.anchors:
+        columns = {name: column for name, column in columns.items() if name not in LINK_TEXTS}
+    if not spill.text:
+        columns.pop("text", None)
+    aliases, alias_targets = old.array("alias.page"), old.array("alias.target")
+    kind = old.array("page.kind")
+    for first, starts, links in old.iter_links(STEP):
+        count = len(starts) - 1
+        pages = np.arange(first, first + count)
+        fingerprints = old.fingerprints[first : first + count]
+        targets = old.fingerprints[links.targets]
+        lead = np.zeros(count, np.uint64)
+        low, high = np.searchsorted(aliases, [first, first + count])
+        lead[aliases[low:high].astype(np.int64) - first] = old.fingerprints[alias_targets[low:high]]
+        if len(spill.removed):
+            targets = np.where(np.isin(targets, spill.removed), np.uint64(0), targets)
+        gone = np.isin(fingerprints, spill.removed)
+        known = (old.out_degree[pages] > 0) | (old.in_degree[pages] > 0) | (kind[pages] > 0) | (lead > 0)
+        put_names(old, spill, first, known & ~gone)
+        number = spill.reserve(len(targets), count)
+        own = fingerprints.copy()
+        # Pages known from links only have no record: nothing of theirs may compete with a record that is added.
+        own[gone | (((kind[pages] & FETCHED) == 0) & (lead == 0))] = 0
+        records = Records(
+            fingerprint=own,
+            kind=((kind[pages] & NOINDEX) | STORED | np.where(lead > 0, ALIAS, 0)).astype(np.uint8),
+            alias=lead,
+            captured=column_part(old, "page.captured", pages, np.uint32),
+            status=column_part(old, "page.status", pages, np.uint16),
+            language=column_part(old, "page.language", pages, np.uint32),
+            first_link=starts,
+        )
+        attribute = (links.flags.astype(np.uint32) << np.uint32(24)) | (links.blocks + 1).astype(np.uint32)
+        weights = old.array("out.weight")
+        at = old._first_link(first)
+        weight = weights[at : at + len(targets)].astype(np.float32) if len(weights) else np.zeros(0, np.float32)
+        texts = {name: column.take(first, count) for name, column in columns.items()}
+        empty = pa.nulls(count, pa.string())
+        table = pa.table({name: texts.get(name, empty) for name in TEXTS}) if texts else None
+        spill.put(number, records, Links(targets, attribute, weight), table)
+        progress("reading the old store", len(targets), old.links)
+
+
+def column_part(old: Graph, name: str, pages: NDArray[np.int64], dtype: type[np.generic]) -> NDArray[np.generic]:
+    """Values of some pages, 0 where the store has none."""
+    values = old.array(name)
+    return values[pages] if len(values) else np.zeros(len(pages), dtype)
+
+
+def put_names(old: Graph, spill: Spill, first: int, kept: NDArray[np.bool_]) -> None:
+    """Names of the kept pages from `first` on."""
+    count = len(kept)
+    names, offsets = old.names, np.zeros(count + 1, np.int64)
+    size = 128 * count
+    while True:
+        data = np.empty(size, np.uint8)
+        buffer = np.empty(name_codec.LONGEST_KEY, np.uint8)
+        done = name_codec.decode_names(
+            names.words, names.block, names.table, names.shared_table, first, count, buffer, data, offsets
+        )
+        if done < 0:
+            raise BadStore(f"{old.path} is damaged: run cocite check -i {old.path}")
+        if done == count:
+            break
+        size *= 2
+    chosen, ends = np.empty(int(offsets[-1]), np.uint8), np.empty(int(kept.sum()) + 1, np.int64)
+    used = copy_chosen(data, offsets, kept, chosen, ends)
+    spelling = old.array("name.spelling")[first : first + count][kept]
+    shown: list[str | None] = [None] * len(spelling)
+    for i in np.flatnonzero(spelling == APART).tolist():
+        shown[i] = old.address(first + int(np.flatnonzero(kept)[i]))
+    orders = spelling_orders(spelling, own=True)
+    spill.put_names(f"old-{first}", chosen[:used], ends, orders, old.fingerprints[first : first + count][kept], shown)
+
+
+class TextCursor:
+    """Reads a column of texts once, in page order."""
+
+    def __init__(self, old: Graph, name: str) -> None:
+        self._items = old._texts(name).items()
+        self._next = next(self._items, None)
+
+    def take(self, first: int, count: int) -> pa.Array:
+        """The texts of pages [first, first + count), null where there is none."""
+        texts: list[str | None] = [None] * count
+        while self._next is not None and self._next[0] < first + count:
+            texts[self._next[0] - first] = self._next[1].decode("utf-8", "replace")
+            self._next = next(self._items, None)
+        return pa.array(texts, pa.string())

@@ -1,0 +1,471 @@
+"""First pass of a build: page records → blocks on disk in which every address is a 64-bit fingerprint.
+
+The text of an address is looked at once. What later passes carry is its fingerprint; its key goes to a file of names,
+the first time (more or less) that it is met. Blocks are independent of each other, so several threads make them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from cocite.kernels.addresses import Keyed, key_addresses
+from cocite.kernels.hashing import copy_chosen, mark_unseen
+from cocite.pages.key import APART, BARE, HTTP
+from cocite.sources.records import Report
+
+NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16
+"""Flags of a link."""
+REL = {"nofollow": NOFOLLOW, "ugc": UGC, "sponsored": SPONSORED, "me": ME}
+
+PARTIAL, ALIAS, BY_CANONICAL, NOINDEX, STORED = 1, 2, 4, 8, 16
+"""What a record is: one of several that add up; only an alias; a page's links under another address; not to be indexed;
+from the store that is being added to."""
+LARGEST_BLOCK = (1 << 24) - 2
+TEXTS = ("title", "headings", "text", "anchors", "contexts")
+LINK_TEXTS = ("anchors", "contexts")
+NAMES = pa.schema([("key", pa.binary()), ("order", pa.uint16()), ("fingerprint", pa.uint64()), ("shown", pa.string())])
+
+
+@dataclass(slots=True)
+class Records:
+    """The records of a block, in the order in which they came."""
+
+    fingerprint: NDArray[np.uint64]  # of each record's page, 0: unusable
+    kind: NDArray[np.uint8]
+    alias: NDArray[np.uint64]  # of an ALIAS: fingerprint of the page that this address leads to; else 0
+    captured: NDArray[np.uint32]  # seconds since 1970, 0: unknown
+    status: NDArray[np.uint16]
+    language: NDArray[np.uint32]  # two or three ASCII letters as a number
+    first_link: NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Links:
+    """The links of a block's records, in page order."""
+
+    target: NDArray[np.uint64]  # fingerprints, 0: unusable
+    attribute: NDArray[np.uint32]  # flags << 24 | block + 1
+    weight: NDArray[np.float32]  # empty: all 1
+
+
+def save(values: Records | Links, file: Path) -> None:
+    """Set arrays down on disk."""
+    with file.open("wb") as out:
+        np.savez(out, **{f.name: getattr(values, f.name) for f in fields(values)})
+
+
+def load_records(file: Path) -> Records:
+    """The records of a block."""
+    with np.load(file.with_suffix(".records")) as arrays:
+        return Records(**arrays)
+
+
+def load_links(file: Path) -> Links:
+    """The links of a block."""
+    with np.load(file.with_suffix(".links")) as arrays:
+        return Links(**arrays)
+
+
+class Spill:
+    """The blocks, names and texts of one build in its work folder. `add` may be called by several threads."""
+
+    def __init__(
+        self,
+        folder: Path,
+        report: Report,
+        *,
+        text: bool,
+        anchors: bool,
+        removed: NDArray[np.uint64],
+        same_site: Callable[[str, str], bool],
+        seen_entries: int = 1 << 23,
+    ) -> None:
+        self.folder = folder
+        self.report = report
+        self.text = text
+        self.anchors = anchors
+        self.removed = removed
+        self.same_site = same_site
+        self.blocks = 0
+        self.records = 0
+        self.links = 0
+        self.text_bytes = 0
+        self.weighted = False  # some link has a weight
+        self.anchored = False  # some link has a text
+        self._seen = np.zeros(seen_entries, np.uint64)
+        self._lock = threading.Lock()
+        self._dictionaries: dict[int, tuple[pa.Array, NDArray[np.uint64]]] = {}
+        (folder / "blocks").mkdir()
+        (folder / "names").mkdir()
+        (folder / "texts").mkdir()
+
+    def forget(self) -> None:
+        """Free what only reading needs."""
+        self._seen = np.zeros(1, np.uint64)
+        self._dictionaries = {}
+
+    def block_files(self) -> list[Path]:
+        """Every block, in the order of its records, to be given to `load_records` and `load_links`."""
+        return [self.folder / "blocks" / f"{i:06d}" for i in range(self.blocks)]
+
+    def text_file(self, block: int) -> Path:
+        """The texts of a block's records, a row each (the file is absent where there are none)."""
+        return self.folder / "texts" / f"{block:06d}.parquet"
+
+    def reserve(self, links: int, records: int) -> int:
+        """The next block's number: the caller fixes the order, then any thread may `add`."""
+        with self._lock:
+            self.blocks += 1
+            self.links += links
+            self.records += records
+            return self.blocks - 1
+
+    def add(self, number: int, batch: pa.RecordBatch) -> None:
+        """Key a batch of page records and set it down as block `number`."""
+        self.put(number, *self._read(number, batch))
+
+    def put(self, number: int, records: Records, links: Links, texts: pa.Table | None) -> None:
+        """Set down a block and its texts."""
+        save(records, self.folder / "blocks" / f"{number:06d}.records")
+        save(links, self.folder / "blocks" / f"{number:06d}.links")
+        with self._lock:
+            self.weighted |= len(links.weight) > 0
+        if texts is not None:
+            with self._lock:
+                self.text_bytes += texts.nbytes
+                self.anchored |= any(texts[name].null_count < len(texts) for name in LINK_TEXTS)
+            pq.write_table(texts, self.text_file(number), compression="lz4", write_statistics=False, use_dictionary=False)
+
+    # ------------------------------------------------------------------------------------------------- reading a batch
+
+    def _read(self, number: int, batch: pa.RecordBatch) -> tuple[Records, Links, pa.Table | None]:
+        column = {name: batch.column(i) for i, name in enumerate(batch.schema.names)}
+        own = self._key(f"{number}-pages", column["url"], own=True)
+        lists = column.get("links")
+        counts, links = flatten_lists(lists, len(batch))
+        first_link = np.zeros(len(batch) + 1, np.int64)
+        np.cumsum(counts, out=first_link[1:])
+        urls = links.field("url") if isinstance(links, pa.StructArray) else links
+        link_column = (lambda name: struct_field(links, name)) if isinstance(links, pa.StructArray) else (lambda name: None)
+        weight, bad_weights = read_weights(link_column("weight"), len(urls))
+        if bad_weights:
+            self._skip("link weight is not in (0, 1], taken as 1", "", bad_weights)
+        kind = np.zeros(len(batch), np.uint8)
+        kind[read_booleans(column.get("partial"), len(batch))] |= PARTIAL
+        kind[read_booleans(column.get("noindex"), len(batch))] |= NOINDEX
+        leads, rows, canonical = self._aliases(number, column, own, kind)
+        captured = self._read_dates(column.get("captured"), len(batch))
+        # A record with another canonical address is a capture of that page, and its own address an alias of it.
+        fingerprint = own.copy()
+        fingerprint[rows] = canonical
+        kind[rows] |= BY_CANONICAL
+        more = len(rows)
+        records = Records(
+            fingerprint=np.append(fingerprint, own[rows]),
+            kind=np.append(kind, np.full(more, ALIAS, np.uint8)),
+            alias=np.append(leads, canonical),
+            captured=np.append(captured, captured[rows]),
+            status=np.append(read_numbers(column.get("status"), len(batch), 999), np.zeros(more)).astype(np.uint16),
+            language=np.append(read_languages(column.get("lang"), len(batch)), np.zeros(more, np.uint32)),
+            first_link=np.append(first_link, np.full(more, first_link[-1])),
+        )
+        links_read = Links(
+            target=self._key(f"{number}-links", urls, own=False),
+            attribute=read_attributes(
+                link_column("block"), link_column("rel"), link_column("boilerplate"), len(urls)
+            ),
+            weight=weight,
+        )
+        return records, links_read, self._read_texts(column, counts, link_column)
+
+    def _key(self, name: str, urls: pa.Array, own: bool) -> NDArray[np.uint64]:
+        """Fingerprints of addresses; names that are new go to the file of names."""
+        if pa.types.is_dictionary(urls.type):
+            return self._key_dictionary(name, urls, own)
+        fingerprints = np.zeros(len(urls), np.uint64)
+        step = 1 << 21
+        for start in range(0, len(urls), step):
+            part = urls.slice(start, step)
+            data, offsets = text_buffers(part)
+            keyed = key_addresses(data, offsets)
+            fingerprints[start : start + len(part)] = self._enter(f"{name}-{start}", keyed, part, own)
+        return fingerprints
+
+    def _key_dictionary(self, name: str, urls: pa.Array, own: bool) -> NDArray[np.uint64]:
+        """As `_key`, each distinct address once; a dictionary shared by all batches is keyed with the first of them."""
+        with self._lock:
+            known = self._dictionaries.get(id(urls.dictionary)) or next(
+                (entry for entry in self._dictionaries.values() if entry[0].equals(urls.dictionary)), None
+            )
+        if known is None:
+            known = (urls.dictionary, self._key(f"{name}-dictionary", urls.dictionary, own))
+            with self._lock:
+                self._dictionaries = {id(urls.dictionary): known, **dict(list(self._dictionaries.items())[:7])}
+        indices = urls.indices
+        fingerprints = known[1][indices.fill_null(0).to_numpy(zero_copy_only=False)]
+        if indices.null_count:
+            fingerprints[indices.is_null().to_numpy(zero_copy_only=False)] = 0
+        return fingerprints
+
+    def _enter(self, name: str, keyed: Keyed, urls: pa.Array, own: bool) -> NDArray[np.uint64]:
+        for index, reason in keyed.bad:
+            self._skip(reason, str(urls[index].as_py() or "")[:200])
+        fingerprints = keyed.fingerprint
+        if len(self.removed):
+            gone = np.isin(fingerprints, self.removed)
+            if gone.any():
+                self._skip("page was removed from this store", "", int(gone.sum()))
+                fingerprints = np.where(gone, np.uint64(0), fingerprints)
+        orders = spelling_orders(keyed.flags, own)
+        fresh = np.zeros(len(fingerprints), np.bool_)
+        count = mark_unseen(fingerprints, orders, self._seen, fresh)
+        for index in keyed.shown:
+            if fingerprints[index] and not fresh[index]:
+                fresh[index] = True
+                count += 1
+        if count:
+            sizes = np.diff(keyed.offsets)[fresh]
+            data, offsets = np.empty(int(sizes.sum()), np.uint8), np.empty(count + 1, np.int64)
+            copy_chosen(keyed.data, keyed.offsets, fresh, data, offsets)
+            shown = [keyed.shown.get(int(i)) for i in np.flatnonzero(fresh)] if keyed.shown else pa.nulls(count, pa.string())
+            self.put_names(name, data, offsets, orders[fresh], fingerprints[fresh], shown)
+        return fingerprints
+
+    def put_names(
+        self,
+        name: str,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        orders: NDArray[np.uint16],
+        fingerprints: NDArray[np.uint64],
+        shown: list[str | None] | pa.Array,
+    ) -> None:
+        """Write keys to a file of names."""
+        keys = pa.Array.from_buffers(
+            pa.large_binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+        ).cast(pa.binary())
+        shown = shown if isinstance(shown, pa.Array) else pa.array(shown, pa.string())
+        table = pa.Table.from_arrays([keys, pa.array(orders), pa.array(fingerprints), shown], schema=NAMES)
+        pq.write_table(
+            table, self.folder / "names" / f"{name}.parquet", compression="lz4", write_statistics=False, use_dictionary=False
+        )
+
+    def _aliases(
+        self, number: int, column: dict[str, pa.Array], fingerprint: NDArray[np.uint64], kind: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint64]]:
+        """(where each record leads, rows whose page has another canonical address, that address).
+
+        A redirect makes the record an alias. A canonical address is believed on the same site only: elsewhere a page
+        could put its links in the place of another site's.
+        """
+        leads = np.zeros(len(fingerprint), np.uint64)
+        rows, targets = self._other_addresses(number, "redirect", column, fingerprint)
+        leads[rows] = targets
+        kind[rows] |= ALIAS
+        rows, targets = self._other_addresses(number, "canonical", column, fingerprint)
+        urls, values = column["url"], column.get("canonical")
+        near = np.array(
+            [not leads[r] and self.same_site(urls[int(r)].as_py(), values[int(r)].as_py()) for r in rows], np.bool_
+        )
+        return leads, rows[near], targets[near]
+
+    def _other_addresses(
+        self, number: int, name: str, column: dict[str, pa.Array], fingerprint: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """(rows whose column `name` is the address of another page, its fingerprint)."""
+        values = column.get(name)
+        if values is None or values.null_count == len(values):
+            return np.zeros(0, np.int64), np.zeros(0, np.uint64)
+        rows = np.flatnonzero(pc.fill_null(pc.not_equal(values, ""), False).to_numpy(zero_copy_only=False))
+        rows = rows[fingerprint[rows] != 0]
+        targets = self._key(f"{number}-{name}", values.take(pa.array(rows, pa.int64())), own=False)
+        other = (targets != 0) & (targets != fingerprint[rows])
+        return rows[other], targets[other]
+
+    def _read_dates(self, values: pa.Array | None, count: int) -> NDArray[np.uint32]:
+        seconds = np.zeros(count, np.uint32)
+        if values is None or values.null_count == count:
+            return seconds
+        for row, text in enumerate(values.to_pylist()):
+            if text:
+                seconds[row] = moment = parse_date(text)
+                if not moment:
+                    self._skip("capture date is not an ISO date, taken as unknown", text)
+        return seconds
+
+    def _read_texts(
+        self, column: dict[str, pa.Array], counts: NDArray[np.int64], link_column: Callable[[str], pa.Array | None]
+    ) -> pa.Table | None:
+        """Title, headings, text per record, and anchors and contexts as one line per link; None if there is none."""
+        found: dict[str, pa.Array] = {}
+        if (title := present(column.get("title"))) is not None:
+            found["title"] = one_line(title, 500)
+        if self.anchors:
+            for name, link_name in (("anchors", "text"), ("contexts", "context")):
+                if (texts := present(link_column(link_name))) is not None:
+                    found[name] = join_lines(one_line(texts, 500), counts)
+        headings = column.get("headings")
+        if headings is not None and headings.null_count < len(headings):
+            sizes, values = flatten_lists(headings, len(headings))
+            if len(values):
+                found["headings"] = join_lines(one_line(values, 300), sizes)
+        if self.text and (text := present(column.get("text"))) is not None:
+            found["text"] = text
+        if not found:
+            return None
+        empty = pa.nulls(len(counts), pa.string())
+        return pa.table({name: found.get(name, empty) for name in TEXTS})
+
+    def _skip(self, reason: str, example: str, count: int = 1) -> None:
+        with self._lock:
+            self.report.skip(reason, example, count)
+
+
+# ---------------------------------------------------------------------------------------------------------- Arrow → NumPy
+
+
+def flatten_lists(lists: pa.Array | None, count: int) -> tuple[NDArray[np.int64], pa.Array]:
+    """(number of items per row, all items in one array)."""
+    if lists is None or pa.types.is_null(lists.type):
+        return np.zeros(count, np.int64), pa.array([], pa.string())
+    sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return sizes, lists.flatten()
+
+
+def struct_field(links: pa.StructArray, name: str) -> pa.Array | None:
+    """A field of all links, None where no link has it."""
+    index = links.type.get_field_index(name)
+    return None if index < 0 else present(links.field(index))
+
+
+def present(values: pa.Array | None) -> pa.Array | None:
+    """None instead of a column of nulls or of empty texts."""
+    if values is None or values.null_count == len(values):
+        return None
+    if pa.types.is_string(values.type) and values.buffers()[2] is not None and not pc.max(pc.binary_length(values)).as_py():
+        return None
+    return values
+
+
+def text_buffers(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of all texts and where each starts; nulls are empty."""
+    if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
+        texts = texts.cast(pa.large_string())
+    if texts.null_count:
+        texts = pc.fill_null(texts, "")
+    width = np.int32 if pa.types.is_string(texts.type) else np.int64
+    _, offset_buffer, data_buffer = texts.buffers()
+    if offset_buffer is None or len(texts) == 0:
+        return np.zeros(0, np.uint8), np.zeros(len(texts) + 1, np.int64)
+    offsets = np.frombuffer(offset_buffer, width)[texts.offset : texts.offset + len(texts) + 1]
+    data = np.frombuffer(data_buffer, np.uint8) if data_buffer is not None else np.zeros(0, np.uint8)
+    return data, offsets.astype(np.int64)
+
+
+def spelling_orders(flags: NDArray[np.uint8], own: bool) -> NDArray[np.uint16]:
+    """Which spelling of a page to show: its own record's, then one that needs no text of its own, https, with a scheme."""
+    wide = flags.astype(np.uint16)
+    rank = ((wide & APART) >> 7 << 14) | ((wide & HTTP) << 13) | ((wide & BARE) >> 3 << 12)
+    return (rank | wide | (0 if own else 1 << 15)).astype(np.uint16)
+
+
+def read_booleans(values: pa.Array | None, count: int) -> NDArray[np.bool_]:
+    """True where the column says so."""
+    if values is None or values.null_count == count:
+        return np.zeros(count, np.bool_)
+    flags: NDArray[np.bool_] = pc.fill_null(values, False).to_numpy(zero_copy_only=False)
+    return flags
+
+
+def read_numbers(values: pa.Array | None, count: int, most: int) -> NDArray[np.int64]:
+    """Whole numbers in 0 to `most`; everything else is 0."""
+    if values is None or values.null_count == count:
+        return np.zeros(count, np.int64)
+    numbers = pc.fill_null(values, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.where((numbers >= 0) & (numbers <= most), numbers, 0)
+
+
+def read_languages(values: pa.Array | None, count: int) -> NDArray[np.uint32]:
+    """Language codes as the number of their first two or three letters."""
+    if values is None or values.null_count == count:
+        return np.zeros(count, np.uint32)
+    encoded = pc.dictionary_encode(pc.fill_null(values, ""))
+    codes = np.array([language_number(text) for text in encoded.dictionary.to_pylist()] or [0], np.uint32)
+    return codes[encoded.indices.to_numpy(zero_copy_only=False)]
+
+
+def language_number(text: str) -> int:
+    """`en-GB` → the bytes of `en` as a number; 0 if it is no language code."""
+    code = text.replace("_", "-").split("-")[0].strip().lower()
+    return int.from_bytes(code.encode(), "little") if code.isascii() and code.isalpha() and 2 <= len(code) <= 3 else 0
+
+
+def read_attributes(
+    blocks: pa.Array | None, rel: pa.Array | None, boilerplate: pa.Array | None, count: int
+) -> NDArray[np.uint32]:
+    """flags << 24 | block + 1 of every link."""
+    attributes = np.zeros(count, np.uint32)
+    if blocks is not None:
+        numbers = pc.fill_null(blocks, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        attributes |= (np.clip(numbers, -1, LARGEST_BLOCK) + 1).astype(np.uint32)
+    if rel is not None:
+        encoded = pc.dictionary_encode(pc.fill_null(rel, ""))
+        flags = [sum(REL.get(w, 0) for w in set(text.lower().split())) for text in encoded.dictionary.to_pylist()]
+        attributes |= np.array(flags or [0], np.uint32)[encoded.indices.to_numpy(zero_copy_only=False)] << np.uint32(24)
+    if boilerplate is not None:
+        attributes |= read_booleans(boilerplate, count).astype(np.uint32) * np.uint32(BOILERPLATE << 24)
+    return attributes
+
+
+def read_weights(values: pa.Array | None, count: int) -> tuple[NDArray[np.float32], int]:
+    """(weights, how many were unusable); empty where every weight is 1."""
+    if values is None:
+        return np.zeros(0, np.float32), 0
+    weights = pc.fill_null(values, 1.0).to_numpy(zero_copy_only=False).astype(np.float32)
+    bad = ~((weights > 0) & (weights <= 1))
+    weights = np.where(bad, np.float32(1), weights)
+    return (weights if (weights != 1).any() else np.zeros(0, np.float32)), int(bad.sum())
+
+
+def parse_date(text: str) -> int:
+    """Seconds since 1970 of an ISO date or time, or of a 14-digit archive timestamp; 0 if it is neither."""
+    text = text.strip()
+    try:
+        if text.isdigit() and len(text) == 14:
+            moment = datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        else:
+            moment = datetime.fromisoformat(text)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return min(max(int(moment.timestamp()), 0), 0xFFFFFFFF)
+    except (ValueError, OverflowError):
+        return 0
+
+
+def one_line(texts: pa.Array, longest: int) -> pa.Array:
+    """Texts without line breaks and other control characters, cut to a length, nulls empty."""
+    texts = pc.fill_null(texts.cast(pa.string()), "")
+    if pc.any(pc.match_substring_regex(texts, r"[\x00-\x1f]")).as_py():
+        texts = pc.replace_substring_regex(texts, r"[\x00-\x20]+", " ")
+    if (pc.max(pc.binary_length(texts)).as_py() or 0) > longest:
+        texts = pc.utf8_slice_codeunits(texts, 0, longest)
+    return texts
+
+
+def join_lines(texts: pa.Array, counts: NDArray[np.int64]) -> pa.Array:
+    """One text per row: its items as lines; a row of empty items only is null."""
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    lists = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), texts)
+    joined = pc.binary_join(lists, "\n")
+    return pc.if_else(pc.match_substring_regex(joined, r"[^\n]"), joined, None)
+

@@ -1,0 +1,131 @@
+"""Texts by page number: titles, headings, anchor texts and the like, in compressed chunks.
+
+A column NAME is four arrays: `NAME.pages` (which pages have a text, ascending), `NAME.first` (number of each chunk's
+first text), `NAME.offset` (where each chunk starts in the data, and its end) and `NAME.data`: zstd frames. A frame holds
+the 32-bit lengths of its texts, then the texts. A list of texts is kept as lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from cocite.errors import BadStore
+from cocite.graph.generation import Writer
+
+CHUNK = 16 << 10
+"""Bytes of text per frame: small enough that reading one title costs some 20 µs."""
+LARGEST = 1 << 30
+
+
+class TextWriter:
+    """Appends the texts of one column in page order."""
+
+    def __init__(self, writer: Writer, name: str, level: int = 3) -> None:
+        self._writer = writer
+        self._name = name
+        self._compressor = zstandard.ZstdCompressor(level=level)
+        self._pages: list[int] = []
+        self._texts: list[bytes] = []
+        self._size = 0
+        self._count = 0
+        self._offset = 0
+        for part, dtype in (("pages", np.uint32), ("first", np.uint32), ("offset", np.uint64), ("data", np.uint8)):
+            writer.append(f"{name}.{part}", np.zeros(0, dtype))
+
+    def append(self, page: int, text: bytes) -> None:
+        """Add a page's text; empty ones need not be added."""
+        self._pages.append(page)
+        self._texts.append(text)
+        self._size += len(text)
+        if self._size >= CHUNK:
+            self._flush()
+
+    def _flush(self) -> None:
+        lengths = np.array([len(text) for text in self._texts], np.uint32)
+        frame = self._compressor.compress(lengths.tobytes() + b"".join(self._texts))
+        self._writer.append(f"{self._name}.pages", np.array(self._pages, np.uint32))
+        self._writer.append(f"{self._name}.first", np.array([self._count], np.uint32))
+        self._writer.append(f"{self._name}.offset", np.array([self._offset], np.uint64))
+        self._writer.append(f"{self._name}.data", np.frombuffer(frame, np.uint8))
+        self._count += len(self._texts)
+        self._offset += len(frame)
+        self._pages, self._texts, self._size = [], [], 0
+
+    def close(self) -> None:
+        """Write what is left and the end marks."""
+        if self._texts:
+            self._flush()
+        self._writer.append(f"{self._name}.first", np.array([self._count], np.uint32))
+        self._writer.append(f"{self._name}.offset", np.array([self._offset], np.uint64))
+
+
+class Texts:
+    """Reads a column: `column[page]` is the text, or ""."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], name: str) -> None:
+        self._name = name
+        self._pages: NDArray[np.uint32] = arrays[f"{name}.pages"]
+        self._first: NDArray[np.uint32] = arrays[f"{name}.first"]
+        self._offset: NDArray[np.uint64] = arrays[f"{name}.offset"]
+        self._data: NDArray[np.uint8] = arrays[f"{name}.data"]
+        self._chunk = lru_cache(maxsize=64)(self._read_chunk)
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def __getitem__(self, page: int) -> str:
+        return self.raw(page).decode("utf-8", "replace")
+
+    def raw(self, page: int) -> bytes:
+        """The text of a page as bytes."""
+        at = int(np.searchsorted(self._pages, np.uint32(page)))
+        if at == len(self._pages) or self._pages[at] != page:
+            return b""
+        chunk = int(np.searchsorted(self._first, np.uint32(at), side="right")) - 1
+        texts = self._chunk(chunk)
+        within = at - int(self._first[chunk])
+        if not 0 <= within < len(texts):
+            raise self._damaged()
+        return texts[within]
+
+    def lines(self, page: int) -> list[str]:
+        """The list of texts of a page."""
+        raw = self.raw(page)
+        return raw.decode("utf-8", "replace").split("\n") if raw else []
+
+    def items(self) -> Iterator[tuple[int, bytes]]:
+        """Every (page, text), in page order."""
+        for chunk in range(len(self._first) - 1):
+            first = int(self._first[chunk])
+            for i, text in enumerate(self._read_chunk(chunk)):
+                yield int(self._pages[first + i]), text
+
+    def _read_chunk(self, chunk: int) -> Sequence[bytes]:
+        if not 0 <= chunk < len(self._offset) - 1:
+            raise self._damaged()
+        start, stop = int(self._offset[chunk]), int(self._offset[chunk + 1])
+        count = int(self._first[chunk + 1]) - int(self._first[chunk])
+        try:
+            frame = self._data[start:stop].tobytes()
+            if zstandard.get_frame_parameters(frame).content_size > LARGEST:
+                raise self._damaged()
+            raw = zstandard.ZstdDecompressor().decompress(frame)
+        except zstandard.ZstdError as error:
+            raise self._damaged() from error
+        ends = np.frombuffer(raw, np.uint32, count).astype(np.int64).cumsum() if 0 < count * 4 <= len(raw) else []
+        if count < 0 or len(ends) != count or (count and int(ends[-1]) + 4 * count != len(raw)):
+            raise self._damaged()
+        texts, at = [], 4 * count
+        for end in ends:
+            texts.append(raw[at : 4 * count + int(end)])
+            at = 4 * count + int(end)
+        return texts
+
+    def _damaged(self) -> BadStore:
+        return BadStore(f"the store's texts ({self._name}) are damaged: run cocite check")

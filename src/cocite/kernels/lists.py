@@ -1,0 +1,68 @@
+"""Reading link lists of a store from compiled code.
+
+`Lists` is one direction of a store's links as its raw arrays; every function here stays inside them, whatever they hold.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.kernels import inline, kernel
+from cocite.kernels.link_codec import DAMAGED, decode_part
+
+
+class Lists(NamedTuple):
+    """One direction of the links; see graph/FORMAT.md."""
+
+    words: NDArray[np.uint64]
+    base: NDArray[np.uint64]  # first bit of the list of every sixteenth page
+    offset: NDArray[np.uint32]  # first bit of each page's list, from its base; one more for the end
+    degree: NDArray[np.uint32]
+    table: NDArray[np.uint32]  # decodes symbols
+
+
+@inline
+def start_of(lists, page):
+    """The first bit of a page's list."""
+    return np.int64(lists.base[page >> 4]) + np.int64(lists.offset[page])
+
+
+@inline
+def read_list(lists, page, targets, attributes):
+    """A page's links in order, into `targets` and (unless it is empty) `attributes`; returns how many, or DAMAGED."""
+    count = np.int64(lists.degree[page])
+    if count == 0:
+        return count
+    start, stop = start_of(lists, page), start_of(lists, page + 1)
+    limit = (np.int64(len(lists.words)) - 1) << 6
+    if count > len(targets) or start < 0 or stop > limit:
+        return np.int64(DAMAGED)
+    page = np.int64(page)
+    pages = np.int64(len(lists.degree))
+    end = decode_part(lists.words, start, stop, count, page, page, np.int64(0), lists.table, pages, targets, attributes, 0)
+    return count if end == stop else np.int64(DAMAGED)
+
+
+@kernel
+def read_one(lists, page, targets, attributes):
+    """`read_list` for callers outside compiled code."""
+    return read_list(lists, page, targets, attributes)
+
+
+@kernel
+def read_many(lists, first, count, targets, attributes, starts):
+    """The lists of pages [first, first + count) one after another; returns how many pages fitted, or DAMAGED."""
+    starts[0] = 0
+    for i in range(count):
+        page = first + i
+        if starts[i] + np.int64(lists.degree[page]) > len(targets):
+            return np.int64(i)
+        some = attributes[starts[i] :] if len(attributes) > 0 else attributes
+        got = read_list(lists, page, targets[starts[i] :], some)
+        if got < 0:
+            return np.int64(DAMAGED)
+        starts[i + 1] = starts[i] + got
+    return np.int64(count)

@@ -1,0 +1,96 @@
+"""Which addresses a crawl may reach: web addresses only, and no machine of the private network.
+
+The check sits where a connection is opened (`guarded`), after the name was looked up, so the address that is judged is
+the one that is connected to. It therefore holds for names that point into the private network, for names that change
+their address between two look-ups, for redirects and for robots.txt alike.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable
+from typing import Any
+
+import can_ada
+
+LONGEST_ADDRESS = 2_000  # longer ones are mostly traps: a path that repeats itself, a session in the query
+
+# The ports that browsers refuse (WHATWG Fetch, "bad port"): mail, shells, file servers and the like, which could be
+# made to misread a request for a page as commands.
+# fmt: off
+BAD_PORTS = frozenset([
+    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
+    110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530,
+    531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190,
+    5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+])
+# fmt: on
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+_DOCUMENTATION = ipaddress.IPv6Network("3fff::/20")  # Pythons before 3.13 call it global
+
+
+class Refused(Exception):
+    """A connection that must not be opened; `reason` is what the report counts."""
+
+    def __init__(self, reason: str, target: str) -> None:
+        super().__init__(f"{reason}: {target}")
+        self.reason = reason
+        self.target = target
+
+
+def web_address(text: str, base: str = "") -> str | None:
+    """The address as it will be asked for: absolute, http or https, without fragment, user name and password."""
+    try:
+        url = can_ada.parse(base) + text if base else can_ada.parse(text)
+    except (ValueError, TypeError):  # TypeError: not valid Unicode
+        return None
+    if url.protocol not in ("http:", "https:") or not url.hostname:
+        return None
+    url.hash = url.username = url.password = ""
+    href = str(url.href)
+    return href if len(href) <= LONGEST_ADDRESS else None
+
+
+def host_of(address: str) -> str:
+    """Host and, unless it is the default one, port of a web address."""
+    return str(can_ada.parse(address).host)
+
+
+def is_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """Whether an IP address belongs to the public internet, also when an IPv4 address hides in an IPv6 one."""
+    if isinstance(ip, ipaddress.IPv6Address):
+        hidden = ip.ipv4_mapped or ip.sixtofour
+        if ip in _NAT64:
+            hidden = ipaddress.IPv4Address(int(ip) & 0xFFFF_FFFF)
+        if hidden is not None:
+            return is_public(hidden)
+        if ip not in _GLOBAL_UNICAST or ip in _DOCUMENTATION:
+            return False
+    return ip.is_global and not ip.is_multicast
+
+
+def refusal(host: str, port: int, allow_private: bool) -> str | None:
+    """Why no connection to this IP address and port may be opened; None if it may."""
+    if port in BAD_PORTS:
+        return "refused: port not meant for web pages"
+    if allow_private:
+        return None
+    try:
+        public = is_public(ipaddress.ip_address(host))
+    except ValueError:
+        return "refused: not an IP address"  # a name here would be looked up again, unseen by this check
+    return None if public else "refused: private or local address"
+
+
+def guarded(connect: Callable[..., Any], allow_private: bool) -> Callable[..., Any]:
+    """Twisted's `reactor.connectTCP`, but raising `Refused` for an address that must not be reached."""
+
+    def connect_tcp(host: str, port: int, *args: Any, **options: Any) -> Any:
+        reason = refusal(host, port, allow_private)
+        if reason:
+            raise Refused(reason, f"{host} port {port}")
+        return connect(host, port, *args, **options)
+
+    return connect_tcp

@@ -1,0 +1,144 @@
+"""One HTML document → one `Page`: links in page order with their blocks, title, main text, and what the head says.
+
+`html_tokens` cuts the source into tags and text, `html_walk` goes over them once and groups the links, `html_blocks`
+numbers the groups; here addresses are resolved and the head is read. Text is main text: what stands in boilerplate is
+left out.
+"""
+
+from __future__ import annotations
+
+import re
+
+import can_ada
+
+from cocite.sources.html_blocks import number_blocks
+from cocite.sources.html_encoding import decode
+from cocite.sources.html_lines import MAX_TEXT
+from cocite.sources.html_tokens import tokens
+from cocite.sources.html_walk import Walk
+from cocite.sources.records import Link, Page
+
+MAX_CONTENT = 16 << 20
+"""Bytes of one document; what is beyond is not read."""
+MAX_TITLE = 1000
+MAX_REFRESH = 5
+"""Seconds: a page that leads on after so short a time is a redirect."""
+ENOUGH_TEXT = 200
+"""Characters from which the language can be told."""
+_LOOKED_AT = 4000
+
+_REFRESH = re.compile(r"\s*([0-9]+)(?:\.[0-9.]*)?\s*[;,\s]\s*(?:url\s*=\s*)?(.+)", re.IGNORECASE | re.DOTALL)
+_LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_]|$)")
+_MARKS = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|script|div|table|a\s|p>)", re.IGNORECASE)
+_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
+
+
+def read_html(content: bytes, url: str, *, encoding_hint: str | None = None, text: bool = True) -> Page:
+    """Read one document that was found at `url`. Never fails: of a broken document it gives what there is."""
+    source = decode(content[:MAX_CONTENT], encoding_hint)
+    if "\0" in source:
+        source = source.replace("\0", "")
+    walk = Walk(text)
+    walk.read(tokens(source))
+    page = Page(url, title=_clean(walk.title or "")[:MAX_TITLE])
+    base, nofollow = _read_head(walk.head, page)
+    page.links = _resolved(walk.links, base)
+    page.headings = number_blocks(page.links, walk.groups)
+    for link in page.links if nofollow else ():
+        link.rel = link.rel if "nofollow" in link.rel.split() else f"{link.rel} nofollow".strip()
+    page.text = _clean(" ".join(" ".join(walk.texts)[: 2 * MAX_TEXT].split())[:MAX_TEXT])
+    if not page.lang and len(page.text) >= ENOUGH_TEXT:
+        page.lang = _detected_language(page.text[:_LOOKED_AT])
+    return page
+
+
+def recognises(path: object, head: bytes) -> bool:
+    """Whether the first bytes of a file look like HTML."""
+    start = head[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    return start.startswith(b"<") and b"NETSCAPE-Bookmark" not in start and _MARKS.search(start) is not None
+
+
+def robots(directives: str) -> tuple[bool, bool]:
+    """Whether directives as in `<meta name=robots>` forbid indexing, and following links."""
+    words = set(re.split(r"[,\s]+", directives.lower()))
+    return bool(words & {"noindex", "none"}), bool(words & {"nofollow", "none"})
+
+
+def resolve(base: can_ada.URL | None, href: str) -> str:
+    """The absolute http(s) address that a browser makes of a reference; "" if it leads elsewhere or nowhere."""
+    try:
+        address = can_ada.parse(href) if base is None else base + href
+    except ValueError:
+        return ""
+    result = str(address)
+    return result if result.startswith("http") and address.protocol in ("http:", "https:") else ""
+
+
+def parsed(url: str) -> can_ada.URL | None:
+    """An address to resolve others against, or None."""
+    try:
+        return can_ada.parse(url)
+    except ValueError:
+        return None
+
+
+def _clean(text: str) -> str:
+    return text if text.isprintable() else text.translate(_CONTROLS).strip()
+
+
+def _read_head(head: list[tuple[str, dict[str, str]]], page: Page) -> tuple[can_ada.URL | None, bool]:
+    """Fill in what the head says; return what to resolve links against, and whether they are not to be followed."""
+    base = parsed(page.url)
+    for element, named in head:
+        if element == "base" and "href" in named:
+            base = parsed(resolve(base, named["href"])) or base
+            break
+    nofollow = False
+    for element, named in head:
+        if element == "html" and not page.lang:
+            language = _LANGUAGE.match((named.get("lang") or named.get("xml:lang") or "").strip().lower())
+            page.lang = language[1] if language else ""
+        elif "canonical" in named.get("rel", "").lower().split():
+            page.canonical = page.canonical or resolve(base, named.get("href", ""))
+        elif named.get("name", "").lower() == "robots":
+            no_index, no_follow = robots(named.get("content", ""))
+            page.noindex, nofollow = page.noindex or no_index, nofollow or no_follow
+        elif named.get("http-equiv", "").lower() == "refresh":
+            page.redirect = page.redirect or _refreshed(named.get("content", ""), base, page.url)
+    return base, nofollow
+
+
+def _refreshed(content: str, base: can_ada.URL | None, url: str) -> str:
+    """Where `<meta http-equiv=refresh>` leads, if that is soon and elsewhere."""
+    match = _REFRESH.match(content[:10_000])
+    if match is None or len(match[1]) > 3 or int(match[1]) > MAX_REFRESH:
+        return ""
+    target = match[2].strip()
+    if target[0] in "\"'":
+        target = target[1:].partition(target[0])[0]
+    address = resolve(base, target)
+    return "" if address.partition("#")[0] == url.partition("#")[0] else address
+
+
+def _resolved(links: list[Link], base: can_ada.URL | None) -> list[Link]:
+    """The links that lead to web pages, with their absolute addresses."""
+    known: dict[str, str] = {}
+    kept = []
+    for link in links:
+        href = link.url
+        address = known.get(href)
+        if address is None:
+            address = known[href] = resolve(base, href)
+        if address:
+            link.url = address
+            if not link.text.isprintable():
+                link.text = _clean(link.text)
+            kept.append(link)
+    return kept
+
+
+def _detected_language(text: str) -> str:
+    from resiliparse.parse.lang import detect_fast
+
+    language = str(detect_fast(text)[0])
+    return "" if language == "unknown" else language

@@ -1,0 +1,80 @@
+"""The words around a link, from the text of the smallest block (item, paragraph, cell) that it stands in."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+
+from cocite.sources.records import Link
+
+BREAK = "\x1f"
+"""Stands for a line break in a block's text; white space to `str.split`."""
+
+MAX_CONTEXT = 120
+_BEFORE, _AFTER = 40, 80
+_WINDOW = 300  # characters of source text in which the context is looked for: indented source is mostly white space
+
+has_words = re.compile(r"[^\W\d_]{2}|[\u2e80-\uffdc]").search
+_LEADING = " -–—:,;.|·•)]}"
+
+
+class Span:
+    """The text pieces of a block that belong to one link."""
+
+    __slots__ = ("end", "link", "start")
+
+    def __init__(self, start: int, end: int, link: Link) -> None:
+        self.start, self.end, self.link = start, end, link
+
+
+def outside(pieces: list[str], spans: list[Span], start: int = 0) -> str:
+    """The text of a block, from a piece on, without its links."""
+    rest: list[str] = []
+    for span in spans:
+        if span.start >= start:
+            rest += pieces[start : span.start]
+            start = span.end
+    rest += pieces[start:]
+    return "".join(rest)
+
+
+def set_contexts(pieces: list[str], spans: list[Span]) -> None:
+    """Give every link of a block the words after it where it begins a line, else the words around it."""
+    if len(spans) == len(pieces) or not has_words(outside(pieces, spans)):
+        return
+    text = "".join(pieces)
+    offsets = list(accumulate(map(len, pieces), initial=0))
+    following = len(text)
+    for span in reversed(spans):
+        start, end = offsets[span.start], offsets[span.end]
+        if not span.link.context:
+            span.link.context = _context(text, start, end, following)
+        following = start
+
+
+def _context(text: str, start: int, end: int, next_link: int) -> str:
+    from_here = max(0, start - _WINDOW)
+    line = max(text.rfind(BREAK, from_here, start), from_here)
+    before = text[line:start]
+    after = text[end : end + _WINDOW]
+    gap = text[end : min(next_link, end + _WINDOW)]
+    if BREAK in gap[len(gap.rstrip()) :]:  # the next link begins a line of its own
+        after = gap
+    after = " ".join(after.split())
+    if not has_words(before):
+        after = after.lstrip(_LEADING)
+        return clip(after, MAX_CONTEXT) if has_words(after) else ""
+    before = " ".join(before.split())
+    if len(before) > _BEFORE:
+        before = before[-_BEFORE:].partition(" ")[2]
+    own = clip(" ".join(text[start : min(end, start + _WINDOW)].split()), MAX_CONTEXT // 2)
+    joint = "" if after[:1] in ",.;:!?)" else " "
+    return f"{before} {own}{joint}{clip(after, _AFTER)}".strip()
+
+
+def clip(text: str, most: int) -> str:
+    """At most so many characters, cut between words where there are words."""
+    if len(text) <= most:
+        return text
+    cut = text[: most + 1].rfind(" ")
+    return text[: cut if cut > most // 2 else most]

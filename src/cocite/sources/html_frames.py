@@ -1,0 +1,223 @@
+"""Which open elements delimit groups of links: divisions, sections, lists, tables, navigation.
+
+The elements are closed as a browser would close them, in constant time for each tag however deep they are nested.
+"""
+
+from __future__ import annotations
+
+from cocite.sources.html_blocks import MAX_HEADING, Group, is_boilerplate
+from cocite.sources.html_context import clip
+from cocite.sources.html_lines import Frame, Lines
+from cocite.sources.html_tokens import attributes
+
+CROWD = 5
+"""So many links are a group where a division or a cell holds them."""
+
+DIVISION, SECTION, REGION, LIST, TABLE, HIDDEN = range(6)
+KINDS = {
+    "div": DIVISION,
+    **dict.fromkeys(("section", "article", "main", "details", "fieldset"), SECTION),
+    **dict.fromkeys(("nav", "aside", "header", "footer"), REGION),
+    **dict.fromkeys(("ul", "ol", "dl", "menu", "dir"), LIST),
+    "table": TABLE,
+    **dict.fromkeys(("template", "noscript"), HIDDEN),
+}
+
+
+class Table:
+    """An open table. `depth` is the height of the stack inside it, `links` counts those before the open cell."""
+
+    __slots__ = ("depth", "group", "head_cell", "heading", "links", "outer", "region_cell", "row_heading")
+
+    def __init__(self, frames: Frames) -> None:
+        self.depth, self.links = len(frames.stack), len(frames.links)
+        self.group, self.heading = frames.group, frames.heading
+        self.outer = frames.table
+        self.region_cell = self.head_cell = False
+        self.row_heading = ""
+
+
+class Frames(Lines):
+    """The open elements that delimit groups."""
+
+    def __init__(self, keep_text: bool = True) -> None:
+        super().__init__(keep_text)
+        self.places: dict[str, list[int]] = {name: [] for name in KINDS}  # where in the stack elements of a name are
+        self.table: Table | None = None
+        self.contents = self.hidden = 0  # open <main> or <article>; <template> or <noscript>
+
+    def open(self, name: str, kind: int, source: str) -> None:
+        """An element that delimits groups begins."""
+        region = kind == REGION or (bool(source) and kind != HIDDEN and is_boilerplate(source))
+        if name == "header" and self.contents:
+            region = False
+        if region or kind in (LIST, TABLE):
+            self.end_heading()
+            self.flush()
+        else:
+            self.line()
+        self.places[name].append(len(self.stack))
+        self.stack.append(Frame(name, kind, region, self))
+        if region:
+            self.boilerplate += 1
+            self.list_depth = 0
+            label = attributes(source).get("aria-label", "") if source else ""
+            self.begin(clip(" ".join(label.split()), MAX_HEADING))
+        self.opened(name, kind)
+
+    def opened(self, name: str, kind: int) -> None:
+        """What the kind of a new element asks for."""
+        if kind == LIST:
+            self.list_depth += 1
+            self.term = None
+        elif kind == TABLE:
+            self.begin(self.heading)
+            self.list_depth = 0
+            self.table = Table(self)
+        elif kind == HIDDEN:
+            self.hidden += 1
+        elif kind == SECTION:
+            self.contents += name in ("main", "article")
+            if not self.list_depth and name != "article":
+                self.begin(self.heading)
+
+    def close(self, name: str, _source: str = "") -> None:
+        """An end tag closes the innermost element of its name in this cell, and all that is open inside."""
+        places = self.places[name]
+        if places and places[-1] >= (self.table.depth - (name == "table") if self.table is not None else 0):
+            self.close_to(places[-1])
+
+    def close_to(self, depth: int) -> None:
+        """Close elements until the stack is this high; a link or heading ends with the element that it began in."""
+        while len(self.stack) > depth:
+            if self.open_heading is not None and self.open_heading[3] >= len(self.stack):
+                self.end_heading()
+            if self.link is not None and self.link_depth >= len(self.stack):
+                self.end_link()
+            frame = self.stack.pop()
+            self.places[frame.name].pop()
+            _CLOSERS[frame.kind](self, frame)
+            if frame.region:
+                self.close_region(frame)
+
+    def close_division(self, frame: Frame) -> None:
+        """A division with a crowd of links ends a group, and the heading in it holds no longer."""
+        self.line()
+        crowd = len(self.links) - frame.links >= CROWD
+        if crowd and not self.list_depth and self.links[-1].block == self.group:
+            self.begin(frame.heading)
+
+    def close_section(self, frame: Frame) -> None:
+        """Headings in a section hold for the section."""
+        self.line()
+        self.contents -= frame.name in ("main", "article")
+        if self.list_depth:
+            return
+        self.heading = frame.heading
+        if not self.groups[self.group].entry:
+            self.begin(frame.heading)
+
+    def close_region(self, frame: Frame) -> None:
+        """Navigation and the like: what follows is content again, and after a side bar it goes on as before."""
+        self.flush()
+        self.boilerplate -= 1
+        self.list_depth = frame.list_depth
+        self.heading = frame.heading
+        if self.list_depth or self.table is not None or frame.name == "aside":
+            self.group = frame.group
+        else:
+            self.begin(frame.heading)
+
+    def close_list(self, frame: Frame) -> None:
+        """The outermost list ends; words that follow are another group."""
+        self.end_heading()
+        self.flush()
+        self.end_term()
+        self.term = frame.term
+        self.list_depth -= 1
+        if not self.list_depth:
+            self.heading = frame.heading
+            if self.group == frame.group:
+                self.after_list = True
+            else:
+                self.begin(frame.heading)
+
+    def close_table(self, frame: Frame) -> None:
+        """A table ends; the table, cell or list around it goes on."""
+        self.end_cell()
+        assert self.table is not None
+        self.table = self.table.outer
+        self.list_depth = frame.list_depth
+        self.heading = frame.heading
+        if self.list_depth or self.table is not None:
+            self.group = frame.group
+        else:
+            self.begin(frame.heading)
+
+    def close_hidden(self, frame: Frame) -> None:
+        """Nothing in a template or in `<noscript>` is shown by a browser: forget it."""
+        self.hidden -= 1
+        if self.link is not None and len(self.links) > frame.links and self.link is self.links[-1]:
+            self.link = None
+            self.link_parts.clear()
+        kept = frame.pieces if self.flushes == frame.flushes else 0
+        del self.pieces[kept:]
+        self.spans = [span for span in self.spans if span.end <= kept]
+        del self.links[frame.links :]
+        del self.texts[frame.texts :]
+        self.heading, self.group = frame.heading, frame.group
+
+    def end_term(self) -> None:
+        """A term without a link of its own and with two links or more under it is the heading of a group."""
+        if self.term is None or not self.term[0]:
+            return
+        heading, first = self.term
+        self.term = None
+        if len(self.links) - first >= 2:
+            self.regroup(first, self.group, heading)
+
+    def regroup(self, first: int, group: int, heading: str) -> None:
+        """Links from number `first` on that are in this group become a group of their own."""
+        self.groups.append(Group(heading, self.boilerplate > 0))
+        for link in self.links[first:]:
+            if link.block == group:
+                link.block = len(self.groups) - 1
+
+    def end_cell(self) -> None:
+        """The open cell, if any, ends: a crowd of links in it is a group, fewer belong to the table."""
+        table = self.table
+        assert table is not None
+        if self.open_heading is not None:
+            self.end_heading()
+        if len(self.stack) > table.depth:
+            self.close_to(table.depth)
+        if self.link is not None and self.link_depth >= table.depth:
+            self.end_link()
+        self.flush()
+        self.bold_from = -1
+        links = len(self.links)
+        if links - table.links >= CROWD:
+            self.regroup(table.links, table.group, table.row_heading or table.heading)
+        elif self.group != table.group:
+            for link in self.links[table.links :]:
+                if self.groups[link.block or 0].bold and (link.block or 0) > table.group:
+                    link.block = table.group
+        if table.head_cell:
+            table.head_cell = False
+            if links == table.links:
+                table.row_heading = clip(" ".join(self.last_text.split()), MAX_HEADING)
+        if table.region_cell:
+            table.region_cell = False
+            self.boilerplate -= 1
+        table.links = links
+        self.group, self.heading, self.after_list = table.group, table.heading, False
+
+
+_CLOSERS = {
+    DIVISION: Frames.close_division,
+    SECTION: Frames.close_section,
+    REGION: lambda _frames, _frame: None,  # closed as any element with a region's name
+    LIST: Frames.close_list,
+    TABLE: Frames.close_table,
+    HIDDEN: Frames.close_hidden,
+}

@@ -1,0 +1,234 @@
+"""One pass over a page's tags: which elements delimit groups of links.
+
+The pass keeps a stack of the elements that matter (divisions, sections, lists, tables), closed as a browser would close
+them; everything else is read as it comes. What a reader sees as one group:
+
+- a heading begins one; so do `<summary>`, `<legend>`, a rule, and a line that is all in bold type;
+- paragraphs and the list that follows them are one; words after a list begin the next;
+- a list with all its sub-lists is one, unless headings divide it or a term (`<dt>`) has two links or more under it;
+- a table is one, but a cell with `CROWD` links or more, as in tables made for layout, is one of its own;
+- navigation, page header, footer and side bar are each one at least, and boilerplate;
+- the end of a division that held `CROWD` links or more ends one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+
+from cocite.sources.html_blocks import MAX_HEADING, is_boilerplate
+from cocite.sources.html_context import clip
+from cocite.sources.html_frames import DIVISION, KINDS, Frames
+from cocite.sources.html_tokens import attributes, raw_content
+
+_WANTED = re.compile(r"canonical|robots|refresh", re.IGNORECASE)
+
+
+class Walk(Frames):
+    """The pass over all tags; `read` makes it, the other methods are its steps, one for each kind of tag."""
+
+    def __init__(self, keep_text: bool = True) -> None:
+        super().__init__(keep_text)
+        self.head: list[tuple[str, dict[str, str]]] = []  # what <html>, <base>, <link> and <meta> say about the page
+        self.title: str | None = None
+        self.drawings = 0  # open <svg>
+        self.select_from = (-1, -1)
+
+    def read(self, parts: list[str | None]) -> None:
+        """Read all tokens of a page."""
+        take = iter(parts)
+        append = self.pieces.append
+        text = next(take)
+        if text:
+            append(unescape(text))
+        for name, source, raw, text in zip(take, take, take, take, strict=True):
+            if name is not None:
+                step = STEPS[name]
+                if step is not None:
+                    step(self, source or "")
+            elif raw is not None:
+                self.raw(raw)
+            if text:
+                append(unescape(text) if "&" in text else text)
+        self.finish()
+
+    def finish(self) -> None:
+        """The input is over: close whatever is open."""
+        for frame in self.stack:
+            if frame.name == "noscript":  # never closed: a slip, and no reason to lose the page
+                frame.kind = DIVISION
+        self.close_to(0)
+        self.end_heading()
+        self.end_link()
+        self.flush()
+
+    def item(self, _source: str) -> None:
+        """`<li>`, `<dd>`: an item begins, the one before ends."""
+        if self.open_heading is not None:
+            self.end_heading()
+        stack = self.stack
+        while stack and stack[-1].kind == DIVISION and self.list_depth:
+            self.close_to(len(stack) - 1)
+        if self.link is not None and self.link_depth >= len(stack):
+            self.end_link()
+        self.flush()
+
+    def begin_term(self, source: str) -> None:
+        """`<dt>`."""
+        self.item(source)
+        self.end_term()
+        self.last_text = ""
+        self.term = ("", len(self.links))
+
+    def begin_description(self, source: str) -> None:
+        """`<dd>`: the words before it, since `<dt>`, are the term."""
+        self.item(source)
+        if self.term is not None and not self.term[0]:
+            own = all(link.url.startswith("#") for link in self.links[self.term[1] :])
+            self.term = (clip(" ".join(self.last_text.split()), MAX_HEADING), self.term[1]) if own else None
+
+    def row(self, _source: str) -> None:
+        """`<tr>`: the head cell of the row before holds no longer."""
+        if self.table is not None:
+            self.end_cell()
+            self.table.row_heading = ""
+
+    def cell(self, source: str) -> None:
+        """`<td>`."""
+        if self.table is None:
+            self.flush()
+            return
+        self.end_cell()
+        if source and is_boilerplate(source):
+            self.table.region_cell = True
+            self.boilerplate += 1
+            self.begin("")
+
+    def head_cell(self, source: str) -> None:
+        """`<th>`."""
+        self.cell(source)
+        if self.table is not None:
+            self.table.head_cell = True
+            self.last_text = ""
+
+    def caption(self, _source: str) -> None:
+        """`</caption>`: it names the table."""
+        self.flush()
+        if self.table is not None:
+            self.table.heading = self.heading = clip(" ".join(self.last_text.split()), MAX_HEADING)
+            self.groups[self.table.group] = self.groups[self.table.group]._replace(heading=self.heading)
+
+    def rule(self, _source: str) -> None:
+        """`<hr>`."""
+        self.line()
+        if not self.list_depth:
+            self.begin(self.heading)
+
+    # ---------------------------------------------------------------------------------------- what is not running text
+    def raw(self, raw: str) -> None:
+        """An element without tags inside; only titles matter, the page's and those of drawings in links."""
+        if raw[:5].lower() != "title" or self.hidden:
+            return
+        text = " ".join(raw_content(raw).split())
+        if self.drawings:
+            self.stand_in(text)
+        elif self.title is None:
+            self.title = text
+
+    def drawing(self, _source: str) -> None:
+        """`<svg>`."""
+        self.drawings += 1
+
+    def end_drawing(self, _source: str) -> None:
+        """`</svg>`."""
+        self.drawings = max(0, self.drawings - 1)
+
+    def select(self, _source: str) -> None:
+        """`<select>`: its options are no text."""
+        self.select_from = (self.flushes, len(self.pieces))
+
+    def end_select(self, _source: str) -> None:
+        """`</select>`."""
+        flushes, start = self.select_from
+        if flushes == self.flushes:
+            del self.pieces[start:]
+        self.select_from = (-1, -1)
+
+    def root(self, source: str) -> None:
+        """`<html>`."""
+        self.head.append(("html", attributes(source)))
+
+    def base(self, source: str) -> None:
+        """`<base>`."""
+        if not self.hidden:
+            self.head.append(("base", attributes(source)))
+
+    def about(self, source: str) -> None:
+        """`<link>`, `<meta>`."""
+        if not self.hidden and _WANTED.search(source):
+            self.head.append(("about", attributes(source)))
+
+
+Step = Callable[[Walk, str], None]
+
+
+class _Steps(dict[str, Step | None]):
+    """What to do for a tag; names in mixed case are looked up in lower case."""
+
+    def __missing__(self, name: str) -> Step | None:
+        return self.get(name.lower())
+
+
+def _opens(name: str, kind: int) -> Step:
+    return lambda walk, source: walk.open(name, kind, source)
+
+
+def _closes(name: str) -> Step:
+    return lambda walk, _source: walk.close(name)
+
+
+def _heads(level: int) -> Step:
+    return lambda walk, _source: walk.begin_heading(level)
+
+
+STEPS = _Steps(
+    {
+        "a": Walk.begin_link,
+        "/a": Walk.end_link,
+        "area": Walk.area,
+        "img": Walk.image,
+        "br": Walk.line_break,
+        "hr": Walk.rule,
+        "b": Walk.begin_bold,
+        "strong": Walk.begin_bold,
+        "/b": Walk.end_bold,
+        "/strong": Walk.end_bold,
+        "li": Walk.item,
+        "dt": Walk.begin_term,
+        "dd": Walk.begin_description,
+        "tr": Walk.row,
+        "td": Walk.cell,
+        "th": Walk.head_cell,
+        "/caption": Walk.caption,
+        "select": Walk.select,
+        "/select": Walk.end_select,
+        "svg": Walk.drawing,
+        "/svg": Walk.end_drawing,
+        "html": Walk.root,
+        "base": Walk.base,
+        "link": Walk.about,
+        "meta": Walk.about,
+    }
+)
+for _name, _kind in KINDS.items():
+    STEPS[_name], STEPS["/" + _name] = _opens(_name, _kind), _closes(_name)
+for _level, _name in enumerate(("h1", "h2", "h3", "h4", "h5", "h6", "summary", "legend"), 1):
+    STEPS[_name], STEPS["/" + _name] = _heads(_level), Walk.end_heading
+for _name in ("p", "blockquote", "form", "center", "pre", "address", "figure", "figcaption"):
+    STEPS[_name] = STEPS["/" + _name] = Walk.line
+for _name in list(STEPS):
+    STEPS[_name.upper()] = STEPS[_name]
+for _name in ("span", "font", "i", "em", "td", "tr", "li", "th", "option", "tbody"):  # common, and nothing to do
+    STEPS.setdefault(_name, None)
+    STEPS.setdefault("/" + _name, None)

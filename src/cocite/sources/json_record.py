@@ -1,0 +1,167 @@
+"""A page record as JSON: one object ⇄ `Page` (see `docs/page-records.md`).
+
+Lenient: unknown fields are ignored, a field of the wrong type is counted and left out, and only a record without a
+usable address is left out whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, cast
+
+from cocite.sources.conform import LARGEST
+from cocite.sources.records import SCHEMA, Link, Page, Report
+
+
+def page_of(line: bytes, number: int, report: Report) -> Page | None:
+    """The page of one line of JSON; None, and counted, where there is none."""
+    try:
+        record = json.loads(_decoded(line, number, report))
+    except (ValueError, RecursionError) as error:
+        report.skip("line that is not JSON", f"line {number}: {error}")
+        return None
+    if not isinstance(record, dict):
+        report.skip("record that is not an object", f"line {number}: {line[:80].decode('utf-8', 'replace')}")
+        return None
+    url = record.get("url")
+    if not isinstance(url, str) or not url.strip():
+        report.skip("record without url", f"line {number}: {line[:80].decode('utf-8', 'replace')}")
+        return None
+    page = Page(url.strip())
+    for name, take in _PAGE_FIELDS.items():
+        value = record.get(name)
+        if value is None:
+            continue
+        taken = take(value, report)
+        if taken is None:
+            report.skip(f"field {name!r} of the wrong type", f"line {number}: {str(value)[:80]}")
+        else:
+            setattr(page, name, taken)
+    return page
+
+
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALVES = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+
+
+def _decoded(line: bytes, number: int, report: Report) -> str:
+    """A line as text that UTF-8 can hold: half a surrogate pair, which JSON allows and Arrow does not, is replaced."""
+    if _HALF.search(line):
+        line = _HALVES.sub(lambda found: b"\\ufffd" if found[1] else found[0], line)
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        report.skip("line with bytes that are not UTF-8 (replaced)", f"line {number}")
+        return line.decode("utf-8", "replace")
+
+
+def _text(value: object, report: Report) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _status(value: object, report: Report) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST else None
+
+
+def _flag(value: object, report: Report) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _headings(value: object, report: Report) -> list[str] | None:
+    if not isinstance(value, list):
+        return None
+    return [heading if isinstance(heading, str) else "" for heading in value]
+
+
+def _links(value: object, report: Report) -> list[Link] | None:
+    if not isinstance(value, list):
+        return None
+    links = []
+    for item in value:
+        if isinstance(item, str):
+            link = Link(item.strip())
+        elif isinstance(item, dict) and isinstance(item.get("url"), str):
+            link = _link(item, report)
+        else:
+            link = Link("")
+        if link.url:
+            links.append(link)
+        else:
+            report.skip("link without url", str(item)[:80])
+    return links
+
+
+def _link(item: dict[str, Any], report: Report) -> Link:
+    """One link object. Most time goes here and most are well-formed: one check for all, a look at each if it fails."""
+    get = item.get
+    text, context, rel = get("text"), get("context"), get("rel")
+    block, weight, boilerplate = get("block"), get("weight"), get("boilerplate")
+    if not (
+        (text is None or type(text) is str)
+        and (context is None or type(context) is str)
+        and (rel is None or type(rel) is str)
+        and (block is None or (type(block) is int and 0 <= block <= LARGEST))
+        and (weight is None or (type(weight) in (int, float) and 0 < weight <= 1))
+        and (boilerplate is None or type(boilerplate) is bool)
+    ):
+        return _link({name: value for name, value in item.items() if _usable(name, value, report)}, report)
+    weight = 1.0 if weight is None else float(weight)
+    return Link(item["url"].strip(), text or "", block, context or "", rel or "", weight, boilerplate or False)
+
+
+def _usable(name: str, value: object, report: Report) -> bool:
+    """Whether a link's field can be used; counted if not."""
+    if name in ("text", "context", "rel"):
+        good = isinstance(value, str)
+    elif name == "block":
+        good = type(value) is int and 0 <= value <= LARGEST
+    elif name == "weight":
+        good = type(value) in (int, float) and 0 < cast(float, value) <= 1
+    else:
+        good = name != "boilerplate" or isinstance(value, bool)
+    if not good and value is not None:
+        report.skip(f"link field {name!r} of the wrong type or out of range", str(value)[:80])
+    return good
+
+
+_PAGE_FIELDS: dict[str, Callable[[object, Report], object]] = {
+    "title": _text,
+    "text": _text,
+    "links": _links,
+    "headings": _headings,
+    "status": _status,
+    "redirect": _text,
+    "canonical": _text,
+    "captured": _text,
+    "lang": _text,
+    "noindex": _flag,
+    "partial": _flag,
+}
+
+
+def record_of(page: Page) -> dict[str, Any]:
+    """A page as a JSON object, without the fields that say nothing."""
+    record = {
+        name: value for name in SCHEMA.names if (value := getattr(page, name)) or (name == "status" and value == 0)
+    }
+    if page.links:
+        record["links"] = [_link_record(link) for link in page.links]
+    return record
+
+
+def _link_record(link: Link) -> dict[str, Any]:
+    record: dict[str, Any] = {"url": link.url}
+    for name in ("text", "context", "rel", "boilerplate"):
+        if value := getattr(link, name):
+            record[name] = value
+    if link.block is not None:
+        record["block"] = link.block
+    if link.weight != 1.0:
+        record["weight"] = link.weight
+    return record

@@ -1,0 +1,133 @@
+"""What the readers of hand-made lists of links share: which links count, and what a list's own address is.
+
+Bookmarks, OPML and Markdown are lists that somebody keeps: one page, its links in sections. Only web links count;
+mail addresses, scripts and jumps within the page are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urljoin
+
+from cocite.errors import BadSource
+from cocite.sources.compressed import open_bytes
+from cocite.sources.records import Link, Page, Report
+
+MAX_FILE = 32 << 20
+"""Bytes of one list; the longest known lists have 2 MB."""
+
+MAX_FOLDERS = 8  # names that a section's heading shows of the folders around it
+MAX_NAME = 200
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_WEB = re.compile(r"https?://[^\s/]", re.IGNORECASE)
+_NOT_IN_ADDRESS = re.compile(r"[\x00-\x20]*[\n\r\t][\x00-\x20]*")  # browsers take line ends and tabs out
+
+
+def web_link(page: str, href: str) -> str | None:
+    """The absolute address of a link on a page; None if it leads to no other web page."""
+    href = _NOT_IN_ADDRESS.sub("", href).strip()
+    if not href or href[0] == "#":
+        return None
+    if _WEB.match(href):
+        absolute = href
+    elif _SCHEME.match(href):
+        return None
+    else:
+        try:
+            absolute = urljoin(page, href)
+        except ValueError:  # such as //[
+            return None
+    address, mark, _ = absolute.partition("#")
+    if (mark and address == page.partition("#")[0]) or not _WEB.match(absolute):
+        return None
+    return absolute
+
+
+def whole(path: Path, report: Report) -> bytes | None:
+    """The content of a list; None, and counted, if it is too long to be one."""
+    with open_bytes(path, report) as stream:
+        content = stream.read(MAX_FILE + 1)
+    if len(content) > MAX_FILE:
+        report.skip(f"list of links longer than {MAX_FILE >> 20} MiB", path.name)
+        return None
+    return content
+
+
+def decoded(content: bytes) -> str:
+    """A text in UTF-8 or, as its marks say, UTF-16; what is neither is taken for Windows' Western encoding."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+
+
+def own_address(path: Path, content: bytes, base: str | None) -> str:
+    """The address of a list that has none of its own: `base`, or a made-up one under the reserved domain .example.
+
+    It is made of the file's name and a fingerprint of its content, so two people's `bookmarks.html` are two sites, and
+    nothing tells where on whose disk they lay.
+    """
+    if base is not None:
+        return checked_base(base)
+    name = path.name.partition(".")[0].encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:40].strip("-") or "links"
+    return f"https://{slug}-{hashlib.sha256(content).hexdigest()[:8]}.example/"
+
+
+def checked_base(base: str) -> str:
+    """A base address, or an error that says what one looks like."""
+    if not _WEB.match(base.strip()):
+        raise BadSource(f"--base {base!r} is no web address: give one such as https://example.org/notes/")
+    return base.strip()
+
+
+def under(base: str, folder: Path, path: Path) -> str:
+    """The address of a file in a folder whose address is `base`."""
+    return base.rstrip("/") + "/" + quote(os.fsencode(path.relative_to(folder).as_posix()))
+
+
+def files(folder: Path) -> Iterator[Path]:
+    """The regular files of a folder and its folders, sorted; hidden ones and linked folders are left out."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(place, name)
+            if not name.startswith(".") and path.is_file():
+                yield path
+
+
+class Folders:
+    """A page of links in folders within each other. A folder is a block, numbered when its first link comes."""
+
+    def __init__(self, url: str, title: str = "") -> None:
+        self.page = Page(url, title=title)
+        self._open: list[tuple[str, list[int]]] = [("", [])]
+
+    def enter(self, name: str) -> None:
+        """A folder begins."""
+        self._open.append((" ".join(name[: 4 * MAX_NAME].split())[:MAX_NAME], []))
+
+    def leave(self) -> None:
+        """The innermost folder ends."""
+        if len(self._open) > 1:
+            self._open.pop()
+
+    def link(self, href: str, text: str, context: str, report: Report) -> None:
+        """A link in the innermost folder."""
+        address = web_link(self.page.url, href)
+        if address is None:
+            report.read["links that lead to no web page"] += 1
+            return
+        _, number = self._open[-1]
+        if not number:
+            number.append(len(self.page.headings))
+            names = [name for name, _ in self._open[-MAX_FOLDERS:] if name]
+            self.page.headings.append(" / ".join(names))
+        self.page.links.append(Link(address, text=text, block=number[0], context=context))
