@@ -25,7 +25,7 @@ MEAN_LINKS, MOST_LINKS = 20, 1000
 FRONT, NEAR, TOPIC, COPY = 0.35, 0.70, 0.92, 0.96  # cumulated shares; what is left goes to any page
 NEARBY = 20
 HOME = 0.2  # of links to front pages, the share that goes to the home page rather than to a section
-SAME, OTHER = 4, 8  # draws of the link's own kind, then of its topic, until a page that is not linked yet; then any page
+SAME, DRAWS = 4, 8  # draws until a page that is not linked yet: of the link's own kind, then of the topic; then anywhere
 NEW_BLOCK = 1 / 6
 RUN = 16  # pages of a site that a crawler fetches in one go
 
@@ -33,7 +33,6 @@ RUN = 16  # pages of a site that a crawler fetches in one go
 ORDER, DEGREES, LINKS, TOPICS, SIZES, POPULARITY, SITE_NAMES, SITE_STYLES, PAGE_NAMES, ANCHORS = range(1, 11)
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-KIND = np.uint64(0xFFFF << 48)  # the bits of a hash that decide a link's kind
 
 
 class World(NamedTuple):
@@ -175,9 +174,10 @@ def page_at(world: Any, order: Any, position: Any) -> Any:
 
 
 @inline
-def out_degree(key: Any, page: Any) -> Any:
-    """Links on a page: exponential, rounded to the nearest so that the mean stays, and capped."""
-    return min(MOST_LINKS, int64(0.5 - MEAN_LINKS * np.log(1.0 - unit(draw(key, page)))))
+def out_degree(world: Any, degrees: Any, page: Any) -> Any:
+    """Links on a page: exponential, rounded to the nearest so that the mean stays; no more than there are other pages."""
+    most = min(int64(MOST_LINKS), int64(world.pages - 1))
+    return min(most, int64(0.5 - MEAN_LINKS * np.log(1.0 - unit(draw(degrees, page)))))
 
 
 @inline
@@ -219,6 +219,7 @@ def topic_page(world: Any, site: Any, bits: Any) -> Any:
 def earlier_link(world: Any, order: Any, degrees: Any, position: Any, bits: Any) -> Any:
     """Position and place of a link that the crawler met before, all links alike; -1 where none is found.
 
+    What that link drew first is copied. Had it to be drawn again, its page linked there already, or was that page.
     Drawing a place of 128 and trying again where the page has no such link makes longer pages likelier in proportion;
     only the 1.2 % of links that stand later than that are never copied.
     """
@@ -227,7 +228,7 @@ def earlier_link(world: Any, order: Any, degrees: Any, position: Any, bits: Any)
         before = below(bits, position)
         page = page_at(world, order, before)
         place = below(draw(bits, 1), 128)
-        if page < world.pages and place < out_degree(degrees, page):
+        if page < world.pages and place < out_degree(world, degrees, page):
             return before, place
     return int64(-1), int64(0)
 
@@ -245,16 +246,17 @@ def crawled(world: Any, first: int, last: int) -> tuple[Array, Array, Array]:
         if page < world.pages:
             pages[count] = page
             places[count] = position
-            ends[count + 1] = ends[count] + out_degree(degrees, page)
+            ends[count + 1] = ends[count] + out_degree(world, degrees, page)
             count += 1
     return pages[:count], places[:count], ends[: count + 1]
 
 
 @inline
-def target_of(world: Any, order: Any, degrees: Any, link_key: Any, page: Any, site: Any, position: Any, bits: Any) -> Any:
-    """Where a link leads: in the site, in the topic, where an earlier link leads, or anywhere."""
+def target_of(
+    world: Any, order: Any, degrees: Any, link_key: Any, page: Any, site: Any, position: Any, kind: Any, bits: Any
+) -> Any:
+    """Where a link of some kind may lead: in the site, in the topic, where an earlier link leads, or anywhere."""
     while True:
-        kind = unit(bits)
         target = int64(-1)
         if kind < FRONT:
             target = front_page(world, site, draw(bits, 1))
@@ -268,45 +270,50 @@ def target_of(world: Any, order: Any, degrees: Any, link_key: Any, page: Any, si
                 page = page_at(world, order, position)
                 site = site_of(world.starts, page)
                 bits = draw(draw(link_key, page), place)
+                kind = unit(bits)
                 continue
         return target if target >= 0 else below(draw(bits, 2), world.pages)
 
 
+@inline
+def may_link(targets: Any, start: Any, stop: Any, page: Any, target: Any) -> Any:
+    """Whether a target is another page that the links so far, which are few, do not lead to."""
+    if target < 0 or target == page:
+        return False
+    for k in range(start, stop):  # noqa: SIM110
+        if targets[k] == target:
+            return False
+    return True
+
+
 @kernel
 def links(world: Any, pages: Array, places: Array, ends: Array) -> tuple[Array, Array]:
-    """The target and the block of every link of the pages that `crawled` gave; no page links to itself, or twice to one."""
+    """Target and block of every link of the pages that `crawled` gave; no page links to itself, or twice to one page."""
     order, degrees, link_key = stream(world.seed, ORDER), stream(world.seed, DEGREES), stream(world.seed, LINKS)
     targets = np.empty(ends[-1], np.int64)
     blocks = np.empty(ends[-1], np.int32)
     for i in range(len(pages)):
-        page, site = pages[i], site_of(world.starts, pages[i])
+        page, site, start = pages[i], site_of(world.starts, pages[i]), ends[i]
         block = 0
-        for k in range(ends[i], ends[i + 1]):
-            first_bits = draw(draw(link_key, page), int64(k - ends[i]))
-            if k > ends[i] and unit(draw(first_bits, 0)) < NEW_BLOCK:
+        for k in range(start, ends[i + 1]):
+            own = draw(draw(link_key, page), int64(k - start))
+            if k > start and unit(draw(own, 0)) < NEW_BLOCK:
                 block += 1
             blocks[k] = block
-            bits = first_bits
-            for attempt in range(64):
-                if attempt < SAME:
-                    target = target_of(world, order, degrees, link_key, page, site, places[i], bits)
-                elif attempt < OTHER:
-                    target = topic_page(world, site, bits)
+            bits, kind = own, unit(own)
+            target = target_of(world, order, degrees, link_key, page, site, places[i], kind, bits)
+            drawn = 1
+            while drawn < DRAWS and not may_link(targets, start, k, page, target):
+                bits = draw(own, 2 + drawn)
+                if drawn < SAME:
+                    target = target_of(world, order, degrees, link_key, page, site, places[i], kind, bits)
                 else:
-                    target = below(bits, world.pages)
-                # The same kind again: the top bits decide it, the rest is drawn anew.
-                fresh = draw(first_bits, 3 + attempt)
-                bits = fresh if attempt >= SAME else (first_bits & KIND) | (fresh & ~KIND)
-                if target >= 0 and target != page and not linked(targets, ends[i], k, target):
-                    break
+                    target = topic_page(world, site, bits)
+                drawn += 1
+            if drawn == DRAWS:
+                target = below(draw(own, 2 + DRAWS), world.pages)
+                # Ends, since a page has fewer links than there are pages.
+                while not may_link(targets, start, k, page, target):
+                    target = (target + 1) % world.pages
             targets[k] = target
     return targets, blocks
-
-
-@inline
-def linked(targets: Any, start: Any, stop: Any, target: Any) -> Any:
-    """Whether a page's links so far hold a target; they are few."""
-    for k in range(start, stop):  # noqa: SIM110
-        if targets[k] == target:
-            return True
-    return False

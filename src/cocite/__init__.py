@@ -1,3 +1,37 @@
-"""Which pages are related to this page?"""
+"""Which pages are related to this page?
+
+>>> import cocite
+>>> cocite.build(["crawl.warc.gz"], "web.cocite")  # doctest: +SKIP
+>>> web = cocite.open("web.cocite")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cocite.errors import BadAddress, BadParameter, BadSource, BadStore, CociteError, UnknownMethod, UnknownPage
+
+if TYPE_CHECKING:
+    from cocite.surfaces.python import build, open
 
 __version__ = "0.1.0"
+__all__ = [
+    "BadAddress",
+    "BadParameter",
+    "BadSource",
+    "BadStore",
+    "CociteError",
+    "UnknownMethod",
+    "UnknownPage",
+    "build",
+    "open",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is slow (NumPy, Numba, Arrow) when it is first used."""
+    if name in ("build", "open"):
+        from cocite.surfaces import python
+
+        return getattr(python, name)
+    raise AttributeError(f"module 'cocite' has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import gzip
 import ipaddress
 import os
@@ -18,7 +19,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadParameter, BadSource
@@ -33,11 +34,13 @@ pytest.importorskip("scrapy")
 MEGABYTE = 1 << 20
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in list(os.environ):
-        if name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
+@pytest.fixture(scope="module", autouse=True)
+def without_proxy() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.lower().endswith("_proxy"):
+                patch.delenv(name)
+        yield
 
 
 # ------------------------------------------------------------------------------------------------------ a site to crawl
@@ -180,7 +183,7 @@ def outcome() -> Iterator[Outcome]:
     with serving(varied) as site:
         report = Report()
         seeds = [f"{site.base}/", f"http://localhost:{site.port}/closed", "ftp://example.org/", ""]
-        options: dict[str, Any] = {"allow_private": True, "delay": 0, "timeout": 4, "max_bytes": MEGABYTE}
+        options: dict[str, Any] = {"allow_private": True, "delay": 0, "timeout": 3, "max_bytes": MEGABYTE}
         yield Outcome(site, list(crawl(seeds, report, **options)), report)
 
 
@@ -207,7 +210,7 @@ def test_page_has_its_links_in_order_and_time_of_capture(outcome: Outcome) -> No
     kept = [link.url for link in front.links if link.url.startswith(outcome.site.base)]
     assert kept[:3] == [f"{outcome.site.base}{path}" for path in ("/a", "/missing", "/gone")]
     assert "https://elsewhere.example/" in [link.url for link in front.links]
-    captured = time.mktime(time.strptime(front.captured, "%Y-%m-%dT%H:%M:%SZ")) - time.timezone
+    captured = calendar.timegm(time.strptime(front.captured, "%Y-%m-%dT%H:%M:%SZ"))
     assert abs(captured - time.time()) < 600
 
 
@@ -370,6 +373,7 @@ def test_addresses_on_the_public_internet(address: str) -> None:
     assert is_public(ipaddress.ip_address(address))
 
 
+@settings(deadline=None)
 @given(st.ip_addresses(v=4))
 def test_an_ipv4_address_inside_an_ipv6_one_is_judged_alike(v4: ipaddress.IPv4Address) -> None:
     mapped = ipaddress.IPv6Address(f"::ffff:{v4}")
@@ -526,6 +530,7 @@ def never() -> bool:
     return False
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 3))),
     st.integers(1, 8),
@@ -550,6 +555,7 @@ def test_frontier_hands_out_each_page_once_lowest_depth_first(
     assert frontier.waiting == len(different) - len(taken)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1), st.data())
 def test_frontier_never_has_more_out_than_may_still_become_pages(hosts: list[int], data: st.DataObject) -> None:
     frontier = Frontier(max_pages=5, concurrency=4, hold=never)
@@ -575,7 +581,7 @@ def test_frontier_shares_its_seats_among_hosts() -> None:
     taken = []
     while (one := frontier.take()) is not None:
         taken.append(one.host)
-    assert Counter(taken) == {"h0.example": 2, "h1.example": 1} or Counter(taken) == {"h0.example": 4, "h1.example": 1}
+    assert Counter(taken) == {"h0.example": 2, "h1.example": 1}
 
 
 def test_frontier_is_bounded_and_waits_for_a_slow_reader() -> None:
@@ -614,9 +620,9 @@ def robots(text: str, delay: float = 0.5) -> tuple[Any, SimpleNamespace]:
     from cocite.sources.crawl_robots import RobotsRules
 
     slot = SimpleNamespace(delay=delay)
-    settings = Settings({"USER_AGENT": crawl_module.USER_AGENT, "DOWNLOAD_DELAY": delay})
-    downloader = SimpleNamespace(slots={"example.org": slot}, per_slot_settings={}, settings=settings)
-    crawler: Any = SimpleNamespace(settings=settings, engine=SimpleNamespace(downloader=downloader))
+    options = Settings({"USER_AGENT": crawl_module.USER_AGENT, "DOWNLOAD_DELAY": delay})
+    downloader = SimpleNamespace(slots={"example.org": slot}, per_slot_settings={}, settings=options)
+    crawler: Any = SimpleNamespace(settings=options, engine=SimpleNamespace(downloader=downloader))
     answer = Response("http://example.org/robots.txt", body=text.encode())
     return RobotsRules(crawler)._read("http://example.org", answer), slot
 

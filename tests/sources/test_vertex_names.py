@@ -68,8 +68,9 @@ def test_one_address_a_line_keeps_the_numbers_of_lines(tmp_path: Path) -> None:
     [
         ([b"0\ta\n0\tb\n"], "ascending"),
         ([b"3\ta\n", b"1\tb\n"], "ascending"),
-        ([b"0\ta\n4000000000\tb\n"], "jump to 4,000,000,000"),
-        ([b"0\ta\n999999999999999999\tb\n"], "jump to 999,999,999,999,999,999"),
+        ([b"0\ta\n4000000000\tb\n"], "up to number 4,000,000,000 have no name"),
+        ([b"0\ta\n999999999999999999\tb\n"], "up to number 999,999,999,999,999,999"),
+        ([b"\n" * 2_000_000], "most vertices"),
         ([b""], "names no vertex"),
         ([b"\n\n"], "names no vertex"),
         ([b"a" * 3_000_000], "a line of over"),

@@ -1,11 +1,11 @@
 """Page records → a store. Each pass is a file; this one says in which order.
 
-    spill        addresses become fingerprints, new names go to files               spill.py
-    number       names are sorted; a page's place in that order is its number       number.py
-    resolve      fingerprints become numbers; newest captures win; aliases          resolve.py
-    sort_links   both directions, sorted in buckets and encoded                     sort_links.py
-    derive       long lists, best and sampled parents, near-duplicates              derive.py
-    gather_texts titles, headings, anchors, text, in page order                     gather_texts.py
+spill        addresses become fingerprints, new names go to files               spill.py
+number       names are sorted; a page's place in that order is its number       number.py
+resolve      fingerprints become numbers; newest captures win; aliases          resolve.py
+sort_links   both directions, sorted in buckets and encoded                     sort_links.py
+derive       long lists, best and sampled parents, near-duplicates              derive.py
+gather_texts titles, headings, anchors, text, in page order                     gather_texts.py
 """
 
 from __future__ import annotations
@@ -91,10 +91,15 @@ def build(
     old: Any = None,
     remove: NDArray[np.uint64] | None = None,
 ) -> Built:
-    """Read sources into a store at `path`. With `old`, a Graph, its pages go in first; `remove` are fingerprints to leave out."""
+    """Read sources into a store at `path`. With `old`, a Graph, its pages go in first.
+
+    `remove` are fingerprints of pages to leave out, now and in later adds.
+    """
     options = options or BuildOptions()
     started = time.perf_counter()
-    removed = np.unique(np.concatenate([old.removed if old is not None else [], [] if remove is None else remove]).astype(np.uint64))
+    removed = np.unique(
+        np.concatenate([old.removed if old is not None else [], [] if remove is None else remove]).astype(np.uint64)
+    )
     sites = Sites(options.platforms)
     passes: dict[str, float] = {}
     clock = Clock(passes)
@@ -111,13 +116,17 @@ def build(
             )
             described = read_sources(sources, spill, old, pool, options.threads, report, progress)
             clock.lap("read")
-            pages = number_pages(work, writer, sites, options.memory // 2, options.threads, counted(progress, "numbering pages"))
+            pages = number_pages(
+                work, writer, sites, options.memory // 2, options.threads, counted(progress, "numbering pages")
+            )
             if not pages and old is None:
                 raise BadSource("the sources hold no page that can be used" + why(report))
             spill.forget()
             clock.lap("number")
             resolved = Resolved(spill, pages, pool, options.threads)
-            resolved.number(writer.map("fingerprint"), options.memory // 2, counted(progress, "resolving links", spill.links))
+            resolved.number(
+                writer.map("fingerprint"), options.memory // 2, counted(progress, "resolving links", spill.links)
+            )
             resolved.choose_records(writer, undated=int(time.time()) if old is not None else 0)
             clock.lap("resolve")
             links = LinkSorter(resolved, writer, options.memory // 2).sort(
@@ -208,7 +217,13 @@ def why(report: Report) -> str:
 
 
 def describe(
-    writer: Writer, pages: int, links: int, sources: list[dict[str, Any]], report: Report, options: BuildOptions, sites: Sites
+    writer: Writer,
+    pages: int,
+    links: int,
+    sources: list[dict[str, Any]],
+    report: Report,
+    options: BuildOptions,
+    sites: Sites,
 ) -> dict[str, Any]:
     """The manifest."""
     platforms = options.platforms.read_bytes() if options.platforms else b""

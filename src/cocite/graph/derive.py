@@ -51,7 +51,8 @@ def derive(
                 done = parents.best_of_all(into, some, into.degree, keep, chosen)
             else:
                 done = parents.sample_of_all(into, some, fingerprints, np.uint64(SEED), keep, chosen)
-            return whole(done) and chosen.ravel()
+            whole(done)
+            return chosen.ravel()
 
         for chosen in in_order(work, np.array_split(many, max(1, len(many) // 256)), pool, threads):
             writer.append(f"{name}.parent", chosen)
@@ -65,15 +66,14 @@ def read_lists(writer: Writer, name: str) -> Lists:
     """One direction of the links, as far as it is written: all of it."""
     for part in ("words", "base", "offset", "degree", "code"):
         writer.finish(f"{name}.{part}")
-    arrays = [writer.map(f"{name}.{part}") for part in ("words", "base", "offset", "degree")]
-    return Lists(*arrays, Code.from_lengths(writer.map(f"{name}.code")).table)
+    words, base, offset, degree = (writer.map(f"{name}.{part}") for part in ("words", "base", "offset", "degree"))
+    return Lists(words, base, offset, degree, Code.from_lengths(writer.map(f"{name}.code")).table)
 
 
-def whole(result: int) -> bool:
+def whole(result: int) -> None:
     """Complain about what kernels report as damage; here it means a fault of the disk, or ours."""
     if result < 0:
         raise BadStore("the links just written cannot be read back: check the disk, and build again")
-    return True
 
 
 def write_long(writer: Writer, name: str, lists: Lists) -> None:
@@ -97,9 +97,7 @@ def write_long(writer: Writer, name: str, lists: Lists) -> None:
         writer.append("out.long.place", places)
 
 
-def near_duplicate_pairs(
-    out: Lists, in_degree: NDArray[np.uint32]
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+def near_duplicate_pairs(out: Lists, in_degree: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """(pages that have near-duplicates, the representative of each), see kernels/near_duplicates.py."""
     n = len(out.degree)
     longest = int(out.degree.max(initial=0))
@@ -118,7 +116,7 @@ def near_duplicate_pairs(
     order = eligible[np.argsort(hashes[eligible], kind="stable")]
     whole(near_duplicates.unite_equal(out, order, hashes, parent, max(1, longest)))
     # Of pages with equal links one stands for all.
-    kept = near_duplicates_roots(parent, pages)
+    kept = parent[pages] == pages
     tokens, pages = tokens[kept], pages[kept]
     sort = np.lexsort((pages, out.degree[pages], tokens))
     whole(near_duplicates.unite_alike(out, tokens[sort], pages[sort], sketches, parent, max(1, longest)))
@@ -130,12 +128,6 @@ def near_duplicate_pairs(
     sizes = np.bincount(parent, minlength=n)
     members = np.flatnonzero(sizes[parent] > 1).astype(np.uint32)
     return members, best[parent[members]]
-
-
-def near_duplicates_roots(parent: NDArray[np.uint32], pages: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Which pages are the roots of their components so far."""
-    roots: NDArray[np.bool_] = parent[pages] == pages
-    return roots
 
 
 def ranges(n: int) -> Iterator[tuple[int, int]]:

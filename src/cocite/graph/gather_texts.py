@@ -1,7 +1,7 @@
 """Sixth pass of a build: titles, headings, anchors, contexts and text of the records that count, in page order.
 
-Texts lie by block, in the order in which records came. They are brought into page order range by range, each range small
-enough for memory. Anchors and contexts are cut to the links that were kept, in their order.
+Texts lie by block, in the order in which records came. They are brought into page order range by range, each range
+small enough for memory. Anchors and contexts are cut to the links that were kept, in their order.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from cocite.graph.columns import text_buffers
 from cocite.graph.generation import Writer
 from cocite.graph.resolve import Resolved, in_order
 from cocite.graph.sort_links import PER_BASE
-from cocite.graph.spill import LINK_TEXTS, PARTIAL, TEXTS, text_buffers
+from cocite.graph.spill import LINK_TEXTS, PARTIAL, TEXTS
 from cocite.graph.texts import TextWriter
 from cocite.kernels.lines import pick_lines
 
@@ -37,7 +38,7 @@ def gather_texts(
     degrees, firsts = writer.map("out.degree"), writer.map("out.first")
     positions = np.memmap(spill.folder / "positions", np.uint32, "r") if spill.anchored else np.zeros(0, np.uint32)
 
-    def work(files: list[Path]) -> dict[str, tuple[NDArray[Any], pa.Array | tuple[NDArray[Any], NDArray[Any]]]]:
+    def work(files: list[Path]) -> dict[str, tuple[NDArray[Any], tuple[NDArray[Any], ...]]]:
         if not files:
             return {}
         table = pa.concat_tables([pq.read_table(file) for file in files]).combine_chunks()

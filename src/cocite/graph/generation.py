@@ -1,9 +1,9 @@
 """A store is a folder of generations; one pointer file says which is current. Nothing is ever changed in place.
 
-    web.cocite/CURRENT        "g000001 <digest of its manifest>\n", replaced atomically
-    web.cocite/g000001/       manifest.json and one file per array, see FORMAT.md
-    web.cocite/work-*/        a build under way (or left behind by a killed one: the next build removes it)
-    web.cocite/lock           held while a build runs
+web.cocite/CURRENT        "g000001 <digest of its manifest>\n", replaced atomically
+web.cocite/g000001/       manifest.json and one file per array, see FORMAT.md
+web.cocite/work-*/        a build under way (or left behind by a killed one: the next build removes it)
+web.cocite/lock           held while a build runs
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
 
 @contextmanager
 def new_generation(store: Path) -> Iterator[tuple[Path, Path]]:
-    """Lock a store, and give (work folder, new generation's folder); `publish` makes it current. Cleans up after itself."""
+    """Lock a store, and give (work folder, new generation's folder); `publish` makes it current; cleans up."""
     if store.exists() and not store.is_dir():
         raise BadStore(f"{store} is a file; give a folder name such as web.cocite")
     if store.is_dir() and not is_store(store) and any(store.iterdir()):

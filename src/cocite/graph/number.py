@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
+from cocite.graph.columns import text_buffers
 from cocite.graph.generation import Writer
 from cocite.graph.huffman import Code
-from cocite.graph.spill import text_buffers
 from cocite.graph.texts import TextWriter
 from cocite.kernels import name_codec
 from cocite.kernels.hashing import copy_chosen, count_buckets, fill_buckets
@@ -37,7 +37,9 @@ def number_pages(
 ) -> int:
     """Write everything that is known of pages by name; returns how many there are."""
     with duckdb.connect() as database:
-        database.execute(f"SET memory_limit = '{memory >> 20}MiB'; SET threads = {threads}; SET enable_progress_bar = false")
+        database.execute(
+            f"SET memory_limit = '{memory >> 20}MiB'; SET threads = {threads}; SET enable_progress_bar = false"
+        )
         database.execute("SET temp_directory = ?", [str(folder / "sort")])
         database.execute("SET preserve_insertion_order = false")
         files = str(folder / "names" / "*.parquet")
@@ -52,7 +54,7 @@ def number_pages(
 
 
 def distinct(reader: object) -> Iterator[Batch]:
-    """The first row of every key, in batches of BATCH: DuckDB's own vary from run to run, the bytes of a store must not."""
+    """The first row of every key, in batches of BATCH (DuckDB's vary from run to run, a store must not)."""
     left: Batch | None = None
     last = b""
     for batch in reader:  # type: ignore[attr-defined]
@@ -133,7 +135,7 @@ class NameWriter:
         self._site_count = 0
         self._last_host = b""
         self._rule = HostRule("", "", (), frozenset())
-        # Areas whose hosts may still follow. One can lie inside another: amazonaws.com resumes after *.s3.amazonaws.com.
+        # Areas whose hosts may still follow; one can lie in another: amazonaws.com resumes after *.s3.amazonaws.com.
         self._open: list[Area] = []
         self._area = Area(b"", 0)
         self._last_site = ""  # of the last page that had one of its own on this host

@@ -6,6 +6,7 @@ Pages that nothing links to, that link to nothing and have no record (their last
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -67,7 +68,7 @@ def reread(old: Graph, spill: Spill, progress: Callable[[str, int, int | None], 
         progress("reading the old store", len(targets), old.links)
 
 
-def column_part(old: Graph, name: str, pages: NDArray[np.int64], dtype: type[np.generic]) -> NDArray[np.generic]:
+def column_part(old: Graph, name: str, pages: NDArray[np.int64], dtype: type[np.generic]) -> NDArray[Any]:
     """Values of some pages, 0 where the store has none."""
     values = old.array(name)
     return values[pages] if len(values) else np.zeros(len(pages), dtype)

@@ -141,7 +141,11 @@ class Resolved:
             rows = (won | ((records.kind & PARTIAL) > 0)) & ((records.kind & ALIAS) == 0) & (page != MISSING)
             at = page[rows]
             kind[at] = (records.kind[rows] & ~np.uint8(BY_CANONICAL | PARTIAL | STORED)) | np.uint8(FETCHED)
-            captured[at], status[at], language[at] = records.captured[rows], records.status[rows], records.language[rows]
+            captured[at], status[at], language[at] = (
+                records.captured[rows],
+                records.status[rows],
+                records.language[rows],
+            )
         if sorting.resolve_aliases(alias):
             self.alias = alias
             pages = np.flatnonzero(alias != np.arange(n, dtype=np.uint32)).astype(np.uint32)
@@ -161,7 +165,7 @@ class Resolved:
 
     def taken(self, first: int, records: Records, page: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Which records' links count: the winners' and the partial ones', unless the page is an alias."""
-        taken = (self._won(first, page) | ((records.kind & PARTIAL) > 0)) & (page != MISSING)
+        taken: NDArray[np.bool_] = (self._won(first, page) | ((records.kind & PARTIAL) > 0)) & (page != MISSING)
         taken &= (records.kind & ALIAS) == 0
         if len(self.alias):
             safe = np.where(page == MISSING, 0, page)

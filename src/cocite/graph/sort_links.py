@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -98,7 +99,9 @@ class BitStream:
         self._links = 0
         self._carry = np.zeros(0, np.uint64)  # the last, unfilled word
 
-    def append(self, words: NDArray[np.uint64], bits: int, ends: NDArray[np.int64], degrees: NDArray[np.uint32]) -> None:
+    def append(
+        self, words: NDArray[np.uint64], bits: int, ends: NDArray[np.int64], degrees: NDArray[np.uint32]
+    ) -> None:
         """Add encoded lists of further pages (a multiple of PER_BASE of them, or the last)."""
         starts = np.append(0, ends[:-1]) + self._bits if len(ends) else np.zeros(0, np.int64)
         self._put_offsets(starts)
@@ -123,7 +126,9 @@ class BitStream:
         bases = starts[::PER_BASE]
         offsets = starts - np.repeat(bases, PER_BASE)[: len(starts)]
         if len(offsets) and offsets.max() >= 1 << 32:
-            raise BadStore("the lists of sixteen neighbouring pages take more than 512 MiB: split the source into several stores")
+            raise BadStore(
+                "the lists of sixteen neighbouring pages take more than 512 MiB: split the source into several stores"
+            )
         self._writer.append(f"{self._name}.base", bases.astype(np.uint64))
         self._writer.append(f"{self._name}.offset", offsets.astype(np.uint32))
 
@@ -277,7 +282,7 @@ class LinkSorter:
             np.diff(starts).astype(np.uint32),
             weight[kept] if len(weight) else weight,
             position[kept] if len(position) else position,
-            [(turned[0][a:z], turned[1][a:z]) for a, z in zip(counts[:-1], counts[1:], strict=True)],
+            [(turned[0][a:z], turned[1][a:z]) for a, z in pairwise(counts)],
         )
 
     def _write_in(self, by_target: list[Columns], buckets: Buckets, progress: Callable[[str, int], None]) -> None:

@@ -1,7 +1,7 @@
 """Graph: a store opened for reading. Everything is mapped; nothing is read before it is asked for.
 
-A page is a number from 0 to pages - 1, in the order of reversed-host addresses. A Graph never changes: when a store gets
-a new generation, a Graph opened before keeps its own. It can be shared among threads, and pickled to other processes.
+A page is a number from 0 to pages - 1, in the order of reversed-host addresses. A Graph never changes: when a store
+gets a new generation, a Graph opened before keeps its own. It can be shared among threads and pickled to processes.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from cocite.pages import address as rules
 from cocite.pages.key import APART, from_key, key, shown
 from cocite.pages.site import Sites
 
-NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16
-"""Flags of a link."""
 FETCHED, NOINDEX = 128, 8
 """Kinds of a page: has a record of its own; asks not to be indexed."""
 
@@ -63,7 +61,7 @@ class Graph:
     def __len__(self) -> int:
         return self.pages
 
-    # ----------------------------------------------------------------------------------------------- arrays for kernels
+    # ---------------------------------------------------------------------------------------------- arrays for kernels
 
     def array(self, name: str) -> NDArray[Any]:
         """An array by its name in FORMAT.md; empty where this store has none."""
@@ -103,7 +101,8 @@ class Graph:
             table = Code.from_lengths(self.array(f"{name}.code")).table
         except ValueError as error:
             raise self._damaged() from error
-        return Lists(*(self.array(f"{name}.{part}") for part in ("words", "base", "offset", "degree")), table)
+        words, base, offset, degree = (self.array(f"{name}.{part}") for part in ("words", "base", "offset", "degree"))
+        return Lists(words, base, offset, degree, table)
 
     @property
     def in_degree(self) -> NDArray[np.uint32]:
@@ -125,7 +124,7 @@ class Graph:
         """Fingerprints of pages that were removed for good."""
         return self.array("removed").astype(np.uint64)
 
-    # ------------------------------------------------------------------------------------------------------------- links
+    # ----------------------------------------------------------------------------------------------------------- links
 
     def links_from(self, page: int) -> Links:
         """The links out of a page, in page order, with blocks and flags."""
@@ -155,9 +154,7 @@ class Graph:
         """The links out of a page by block: (heading, targets), in order of appearance; the heading may be empty."""
         links, headings = self.links_from(page), self.headings(page)
         order = list(dict.fromkeys(links.blocks.tolist()))
-        return [
-            (headings[b] if 0 <= b < len(headings) else "", links.targets[links.blocks == b]) for b in order
-        ]
+        return [(headings[b] if 0 <= b < len(headings) else "", links.targets[links.blocks == b]) for b in order]
 
     def iter_links(self, pages_per_step: int = 1 << 14) -> Iterator[tuple[int, NDArray[np.int64], Links]]:
         """All links out, some pages at a time: (first page, where each page's links start, the links)."""
@@ -178,10 +175,10 @@ class Graph:
         base = page // 16 * 16
         return int(self.array("out.first")[page // 16]) + int(self.out_degree[base:page].sum(dtype=np.int64))
 
-    # ------------------------------------------------------------------------------------------------------------- names
+    # ----------------------------------------------------------------------------------------------------------- names
 
     def find(self, address: str) -> int:
-        """The page of an address in any spelling; aliases lead to their page. Raises UnknownPage, with near addresses."""
+        """The page of an address in any spelling; aliases lead to their page. Raises UnknownPage."""
         page = self.get(address)
         if page is None:
             nearest = self.nearest(address)
@@ -277,7 +274,7 @@ class Graph:
             found += [page for near in range(most) for page in (at - 1 - near, at + near) if page in under]
         return [self.address(page) for page in dict.fromkeys(found)][:most]
 
-    # ------------------------------------------------------------------------------------------------- what pages are like
+    # --------------------------------------------------------------------------------------------- what pages are like
 
     @property
     def site_of(self) -> NDArray[np.uint32]:
@@ -348,7 +345,7 @@ class Graph:
         at = int(look_up.find_position(self.array("near.page"), page))
         return page if at < 0 else self._page(int(self.array("near.representative")[at]))
 
-    # ----------------------------------------------------------------------------------------------------------- internals
+    # ------------------------------------------------------------------------------------------------------- internals
 
     def _page(self, page: int) -> int:
         page = int(page)

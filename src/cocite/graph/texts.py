@@ -1,8 +1,8 @@
 """Texts by page number: titles, headings, anchor texts and the like, in compressed chunks.
 
 A column NAME is four arrays: `NAME.pages` (which pages have a text, ascending), `NAME.first` (number of each chunk's
-first text), `NAME.offset` (where each chunk starts in the data, and its end) and `NAME.data`: zstd frames. A frame holds
-the 32-bit lengths of its texts, then the texts. A list of texts is kept as lines.
+first text), `NAME.offset` (where each chunk starts in the data, and its end) and `NAME.data`: zstd frames. A frame
+holds the 32-bit lengths of its texts, then the texts. A list of texts is kept as lines.
 """
 
 from __future__ import annotations
@@ -118,7 +118,8 @@ class Texts:
             raw = zstandard.ZstdDecompressor().decompress(frame)
         except zstandard.ZstdError as error:
             raise self._damaged() from error
-        ends = np.frombuffer(raw, np.uint32, count).astype(np.int64).cumsum() if 0 < count * 4 <= len(raw) else []
+        whole = 0 < count * 4 <= len(raw)
+        ends = np.frombuffer(raw, np.uint32, count if whole else 0).astype(np.int64).cumsum()
         if count < 0 or len(ends) != count or (count and int(ends[-1]) + 4 * count != len(raw)):
             raise self._damaged()
         texts, at = [], 4 * count

@@ -5,8 +5,10 @@ reject the read-only arrays of a mapped store), kept on disk, and run without th
 `NUMBA_BOUNDSCHECK=1` makes every kernel check its indices; one test run uses it.
 """
 
+from typing import Any
+
 from numba import njit
 
-kernel = njit(cache=True, nogil=True, error_model="numpy")
-inline = njit(cache=True, nogil=True, error_model="numpy", inline="never", forceinline=True)
+kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
+inline: Any = njit(cache=True, nogil=True, error_model="numpy", inline="never", forceinline=True)
 """For small functions called from other kernels' inner loops: always inlined by LLVM."""

@@ -11,8 +11,8 @@ from cocite.kernels import kernel
 def pick_lines(data, offsets, rows, positions, starts, out, ends):
     """Of text rows[i] keep the lines at positions[starts[i]:starts[i + 1]], in that order, joined by line feeds.
 
-    A line that the text does not have is empty. ends[i] receives where text i ends in `out`; empty lines at the end of a
-    text are left out, so that a text of empty lines is empty. `out` must hold the texts and a byte per position.
+    A line that the text does not have is empty. ends[i] receives where text i ends in `out`; empty lines at the end of
+    a text are left out, so that a text of empty lines is empty. `out` must hold the texts and a byte per position.
     """
     longest = np.int64(0)
     for row in rows:

@@ -99,7 +99,7 @@ def count_symbols(targets, attributes, starts, bases, lengths, counts):
         attribute = np.int64(0)
         for k in range(starts[i], starts[i + 1]):
             target = np.int64(targets[k])
-            if target == previous or target == base or target == NO_PAGE:
+            if target in (previous, base, NO_PAGE):
                 continue
             mode, length, _ = step(base, previous, target, lengths, escape_cost)
             symbol = mode << 6 | length

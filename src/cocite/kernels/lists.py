@@ -1,6 +1,6 @@
 """Reading link lists of a store from compiled code.
 
-`Lists` is one direction of a store's links as its raw arrays; every function here stays inside them, whatever they hold.
+`Lists` is one direction of a store's links as raw arrays; every function here stays inside them, whatever they hold.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def read_list(lists, page, targets, attributes):
         return np.int64(DAMAGED)
     page = np.int64(page)
     pages = np.int64(len(lists.degree))
-    end = decode_part(lists.words, start, stop, count, page, page, np.int64(0), lists.table, pages, targets, attributes, 0)
+    end = decode_part(
+        lists.words, start, stop, count, page, page, np.int64(0), lists.table, pages, targets, attributes, 0
+    )
     return count if end == stop else np.int64(DAMAGED)
 
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from cocite.kernels import inline, kernel
 from cocite.kernels.hashing import find_fingerprint
-from cocite.kernels.name_codec import BLOCK, DAMAGED, next_name
+from cocite.kernels.link_codec import DAMAGED
+from cocite.kernels.name_codec import BLOCK, next_name
 from cocite.kernels.xxh64 import SEED, xxh64
 
 

@@ -68,7 +68,7 @@ def encode_names(data, offsets, codes, lengths, shared_codes, shared_lengths, wo
 
 @inline
 def next_name(words, position, table, shared_table, buffer, length):
-    """Turn the key in buffer[:length] into the next one; returns (position, length), position DAMAGED if it cannot be."""
+    """Turn the key in buffer[:length] into the next one; returns (position or DAMAGED, length)."""
     stop = (len(words) - 1) << 6
     if position >= stop:
         return np.int64(DAMAGED), np.int64(0)
@@ -161,12 +161,13 @@ def compare(buffer, length, key):
 @kernel
 def lower_bound(words, block_starts, table, shared_table, pages, key, buffer):
     """The number of pages whose key is below `key`; DAMAGED if a name cannot be read."""
-    low, high = np.int64(0), np.int64(len(block_starts))  # the first block whose head is not below key is in [low, high]
+    low, high = (
+        np.int64(0),
+        np.int64(len(block_starts)),
+    )  # the first block whose head is not below key is in [low, high]
     while low < high:
         middle = (low + high) // 2
-        position, length = next_name(
-            words, np.int64(block_starts[middle]), table, shared_table, buffer, np.int64(0)
-        )
+        position, length = next_name(words, np.int64(block_starts[middle]), table, shared_table, buffer, np.int64(0))
         if position < 0:
             return np.int64(DAMAGED)
         if compare(buffer, length, key) < 0:

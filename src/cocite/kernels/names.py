@@ -40,7 +40,7 @@ def mark_changes(data, offsets, before, first):
 
 @kernel
 def mark_hosts(data, offsets, first, lengths, initials):
-    """Where hosts begin: first[i] = key i has another host than key i - 1 (true for key 0); lengths[i] = its host's bytes.
+    """Where hosts begin: first[i] = key i has another host than key i - 1; lengths[i] = its host's bytes.
 
     initials[i] receives the first byte of the path's first part, or 0.
     """

@@ -1,11 +1,12 @@
 """Pages with nearly the same links, without comparing all pairs.
 
 Two pages with more than 10 links each are near-duplicates if the links they share are at least 95 % of the longer list.
-Lists of up to 19 links must then be equal, which a hash of the set tells. For longer ones, a page of d links shares at
-least d - m of them with any partner, m = the whole part of d / 20; so if every page orders its links by one rule, rarest
-first, partners share a link among the first m + 1 of each (prefix filtering). Only pages that share such a link, agree
-in length and in a 64-bit sketch of their links are compared. Of more than WINDOW pages with one such link, each is
-compared with the WINDOW pages before it in the order of length and number only: templates of a million pages stay cheap.
+Lists of up to 19 links must then be equal, which a hash of the set tells. For longer ones, a page of d links shares
+at least d - m of them with any partner, m = the whole part of d / 20; so if every page orders its links by one rule,
+rarest first, partners share a link among the first m + 1 of each (prefix filtering). Only pages that share such a link,
+agree in length and in a 64-bit sketch of their links are compared. Of more than WINDOW pages with one such link, each
+is compared with the WINDOW pages before it in the order of length and number only: a million pages of one template stay
+cheap.
 """
 
 from __future__ import annotations

@@ -40,7 +40,18 @@ def skip_points(lists, pages, every, bits, targets_before, attributes_before, so
             point += 1
             part = min(np.int64(every), degree - done)
             position = decode_part(
-                lists.words, position, stop, part, page, previous, attribute, lists.table, total, targets, attributes, done
+                lists.words,
+                position,
+                stop,
+                part,
+                page,
+                previous,
+                attribute,
+                lists.table,
+                total,
+                targets,
+                attributes,
+                done,
             )
             if position < 0:
                 return np.int64(DAMAGED)

@@ -25,7 +25,7 @@ def choose_records(pages, orders, partial, first_record, best_order, best_record
 
 @kernel
 def resolve_aliases(alias):
-    """Follow aliases to their end, at most 32 steps; pages in a cycle become themselves. Returns how many are aliases."""
+    """Follow aliases to their end, at most 32 steps; pages in a cycle become themselves. Returns how many."""
     count = 0
     for page in range(len(alias)):
         target = np.int64(alias[page])
@@ -66,7 +66,9 @@ def count_rows(sources, taken, first_link, targets, bucket_of_cell, shift, row_c
 
 
 @kernel
-def scatter_rows(sources, taken, first_link, targets, bucket_of_cell, shift, row_at, link_at, row_source, row_count, link):
+def scatter_rows(
+    sources, taken, first_link, targets, bucket_of_cell, shift, row_at, link_at, row_source, row_count, link
+):
     """Order records by bucket: (source, number of links) rows, and per kept link its position in the block's arrays."""
     for r in range(len(sources)):
         if not taken[r]:

@@ -55,7 +55,7 @@ def basename(path: str | Path) -> Path:
 
 def beside(base: Path, suffix: str) -> Path:
     """A graph's file; the name of a graph may itself hold dots."""
-    return base.with_name(base.name + suffix)
+    return base.parent / (base.name + suffix)
 
 
 def read_properties(path: Path) -> Properties:

@@ -15,6 +15,7 @@ from scrapy.http import Headers, Response
 
 from cocite.sources.crawl_guard import Refused
 from cocite.sources.crawl_robots import Disallowed
+from cocite.sources.records import Page
 
 HTML = frozenset(["text/html", "application/xhtml+xml"])
 
@@ -47,6 +48,11 @@ def robots_tags(headers: Headers, user_agent: str) -> set[str]:
             text = rest if name.strip() in user_agent.lower() else ""
         tags.update(tag.strip() for tag in text.split(","))
     return {"noindex", "nofollow"} if "none" in tags else tags & {"noindex", "nofollow"}
+
+
+def asks_nofollow(page: Page) -> bool:
+    """Whether the page asks that its links be not followed: `read_html` then marks each of them so."""
+    return all("nofollow" in link.rel.split() for link in page.links)
 
 
 def explain(error: BaseException) -> tuple[str, str, bool]:

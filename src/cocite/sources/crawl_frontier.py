@@ -10,12 +10,22 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
+from cocite.errors import BadAddress
+from cocite.pages.address import canonical
 from cocite.pages.site import Sites
 from cocite.sources.crawl_guard import host_of
 
 if TYPE_CHECKING:
     from cocite.sources.crawl import Scope
     from cocite.sources.records import Page
+
+
+def page_key(address: str) -> str | None:
+    """The canonical spelling of an address: what is fetched once; None if it names no page."""
+    try:
+        return canonical(address)
+    except BadAddress:
+        return None
 
 
 @dataclass(slots=True)

@@ -70,8 +70,8 @@ class RobotsRules:
         parts = urlsplit(request.url)
         origin = f"{parts.scheme}://{parts.netloc}"
         if origin not in self._rules:
-            self._rules[origin] = asyncio.ensure_future(self._fetch_rules(origin))
             self._forget_oldest()
+            self._rules[origin] = asyncio.ensure_future(self._fetch_rules(origin))
         rules = await self._rules[origin]
         if isinstance(rules, Exception):
             raise rules

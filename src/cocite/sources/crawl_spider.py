@@ -27,11 +27,9 @@ from scrapy.utils.log import configure_logging
 from scrapy.utils.reactor import install_reactor
 from twisted.python.failure import Failure
 
-from cocite.errors import CociteError
-from cocite.pages.address import canonical
 from cocite.sources.crawl import Job
-from cocite.sources.crawl_answers import HTML, charset, content_type, explain, is_html, robots_tags
-from cocite.sources.crawl_frontier import Bounds, Fetch, Frontier
+from cocite.sources.crawl_answers import HTML, asks_nofollow, charset, content_type, explain, is_html, robots_tags
+from cocite.sources.crawl_frontier import Bounds, Fetch, Frontier, page_key
 from cocite.sources.crawl_guard import guarded, web_address
 from cocite.sources.crawl_output import Output
 from cocite.sources.crawl_robots import REDIRECTS, RobotsRules, slow_down
@@ -236,18 +234,6 @@ class Scheduler:
 
     def enqueue_request(self, request: Request) -> bool:
         return False  # every request comes from the frontier
-
-
-def asks_nofollow(page: Page) -> bool:
-    """Whether the page asks that its links be not followed: `read_html` then marks each of them so."""
-    return all("nofollow" in link.rel.split() for link in page.links)
-
-
-def page_key(address: str) -> str | None:
-    try:
-        return canonical(address)
-    except CociteError:
-        return None
 
 
 def now() -> str:

@@ -18,37 +18,32 @@ has_words = re.compile(r"[^\W\d_]{2}|[\u2e80-\uffdc]").search
 _LEADING = " -–—:,;.|·•)]}"
 
 
-class Span:
-    """The text pieces of a block that belong to one link."""
-
-    __slots__ = ("end", "link", "start")
-
-    def __init__(self, start: int, end: int, link: Link) -> None:
-        self.start, self.end, self.link = start, end, link
+Span = tuple[int, int, Link]
+"""The pieces of a block of text, from the first up to before the second number, that belong to a link."""
 
 
 def outside(pieces: list[str], spans: list[Span], start: int = 0) -> str:
     """The text of a block, from a piece on, without its links."""
     rest: list[str] = []
-    for span in spans:
-        if span.start >= start:
-            rest += pieces[start : span.start]
-            start = span.end
+    for first, end, _ in spans:
+        if first >= start:
+            rest += pieces[start:first]
+            start = end
     rest += pieces[start:]
     return "".join(rest)
 
 
 def set_contexts(pieces: list[str], spans: list[Span]) -> None:
     """Give every link of a block the words after it where it begins a line, else the words around it."""
-    if len(spans) == len(pieces) or not has_words(outside(pieces, spans)):
+    if not has_words(outside(pieces, spans)):
         return
     text = "".join(pieces)
     offsets = list(accumulate(map(len, pieces), initial=0))
     following = len(text)
-    for span in reversed(spans):
-        start, end = offsets[span.start], offsets[span.end]
-        if not span.link.context:
-            span.link.context = _context(text, start, end, following)
+    for first, last, link in reversed(spans):
+        start, end = offsets[first], offsets[last]
+        if not link.context:
+            link.context = _context(text, start, end, following)
         following = start
 
 

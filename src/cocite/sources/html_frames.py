@@ -27,13 +27,16 @@ KINDS = {
 class Table:
     """An open table. `depth` is the height of the stack inside it, `links` counts those before the open cell."""
 
-    __slots__ = ("depth", "group", "head_cell", "heading", "links", "outer", "region_cell", "row_heading")
+    __slots__ = (
+        *("depth", "group", "heading", "links", "outer", "row_heading"),
+        *("special", "head_cell", "region_cell", "row_ended"),
+    )
 
     def __init__(self, frames: Frames) -> None:
         self.depth, self.links = len(frames.stack), len(frames.links)
         self.group, self.heading = frames.group, frames.heading
         self.outer = frames.table
-        self.region_cell = self.head_cell = False
+        self.special = self.region_cell = self.head_cell = self.row_ended = False
         self.row_heading = ""
 
 
@@ -162,7 +165,7 @@ class Frames(Lines):
             self.link_parts.clear()
         kept = frame.pieces if self.flushes == frame.flushes else 0
         del self.pieces[kept:]
-        self.spans = [span for span in self.spans if span.end <= kept]
+        self.spans = [span for span in self.spans if span[1] <= kept]
         del self.links[frame.links :]
         del self.texts[frame.texts :]
         self.heading, self.group = frame.heading, frame.group
@@ -184,7 +187,7 @@ class Frames(Lines):
                 link.block = len(self.groups) - 1
 
     def end_cell(self) -> None:
-        """The open cell, if any, ends: a crowd of links in it is a group, fewer belong to the table."""
+        """The open cell, if any, ends."""
         table = self.table
         assert table is not None
         if self.open_heading is not None:
@@ -193,24 +196,32 @@ class Frames(Lines):
             self.close_to(table.depth)
         if self.link is not None and self.link_depth >= table.depth:
             self.end_link()
-        self.flush()
-        self.bold_from = -1
+        if self.pieces:
+            self.flush()
         links = len(self.links)
+        if table.special or self.group != table.group or links - table.links >= CROWD:
+            self.settle_cell(table, links)
+        table.links = links
+        self.after_list = False
+        self.bold_from = -1
+
+    def settle_cell(self, table: Table, links: int) -> None:
+        """A crowd of links in a cell is a group, fewer belong to the table."""
         if links - table.links >= CROWD:
             self.regroup(table.links, table.group, table.row_heading or table.heading)
         elif self.group != table.group:
             for link in self.links[table.links :]:
                 if self.groups[link.block or 0].bold and (link.block or 0) > table.group:
                     link.block = table.group
-        if table.head_cell:
-            table.head_cell = False
-            if links == table.links:
+        if table.special:
+            if table.head_cell and links == table.links:
                 table.row_heading = clip(" ".join(self.last_text.split()), MAX_HEADING)
-        if table.region_cell:
-            table.region_cell = False
-            self.boilerplate -= 1
-        table.links = links
-        self.group, self.heading, self.after_list = table.group, table.heading, False
+            if table.row_ended:
+                table.row_heading = ""
+            if table.region_cell:
+                self.boilerplate -= 1
+            table.special = table.head_cell = table.region_cell = table.row_ended = False
+        self.group, self.heading = table.group, table.heading
 
 
 _CLOSERS = {

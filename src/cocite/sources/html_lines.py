@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from html import unescape
+
 from cocite.sources.html_blocks import MAX_HEADING, Group
 from cocite.sources.html_context import BREAK, MAX_CONTEXT, Span, clip, has_words, outside, set_contexts
-from cocite.sources.html_tokens import attributes
+from cocite.sources.html_tokens import attribute_text, attributes, plain_link
 from cocite.sources.records import Link
 
 MAX_LINKS = 1_000_000
@@ -73,31 +75,32 @@ class Lines:
     # ----------------------------------------------------------------------------------------------------------- text
     def flush(self) -> None:
         """The present block of text ends."""
-        pieces = self.pieces
+        pieces, spans = self.pieces, self.spans
         if not pieces:
             return
-        text = "".join(pieces)
+        self.flushes += 1
+        text = pieces[0] if len(pieces) == 1 else "".join(pieces)
         if self.link is not None:
             self.link_parts += ("".join(pieces[self.link_from :]), BREAK)
-            self.spans.append(Span(self.link_from, len(pieces), self.link))
+            spans.append((self.link_from, len(pieces), self.link))
             self.link_from = 0
-        if self.spans:
-            set_contexts(pieces, self.spans)
-        if not text.isspace():
-            if self.after_list and has_words(outside(pieces, self.spans)):
-                self.begin(self.heading)
-            if not self.spans and (self.bold or self.bold_from >= 0):
-                self.bold_line(text)
-            self.last_text = text
-            if self.text_room > 0 and not self.boilerplate:
-                self.texts.append(text)
-                self.text_room -= len(text)
-        self.flushes += 1
+        if spans:
+            if len(spans) != len(pieces):
+                set_contexts(pieces, spans)
+        elif text.isspace():
+            pieces.clear()
+            return
+        elif self.bold or self.bold_from >= 0:
+            self.bold_line(text)
+        if self.after_list and has_words(outside(pieces, spans)):
+            self.begin(self.heading)
+        self.last_text = text
+        if self.text_room > 0 and not self.boilerplate:
+            self.texts.append(text)
+            self.text_room -= len(text)
         pieces.clear()
-        self.spans.clear()
+        spans.clear()
         self.bold.clear()
-        if self.bold_from > 0:
-            self.bold_from = 0
 
     def line(self, _source: str = "") -> None:
         """A line or paragraph begins or ends; within an item or a heading the block of text goes on."""
@@ -137,12 +140,39 @@ class Lines:
         heading = " ".join(text.split())
         if self.list_depth or len(heading) > MAX_BOLD_HEADING or heading[-1] in ".,;" or not has_words(heading):
             return
-        spans = [*self.bold, (self.bold_from, len(self.pieces))] if self.bold_from >= 0 else self.bold
-        bold = "".join("".join(self.pieces[start:end]) for start, end in spans)
+        if self.bold_from >= 0:
+            self.bold.append((self.bold_from, len(self.pieces)))
+            self.bold_from = 0
+        bold = "".join("".join(self.pieces[start:end]) for start, end in self.bold)
         if "".join(bold.split()).rstrip(":") == "".join(text.split()).rstrip(":"):
             self.begin(heading, bold=True)
 
     # ---------------------------------------------------------------------------------------------------------- links
+    def plain_link(self, raw: str) -> None:
+        """`<a href="…">text</a>`: the same as the steps below, at once."""
+        if self.link is not None:
+            self.end_link()
+        if len(self.links) >= MAX_LINKS:
+            return
+        if self.after_list and has_words(outside(self.pieces, self.spans)):
+            self.begin(self.heading)
+        href, further, text = plain_link(raw)
+        if "&" in raw:
+            href, text = attribute_text(href), unescape(text)
+        link = Link(href, " ".join(text.split()), self.group)
+        if further:
+            named = attributes(further)
+            if "rel" in named:
+                link.rel = " ".join(named["rel"].lower().split())
+            if not link.text:
+                link.text = " ".join((named.get("aria-label") or named.get("title") or "").split())
+        if len(link.text) > MAX_ANCHOR:
+            link.text = clip(link.text, MAX_ANCHOR)
+        self.links.append(link)
+        at = len(self.pieces)
+        self.spans.append((at, at + 1, link))
+        self.pieces.append(text)
+
     def begin_link(self, source: str) -> None:
         """`<a>`: a link if it has an address."""
         if self.link is not None:
@@ -174,7 +204,7 @@ class Lines:
             link.context = clip(text.replace(self.link_title, "", 1).strip(), MAX_CONTEXT)
             text, self.link_title = self.link_title, ""
         link.text = clip(text or " ".join(self.link_instead.split()), MAX_ANCHOR)
-        self.spans.append(Span(self.link_from, len(self.pieces), link))
+        self.spans.append((self.link_from, len(self.pieces), link))
         self.link = None
 
     def image(self, source: str) -> None:

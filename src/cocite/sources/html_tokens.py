@@ -30,15 +30,18 @@ def _raw(name: str) -> str:
 
 
 _RAW_NAMES = ("style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
-_RAW = "|".join([_SCRIPT, *map(_raw, _RAW_NAMES), rf"plaintext(?={_ENDS_NAME}).*+"])
-_IS_RAW = rf"(?=[sStTxXiInNpP])(?i:script|{'|'.join(_RAW_NAMES)}|plaintext){_ENDS_NAME}"
+_RAW = "(?=[sStTxXiInNpP])(?i:%s)" % "|".join([_SCRIPT, *map(_raw, _RAW_NAMES), rf"plaintext(?={_ENDS_NAME}).*+"])
 _TAG = rf"(/?+[a-zA-Z][^\t\n\f\r />]*+)(?:>|({_ATTRIBUTES}){_TAG_END})"
 _COMMENT = r"!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+(?:--!?>)?+)"
 _BOGUS = r"[!?/][^>]*+>?+"
 # The end tags of cells, rows and items say nothing that the next tag does not: swallowed, a quarter of all tags.
 _SILENT = rf"(?:/(?:[tT][dDrR]|[lL][iI])>{_SPACE}*+<){{0,8}}"
 
-_TOKEN = re.compile(rf"<{_SILENT}(?:(?!{_IS_RAW}){_TAG}|((?i:{_RAW}))|{_COMMENT}|{_BOGUS})", re.DOTALL)
+# A link with plain text, which most are, is one token instead of three parts.
+_PLAIN = r'[aA] [hH][rR][eE][fF]="[^"]*+"(?: [a-zA-Z-]++="[^"]*+")*+>[^<]*+</[aA](?=>)'
+
+_TOKEN = re.compile(rf"<{_SILENT}(?:({_PLAIN}|{_RAW})|{_TAG}|{_COMMENT}|{_BOGUS})", re.DOTALL)
+_PLAIN_PARTS = re.compile(r'a href="([^"]*+)"((?: [a-z-]++="[^"]*+")*+)>(.*)</a', re.DOTALL | re.IGNORECASE)
 
 _ATTRIBUTE_PARTS = re.compile(
     rf"([^\t\n\f\r />][^\t\n\f\r />=]*+)(?:{_SPACE}*+={_SPACE}*+"
@@ -48,14 +51,15 @@ _ATTRIBUTE_REFERENCE = re.compile(r"&(?:#(?:[0-9]++|[xX][0-9a-fA-F]++);?+|[a-zA-
 
 
 def tokens(source: str) -> list[str | None]:
-    """Split HTML into text, tag name, attributes, raw element, text, tag name, … and a last text.
+    """Split HTML into text, raw element, tag name, attributes, text, raw element, … and a last text.
 
-    A tag has its name as written, `/name` for an end tag, and its attributes as written or None. A raw element
-    (script, title, …) has neither, but its whole source without the `<`. Comments have none of the three.
+    A tag has its name as written, `/name` for an end tag, and its attributes as written or None. A raw element (script,
+    title, …; also a link with plain text) has neither, but its whole source without the `<`. Comments have none of the
+    three.
     """
     parts = _TOKEN.split(source)
-    if len(parts) > 1 and parts[-3] is not None and not source.endswith(parts[-3] + ">") and not parts[-1]:
-        parts[-4] = parts[-3] = None  # the input ends inside this tag: a cut address must not become a link
+    if len(parts) > 1 and parts[-2] is not None and not parts[-1] and not source.endswith(parts[-2] + ">"):
+        parts[-3] = parts[-2] = None  # the input ends inside this tag: a cut address must not become a link
     return parts
 
 
@@ -80,6 +84,13 @@ def _resolve(match: re.Match[str]) -> str:
     if reference[1] == "#" or reference[1:] in html5:
         return unescape(reference)
     return reference
+
+
+def plain_link(raw: str) -> tuple[str, str, str]:
+    """Address, further attributes and text of a link with plain text, as written."""
+    parts = _PLAIN_PARTS.fullmatch(raw)
+    assert parts is not None
+    return parts[1], parts[2], parts[3]
 
 
 _RAW_OPENING = re.compile(rf"[a-zA-Z]++{_ATTRIBUTES}>")

@@ -42,13 +42,16 @@ class Walk(Frames):
         text = next(take)
         if text:
             append(unescape(text))
-        for name, source, raw, text in zip(take, take, take, take, strict=True):
+        for raw, name, source, text in zip(take, take, take, take, strict=True):
             if name is not None:
                 step = STEPS[name]
                 if step is not None:
                     step(self, source or "")
             elif raw is not None:
-                self.raw(raw)
+                if raw[0] in "aA":
+                    self.plain_link(raw)
+                else:
+                    self.raw(raw)
             if text:
                 append(unescape(text) if "&" in text else text)
         self.finish()
@@ -89,10 +92,9 @@ class Walk(Frames):
             self.term = (clip(" ".join(self.last_text.split()), MAX_HEADING), self.term[1]) if own else None
 
     def row(self, _source: str) -> None:
-        """`<tr>`: the head cell of the row before holds no longer."""
+        """`<tr>`: the head cell of the row before holds no longer, once that row's last cell has ended."""
         if self.table is not None:
-            self.end_cell()
-            self.table.row_heading = ""
+            self.table.special = self.table.row_ended = True
 
     def cell(self, source: str) -> None:
         """`<td>`."""
@@ -101,7 +103,7 @@ class Walk(Frames):
             return
         self.end_cell()
         if source and is_boilerplate(source):
-            self.table.region_cell = True
+            self.table.special = self.table.region_cell = True
             self.boilerplate += 1
             self.begin("")
 
@@ -109,7 +111,7 @@ class Walk(Frames):
         """`<th>`."""
         self.cell(source)
         if self.table is not None:
-            self.table.head_cell = True
+            self.table.special = self.table.head_cell = True
             self.last_text = ""
 
     def caption(self, _source: str) -> None:

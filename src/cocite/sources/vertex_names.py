@@ -69,23 +69,29 @@ class NameFile(AbstractContextManager["NameFile"]):
             self._texts = self._open.enter_context((self._folder / "texts").open("wb"))
             self._ends = self._open.enter_context((self._folder / "ends").open("wb"))
         except OSError as error:
+            self._open.close()
             raise _no_room(error) from error
         self._ends.write(np.zeros(1, np.int64).data)
 
+    def check(self, vertices: int, named: int) -> None:
+        """Refuse so many more vertices, of which so many have a name, if no file of vertices has them."""
+        last = self.count + vertices - 1
+        if last > 2 * (self.named + named) + FREE_GAPS:
+            raise BadSource(f"most vertices up to number {last:,} have no name: is this a file of vertices, and whole?")
+        if last >= MOST_VERTICES:
+            raise BadSource(f"vertices are numbered beyond {MOST_VERTICES:,}, all that a store holds: split the graph")
+
     def add(self, texts: NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
         """Add the names that stand end to end in `texts`; an empty one is no name."""
-        named = self.named + int(np.count_nonzero(np.diff(ends, prepend=0)))
-        count = self.count + len(ends)
-        if count > MOST_VERTICES:
-            raise BadSource(f"over {MOST_VERTICES:,} vertices, which is all that a store holds: split the graph")
-        if count > 2 * named + FREE_GAPS:
-            raise BadSource(f"most vertices up to {count:,} have no name: is this a file of vertices, and complete?")
+        named = int(np.count_nonzero(np.diff(ends, prepend=0)))
+        self.check(len(ends), named)
         try:
             self._texts.write(texts.data)
             self._ends.write((ends + self._bytes).data)
         except OSError as error:
             raise _no_room(error) from error
-        self.count, self.named = count, named
+        self.count += len(ends)
+        self.named += named
         self._bytes += len(texts)
 
     def mapped(self) -> pa.Array:
@@ -123,7 +129,7 @@ def _map(path: Path) -> pa.Buffer:
 
 
 def _no_room(error: OSError) -> BadSource:
-    place = tempfile.gettempdir()
+    place = tempfile.tempdir or "a temporary folder"
     return BadSource(f"cannot keep the vertices' names in {place}: {error.strerror}; set TMPDIR to a folder with room")
 
 
@@ -199,12 +205,7 @@ def _add_numbered(
     if numbers[0] < names.count or (np.diff(numbers) <= 0).any():
         raise BadSource(f"{path}: vertices must be numbered in ascending order: sort the files by number first")
     size = int(numbers[-1]) + 1 - names.count
-    if names.count + size > MOST_VERTICES:
-        raise BadSource(f"{path}: vertex {numbers[-1]:,}, but a store holds {MOST_VERTICES:,} at most: split the graph")
-    if names.count + size > 2 * (names.named + len(numbers)) + FREE_GAPS:
-        raise BadSource(
-            f"{path}: numbers jump to {numbers[-1]:,}: is this a file of vertices, and are all parts there?"
-        )
+    names.check(size, len(numbers))
     if size > len(numbers):
         lengths = np.zeros(size, np.int64)
         lengths[numbers - names.count] = np.diff(ends, prepend=0)

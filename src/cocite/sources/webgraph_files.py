@@ -33,16 +33,16 @@ def find_release(path: Path) -> Release:
     """All files of the graph to which a folder or file belongs."""
     if path.is_dir() and not PART.fullmatch(path.name):
         return _in_folder(path)
-    if path.suffix in SUFFIXES or beside(path, ".graph").is_file():
+    if beside(basename(path), ".graph").is_file():
         return _graph(basename(path))
-    if not path.exists():
-        raise BadSource(f"{path} does not exist: give a folder, a file or the basename of a graph")
+    if not path.exists() or path.suffix in SUFFIXES:
+        raise BadSource(f"{basename(path)}.graph does not exist: give a folder, a file or the basename of a graph")
     found = PART.fullmatch(path.name)
     if not found and (found := PART.fullmatch(path.parent.name)):
         path = path.parent  # one of the files of a folder of parts
     if not found:
         raise BadSource(f"{path} is no file of a web graph: give its .graph, vertices or edges file, or their folder")
-    base = path.with_name(found["stem"])
+    base = path.parent / found["stem"]
     if found["kind"] == "vertices" and found["stem"] and beside(base, ".graph").is_file():
         return _graph(base)
     texts = texts_in(path.parent, found["stem"])
@@ -56,14 +56,15 @@ def find_release(path: Path) -> Release:
 
 def graphs_in(folder: Path) -> list[Path]:
     """The basenames of a folder's BVGraphs; a graph `X-t` beside `X` is X with its links reversed, and left out."""
-    bases = {basename(file) for file in folder.glob("*.graph") if file.with_suffix(".properties").is_file()}
-    return sorted(base for base in bases if not (base.name.endswith("-t") and base.with_name(base.name[:-2]) in bases))
+    files = [file for file in _entries(folder) if file.suffix == ".graph"]
+    bases = {basename(file) for file in files if file.with_suffix(".properties").is_file()}
+    return sorted(base for base in bases if not (base.name.endswith("-t") and folder / base.name[:-2] in bases))
 
 
 def texts_in(folder: Path, stem: str | None = None) -> list[str]:
     """The stems of the names under which a folder has both vertices and edges as text."""
     kinds: dict[str, set[str]] = {}
-    for entry in folder.iterdir():
+    for entry in _entries(folder):
         if found := PART.fullmatch(entry.name):
             kinds.setdefault(found["stem"], set()).add(found["kind"])
     return sorted(name for name, has in kinds.items() if len(has) == 2 and stem in (None, name))
@@ -72,12 +73,19 @@ def texts_in(folder: Path, stem: str | None = None) -> list[str]:
 def parts_of(path: Path) -> list[Path]:
     """The files behind one path: itself, a folder's files, or those that a listing names."""
     if path.is_dir():
-        files = [file for file in path.iterdir() if file.is_file() and file.name[0] not in "._"]
+        files = [file for file in _entries(path) if file.is_file() and file.name[0] not in "._"]
         parts = [file for file in files if file.name.startswith("part-")] or files
         if not parts:
             raise BadSource(f"{path} is empty: put the parts of the graph there")
         return sorted(parts)
     return _listed(path) if ".paths" in path.suffixes else [path]
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError as error:
+        raise BadSource(f"cannot look into {folder}: {error.strerror}; check its permissions") from error
 
 
 def _in_folder(folder: Path) -> Release:
@@ -93,7 +101,7 @@ def _in_folder(folder: Path) -> Release:
 
 
 def _graph(base: Path) -> Release:
-    plain = base.with_name(base.name[:-2]) if base.name.endswith("-t") else base
+    plain = base.parent / base.name.removesuffix("-t")
     if plain != base and beside(plain, ".graph").is_file():
         raise BadSource(f"{base.name} is {plain.name} with its links reversed: give {plain.name}.graph")
     urls = [beside(base, suffix) for suffix in _URLS if beside(base, suffix).is_file()]
@@ -111,7 +119,7 @@ def _member(folder: Path, stem: str, kind: str) -> Path | None:
     """The vertices or edges of a graph: a whole file before a folder of parts before a listing of them."""
     found = [
         entry
-        for entry in folder.iterdir()
+        for entry in _entries(folder)
         if (name := PART.fullmatch(entry.name)) and name["stem"] == stem and name["kind"] == kind
     ]
     return min(found, key=lambda entry: (entry.is_dir() + 2 * (".paths" in entry.suffixes), entry.name), default=None)

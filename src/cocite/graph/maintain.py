@@ -1,0 +1,41 @@
+"""Changing a store: `add` and `remove` make a new generation from the old one, without its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from cocite.errors import BadAddress
+from cocite.graph.build import BuildOptions, Built, Progress, Source, build, no_progress
+from cocite.graph.store import Graph
+from cocite.kernels.addresses import fingerprint_of
+from cocite.pages.address import parse_query
+from cocite.pages.key import key
+from cocite.sources.records import Report
+
+
+def add(
+    sources: Iterable[Source],
+    path: Path,
+    report: Report,
+    options: BuildOptions | None = None,
+    progress: Progress = no_progress,
+) -> Built:
+    """More pages into a store. A page that it has already gets the links of its newest capture."""
+    return build(sources, path, report, options, progress, old=Graph(path))
+
+
+def remove(
+    addresses: Iterable[str], path: Path, options: BuildOptions | None = None, progress: Progress = no_progress
+) -> Built:
+    """Take pages out, with all links from and to them, for good: later adds leave them out too."""
+    graph = Graph(path)
+    fingerprints = []
+    for address in addresses:
+        fingerprints.append(int(graph.fingerprints[graph.find(address)]))
+        with suppress(BadAddress):  # the address may be an alias, which goes too
+            fingerprints.append(fingerprint_of(key(parse_query(address).canonical).encode()))
+    return build([], path, Report(), options, progress, old=graph, remove=np.array(fingerprints, np.uint64))
