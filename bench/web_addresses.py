@@ -83,6 +83,7 @@ NEWS, BLOG, SHOP, DOCUMENTS, FORUM, OUTSIDE = range(6)
 LAYOUTS = np.array(
     [NEWS, NEWS, NEWS, BLOG, BLOG, BLOG, BLOG, SHOP, SHOP, DOCUMENTS, DOCUMENTS, DOCUMENTS, FORUM, FORUM]
 )
+BRANCHES = 8  # sections of the first level, at most
 CATEGORIES = 12  # subjects into which a shop or a collection of documents is divided
 SPACE, HYPHEN, DOT, SLASH, NOUGHT, UNDERSCORE, TO_CAPITAL = 32, 45, 46, 47, 48, 95, 32
 LONGEST = 512  # bytes; more than any address or title takes
@@ -176,10 +177,27 @@ def put_host(out: Any, at: Any, key: Any, site: Any, sites: Any, habits: Any) ->
 
 
 @inline
-def put_section(out: Any, at: Any, habits: Any, number: Any) -> Any:
-    """Write the name of one of a site's sections, which all differ: the step is odd, and there are 32 names."""
-    index = (habits >> uint64(8)) + uint64(number) * (((habits >> uint64(16)) << uint64(1)) | uint64(1))
+def put_branch(out: Any, at: Any, habits: Any, number: Any) -> Any:
+    """Write one of the names, all different, of a site's sections of the first level."""
+    index = uint64(number % BRANCHES) * ((habits >> uint64(16)) | uint64(1)) + (habits >> uint64(8))
     return put_from(out, at, SECTION_BYTES, SECTION_ENDS, int64(index & uint64(31)))
+
+
+@inline
+def put_section(out: Any, at: Any, habits: Any, number: Any, deeper: Any, gap: Any) -> Any:
+    """Write the way to a section: guide, guide/energy, guide/solar-energy/ocean-wind; each ends in a word of its own.
+
+    Only the second half of the words is used here: they are nouns.
+    """
+    at = put_branch(out, at, habits, number)
+    bits = draw(habits, 64 + number)
+    words = 1 + below(bits, 4)
+    step = (habits >> uint64(32)) | uint64(1)
+    for k in range(words):
+        out[at] = gap if k & 1 else deeper
+        word = draw(bits, k) if k < words - 1 else (habits >> uint64(24)) + uint64(number) * step
+        at = put_word(out, at + 1, int64((word & uint64(255)) | uint64(256)), False)
+    return at
 
 
 @inline
@@ -240,7 +258,7 @@ def put_path(out: Any, at: Any, habits: Any, bits: Any, local: Any, size: Any) -
     gap, capitals = HYPHEN, False
     if layout != BLOG:
         out[at] = SLASH
-        at = put_section(out, at + 1, habits, 1 + below(draw(bits, 4), max(1, front_pages(size) - 1)))
+        at = put_branch(out, at + 1, habits, 1 + below(draw(bits, 4), max(1, front_pages(size) - 1)))
     if layout in (NEWS, BLOG):
         at = put_date(out, at, habits, bits, local, size, layout == NEWS)
     else:
@@ -300,7 +318,7 @@ def addresses(world: Any, pages: Array) -> tuple[Array, Array]:
             out[at] = SLASH
             at += 1
             if local > 0:
-                at = put_section(out, at, habits, local)
+                at = put_section(out, at, habits, local, SLASH, HYPHEN)
                 if habits & uint64(32):
                     at = put(out, at, b"/")
         ends[i + 1] = at
@@ -330,7 +348,7 @@ def titles(world: Any, pages: Array, sources: Array) -> tuple[Array, Array]:
         elif local == 0:
             at = put_name(out, at, names, site, len(world.starts) - 1)
         elif local < front_pages(size):
-            at = put_section(out, at, habits, local)
+            at = put_section(out, at, habits, local, SPACE, SPACE)
         else:
             at = put_title(out, at, bits, habits, local, size, 2 + below(draw(bits, 2), 4), SPACE, True, most)
         ends[i + 1] = at

@@ -259,20 +259,20 @@ def target_of(
     while True:
         target = int64(-1)
         if kind < FRONT:
-            target = front_page(world, site, draw(bits, 1))
+            target = front_page(world, site, bits)
         elif kind < NEAR:
-            target = near_page(world, site, page, draw(bits, 1))
+            target = near_page(world, site, page, bits)
         elif kind < TOPIC:
-            target = topic_page(world, site, draw(bits, 1))
+            target = topic_page(world, site, bits)
         elif kind < COPY and position > 0:
-            position, place = earlier_link(world, order, degrees, position, draw(bits, 1))
+            position, place = earlier_link(world, order, degrees, position, bits)
             if position >= 0:
                 page = page_at(world, order, position)
                 site = site_of(world.starts, page)
-                bits = draw(draw(link_key, page), place)
-                kind = unit(bits)
+                link = draw(draw(link_key, page), place)
+                kind, bits = unit(link), draw(link, 1)
                 continue
-        return target if target >= 0 else below(draw(bits, 2), world.pages)
+        return target if target >= 0 else below(bits, world.pages)
 
 
 @inline
@@ -296,24 +296,21 @@ def links(world: Any, pages: Array, places: Array, ends: Array) -> tuple[Array, 
         page, site, start = pages[i], site_of(world.starts, pages[i]), ends[i]
         block = 0
         for k in range(start, ends[i + 1]):
-            own = draw(draw(link_key, page), int64(k - start))
-            if k > start and unit(draw(own, 0)) < NEW_BLOCK:
+            link = draw(draw(link_key, page), int64(k - start))
+            if k > start and unit(draw(link, 0)) < NEW_BLOCK:
                 block += 1
             blocks[k] = block
-            bits, kind = own, unit(own)
-            target = target_of(world, order, degrees, link_key, page, site, places[i], kind, bits)
-            drawn = 1
-            while drawn < DRAWS and not may_link(targets, start, k, page, target):
-                bits = draw(own, 2 + drawn)
-                if drawn < SAME:
-                    target = target_of(world, order, degrees, link_key, page, site, places[i], kind, bits)
-                else:
-                    target = topic_page(world, site, bits)
+            target, drawn = int64(-1), 0
+            while not may_link(targets, start, k, page, target):
                 drawn += 1
-            if drawn == DRAWS:
-                target = below(draw(own, 2 + DRAWS), world.pages)
-                # Ends, since a page has fewer links than there are pages.
-                while not may_link(targets, start, k, page, target):
+                bits = draw(link, drawn)
+                if drawn <= SAME:
+                    target = target_of(world, order, degrees, link_key, page, site, places[i], unit(link), bits)
+                elif drawn <= DRAWS:
+                    target = topic_page(world, site, bits)
+                elif drawn == DRAWS + 1:
+                    target = below(bits, world.pages)
+                else:  # the next free page: there is one, as a page has fewer links than there are pages
                     target = (target + 1) % world.pages
             targets[k] = target
     return targets, blocks

@@ -17,7 +17,8 @@ from cocite.errors import BadAddress
 from cocite.kernels import kernel
 from cocite.kernels import plain_addresses as plain
 from cocite.kernels.xxh64 import SEED, xxh64
-from cocite.pages import address as rules
+from cocite.pages import rules
+from cocite.pages.address import parse
 from cocite.pages.key import APART, INDEX_ENDINGS, UNUSABLE, key, spelling_flags
 
 Bytes = NDArray[np.uint8]
@@ -79,7 +80,7 @@ def _key_others(data: Bytes, offsets: Offsets, keyed: Keyed) -> None:
 def _key_one(text: bytes) -> tuple[bytes, int, str]:
     """The key, the flags and, where they need one, the spelling or the reason; kept, since links repeat."""
     try:
-        page = rules.parse(text.decode())
+        page = parse(text.decode())
     except BadAddress as problem:
         return b"", UNUSABLE, str(problem)
     except UnicodeDecodeError:
@@ -110,7 +111,7 @@ def _tables() -> tuple[NDArray[Any], ...]:
             | plain.DECODED * (character in rules.DECODED)
             | plain.IS_DOT * (character == ".")
         )
-    names = {_hash(name): 1 for name in rules.NAMES | rules.IF_RANDOM | rules.WITH.keys()}
+    names = {_hash(name): 1 for name in rules.NAMES | rules.IF_RANDOM | frozenset().union(*rules.TOGETHER)}
     heads = {_hash(prefix[: plain.HEAD]) ^ int(plain.HEAD_MARK): 1 for prefix in (*rules.PREFIXES, "amp;")}
     hosts = {_hash(host): plain.ONLY_SOME if only else count for host, (count, only) in rules.CASELESS.items()}
     endings = np.zeros((len(INDEX_ENDINGS), max(map(len, INDEX_ENDINGS))), np.uint8)

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from cocite.kernels.xxh64 import SEED, xxh64
-from cocite.pages.address import LONGEST
+from cocite.pages.rules import LONGEST
 from cocite.pages.key import APART, BARE, HTTP, SLASH, WWW
 
 # Without reference counts, which the compiler would keep round every call that passes an array: a quarter of the time.
@@ -199,7 +199,12 @@ def _write_path(data, i, stop, classes, out, at):  # type: ignore[no-untyped-def
     ahead = at - i
     while i < stop:
         while i + _4 <= stop:  # four at a time: a sixth of all time less
-            one, two, three, four = classes[data[i]], classes[data[i + _1]], classes[data[i + _2]], classes[data[i + _3]]
+            one, two, three, four = (
+                classes[data[i]],
+                classes[data[i + _1]],
+                classes[data[i + _2]],
+                classes[data[i + _3]],
+            )
             if not one & two & three & four & IN_PATH:
                 break
             seen |= one | two | three | four
@@ -306,7 +311,9 @@ def _index(out, path, at, endings):  # type: ignore[no-untyped-def]
     if length < np.uintp(10) or at == path or out[start] != 3:
         return 0, length
     first = out[start + _1] | 32
-    if not (first == 105 and out[start + np.uintp(6)] == _DOT) and not (first == 100 and out[start + np.uintp(8)] == _DOT):
+    if not (first == 105 and out[start + np.uintp(6)] == _DOT) and not (
+        first == 100 and out[start + np.uintp(8)] == _DOT
+    ):
         return 0, length
     for number in range(1, endings.shape[0]):
         i = _1

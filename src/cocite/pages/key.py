@@ -1,17 +1,18 @@
 """A page's sort key, and how its shown spelling is rebuilt from its canonical one.
 
 The key puts a site's pages next to each other: the host's labels are reversed, and the marks that end a path's part sort
-before every other character, so that all pages under one address are one range.
+before every other character, so that all pages under one address are one range, and those of the address itself its
+beginning.
 
-    nytimes.com                     com,nytimes)
-    blog.example.com:8080/a/b?c=1/2 com,example,blog):8080␁a␁b␂c=1/2      (␁ ␂ ␃ are the bytes 1, 2, 3)
-    example.com/a#!/b               com,example)␁a␃!/b
-    10.0.0.1/a                      10.0.0.1)␁a                            IP addresses are not reversed
-    name:42                         ␃"42                                  space + number of digits: 9 sorts before 10
-    name:Ada Lovelace               ␄Ada Lovelace
+    nytimes.com                      com,nytimes)
+    blog.example.com:8080/a/b?c=1/2  com,example,blog):8080␃a␃b␂c=1/2      ␁ ␂ ␃ ␄ are the bytes 1 to 4: # ? / in that order
+    example.com/a#!/b                com,example)␃a␁!/b
+    10.0.0.1/a                       10.0.0.1)␃a                            IP addresses are not reversed
+    name:42                          ␃"42                                   space + number of digits: 9 sorts before 10
+    name:Ada Lovelace                ␄Ada Lovelace
 
-No canonical address holds these bytes (all control characters are encoded), so the key can be turned back. Pages under
-`p` (p itself, p/…, p?…, p#!…) are the keys from key(p) up to, not including, key(p) + ␄.
+No canonical address holds these bytes (control characters are encoded), so a key can be turned back. Pages under `p` (p
+itself, p#!…, p?…, p/…) are the keys from key(p) up to, not including, key(p) + ␄.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ WWW = 0x02  # www. before the host
 SLASH = 0x04  # a slash after the path
 BARE = 0x08  # no scheme, as in an edge list
 INDEX = 0x70  # which of INDEX_ENDINGS follows the path
-APART = 0x80  # none of this gives the spelling: it is stored apart
+APART = 0x80  # none of these flags gives the spelling: it is stored apart
 UNUSABLE = 0xFF  # not a page
 
-# The index names that a flag can restore; others are stored apart.
+# The index names that flags can restore, each at the place that is its number; others are stored apart.
 INDEX_ENDINGS = (
     "",
     "/index.html",
@@ -37,11 +38,12 @@ INDEX_ENDINGS = (
     "/default.htm",
     "/index.shtml",
 )
-_INDEX_FLAG = {ending[1:]: number << 4 for number, ending in enumerate(INDEX_ENDINGS)}
+_INDEX_FLAG = {ending[1:]: number << 4 for number, ending in enumerate(INDEX_ENDINGS) if number}
 
-_PARTS = re.compile(r"(\[[^\]]*\]|[^/?#:]*)(:\d+)?([^?#]*)(\?[^#]*)?(#.*)?", re.DOTALL)
+_HOST_END = re.compile(r"[/?#:]")
+_MARK = re.compile(r"[?#]")
 _IN_KEY = str.maketrans("\x01\x02\x03", "#?/")
-_NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,39})", re.ASCII)
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,39}")
 
 
 def key(canonical: str) -> str:
@@ -49,24 +51,29 @@ def key(canonical: str) -> str:
     if canonical.startswith("name:"):
         name = canonical[5:]
         return f"\x03{chr(32 + len(name))}{name}" if _NUMBER.fullmatch(name) else "\x04" + name
-    host, port, path, query, fragment = _PARTS.fullmatch(canonical).groups("")  # type: ignore[union-attr]
+    end = _HOST_END.search(canonical, canonical.find("]") + 1 if canonical.startswith("[") else 0)
+    if end is None:
+        host, tail = canonical, ""
+    else:
+        host, tail = canonical[: end.start()], canonical[end.start() :]
     labels = host.split(".")
-    if not labels[-1].isdigit() and host[0] != "[":
+    if not labels[-1].isdigit() and not host.startswith("["):
         labels.reverse()
         host = ",".join(labels)
-    tail = path.replace("/", "\x03")
-    if query:
-        tail += "\x02" + query[1:]
-    if fragment:
-        tail += "\x01" + fragment[1:]
-    return f"{host}){port}{tail}"
+    mark = _MARK.search(tail)
+    if mark is None:
+        return host + ")" + tail.replace("/", "\x03")
+    path, rest = tail[: mark.start()].replace("/", "\x03"), tail[mark.start() :]
+    if mark[0] == "?":
+        rest = "\x02" + rest[1:]
+    return host + ")" + path + rest.replace("#", "\x01", 1)
 
 
 def from_key(key: str) -> str:
     """The canonical address of a key."""
-    if key[0] == "\x03":
+    if key.startswith("\x03"):
         return "name:" + key[2:]
-    if key[0] == "\x04":
+    if key.startswith("\x04"):
         return "name:" + key[1:]
     host, _, tail = key.partition(")")
     if "." not in host:
@@ -77,33 +84,32 @@ def from_key(key: str) -> str:
 
 
 def shown(canonical: str, flags: int) -> str:
-    """The spelling that `flags` stand for; not for APART and UNUSABLE."""
+    """The spelling that flags stand for; APART and UNUSABLE stand for none."""
     if canonical.startswith("name:"):
         return canonical[5:]
     head = "" if flags & BARE else "http://" if flags & HTTP else "https://"
     if flags & WWW:
         head += "www."
     ending = "/" if flags & SLASH else INDEX_ENDINGS[(flags & INDEX) >> 4]
-    if not ending:
-        return head + canonical
-    mark = _MARK.search(canonical)
+    mark = _MARK.search(canonical) if ending else None
     if mark is None:
         return head + canonical + ending
     return head + canonical[: mark.start()] + ending + canonical[mark.start() :]
 
 
-_MARK = re.compile(r"[?#]")
-
-
 def spelling_flags(canonical: str, spelling: str) -> int | None:
     """The flags from which `shown` rebuilds a spelling exactly; None if there are none."""
+    flags = _likely_flags(canonical, spelling)
+    return flags if shown(canonical, flags) == spelling else None
+
+
+def _likely_flags(canonical: str, spelling: str) -> int:
     if canonical.startswith("name:"):
-        return BARE if spelling == canonical[5:] else None
-    flags = 0
-    if spelling.startswith("http://"):
+        return BARE
+    if spelling.startswith("https://"):
+        flags, rest = 0, spelling[8:]
+    elif spelling.startswith("http://"):
         flags, rest = HTTP, spelling[7:]
-    elif spelling.startswith("https://"):
-        rest = spelling[8:]
     else:
         flags, rest = BARE, spelling
     if rest.startswith("www.") and not canonical.startswith("www."):
@@ -112,5 +118,33 @@ def spelling_flags(canonical: str, spelling: str) -> int | None:
         return flags
     mark = _MARK.search(rest)
     path = rest if mark is None else rest[: mark.start()]
-    flags |= SLASH if path.endswith("/") else _INDEX_FLAG.get(path[path.rfind("/") + 1 :], 0)
-    return flags if shown(canonical, flags) == spelling else None
+    return flags | (SLASH if path.endswith("/") else _INDEX_FLAG.get(path[path.rfind("/") + 1 :], 0))
+
+
+def pack_spelling(canonical: str, spelling: str) -> bytes:
+    """A spelling that is stored apart, in few bytes: flags and where capitals are, or else the text itself."""
+    flags = _likely_flags(canonical, spelling)
+    base = shown(canonical, flags)
+    if len(base) != len(spelling) or base.lower() != spelling.lower() or not base.isascii() or not spelling.isascii():
+        return b"\xff" + spelling.encode()
+    packed = bytearray([flags])
+    last = -1
+    for place, (one, other) in enumerate(zip(base, spelling, strict=True)):
+        if one != other:
+            gap = place - last - 1
+            packed += b"\xff" * (gap // 255) + bytes([gap % 255])
+            last = place
+    return bytes(packed)
+
+
+def unpack_spelling(canonical: str, packed: bytes) -> str:
+    """What `pack_spelling` packed; of damaged bytes, something readable."""
+    if packed[:1] == b"\xff":
+        return packed[1:].decode("utf-8", "replace")
+    letters = list(shown(canonical, packed[0] & ~APART if packed else 0))
+    place = -1
+    for gap in packed[1:]:
+        place += gap if gap == 255 else gap + 1
+        if gap < 255 and place < len(letters):
+            letters[place] = letters[place].swapcase()
+    return "".join(letters)

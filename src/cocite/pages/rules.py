@@ -1,0 +1,107 @@
+"""The rules of `address.py`, all of them: which spellings are one page.
+
+They merge what a person calls one page and nothing else; a rule that could merge two different pages has no place here.
+Names of parameters are compared in lower case. A name by which some site tells pages apart (ref, source, id, sid, key, s,
+session) is in no table.
+"""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 4096  # characters; longer "addresses" are data, and browsers and servers cut them too
+
+# Scheme, `www.`, trailing slashes, a final dot of the host and the fragment do not tell pages apart; nor do these ports,
+# each the default of one scheme. A fragment that begins with `#!` names a page, by the convention of pages made by scripts.
+PORTS = frozenset({"80", "443"})
+
+# ------------------------------------------------------------------------------------------------- parameters that go
+TRACKING_PREFIXES = (  # campaign tags, each reserved by its product
+    "utm_",  # Google Analytics, and by now everyone
+    "hsa_",  # HubSpot advertising
+    "mtm_",  # Matomo
+    "itm_",  # campaigns within a site, named after utm_
+    "pd_rd_",  # Amazon: from which recommendation
+    "pf_rd_",
+)
+TRACKING = frozenset(
+    # identifiers of a click, appended by advertising systems
+    "gclid gclsrc dclid gbraid wbraid gad_source gad_campaignid srsltid fbclid msclkid yclid ymclid ysclid twclid ttclid "
+    "li_fat_id igshid igsh epik rdt_cid irclickid irgwc sccid wickedid dicbo tblci ndclid qclid zanpid admitad_uid "
+    "rb_clickid ef_id s_kwcid s_cid _trkparms _trksid __twitter_impression "
+    # one recipient or one mailing of a newsletter
+    "mc_cid mc_eid mkt_tok vero_id vero_conv oly_enc_id oly_anon_id ml_subscriber ml_subscriber_hash ck_subscriber_id "
+    "sc_src sc_lid sc_uid sc_llid sc_eid dm_i ss_email_id elqtrackid elqtrack _bta_tid _bta_c _ke _kx __s "
+    "bsft_eid bsft_clkid bsft_uid bsft_mid bsft_aaid "
+    # identifiers of a visitor, passed between hosts by analytics
+    "_ga _gl _hsenc _hsmi __hssc __hstc __hsfp hsctatracking _openstat _branch_match_id _branch_referrer "
+    "fb_action_ids fb_action_types fb_source guccounter guce_referrer guce_referrer_sig wt_mc wt_zmc xtor "
+    # Matomo under its former names
+    "pk_campaign pk_kwd pk_keyword pk_source pk_medium pk_content pk_cid piwik_campaign piwik_kwd piwik_keyword".split()
+)
+SESSION_PREFIXES = ("aspsessionid",)  # ASP appends eight random letters to the name
+SESSION = frozenset(  # one visit
+    "phpsessid jsessionid asp.net_sessionid oscsid xtcsid zenid bv_sessionid bv_engineid jservsessionidroot".split()
+)
+SECRET_PREFIXES = ("x-amz-", "x-goog-")  # signed links to stored objects: the object is the page
+SECRET = frozenset(  # whoever has it can act for somebody
+    "access_token auth_token oauth_token oauth_token_secret oauth_verifier id_token refresh_token bearer_token "
+    "session_token security_token csrf_token csrfmiddlewaretoken authenticity_token api_key apikey api-key "
+    "x-api-key client_secret app_secret password passwd pwd awsaccesskeyid googleaccessid key-pair-id".split()
+)
+TOGETHER = {  # names that, all present, are of one kind; these and their companions go. Alone they could mean anything
+    frozenset({"cftoken", "cfid"}): frozenset(),  # ColdFusion sessions
+    frozenset({"awsaccesskeyid", "signature"}): frozenset({"expires"}),  # Amazon S3, older signatures
+    frozenset({"googleaccessid", "signature"}): frozenset({"expires"}),  # Google Cloud Storage, older signatures
+    frozenset({"key-pair-id", "signature"}): frozenset({"expires", "policy"}),  # Amazon CloudFront
+    frozenset({"sig", "sv", "se"}): frozenset(  # Azure
+        {"sr", "sp", "st", "spr", "sip", "skoid", "sktid", "skt", "ske", "sks", "skv"}
+    ),
+}
+IF_RANDOM = frozenset(  # these go only with a long random value: `sessionid=12` may be a conference's talk
+    "sessionid session_id sess_id token auth secret sig signature".split()
+)
+RANDOM = re.compile(r"(?!0x)(?=[^0-9]*[0-9])[A-Za-z0-9%_.~-]{20,}")  # 0x…: an account on a block chain, which is a page
+# Empty parameters (`a=1&&b=2&`) go too: no parser of queries sees them.
+
+NAMES = TRACKING | SESSION | SECRET
+PREFIXES = TRACKING_PREFIXES + SESSION_PREFIXES + SECRET_PREFIXES
+
+# ------------------------------------------------------------------------------------------------------------- paths
+SESSION_IN_PATH = re.compile(  # ;jsessionid=… (Java servlets), /(S(…))/ (ASP.NET without cookies)
+    r";(?:jsessionid|phpsessid)=[^;/]*|/\((?:[AFX]\([^()/]*\))*S\([a-z0-9]{24}\)(?:[AFX]\([^()/]*\))*\)(?=/)",
+    re.IGNORECASE,
+)
+# What servers send for a directory, by the defaults of Apache, nginx and Tomcat; of IIS, where case does not count. They go
+# from the end of a path, unless a query follows.
+INDEX_NAMES = frozenset("index.html index.htm index.shtml index.xhtml index.php index.jsp".split())
+INDEX_NAMES_ANY_CASE = frozenset("index.asp index.aspx default.htm default.html default.asp default.aspx".split())
+
+# Hosts where case does not count in the first n parts of a path, by the host's own rule for names of users and projects;
+# where a set is given, only if the first part is in it.
+CASELESS: dict[str, tuple[int, frozenset[str]]] = {
+    "github.com": (2, frozenset()),
+    "gist.github.com": (1, frozenset()),
+    "gitlab.com": (2, frozenset()),
+    "bitbucket.org": (2, frozenset()),
+    "codeberg.org": (2, frozenset()),
+    "twitter.com": (1, frozenset()),
+    "mobile.twitter.com": (1, frozenset()),
+    "x.com": (1, frozenset()),
+    "instagram.com": (1, frozenset()),
+    "facebook.com": (1, frozenset()),
+    "twitch.tv": (1, frozenset()),
+    "reddit.com": (2, frozenset({"r", "u", "user"})),
+    "old.reddit.com": (2, frozenset({"r", "u", "user"})),
+    "linkedin.com": (2, frozenset({"in"})),
+    "youtube.com": (2, frozenset({"c", "user"})),
+    "pypi.org": (2, frozenset({"project"})),
+    "crates.io": (2, frozenset({"crates"})),
+}
+
+# ---------------------------------------------------------------------------------------------------- percent-encoding
+# `%7E` and `~` are the same by RFC 3986, `%28` and `(` by RFC 2396 and by what every browser's encodeURIComponent writes;
+# of `'` and `%27` browsers write both. Brackets, bars and the like are in no standard's address and are encoded. Whatever
+# else is reserved keeps its spelling, and so does what is broken (`%zz`).
+DECODED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!()*")
+ENCODED = "\"'<>[]\\^`{|} "

@@ -1,0 +1,235 @@
+"""What is this path or address, and who reads it? Every source becomes a stream of record batches.
+
+A source is recognised by its content where that is telling, else by its name; `kind` overrules both. Readers are
+imported when they are used.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+import pyarrow as pa
+
+from cocite.errors import BadSource
+from cocite.sources.link_list import checked_base, files, under
+from cocite.sources.recognise import KINDS, recognise, recognised
+from cocite.sources.records import Page, Report, batches
+
+Items = Iterator[Page] | Iterator[pa.RecordBatch]
+Reader = Callable[[Path, Report, str | None, bool], Items]
+
+_WEB = re.compile(r"https?://", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One source, recognised but not yet read."""
+
+    spec: str
+    kind: str
+    size_bytes: int  # 0 where it is not known
+    report: Report = field(repr=False)
+    read: Callable[[], Items] = field(repr=False)
+    text: bool = True  # whether the pages' main texts are wanted
+    _began: list[int] = field(default_factory=list, repr=False)
+
+    def records(self) -> Iterator[pa.RecordBatch]:
+        """The source's records, in batches of bounded size."""
+        self._began[:] = [self.report.read["bytes"]]
+        yield from _batches(self.read(), self.text)
+
+    def progress(self) -> float | None:
+        """The part of the source that has been read, from 0 to 1; None where that is not known."""
+        read = self.report.read["bytes"] - self._began[0] if self._began else 0
+        return min(1.0, read / self.size_bytes) if read and self.size_bytes else None
+
+
+def open_source(
+    spec: str, report: Report, *, base: str | None = None, kind: str | None = None, text: bool = True
+) -> Source:
+    """Recognise a source: a file, a folder, `-` for standard input, or the address of a page to crawl from.
+
+    `base` is the address of what has none of its own (HTML and Markdown folders, bookmarks, OPML).
+    """
+    if kind is not None and kind not in KINDS:
+        raise BadSource(f"no kind of source is called {kind!r}: choose one of {', '.join(KINDS)}")
+    base = None if base is None else checked_base(base)
+    if kind == "crawl" or (kind is None and _WEB.match(spec)):
+        return Source(spec, "crawl", 0, report, lambda: _crawl(spec, report, text), text)
+    path = Path(spec)
+    if spec == "-" or path.is_fifo():
+        if kind not in (None, "records"):
+            raise BadSource(f"only page records can be read from a pipe: write the {KINDS[kind]} to a file first")
+        return Source(spec, "records", 0, report, lambda: _read_stream(path, report), text)
+    if path.is_dir():
+        return _open_folder(spec, path, report, base, kind, text)
+    if path.exists() and not path.is_file():
+        raise BadSource(f"{spec} is neither a file nor a folder: give one of these")
+    found = kind if kind and (kind == "webgraph" or path.is_file()) else recognise(path)
+    size = path.stat().st_size if path.is_file() else 0
+    return Source(spec, found, size, report, lambda: READERS[found](path, report, base, text), text)
+
+
+def _batches(items: Items, text: bool) -> Iterator[pa.RecordBatch]:
+    first = next(items, None)
+    if first is None:
+        return
+    if isinstance(first, Page):
+        yield from batches(_pages(chain([first], items), text))
+    else:
+        yield first
+        yield from items
+
+
+def _pages(items: Iterator[object], text: bool) -> Iterator[Page]:
+    for item in items:
+        assert isinstance(item, Page)
+        if not text:
+            item.text = ""
+        yield item
+
+
+# Folders
+
+
+def _open_folder(spec: str, path: Path, report: Report, base: str | None, kind: str | None, text: bool) -> Source:
+    """A folder is read file by file, whatever kinds are in it."""
+    size, known = 0, kind is not None
+    try:
+        for file in files(path):
+            size += file.stat().st_size
+            known = known or recognised(file) is not None
+    except OSError as error:
+        raise BadSource(f"cannot look into {spec}: {error.strerror}; check its permissions") from error
+    if not size:
+        raise BadSource(f"{spec} is an empty folder: give one that holds a source")
+    if not known:
+        raise BadSource(f"{spec} holds no file of a known kind: say what its files are by --kind ({', '.join(KINDS)})")
+    return Source(spec, kind or "folder", size, report, lambda: _read_folder(path, report, base, kind, text), text)
+
+
+def _read_folder(
+    path: Path, report: Report, base: str | None, kind: str | None, text: bool
+) -> Iterator[pa.RecordBatch]:
+    whole: set[object] = set()  # what has been read as one although it is many files
+    for file in files(path):
+        found = kind or recognised(file)
+        if found is None:
+            report.read["files of no known kind"] += 1
+            continue
+        if found == "html":
+            one, key, address = path, "html", base
+        elif found == "webgraph":
+            one, key, address = file, _release(file), None
+        else:
+            one, key, address = file, file, None if base is None else under(base, path, file)
+        if key in whole:
+            continue
+        whole.add(key)
+        try:
+            yield from _batches(READERS[found](one, report, address, text), text)
+        except BadSource as error:
+            if report.strict or "--base" in str(error):
+                raise
+            report.skip("file that cannot be read", str(error))
+
+
+def _release(file: Path) -> object:
+    from cocite.sources.webgraph_files import find_release
+
+    release = find_release(file)
+    return release.base, tuple(release.edges)
+
+
+# Readers
+
+
+def _read_records(path: Path, report: Report, base: str | None, text: bool) -> Items:
+    from cocite.sources import page_records
+    from cocite.sources.recognise import is_parquet
+
+    if is_parquet(path):
+        return page_records.read_parquet(path, report, text=text)
+    return page_records.read_jsonl(path, report)
+
+
+def _read_stream(path: Path, report: Report) -> Iterator[Page]:
+    from cocite.sources.page_records import read_jsonl
+
+    if str(path) == "-":
+        yield from read_jsonl(sys.stdin.buffer, report)
+    else:
+        with path.open("rb") as stream:
+            yield from read_jsonl(stream, report)
+
+
+def _read_edges(path: Path, report: Report, base: str | None, text: bool) -> Items:
+    from cocite.sources.edge_list import read_edge_list
+
+    return read_edge_list(path, report)
+
+
+def _read_warc(path: Path, report: Report, base: str | None, text: bool) -> Items:
+    from cocite.sources.warc import read_warc
+
+    return read_warc(path, report, text=text)
+
+
+def _read_wat(path: Path, report: Report, base: str | None, text: bool) -> Items:
+    from cocite.sources.wat import read_wat
+
+    return read_wat(path, report)
+
+
+def _read_html(path: Path, report: Report, base: str | None, text: bool) -> Items:
+    from cocite.sources.html_folder import read_html_folder
+
+    return read_html_folder(path, report, base=base)
+
+
+def _read_markdown(path: Path, report: Report, base: str | None, text: bool) -> Items:
+    from cocite.sources.markdown import read_markdown
+
+    return read_markdown(path, report, base=base)
+
+
+def _read_bookmarks(path: Path, report: Report, base: str | None, text: bool) -> Items:
+    from cocite.sources.bookmarks import read_bookmarks
+
+    return read_bookmarks(path, report, base=base)
+
+
+def _read_opml(path: Path, report: Report, base: str | None, text: bool) -> Items:
+    from cocite.sources.opml import read_opml
+
+    return read_opml(path, report, base=base)
+
+
+def _read_webgraph(path: Path, report: Report, base: str | None, text: bool) -> Items:
+    from cocite.sources.webgraph import read_webgraph_release
+
+    return read_webgraph_release(path, report)
+
+
+def _crawl(spec: str, report: Report, text: bool) -> Iterator[Page]:
+    from cocite.sources.crawl import crawl
+
+    return crawl([spec], report, text=text)
+
+
+READERS: dict[str, Reader] = {
+    "records": _read_records,
+    "edges": _read_edges,
+    "warc": _read_warc,
+    "wat": _read_wat,
+    "html": _read_html,
+    "markdown": _read_markdown,
+    "bookmarks": _read_bookmarks,
+    "opml": _read_opml,
+    "webgraph": _read_webgraph,
+}
