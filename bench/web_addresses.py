@@ -150,7 +150,7 @@ def common_word(bits: Any) -> Any:
 def put_name(out: Any, at: Any, key: Any, site: Any, sites: Any) -> Any:
     """Write a site's name: perhaps a word, a code that no other site has, perhaps a hyphen and a word."""
     bits = draw(key, site)
-    if bits & uint64(1):
+    if bits & uint64(3):
         at = put_word(out, at, below(draw(bits, 1), 512), False)
     syllables, names = 3, 1_000_000
     while names < 2 * sites:
@@ -159,7 +159,7 @@ def put_name(out: Any, at: Any, key: Any, site: Any, sites: Any) -> Any:
     for _ in range(syllables):
         out[at], out[at + 1] = CONSONANTS[code % 100 // 5], VOWELS[code % 5]
         at, code = at + 2, code // 100
-    if bits & uint64(14) == 0:
+    if bits & uint64(28) == 0:
         out[at] = HYPHEN
         at = put_word(out, at + 1, below(draw(bits, 2), 512), False)
     return at
@@ -191,7 +191,7 @@ def put_section(out: Any, at: Any, habits: Any, number: Any, deeper: Any, gap: A
     """
     at = put_branch(out, at, habits, number)
     bits = draw(habits, 64 + number)
-    words = 1 + below(bits, 4)
+    words = 1 + below(bits, 6)
     step = (habits >> uint64(32)) | uint64(1)
     for k in range(words):
         out[at] = gap if k & 1 else deeper
@@ -241,10 +241,7 @@ def put_date(out: Any, at: Any, habits: Any, bits: Any, local: Any, size: Any, w
 @inline
 def title_words(layout: Any, bits: Any) -> Any:
     """How many common words a title has beside its code."""
-    few = below(draw(bits, 2), 4)
-    if layout == NEWS:
-        return few >> 1
-    return few + 1 if layout == BLOG else few
+    return below(draw(bits, 2), 4) + (layout == BLOG)
 
 
 @inline

@@ -25,7 +25,10 @@ MEAN_LINKS, MOST_LINKS = 20, 1000
 FRONT, NEAR, TOPIC, COPY = 0.35, 0.70, 0.92, 0.96  # cumulated shares; what is left goes to any page
 NEARBY = 20
 HOME = 0.2  # of links to front pages, the share that goes to the home page rather than to a section
-SAME, DRAWS = 4, 8  # draws until a page that is not linked yet: of the link's own kind, then of the topic; then anywhere
+SAME, DRAWS = (
+    4,
+    8,
+)  # draws until a page that is not linked yet: of the link's own kind, then of the topic; then anywhere
 NEW_BLOCK = 1 / 6
 RUN = 16  # pages of a site that a crawler fetches in one go
 

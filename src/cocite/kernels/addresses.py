@@ -1,7 +1,7 @@
 """Addresses in bulk → keys, fingerprints and spelling flags.
 
-A compiled loop does *plain* addresses, which are nearly all, and hands everything else to `pages.address.parse`: what is
-plain is chosen so that both give the same. The rules come from the tables in `pages/address.py`, as arrays.
+A compiled loop (`plain_addresses.py`) does plain addresses, which are nearly all, and leaves the rest to
+`pages.address.parse`; what is plain is chosen so that both give the same. The rules of `pages/rules.py` come as arrays.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def fingerprint_of(key: bytes) -> int:
 
 @cache
 def _tables() -> tuple[NDArray[Any], ...]:
-    """The rules as arrays. They are arguments, not constants, of the loop: compiled code on disk outlives their changes."""
+    """The rules as arrays: arguments of the loop, not constants, since compiled code on disk outlives their changes."""
     classes = np.arange(256, dtype=np.int64)
     classes[ord("/")] = 3
     for character in map(chr, range(33, 127)):
@@ -143,7 +143,7 @@ def _hash_table(notes: dict[int, int]) -> NDArray[np.uint64]:
 
 
 @kernel
-def _weave(data, offsets, places, more, more_offsets, out, ends, fingerprint):  # type: ignore[no-untyped-def]
+def _weave(data, offsets, places, more, more_offsets, out, ends, fingerprint):
     """Copy keys, taking the items at `places` from `more`, and complete the fingerprints."""
     at = 0
     following = 0

@@ -1,23 +1,25 @@
 """The compiled loop behind `kernels/addresses.py`: keys of plain addresses, byte by byte.
 
-Plain is an address that the rules of `pages/address.py` leave as it is but for what this loop does itself: scheme, `www.`,
-one trailing slash, a fragment, escapes, an index name, the case of user names. Everything else is left to Python; in doubt,
-too. Wrongly guessed branches are most of the cost, so dots and slashes are found by arithmetic on classes of bytes, and
-positions are unsigned, since signed ones cost a comparison with 0 at every access.
+Plain is an address that the rules of `pages/rules.py` leave as it is but for what this loop does itself: scheme,
+`www.`, one trailing slash, a fragment, escapes, an index name, the case of user names. Everything else is left to
+Python, and so is everything doubtful. Wrongly guessed branches cost most, so dots and slashes are found by arithmetic on
+classes of bytes; positions are unsigned, since signed ones cost a comparison with 0 at every access.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from cocite.kernels.xxh64 import SEED, xxh64
-from cocite.pages.rules import LONGEST
 from cocite.pages.key import APART, BARE, HTTP, SLASH, WWW
+from cocite.pages.rules import LONGEST
 
 # Without reference counts, which the compiler would keep round every call that passes an array: a quarter of the time.
-_lean = njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
-_inline = njit(cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True)
+_options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+_lean, _inline = njit(**_options), njit(**_options, forceinline=True)
 
 # Classes of bytes, above the byte that stands for it in a key
 IN_HOST, IN_PATH, IN_QUERY = 0x100, 0x200, 0x400  # may stand there as it is; a dot in a path is looked at
@@ -41,7 +43,7 @@ _HTTP, _NAME, _HOST, _WWW, _IDN = (
 
 
 @_lean
-def key_plain(data, offsets, classes, names, hosts, endings, dots, out, ends, fingerprint, flags):  # type: ignore[no-untyped-def]
+def key_plain(data, offsets, classes, names, hosts, endings, dots, out, ends, fingerprint, flags):
     """Keys of all plain addresses, one after the other; the others are marked and counted. `dots`: 66 places."""
     left = 0
     at = _0
@@ -69,7 +71,7 @@ def key_plain(data, offsets, classes, names, hosts, endings, dots, out, ends, fi
 
 
 @_inline
-def _begin(data, start, stop):  # type: ignore[no-untyped-def]
+def _begin(data, start, stop):
     """What the address is, the first flags of its spelling, _OPAQUE or _LOST, and where its host or name begins."""
     if stop - start < np.uintp(6) or stop - start > np.uintp(LONGEST):
         return _LOST, start
@@ -87,7 +89,7 @@ def _begin(data, start, stop):  # type: ignore[no-untyped-def]
 
 
 @_inline
-def _find_dots(data, start, stop, classes, dots):  # type: ignore[no-untyped-def]
+def _find_dots(data, start, stop, classes, dots):
     """How many dots the host has, and where; one before it and one after it are thought of. 0 if it is not plain."""
     i = start
     count = _1
@@ -110,7 +112,7 @@ def _find_dots(data, start, stop, classes, dots):  # type: ignore[no-untyped-def
 
 
 @_inline
-def _write_host(data, dots, count, out, at):  # type: ignore[no-untyped-def]
+def _write_host(data, dots, count, out, at):
     """The labels reversed, and `)`: where it ends, and WWW if that was left out, or _LOST."""
     if count == _0:
         return at, _LOST
@@ -137,7 +139,7 @@ def _write_host(data, dots, count, out, at):  # type: ignore[no-untyped-def]
 
 
 @_inline
-def _write_name(data, start, stop, out, at):  # type: ignore[no-untyped-def]
+def _write_name(data, start, stop, out, at):
     """An opaque name in ASCII."""
     length = stop - start
     digits = length <= np.uintp(40) and (data[start] != 48 or length == _1)
@@ -158,7 +160,7 @@ def _write_name(data, start, stop, out, at):  # type: ignore[no-untyped-def]
 
 
 @_inline
-def _write_rest(data, dots, count, stop, flags, classes, names, hosts, endings, out, at):  # type: ignore[no-untyped-def]
+def _write_rest(data, dots, count, stop, flags, classes, names, hosts, endings, out, at):
     """What follows the host: where the key ends, and the flags of the spelling, or _LOST."""
     path, i = at, dots[count + _1]
     i, at, seen = _write_path(data, i, stop, classes, out, at)
@@ -193,7 +195,7 @@ def _write_rest(data, dots, count, stop, flags, classes, names, hosts, endings, 
 
 
 @_inline
-def _write_path(data, i, stop, classes, out, at):  # type: ignore[no-untyped-def]
+def _write_path(data, i, stop, classes, out, at):
     """The path up to `?`, `#` or the end: where it ends in both, and the classes seen, with APART or _LOST."""
     seen = spelling = 0
     ahead = at - i
@@ -239,7 +241,7 @@ def _write_path(data, i, stop, classes, out, at):  # type: ignore[no-untyped-def
 
 
 @_inline
-def _write_escape(data, i, stop, classes, out, at):  # type: ignore[no-untyped-def]
+def _write_escape(data, i, stop, classes, out, at):
     """An escape in its one spelling: its last byte's place, and what it brings (APART if its spelling changes)."""
     if i + _2 >= stop:
         return at, _LOST
@@ -258,7 +260,7 @@ def _write_escape(data, i, stop, classes, out, at):  # type: ignore[no-untyped-d
 
 
 @_inline
-def _digit(byte):  # type: ignore[no-untyped-def]
+def _digit(byte):
     """The value of a hexadecimal digit; more than 15 for another byte."""
     if 48 <= byte <= 57:
         return byte - 48
@@ -267,7 +269,7 @@ def _digit(byte):  # type: ignore[no-untyped-def]
 
 
 @_inline
-def _lower_names(count, out, path, at):  # type: ignore[no-untyped-def]
+def _lower_names(count, out, path, at):
     """Write a path's first parts small, where the host's user names have no case; escapes keep their capitals."""
     if count == ONLY_SOME:
         return _LOST
@@ -290,7 +292,7 @@ def _lower_names(count, out, path, at):  # type: ignore[no-untyped-def]
 
 
 @_inline
-def _take_off_index(out, path, at, endings):  # type: ignore[no-untyped-def]
+def _take_off_index(out, path, at, endings):
     """Take off one of INDEX_ENDINGS: where the path ends then, and the flag; _LOST if others like it are there."""
     number, length = _index(out, path, at, endings)
     if number == 0 or number == _LOST:
@@ -302,7 +304,7 @@ def _take_off_index(out, path, at, endings):  # type: ignore[no-untyped-def]
 
 
 @_inline
-def _index(out, path, at, endings):  # type: ignore[no-untyped-def]
+def _index(out, path, at, endings):
     """Which of INDEX_ENDINGS a path has, and its length; for a name like them the number is _LOST, for others 0."""
     length = _1
     while at - length > path and out[at - length] != 3 and length < np.uintp(14):
@@ -311,22 +313,22 @@ def _index(out, path, at, endings):  # type: ignore[no-untyped-def]
     if length < np.uintp(10) or at == path or out[start] != 3:
         return 0, length
     first = out[start + _1] | 32
-    if not (first == 105 and out[start + np.uintp(6)] == _DOT) and not (
-        first == 100 and out[start + np.uintp(8)] == _DOT
-    ):
+    dot = start + np.uintp(6 if first == 105 else 8)  # of index. or default.
+    if (first != 105 and first != 100) or out[dot] != _DOT:
         return 0, length
     for number in range(1, endings.shape[0]):
-        i = _1
-        while i < length and out[start + i] == endings[number, i]:
-            i += _1
-        if i == length and endings[number, 0] == length:
-            return number, length
+        if endings[number, 0] == length:
+            i = _1
+            while i < length and out[start + i] == endings[number, i]:
+                i += _1
+            if i == length:
+                return number, length
     return _LOST, length
 
 
 @_inline
-def _write_query(data, i, stop, classes, names, out, at):  # type: ignore[no-untyped-def]
-    """The query up to `#` or the end, as `_write_path`; _LOST if it has a name that a rule knows, or an empty parameter."""
+def _write_query(data, i, stop, classes, names, out, at):
+    """The query up to `#` or the end, as `_write_path`; _LOST if a rule knows a name in it, or a parameter is empty."""
     seen = 0
     out[at] = 2
     at += _1
@@ -368,7 +370,7 @@ def _write_query(data, i, stop, classes, names, out, at):  # type: ignore[no-unt
 
 
 @_inline
-def _fragment_means_nothing(data, i, stop):  # type: ignore[no-untyped-def]
+def _fragment_means_nothing(data, i, stop):
     """Whether a fragment names a place on the page, not a page (`#!…`)."""
     if i < stop and data[i] == _BANG:
         return False
@@ -380,7 +382,7 @@ def _fragment_means_nothing(data, i, stop):  # type: ignore[no-untyped-def]
 
 
 @_inline
-def _four(data, at):  # type: ignore[no-untyped-def]
+def _four(data, at):
     """Four bytes as one number, little-endian."""
     return (
         np.uint32(data[at])
@@ -391,7 +393,7 @@ def _four(data, at):  # type: ignore[no-untyped-def]
 
 
 @_inline
-def _hash(data, start, stop):  # type: ignore[no-untyped-def]
+def _hash(data, start, stop):
     state = HASH_START
     for i in range(start, stop):
         state = (state ^ np.uint64(data[i])) * HASH_FACTOR
@@ -399,7 +401,7 @@ def _hash(data, start, stop):  # type: ignore[no-untyped-def]
 
 
 @_inline
-def _note(table, value):  # type: ignore[no-untyped-def]
+def _note(table, value):
     """What an open-addressing table notes of a hash, 0 if nothing: rows of hash and note."""
     mask = np.uint64(table.shape[0] - 1)
     slot = (value >> np.uint64(32)) & mask

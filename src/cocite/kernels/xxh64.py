@@ -20,12 +20,12 @@ _P5 = np.uint64(0x27D4EB2F165667C5)
 
 
 @inline
-def _rotate(value, bits):  # type: ignore[no-untyped-def]
+def _rotate(value, bits):
     return (value << np.uint64(bits)) | (value >> np.uint64(64 - bits))
 
 
 @inline
-def _word(data, at):  # type: ignore[no-untyped-def]
+def _word(data, at):
     """Eight bytes, little-endian; LLVM makes one load of it."""
     return (
         np.uint64(data[at])
@@ -40,7 +40,7 @@ def _word(data, at):  # type: ignore[no-untyped-def]
 
 
 @inline
-def _half(data, at):  # type: ignore[no-untyped-def]
+def _half(data, at):
     return (
         np.uint64(data[at])
         | np.uint64(data[at + np.uintp(1)]) << np.uint64(8)
@@ -50,17 +50,17 @@ def _half(data, at):  # type: ignore[no-untyped-def]
 
 
 @inline
-def _round(state, word):  # type: ignore[no-untyped-def]
+def _round(state, word):
     return _rotate(state + word * _P2, 31) * _P1
 
 
 @inline
-def _merge(total, state):  # type: ignore[no-untyped-def]
+def _merge(total, state):
     return (total ^ _round(np.uint64(0), state)) * _P1 + _P4
 
 
 @inline
-def _avalanche(total):  # type: ignore[no-untyped-def]
+def _avalanche(total):
     total ^= total >> np.uint64(33)
     total *= _P2
     total ^= total >> np.uint64(29)
@@ -69,7 +69,7 @@ def _avalanche(total):  # type: ignore[no-untyped-def]
 
 
 @inline
-def hash_long(value, seed):  # type: ignore[no-untyped-def]
+def hash_long(value, seed):
     """XXH64 of the eight little-endian bytes of an unsigned integer: an evenly spread order for page numbers."""
     total = np.uint64(seed) + _P5 + np.uint64(8)
     total ^= _round(np.uint64(0), np.uint64(value))
@@ -77,7 +77,7 @@ def hash_long(value, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def xxh64(data, start, stop, seed):  # type: ignore[no-untyped-def]
+def xxh64(data, start, stop, seed):
     """XXH64 of `data[start:stop]`, an array of bytes."""
     seed = np.uint64(seed)
     at = np.uintp(start)

@@ -4,8 +4,8 @@
 `http://www.example.com/a/index.html`. The rules are the tables of `rules.py`; sort keys and the flags that rebuild the
 shown spelling are in `key.py`.
 
-Beside web addresses there are two forms for edge lists: `name:42` is an opaque name, shown as `42`; `host:nytimes.com/a`
-is an address without a scheme, shown as it was given.
+Beside web addresses there are two forms for edge lists: `name:42` is an opaque name, shown as `42`; and
+`host:nytimes.com/a` is an address without a scheme, shown as it was given.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ _ODD_IN_QUERY = re.compile(r"[^A-Za-z0-9_.~!$&()*+,:;=@/?-]")
 
 
 def _path(path: str, host: str) -> tuple[str, str]:
-    """The canonical path, index name and trailing slash still on it, and the path as given but for session identifiers."""
+    """The canonical path, index name and trailing slash still on it, and the given path without session identifiers."""
     given = path
     if _ODD_IN_PATH.search(path):
         path = _escapes(path)

@@ -1,11 +1,10 @@
 """A page's sort key, and how its shown spelling is rebuilt from its canonical one.
 
-The key puts a site's pages next to each other: the host's labels are reversed, and the marks that end a path's part sort
-before every other character, so that all pages under one address are one range, and those of the address itself its
-beginning.
+The key puts a site's pages next to each other: the host's labels are reversed, and the marks that end a part of the
+path sort before every other character, so that all pages under one address are one range.
 
     nytimes.com                      com,nytimes)
-    blog.example.com:8080/a/b?c=1/2  com,example,blog):8080␃a␃b␂c=1/2      ␁ ␂ ␃ ␄ are the bytes 1 to 4: # ? / in that order
+    blog.example.com:8080/a/b?c=1/2  com,example,blog):8080␃a␃b␂c=1/2       ␁ ␂ ␃ ␄: the bytes 1 to 4; # ? / in order
     example.com/a#!/b                com,example)␃a␁!/b
     10.0.0.1/a                       10.0.0.1)␃a                            IP addresses are not reversed
     name:42                          ␃"42                                   space + number of digits: 9 sorts before 10

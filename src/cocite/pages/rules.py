@@ -1,18 +1,24 @@
 """The rules of `address.py`, all of them: which spellings are one page.
 
 They merge what a person calls one page and nothing else; a rule that could merge two different pages has no place here.
-Names of parameters are compared in lower case. A name by which some site tells pages apart (ref, source, id, sid, key, s,
-session) is in no table.
+Names of parameters are compared in lower case. A name by which some site tells pages apart (ref, source, id, sid, key)
+is in no table.
 """
 
 from __future__ import annotations
 
 import re
 
+
+def _words(*lines: str) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
 LONGEST = 4096  # characters; longer "addresses" are data, and browsers and servers cut them too
 
-# Scheme, `www.`, trailing slashes, a final dot of the host and the fragment do not tell pages apart; nor do these ports,
-# each the default of one scheme. A fragment that begins with `#!` names a page, by the convention of pages made by scripts.
+# Scheme, `www.`, trailing slashes, a final dot of the host and the fragment do not tell pages apart, nor do these
+# ports, each the default of one scheme. A fragment does if it begins with `#!`, by the published convention of pages
+# that scripts make.
 PORTS = frozenset({"80", "443"})
 
 # ------------------------------------------------------------------------------------------------- parameters that go
@@ -24,30 +30,30 @@ TRACKING_PREFIXES = (  # campaign tags, each reserved by its product
     "pd_rd_",  # Amazon: from which recommendation
     "pf_rd_",
 )
-TRACKING = frozenset(
+TRACKING = _words(
     # identifiers of a click, appended by advertising systems
-    "gclid gclsrc dclid gbraid wbraid gad_source gad_campaignid srsltid fbclid msclkid yclid ymclid ysclid twclid ttclid "
-    "li_fat_id igshid igsh epik rdt_cid irclickid irgwc sccid wickedid dicbo tblci ndclid qclid zanpid admitad_uid "
-    "rb_clickid ef_id s_kwcid s_cid _trkparms _trksid __twitter_impression "
+    "gclid gclsrc dclid gbraid wbraid gad_source gad_campaignid srsltid fbclid msclkid yclid ymclid ysclid twclid",
+    "ttclid li_fat_id igshid igsh epik rdt_cid irclickid irgwc sccid wickedid dicbo tblci ndclid qclid zanpid",
+    "admitad_uid rb_clickid ef_id s_kwcid s_cid _trkparms _trksid __twitter_impression",
     # one recipient or one mailing of a newsletter
-    "mc_cid mc_eid mkt_tok vero_id vero_conv oly_enc_id oly_anon_id ml_subscriber ml_subscriber_hash ck_subscriber_id "
-    "sc_src sc_lid sc_uid sc_llid sc_eid dm_i ss_email_id elqtrackid elqtrack _bta_tid _bta_c _ke _kx __s "
-    "bsft_eid bsft_clkid bsft_uid bsft_mid bsft_aaid "
+    "mc_cid mc_eid mkt_tok vero_id vero_conv oly_enc_id oly_anon_id ml_subscriber ml_subscriber_hash ck_subscriber_id",
+    "sc_src sc_lid sc_uid sc_llid sc_eid dm_i ss_email_id elqtrackid elqtrack _bta_tid _bta_c _ke _kx __s",
+    "bsft_eid bsft_clkid bsft_uid bsft_mid bsft_aaid",
     # identifiers of a visitor, passed between hosts by analytics
-    "_ga _gl _hsenc _hsmi __hssc __hstc __hsfp hsctatracking _openstat _branch_match_id _branch_referrer "
-    "fb_action_ids fb_action_types fb_source guccounter guce_referrer guce_referrer_sig wt_mc wt_zmc xtor "
+    "_ga _gl _hsenc _hsmi __hssc __hstc __hsfp hsctatracking _openstat _branch_match_id _branch_referrer",
+    "fb_action_ids fb_action_types fb_source guccounter guce_referrer guce_referrer_sig wt_mc wt_zmc xtor",
     # Matomo under its former names
-    "pk_campaign pk_kwd pk_keyword pk_source pk_medium pk_content pk_cid piwik_campaign piwik_kwd piwik_keyword".split()
+    "pk_campaign pk_kwd pk_keyword pk_source pk_medium pk_content pk_cid piwik_campaign piwik_kwd piwik_keyword",
 )
 SESSION_PREFIXES = ("aspsessionid",)  # ASP appends eight random letters to the name
-SESSION = frozenset(  # one visit
-    "phpsessid jsessionid asp.net_sessionid oscsid xtcsid zenid bv_sessionid bv_engineid jservsessionidroot".split()
+SESSION = _words(  # one visit
+    "phpsessid jsessionid asp.net_sessionid oscsid xtcsid zenid bv_sessionid bv_engineid jservsessionidroot",
 )
 SECRET_PREFIXES = ("x-amz-", "x-goog-")  # signed links to stored objects: the object is the page
-SECRET = frozenset(  # whoever has it can act for somebody
-    "access_token auth_token oauth_token oauth_token_secret oauth_verifier id_token refresh_token bearer_token "
-    "session_token security_token csrf_token csrfmiddlewaretoken authenticity_token api_key apikey api-key "
-    "x-api-key client_secret app_secret password passwd pwd awsaccesskeyid googleaccessid key-pair-id".split()
+SECRET = _words(  # whoever has it can act for somebody
+    "access_token auth_token oauth_token oauth_token_secret oauth_verifier id_token refresh_token bearer_token",
+    "session_token security_token csrf_token csrfmiddlewaretoken authenticity_token api_key apikey api-key",
+    "x-api-key client_secret app_secret password passwd pwd awsaccesskeyid googleaccessid key-pair-id",
 )
 TOGETHER = {  # names that, all present, are of one kind; these and their companions go. Alone they could mean anything
     frozenset({"cftoken", "cfid"}): frozenset(),  # ColdFusion sessions
@@ -58,8 +64,8 @@ TOGETHER = {  # names that, all present, are of one kind; these and their compan
         {"sr", "sp", "st", "spr", "sip", "skoid", "sktid", "skt", "ske", "sks", "skv"}
     ),
 }
-IF_RANDOM = frozenset(  # these go only with a long random value: `sessionid=12` may be a conference's talk
-    "sessionid session_id sess_id token auth secret sig signature".split()
+IF_RANDOM = _words(  # these go only with a long random value: `sessionid=12` may be a conference's talk
+    "sessionid session_id sess_id token auth secret sig signature"
 )
 RANDOM = re.compile(r"(?!0x)(?=[^0-9]*[0-9])[A-Za-z0-9%_.~-]{20,}")  # 0x…: an account on a block chain, which is a page
 # Empty parameters (`a=1&&b=2&`) go too: no parser of queries sees them.
@@ -72,13 +78,13 @@ SESSION_IN_PATH = re.compile(  # ;jsessionid=… (Java servlets), /(S(…))/ (AS
     r";(?:jsessionid|phpsessid)=[^;/]*|/\((?:[AFX]\([^()/]*\))*S\([a-z0-9]{24}\)(?:[AFX]\([^()/]*\))*\)(?=/)",
     re.IGNORECASE,
 )
-# What servers send for a directory, by the defaults of Apache, nginx and Tomcat; of IIS, where case does not count. They go
-# from the end of a path, unless a query follows.
-INDEX_NAMES = frozenset("index.html index.htm index.shtml index.xhtml index.php index.jsp".split())
-INDEX_NAMES_ANY_CASE = frozenset("index.asp index.aspx default.htm default.html default.asp default.aspx".split())
+# What servers send for a directory, by the defaults of Apache, nginx and Tomcat, and of IIS, where case does not count.
+# They go from the end of a path, unless a query follows.
+INDEX_NAMES = _words("index.html index.htm index.shtml index.xhtml index.php index.jsp")
+INDEX_NAMES_ANY_CASE = _words("index.asp index.aspx default.htm default.html default.asp default.aspx")
 
-# Hosts where case does not count in the first n parts of a path, by the host's own rule for names of users and projects;
-# where a set is given, only if the first part is in it.
+# Hosts where case does not count in the first n parts of a path, by the host's own rule for names of users and
+# projects; where a set is given, only if the first part is in it.
 CASELESS: dict[str, tuple[int, frozenset[str]]] = {
     "github.com": (2, frozenset()),
     "gist.github.com": (1, frozenset()),
@@ -100,8 +106,8 @@ CASELESS: dict[str, tuple[int, frozenset[str]]] = {
 }
 
 # ---------------------------------------------------------------------------------------------------- percent-encoding
-# `%7E` and `~` are the same by RFC 3986, `%28` and `(` by RFC 2396 and by what every browser's encodeURIComponent writes;
-# of `'` and `%27` browsers write both. Brackets, bars and the like are in no standard's address and are encoded. Whatever
-# else is reserved keeps its spelling, and so does what is broken (`%zz`).
+# `%7E` and `~` are the same by RFC 3986, `%28` and `(` by RFC 2396 and by what every browser's encodeURIComponent
+# writes; of `'` and `%27` browsers write both. Brackets, bars and the like are in no standard's address: encoded.
+# Whatever else is reserved keeps its spelling, and so does what is broken (`%zz`).
 DECODED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!()*")
 ENCODED = "\"'<>[]\\^`{|} "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import bz2
 import io
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import IO, cast
 
@@ -60,7 +60,8 @@ def open_bytes(path: Path | IO[bytes], report: Report | None = None) -> IO[bytes
             raise BadSource(f"{name} is {what}: unpack it first and give what is inside")
     codec = _codec(first)
     pieces = _inflated(raw, codec, name, report) if codec else _counted(raw, name, report)
-    return io.BufferedReader(_Stream(pieces, raw if isinstance(path, Path) else None), 1 << 20)
+    release = raw.close if isinstance(path, Path) else raw.detach if raw is not path else None
+    return io.BufferedReader(_Stream(pieces, release), 1 << 20)
 
 
 def open_lines(path: Path | IO[bytes], report: Report, max_line: int = MAX_LINE) -> Iterator[bytes]:
@@ -104,9 +105,9 @@ def _codec(first: bytes) -> str | None:
 class _Stream(io.RawIOBase):
     """A generator of byte pieces as a raw stream."""
 
-    def __init__(self, pieces: Generator[bytes, None, None], raw: IO[bytes] | None) -> None:
+    def __init__(self, pieces: Generator[bytes, None, None], release: Callable[[], object] | None) -> None:
         self._pieces = pieces
-        self._raw = raw
+        self._release = release
         self._left = memoryview(b"")
 
     def readable(self) -> bool:
@@ -126,8 +127,8 @@ class _Stream(io.RawIOBase):
     def close(self) -> None:
         if not self.closed:
             self._pieces.close()
-            if self._raw is not None:
-                self._raw.close()
+            if self._release is not None:
+                self._release()
         super().close()
 
 

@@ -20,6 +20,9 @@ TARGET = re.compile(
 )
 WEIGHT = re.compile(r"w|p|weights?|prob|probability")
 
+MOST = 0.9  # of a file's lines look alike
+SOME = 0.5
+
 COMMENTS = ("#", "%")
 """SNAP's and KONECT's comment marks, at the beginning of a line."""
 
@@ -37,6 +40,12 @@ class Layout:
     target: int
     weight: int | None
     comments: bool
+    names: tuple[str, ...] = ()  # of the columns, if there is a header
+
+    @property
+    def linked(self) -> bool:
+        """Whether a header, if there is one, speaks of links."""
+        return not self.names or named(self.names)
 
     @property
     def quoted(self) -> bool:
@@ -56,22 +65,24 @@ class Layout:
 
 
 def layout(
-    head: bytes, columns: Sequence[str | int] | None = None, name: str = "the file", regular: float = 0.5
+    head: bytes, columns: Sequence[str | int] | None = None, name: str = "the file", strict: bool = False
 ) -> Layout:
     """The layout of a file that begins with `head`. `columns` names (or numbers, from 0) source, target and weight.
 
-    At least the share `regular` of the lines must have two columns.
+    With `strict`, nearly all lines must have the same number of columns, as they do not in prose.
     """
     lines, comments = _data_lines(head)
     if not lines:
         raise BadSource(f"{name} holds no links: an edge list has a source and a target on every line")
-    delimiter = _delimiter(lines, 0.9) or _delimiter(lines, regular)
+    delimiter = _delimiter(lines, MOST) or _delimiter(lines, SOME)
     if delimiter is None:
         raise BadSource(f"{name} has no two columns: separate source and target by a tab, a comma or a space")
     plain = Layout(delimiter, 0, False, 0, 1, None, comments)
     rows = [plain.fields(line) for line in lines]
     width = Counter(len(row) for row in rows if len(row) > 1).most_common(1)[0][0]
     even = [row for row in rows if len(row) == width]
+    if strict and len(even) < MOST * len(rows):
+        raise BadSource(f"{name} does not have the same columns on every line, as an edge list has")
     first = rows[0] if len(rows[0]) == width else []
     if columns is not None and any(isinstance(column, str) for column in columns):
         header = True
@@ -80,8 +91,8 @@ def layout(
     source, target, weight = pick_columns(first if header else [], width, columns, name)
     if columns is None and not header and width > 2:
         numbers = sum(_NUMBER.fullmatch(row[2]) is not None for row in even)
-        weight = 2 if numbers >= 0.9 * len(even) else None
-    return Layout(delimiter, width, header, source, target, weight, comments)
+        weight = 2 if numbers >= MOST * len(even) else None
+    return Layout(delimiter, width, header, source, target, weight, comments, tuple(first) if header else ())
 
 
 def pick_columns(
@@ -133,8 +144,8 @@ def _data_lines(head: bytes) -> tuple[list[str], bool]:
     return (data if comments else texts), comments
 
 
-def _delimiter(lines: list[str], regular: float) -> str | None:
-    most = regular * len(lines)
+def _delimiter(lines: list[str], share: float) -> str | None:
+    most = share * len(lines)
     if sum("\t" in line for line in lines) >= most:
         return "\t"
     for mark in ",;|":
@@ -165,4 +176,4 @@ def _is_header(first: list[str], rest: list[list[str]]) -> bool:
         values = [value for row in rest for value in row[:2]]
         return not (set(first[:2]) & set(values)) and not (short and any(len(v) == 1 and v.isalpha() for v in values))
     kinds = [Counter(_kind(row[column]) for row in rest) for column in (0, 1)]
-    return bool(rest) and all(kind["word"] <= 0.1 * len(rest) for kind in kinds)
+    return bool(rest) and any(kind["word"] <= (1 - MOST) * len(rest) for kind in kinds)

@@ -43,6 +43,13 @@ class Table:
 class Frames(Lines):
     """The open elements that delimit groups."""
 
+    __slots__ = (
+        "contents",
+        "hidden",
+        "places",
+        "table",
+    )
+
     def __init__(self, keep_text: bool = True) -> None:
         super().__init__(keep_text)
         self.places: dict[str, list[int]] = {name: [] for name in KINDS}  # where in the stack elements of a name are

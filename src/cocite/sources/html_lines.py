@@ -43,6 +43,33 @@ class Frame:
 class Lines:
     """Text, links and headings as they come. A *block of text* is the smallest item, paragraph, cell or line."""
 
+    __slots__ = (
+        "after_list",
+        "boilerplate",
+        "bold",
+        "bold_from",
+        "flushes",
+        "group",
+        "groups",
+        "heading",
+        "last_text",
+        "link",
+        "link_depth",
+        "link_from",
+        "link_instead",
+        "link_parts",
+        "link_title",
+        "links",
+        "list_depth",
+        "open_heading",
+        "pieces",
+        "spans",
+        "stack",
+        "term",
+        "text_room",
+        "texts",
+    )
+
     def __init__(self, keep_text: bool = True) -> None:
         self.links: list[Link] = []  # `block` is the group's number until blocks are numbered
         self.groups = [Group("")]

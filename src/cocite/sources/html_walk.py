@@ -28,6 +28,13 @@ _WANTED = re.compile(r"canonical|robots|refresh", re.IGNORECASE)
 class Walk(Frames):
     """The pass over all tags; `read` makes it, the other methods are its steps, one for each kind of tag."""
 
+    __slots__ = (
+        "drawings",
+        "head",
+        "select_from",
+        "title",
+    )
+
     def __init__(self, keep_text: bool = True) -> None:
         super().__init__(keep_text)
         self.head: list[tuple[str, dict[str, str]]] = []  # what <html>, <base>, <link> and <meta> say about the page

@@ -116,27 +116,45 @@ def _open_folder(spec: str, path: Path, report: Report, base: str | None, kind: 
 def _read_folder(
     path: Path, report: Report, base: str | None, kind: str | None, text: bool
 ) -> Iterator[pa.RecordBatch]:
+    """All that can be read; what cannot is counted, unless nothing can."""
     whole: set[object] = set()  # what has been read as one although it is many files
+    found = False
+    failure: BadSource | None = None
     for file in files(path):
-        found = kind or recognised(file)
-        if found is None:
+        if "html" in whole and file.suffix.lower() in (".html", ".htm", ".xhtml"):
+            continue
+        what = kind or recognised(file)
+        if what is None:
             report.read["files of no known kind"] += 1
+            report.read["bytes"] += file.stat().st_size
             continue
-        if found == "html":
-            one, key, address = path, "html", base
-        elif found == "webgraph":
-            one, key, address = file, _release(file), None
-        else:
-            one, key, address = file, file, None if base is None else under(base, path, file)
-        if key in whole:
-            continue
-        whole.add(key)
         try:
-            yield from _batches(READERS[found](one, report, address, text), text)
+            for batch in _batches(_read_file(file, what, path, report, base, text, whole), text):
+                found = True
+                yield batch
         except BadSource as error:
-            if report.strict or "--base" in str(error):
+            if report.strict:
                 raise
+            failure = failure or error
             report.skip("file that cannot be read", str(error))
+    if failure is not None and not found:
+        raise failure
+
+
+def _read_file(
+    file: Path, what: str, folder: Path, report: Report, base: str | None, text: bool, whole: set[object]
+) -> Items:
+    """One file of a folder, or all that belongs to it if that is not in `whole` yet."""
+    address = None if base is None else under(base, folder, file)
+    key: object = file
+    if what == "html":
+        file, address, key = folder, base, "html"
+    elif what == "webgraph":
+        key = _release(file)
+    if key in whole:
+        return iter(())
+    whole.add(key)
+    return READERS[what](file, report, address, text)
 
 
 def _release(file: Path) -> object:

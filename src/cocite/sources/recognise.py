@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +14,6 @@ from cocite.sources import bookmarks, opml
 from cocite.sources.compressed import head
 from cocite.sources.edge_layout import layout, named
 from cocite.sources.markdown import SUFFIXES as MARKDOWN
-from cocite.sources.records import Report
 
 KINDS = {
     "records": "page records (JSON Lines, Parquet)",
@@ -32,6 +32,10 @@ EDGES = (".tsv", ".csv", ".edges", ".edgelist", ".el", ".tab")
 MAYBE_EDGES = (".txt", ".net", ".dat", "")
 JSON_LINES = (".jsonl", ".ndjson", ".jsonlines")
 
+_NEVER = re.compile(
+    r"\.(?:css|m?js|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|[to]tf|eot|pdf|mp[34]|webm|np[yz]|py|ipynb|toml|ya?ml)$",
+    re.IGNORECASE,
+)  # files beside sources that need no look inside
 _ARCHIVE = re.compile(r"\.(?:w?arc|wat|wet)(?:\.|$)", re.IGNORECASE)
 _GRAPH = re.compile(r"vertices|edges|\.paths|\.graph$|\.properties$|\.offsets$")
 
@@ -43,7 +47,7 @@ def recognise(path: Path) -> str:
         raise BadSource(f"{path} does not exist: check the path{address}")
     if path.is_file() and not path.stat().st_size:
         raise BadSource(f"{path} is empty: give a file that holds something")
-    found = _kind(path, strict=False)
+    found = _kind(path)
     if found is None:
         raise BadSource(f"cannot tell what {path} is: say so by --kind ({', '.join(KINDS)})")
     return found
@@ -53,8 +57,10 @@ def recognised(path: Path) -> str | None:
     """The kind of a file in a folder; None for what was not meant as a source."""
     if path.name.startswith("_") and path.suffix.lower() not in MARKDOWN:
         return None  # Spark's and Hive's own files
+    if _NEVER.search(path.name):
+        return None
     try:
-        return _kind(path, strict=True) if path.stat().st_size else None
+        return _kind(path) if path.stat().st_size else None
     except (BadSource, OSError):
         return None
 
@@ -65,15 +71,14 @@ def is_parquet(path: Path) -> bool:
         return file.read(4) == b"PAR1"
 
 
-def _kind(path: Path, strict: bool) -> str | None:
-    """A file's kind. Without `strict`, a table is an edge list even if it does not look like one."""
+def _kind(path: Path) -> str | None:
     if not path.is_file():
         return "webgraph"
     start = head(path)
     if start[257:262] == b"ustar":
         raise BadSource(f"{path.name} is a tar archive: unpack it first and give what is inside")
     if start.startswith(b"PAR1"):
-        return _parquet_kind(path, strict)
+        return _parquet_kind(path)
     if _is_webgraph(path, start):
         return "webgraph"
     if (archive := _archive_kind(path, start)) is not None:
@@ -90,7 +95,7 @@ def _kind(path: Path, strict: bool) -> str | None:
     if _is_html(path, start):
         return "html"
     if suffix in EDGES or suffix in MAYBE_EDGES:
-        return _edge_kind(path, start, strict or suffix in MAYBE_EDGES)
+        return _edge_kind(path, start, sure=suffix in EDGES)
     return None
 
 
@@ -140,7 +145,7 @@ def _json_kind(path: Path, start: bytes, suffix: str) -> str | None:
     return "records"
 
 
-def _parquet_kind(path: Path, strict: bool) -> str | None:
+def _parquet_kind(path: Path) -> str:
     import pyarrow.parquet as pq
 
     try:
@@ -149,15 +154,24 @@ def _parquet_kind(path: Path, strict: bool) -> str | None:
         raise BadSource(f"{path.name} is not a whole Parquet file: write or copy it again") from error
     if "url" in names and ("links" in names or not named(names)):
         return "records"
-    if named(names) or (not strict and len(names) > 1):
+    if named(names):
         return "edges"
-    return None
+    raise BadSource(f"{path.name} {_unnamed(names)}")
 
 
-def _edge_kind(path: Path, start: bytes, strict: bool) -> str | None:
+def _edge_kind(path: Path, start: bytes, sure: bool) -> str | None:
+    """Whether a text is an edge list; `sure` that it is a table, it is an error if it is not."""
     try:
-        form = layout(start, regular=0.9 if strict else 0.5)
-    except BadSource:
+        form = layout(start, name=path.name, strict=True)
+    except BadSource as error:
+        if sure:
+            raise BadSource(f"{error}: give --kind edges to read it all the same") from error
         return None
-    # A header that does not speak of links heads some other table.
-    return "edges" if not strict or not form.header or form.linked else None
+    if form.linked:
+        return "edges"
+    raise BadSource(f"{path.name} {_unnamed(form.names)}")
+
+
+def _unnamed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:8])
+    return f"has the columns {shown}: call two of them source and target, or give --kind edges to take the first two"
