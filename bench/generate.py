@@ -120,14 +120,17 @@ class Tally:
 
     links: int = 0
     address_bytes: int = 0
+    link_bytes: int = 0
     lock: Lock = field(default_factory=Lock)
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Count a batch of page records or of edges."""
         with self.lock:
             if "url" in batch.schema.names:
-                self.links += len(batch.column("links").values)
+                link = batch.column("links").values
+                self.links += len(link)
                 self.address_bytes += batch.column("url").buffers()[2].size
+                self.link_bytes += link.field("url").buffers()[2].size
             else:
                 self.links += batch.num_rows
 
@@ -200,7 +203,10 @@ def main() -> None:
     except (ValueError, OSError, duckdb.Error) as error:
         parser.error(str(error))
     size = sum(path.stat().st_size for path in folder.iterdir())
-    length = f"{tally.address_bytes / world.pages:.1f} characters an address, " if tally.address_bytes else ""
+    length = ""
+    if tally.address_bytes:
+        page, link = tally.address_bytes / world.pages, tally.link_bytes / max(1, tally.links)
+        length = f"{page:.1f} characters an address ({link:.1f} in links), "
     seconds = time.perf_counter() - begin
     print(f"{world.pages:,} pages, {tally.links:,} links, {length}{seconds:.1f} s, {size:,} bytes")
 

@@ -16,7 +16,8 @@ def machine() -> str:
         platform.processor(),
     )
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
-    return f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}"
+    day = time.strftime("%Y-%m-%d")
+    return f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}, {day}"
 
 
 def show(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

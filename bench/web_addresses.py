@@ -1,13 +1,15 @@
 """Addresses and titles of the generated web: each a pure function of the seed and the page's number.
 
-A site has a name, a scheme, a habit of `www.` and one of five ways to lay out its pages: dated news, a blog, a shop
-with numbered items, documents by subject, a forum with numbered threads; one page in eight stands outside the layout.
+A site has a name, a scheme, a habit of `www.`, sections two to four levels deep, and one of five ways to lay out its
+pages: dated news, a blog, a shop with numbered items, documents by subject, a forum with numbered threads; one page in
+eight stands outside the layout.
 Dates and numbers grow with the order in which pages were written, sections, subjects and words do not: so the order
 of addresses agrees with the order of writing within a section of a dated or numbered site, and nowhere else.
 
 No two pages share an address, whatever spelling rules may merge: the letters before the first hyphen of a site's name
-end in a code that no other site has, and a page's title ends in words that no other page of the site ends in, or its
-address in a number that no other has.
+end in a code that no other site has. A section's address ends in a word that no other section of the site ends in; a
+page's title ends in words that no other page of the site ends in, or its address in a number that no other has. Only
+below a single word, a date or a number, or before `.html`, are there pages, and never sections.
 """
 
 from __future__ import annotations
@@ -185,9 +187,9 @@ def put_branch(out: Any, at: Any, habits: Any, number: Any) -> Any:
 
 @inline
 def put_section(out: Any, at: Any, habits: Any, number: Any, deeper: Any, gap: Any) -> Any:
-    """Write the way to a section: guide, guide/energy, guide/solar-energy/ocean-wind; each ends in a word of its own.
+    """Write the way to a section, as guide/energy or press/trade-union/gallery: each ends in a word of its own.
 
-    Only the second half of the words is used here: they are nouns.
+    The words are those of the second half, which are nouns.
     """
     at = put_branch(out, at, habits, number)
     bits = draw(habits, 64 + number)

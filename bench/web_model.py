@@ -1,8 +1,8 @@
 """The shape of the generated web: how large sites are, which page links where, and in which order a crawler met it.
 
-Nothing here keeps state between pages. Every choice is a hash of the seed and of what is chosen for, so any page and
-any link can be made alone, in any order and on any number of threads, and comes out the same. Even a link "copied from
-an earlier link" is: the earlier link is drawn, then made again from its own hash.
+Nothing here keeps state between pages. Every choice is a hash of the seed and of what is chosen for, so any page can be
+made alone with its links, in any order and on any number of threads, and comes out the same. Even a link "copied from
+an earlier link" does: the earlier link is drawn, then its own first draw is made again from its hash.
 
 Pages are numbered site by site and, within a site, in the order in which they were written; a site's first pages are
 its front pages. The crawler met them in another order: runs of `RUN` pages in a pseudo-random permutation.
@@ -178,7 +178,7 @@ def page_at(world: Any, order: Any, position: Any) -> Any:
 
 @inline
 def out_degree(world: Any, degrees: Any, page: Any) -> Any:
-    """Links on a page: exponential, rounded to the nearest so that the mean stays; no more than there are other pages."""
+    """Links on a page: exponential, rounded to the nearest so that the mean stays; at most one to each other page."""
     most = min(int64(MOST_LINKS), int64(world.pages - 1))
     return min(most, int64(0.5 - MEAN_LINKS * np.log(1.0 - unit(draw(degrees, page)))))
 
@@ -291,7 +291,7 @@ def may_link(targets: Any, start: Any, stop: Any, page: Any, target: Any) -> Any
 
 @kernel
 def links(world: Any, pages: Array, places: Array, ends: Array) -> tuple[Array, Array]:
-    """Target and block of every link of the pages that `crawled` gave; no page links to itself, or twice to one page."""
+    """Target and block of every link of the pages that `crawled` gave; a page links to no page twice, nor to itself."""
     order, degrees, link_key = stream(world.seed, ORDER), stream(world.seed, DEGREES), stream(world.seed, LINKS)
     targets = np.empty(ends[-1], np.int64)
     blocks = np.empty(ends[-1], np.int32)

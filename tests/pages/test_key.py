@@ -99,7 +99,7 @@ def test_spelling_flags(spelling: str, page: str, flags: int | None) -> None:
 
 
 @given(addresses())
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_round_trips(address: str) -> None:
     try:
         page = parse(address)

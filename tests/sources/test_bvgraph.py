@@ -125,7 +125,7 @@ def formats(draw: st.DrawFn) -> Format:
 
 
 @given(graphs(), formats(), st.integers(1, 40), st.booleans(), st.integers(0, 2**32))
-@settings(max_examples=200, deadline=None, suppress_health_check=FUNCTION_FIXTURES)
+@settings(max_examples=120, deadline=None, suppress_health_check=FUNCTION_FIXTURES)
 def test_every_format_comes_back(
     tmp_path: Path, lists: list[list[int]], how: Format, nodes_per_batch: int, offsets: bool, seed: int
 ) -> None:
@@ -251,7 +251,7 @@ def test_offsets_of_another_graph(tmp_path: Path) -> None:
 
 
 @given(graphs(), formats(), st.data())
-@settings(max_examples=200, deadline=None, suppress_health_check=FUNCTION_FIXTURES)
+@settings(max_examples=120, deadline=None, suppress_health_check=FUNCTION_FIXTURES)
 def test_damage_gives_an_error_or_sane_lists(
     tmp_path: Path, lists: list[list[int]], how: Format, data: st.DataObject
 ) -> None:

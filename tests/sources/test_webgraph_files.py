@@ -27,15 +27,21 @@ def test_a_text_release_from_any_of_its_files(tmp_path: Path) -> None:
 def test_a_graph_from_any_of_its_files(tmp_path: Path) -> None:
     put(tmp_path, "cc.graph", "cc.properties", "cc.offsets", "cc-t.graph", "cc-t.properties", "cc-vertices.txt.gz")
     whole = Release(tmp_path / "cc", [tmp_path / "cc-vertices.txt.gz"], [])
-    for name in ("", "cc", "cc.graph", "cc.properties", "cc.offsets", "cc-vertices.txt.gz"):
+    for name in ("", "cc", "cc.graph", "cc.properties", "cc.offsets", "cc-t.graph", "cc-t", "cc-vertices.txt.gz"):
         assert find_release(tmp_path / name) == whole
-    with pytest.raises(BadSource, match=r"links reversed: give cc\.graph"):
-        find_release(tmp_path / "cc-t.graph")
 
 
-def test_edges_are_read_as_text_when_given_as_text(tmp_path: Path) -> None:
+def test_a_reversed_graph_alone_is_a_graph(tmp_path: Path) -> None:
+    put(tmp_path, "cc-t.graph", "cc-t.properties")
+    assert find_release(tmp_path / "cc-t.graph").base == find_release(tmp_path).base == tmp_path / "cc-t"
+
+
+def test_a_graph_is_read_rather_than_its_text(tmp_path: Path) -> None:
     put(tmp_path, "cc.graph", "cc.properties", "cc-vertices.txt", "cc-edges.txt")
-    assert find_release(tmp_path).base == tmp_path / "cc"
+    whole = Release(tmp_path / "cc", [tmp_path / "cc-vertices.txt"], [])
+    for name in ("", "cc-vertices.txt", "cc-edges.txt"):
+        assert find_release(tmp_path / name) == whole
+    (tmp_path / "cc.properties").unlink()
     assert find_release(tmp_path / "cc-edges.txt") == Release(
         None, [tmp_path / "cc-vertices.txt"], [tmp_path / "cc-edges.txt"]
     )
@@ -56,6 +62,11 @@ def test_a_release_split_into_folders(tmp_path: Path) -> None:
     )
     for name in ("", "vertices", "edges", "edges/part-00001.txt.gz"):
         assert find_release(tmp_path / name) == whole
+
+
+def test_a_folder_may_be_called_edges(tmp_path: Path) -> None:
+    put(tmp_path, "my-edges/a.graph", "my-edges/a.properties")
+    assert find_release(tmp_path / "my-edges").base == tmp_path / "my-edges" / "a"
 
 
 def listing(path: Path, *lines: str) -> None:

@@ -29,7 +29,8 @@ from cocite.graph.derive import derive
 from cocite.graph.gather_texts import gather_texts
 from cocite.graph.generation import FORMAT, Writer, digest, new_generation, publish
 from cocite.graph.number import number_pages
-from cocite.graph.resolve import Resolved, in_order
+from cocite.graph.ordered import in_order
+from cocite.graph.resolve import Resolved
 from cocite.graph.sort_links import LinkSorter
 from cocite.graph.spill import Spill
 from cocite.pages.address import canonical
@@ -97,8 +98,9 @@ def build(
     """
     options = options or BuildOptions()
     started = time.perf_counter()
+    none = np.zeros(0, np.uint64)  # not []: floating-point numbers, which cannot tell fingerprints apart
     removed = np.unique(
-        np.concatenate([old.removed if old is not None else [], [] if remove is None else remove]).astype(np.uint64)
+        np.concatenate([old.removed if old is not None else none, none if remove is None else remove])
     )
     sites = Sites(options.platforms)
     passes: dict[str, float] = {}
@@ -112,16 +114,17 @@ def build(
                 text=options.text,
                 anchors=options.anchors,
                 removed=removed,
+                memory=options.memory >> 4,
                 same_site=lambda a, b: sites.domain(sites.host(canonical(a))) == sites.domain(sites.host(canonical(b))),
             )
             described = read_sources(sources, spill, old, pool, options.threads, report, progress)
+            spill.finish()
             clock.lap("read")
             pages = number_pages(
-                work, writer, sites, options.memory // 2, options.threads, counted(progress, "numbering pages")
+                work, writer, sites, options.memory // 2, options.threads, pool, counted(progress, "numbering pages")
             )
             if not pages and old is None:
                 raise BadSource("the sources hold no page that can be used" + why(report))
-            spill.forget()
             clock.lap("number")
             resolved = Resolved(spill, pages, pool, options.threads)
             resolved.number(

@@ -46,11 +46,11 @@ def present(values: pa.Array | None) -> pa.Array | None:
 
 def text_buffers(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """The bytes of all texts and where each starts; nulls are empty."""
-    if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
+    if texts.type not in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
         texts = texts.cast(pa.large_string())
     if texts.null_count:
-        texts = pc.fill_null(texts, "")
-    width = np.int32 if pa.types.is_string(texts.type) else np.int64
+        texts = pc.fill_null(texts, pa.scalar("" if "string" in str(texts.type) else b"", texts.type))
+    width = np.int32 if texts.type in (pa.string(), pa.binary()) else np.int64
     _, offset_buffer, data_buffer = texts.buffers()
     if offset_buffer is None or len(texts) == 0:
         return np.zeros(0, np.uint8), np.zeros(len(texts) + 1, np.int64)
@@ -136,7 +136,7 @@ def one_line(texts: pa.Array, longest: int) -> pa.Array:
     """Texts without line breaks and other control characters, cut to a length, nulls empty."""
     texts = pc.fill_null(texts.cast(pa.string()), "")
     if pc.any(pc.match_substring_regex(texts, r"[\x00-\x1f]")).as_py():
-        texts = pc.replace_substring_regex(texts, r"[\x00-\x20]+", " ")
+        texts = pc.replace_substring_regex(texts, r" *[\x00-\x1f][\x00-\x20]*", " ")
     if (pc.max(pc.binary_length(texts)).as_py() or 0) > longest:
         texts = pc.utf8_slice_codeunits(texts, 0, longest)
     return texts

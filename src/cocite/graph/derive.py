@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore
 from cocite.graph.generation import Writer
 from cocite.graph.huffman import Code
-from cocite.graph.resolve import in_order
+from cocite.graph.ordered import in_order
 from cocite.kernels import near_duplicates, parents
 from cocite.kernels.lists import Lists
 

@@ -15,11 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from cocite.graph.blocks import PARTIAL
 from cocite.graph.columns import text_buffers
 from cocite.graph.generation import Writer
-from cocite.graph.resolve import Resolved, in_order
+from cocite.graph.ordered import in_order
+from cocite.graph.resolve import Resolved
 from cocite.graph.sort_links import PER_BASE
-from cocite.graph.spill import LINK_TEXTS, PARTIAL, TEXTS
+from cocite.graph.spill import LINK_TEXTS, TEXTS
 from cocite.graph.texts import TextWriter
 from cocite.kernels.lines import pick_lines
 
@@ -36,7 +38,9 @@ def gather_texts(
     borders = cut_ranges(resolved, ranges)
     scattered = scatter(resolved, borders)
     degrees, firsts = writer.map("out.degree"), writer.map("out.first")
-    positions = np.memmap(spill.folder / "positions", np.uint32, "r") if spill.anchored else np.zeros(0, np.uint32)
+    positions = np.zeros(0, np.uint32)
+    if (spill.folder / "positions").stat().st_size:
+        positions = np.memmap(spill.folder / "positions", np.uint32, "r")
 
     def work(files: list[Path]) -> dict[str, tuple[NDArray[Any], tuple[NDArray[Any], ...]]]:
         if not files:

@@ -7,7 +7,9 @@ names, fingerprints, hosts, domains and sites are written as they pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 
 import duckdb
@@ -18,6 +20,7 @@ from cocite.errors import BadStore
 from cocite.graph.columns import text_buffers
 from cocite.graph.generation import Writer
 from cocite.graph.huffman import Code
+from cocite.graph.ordered import in_order
 from cocite.graph.texts import TextWriter
 from cocite.kernels import name_codec
 from cocite.kernels.hashing import copy_chosen, count_buckets, fill_buckets
@@ -28,27 +31,38 @@ from cocite.pages.site import HostRule, Sites
 BATCH = 1 << 17
 """Names that are encoded at once, a whole number of blocks; the first batch is the sample for their code."""
 MOST_PAGES = (1 << 32) - 2
+MOST_SITES = 1 << 20
+"""Sites of one host that are remembered; they take some 100 MB."""
+LEAST_MEMORY = 128 << 20
+"""What DuckDB needs to sort at all."""
 
 Batch = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint16], NDArray[np.uint64], list[str | None] | None]
 
 
 def number_pages(
-    folder: Path, writer: Writer, sites: Sites, memory: int, threads: int, progress: Callable[[int], None]
+    folder: Path,
+    writer: Writer,
+    sites: Sites,
+    memory: int,
+    threads: int,
+    pool: ThreadPoolExecutor,
+    progress: Callable[[int], None],
 ) -> int:
     """Write everything that is known of pages by name; returns how many there are."""
     with duckdb.connect() as database:
         database.execute(
-            f"SET memory_limit = '{memory >> 20}MiB'; SET threads = {threads}; SET enable_progress_bar = false"
+            f"SET memory_limit = '{max(memory, LEAST_MEMORY) >> 20}MiB'; SET threads = {threads};"
+            "SET enable_progress_bar = false"
         )
         database.execute("SET temp_directory = ?", [str(folder / "sort")])
         database.execute("SET preserve_insertion_order = false")
-        files = str(folder / "names" / "*.parquet")
+        files = str(Path(escape(str(folder / "names"))) / "*.parquet")
         if not any((folder / "names").iterdir()):
             return 0
         reader = database.sql(
             'SELECT key, "order", fingerprint, shown FROM read_parquet(?) ORDER BY key, "order", shown', params=[files]
         ).to_arrow_reader(BATCH)
-        pages = NameWriter(writer, sites).write(distinct(reader), progress)
+        pages = NameWriter(writer, sites, pool).write(distinct(reader), progress)
     write_look_up(writer)
     return pages
 
@@ -125,9 +139,11 @@ class Area:
 class NameWriter:
     """Writes the names of pages in order, and to which host, domain and site each page belongs."""
 
-    def __init__(self, writer: Writer, sites: Sites) -> None:
+    def __init__(self, writer: Writer, sites: Sites, pool: ThreadPoolExecutor) -> None:
         self._writer = writer
         self._sites = sites
+        self._pool = pool
+        self._codes: tuple[Code, Code] | None = None  # made from the first batch
         self._pages = 0
         self._bits = 0
         self._hosts = 0
@@ -138,8 +154,7 @@ class NameWriter:
         # Areas whose hosts may still follow; one can lie in another: amazonaws.com resumes after *.s3.amazonaws.com.
         self._open: list[Area] = []
         self._area = Area(b"", 0)
-        self._last_site = ""  # of the last page that had one of its own on this host
-        self._own_site = 0
+        self._own_sites: dict[str, int] = {}  # of this host: a site's pages on another port come after other sites
         self._home_patterns = sites.rule_for_host("localhost").patterns  # those that hold for any host
         initials = "".join(pattern.parts[0][0] for pattern in self._home_patterns)
         self._home_initials = np.frombuffer(initials.encode(), np.uint8)
@@ -147,12 +162,11 @@ class NameWriter:
     def write(self, batches: Iterator[Batch], progress: Callable[[int], None]) -> int:
         """Write all names; returns how many."""
         shown = TextWriter(self._writer, "shown")
-        codes: tuple[Code, Code] | None = None
-        for data, offsets, orders, fingerprints, texts in batches:
-            if codes is None:
-                codes = make_codes(data, offsets)
-                self._writer.append("name.code", np.concatenate([codes[0].lengths, codes[1].lengths]))
-            self._put_names(data, offsets, *codes)
+        for batch, words, starts in in_order(self._encode, self._with_codes(batches), self._pool, 2):
+            data, offsets, orders, fingerprints, texts = batch
+            self._writer.append("name.block", (starts + self._bits).astype(np.uint64))
+            self._writer.append("name.words", words)
+            self._bits += len(words) * 64
             self._writer.append("fingerprint", fingerprints)
             self._writer.append("name.spelling", (orders & np.uint16(0xFF)).astype(np.uint8))
             if texts is not None:
@@ -165,22 +179,29 @@ class NameWriter:
                 raise BadStore(f"more than {MOST_PAGES:,} pages do not fit into one store: build several")
             progress(len(orders))
         shown.close()
-        if codes is not None:
+        if self._codes is not None:
+            self._writer.append("name.code", np.concatenate([code.lengths for code in self._codes]))
             self._writer.append("name.words", np.zeros(1, np.uint64))
         return self._pages
 
-    def _put_names(self, data: NDArray[np.uint8], offsets: NDArray[np.int64], characters: Code, shared: Code) -> None:
-        """Each batch begins with a new block of names, and with a new word."""
+    def _with_codes(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """The batches, once there are codes made from the first: no thread may choose which batch that is."""
+        for batch in batches:
+            self._codes = self._codes or make_codes(batch[0], batch[1])
+            yield batch
+
+    def _encode(self, batch: Batch) -> tuple[Batch, NDArray[np.uint64], NDArray[np.int64]]:
+        """A batch with its names encoded: each begins with a new block of names, and with a new word."""
+        data, offsets = batch[0], batch[1]
+        assert self._codes is not None
+        characters, shared = self._codes
         count = len(offsets) - 1
         words = np.zeros((len(data) + 2 * count) * 20 // 64 + 2, np.uint64)
         starts = np.zeros(-(-count // name_codec.BLOCK), np.int64)
         bits = name_codec.encode_names(
             data, offsets, characters.codes, characters.lengths, shared.codes, shared.lengths, words, starts
         )
-        used = words[: (bits + 63) >> 6]
-        self._writer.append("name.block", (starts + self._bits).astype(np.uint64))
-        self._writer.append("name.words", used)
-        self._bits += len(used) * 64
+        return batch, words[: (bits + 63) >> 6], starts
 
     def _put_sites(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
         count = len(offsets) - 1
@@ -232,7 +253,7 @@ class NameWriter:
         else:
             host = ".".join(reversed(host_key[:-1].decode().split(",")))
         self._rule = self._sites.rule_for_host(host)
-        self._last_site = ""
+        self._own_sites = {}
         while self._open and not covers(self._open[-1].mark, host_key):
             self._open.pop()
         domain = self._sites.domain(host)
@@ -262,17 +283,18 @@ class NameWriter:
         return np.flatnonzero(np.isin(initials, np.frombuffer("".join(wanted).encode(), np.uint8)))
 
     def _split(self, rows: list[int], names: list[str], site_pages: list[int]) -> list[int]:
-        """Sites of a platform's pages, -1 for the platform's own; pages of one site follow each other."""
+        """Sites of a platform's pages, -1 for the platform's own; pages of one site mostly follow each other."""
         numbers = []
         for row, name in zip(rows, names, strict=True):
             site = self._sites.site(name)
             if site == self._rule.site:
                 numbers.append(-1)
                 continue
-            if site != self._last_site:
-                self._last_site = site
-                self._own_site = self._new_site(row, site_pages)
-            numbers.append(self._own_site)
+            if site not in self._own_sites:
+                if len(self._own_sites) >= MOST_SITES:
+                    self._own_sites.clear()
+                self._own_sites[site] = self._new_site(row, site_pages)
+            numbers.append(self._own_sites[site])
         return numbers
 
 

@@ -13,7 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.spill import ALIAS, LINK_TEXTS, NOINDEX, STORED, TEXTS, Links, Records, Spill, spelling_orders
+from cocite.graph.blocks import ALIAS, BY_CANONICAL, NOINDEX, STORED, Links, Records
+from cocite.graph.spill import LINK_TEXTS, TEXTS, Spill, spelling_orders
 from cocite.graph.store import FETCHED, Graph
 from cocite.kernels import name_codec
 from cocite.kernels.hashing import copy_chosen
@@ -43,14 +44,14 @@ def reread(old: Graph, spill: Spill, progress: Callable[[str, int, int | None], 
             targets = np.where(np.isin(targets, spill.removed), np.uint64(0), targets)
         gone = np.isin(fingerprints, spill.removed)
         known = (old.out_degree[pages] > 0) | (old.in_degree[pages] > 0) | (kind[pages] > 0) | (lead > 0)
-        put_names(old, spill, first, known & ~gone)
+        put_names(old, spill, first, known & ~gone, ((kind[pages] & FETCHED) > 0) | (lead > 0))
         number = spill.reserve(len(targets), count)
         own = fingerprints.copy()
         # Pages known from links only have no record: nothing of theirs may compete with a record that is added.
         own[gone | (((kind[pages] & FETCHED) == 0) & (lead == 0))] = 0
         records = Records(
             fingerprint=own,
-            kind=((kind[pages] & NOINDEX) | STORED | np.where(lead > 0, ALIAS, 0)).astype(np.uint8),
+            kind=((kind[pages] & (NOINDEX | BY_CANONICAL)) | STORED | np.where(lead > 0, ALIAS, 0)).astype(np.uint8),
             alias=lead,
             captured=column_part(old, "page.captured", pages, np.uint32),
             status=column_part(old, "page.status", pages, np.uint16),
@@ -74,8 +75,8 @@ def column_part(old: Graph, name: str, pages: NDArray[np.int64], dtype: type[np.
     return values[pages] if len(values) else np.zeros(len(pages), dtype)
 
 
-def put_names(old: Graph, spill: Spill, first: int, kept: NDArray[np.bool_]) -> None:
-    """Names of the kept pages from `first` on."""
+def put_names(old: Graph, spill: Spill, first: int, kept: NDArray[np.bool_], own: NDArray[np.bool_]) -> None:
+    """Names of the kept pages from `first` on; `own` are those with a record, which spells them."""
     count = len(kept)
     names, offsets = old.names, np.zeros(count + 1, np.int64)
     size = 128 * count
@@ -94,9 +95,10 @@ def put_names(old: Graph, spill: Spill, first: int, kept: NDArray[np.bool_]) -> 
     used = copy_chosen(data, offsets, kept, chosen, ends)
     spelling = old.array("name.spelling")[first : first + count][kept]
     shown: list[str | None] = [None] * len(spelling)
+    places = first + np.flatnonzero(kept)
     for i in np.flatnonzero(spelling == APART).tolist():
-        shown[i] = old.address(first + int(np.flatnonzero(kept)[i]))
-    orders = spelling_orders(spelling, own=True)
+        shown[i] = old.address(int(places[i]))
+    orders = np.where(own[kept], spelling_orders(spelling, own=True), spelling_orders(spelling, own=False))
     spill.put_names(f"old-{first}", chosen[:used], ends, orders, old.fingerprints[first : first + count][kept], shown)
 
 

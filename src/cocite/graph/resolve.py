@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.graph.blocks import (
+    ALIAS,
+    BY_CANONICAL,
+    NOINDEX,
+    PARTIAL,
+    STORED,
+    Links,
+    Records,
+    in_sequence,
+    load_links,
+    load_records,
+)
 from cocite.graph.generation import Writer
-from cocite.graph.spill import ALIAS, BY_CANONICAL, PARTIAL, STORED, Links, Records, Spill, load_links, load_records
+from cocite.graph.ordered import in_order
+from cocite.graph.spill import Spill
 from cocite.kernels import link_codec, sorting
 from cocite.kernels.hashing import MISSING, fill_table, look_up
 
@@ -20,25 +32,6 @@ FETCHED = 128
 CELLS = 1 << 16
 SAMPLE = 100_000
 """Links per block from which the code of links is made."""
-Input = TypeVar("Input")
-Output = TypeVar("Output")
-
-
-def in_order(
-    work: Callable[[Input], Output], items: Iterable[Input], pool: ThreadPoolExecutor, ahead: int
-) -> Iterator[Output]:
-    """Results of `work` in the order of `items`, with a few items under way at once."""
-    waiting: list[Future[Output]] = []
-    try:
-        for item in items:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > ahead:
-                yield waiting.pop(0).result()
-        while waiting:
-            yield waiting.pop(0).result()
-    finally:
-        for future in waiting:
-            future.cancel()
 
 
 class Resolved:
@@ -125,34 +118,58 @@ class Resolved:
         """Let captures of one page compete, collect aliases, and write what is kept of the records themselves."""
         n = self.pages
         best_order, self.best_record = np.zeros(n, np.uint64), np.full(n, MISSING, np.uint32)
+        aliases = False
         for first, _, records, page, _ in self.blocks():
-            fresh = (records.captured == 0) & ((records.kind & STORED) == 0)
-            when = np.where(fresh, np.uint32(undated), records.captured).astype(np.uint64)
-            direct = ((records.kind & BY_CANONICAL) == 0).astype(np.uint64)
-            order = when + np.uint64(1) + (direct << np.uint64(40))
-            sorting.choose_records(page, order, (records.kind & PARTIAL) > 0, first, best_order, self.best_record)
-        alias = np.arange(n, dtype=np.uint32)
-        kind, status = np.zeros(n, np.uint8), np.zeros(n, np.uint16)
-        captured, language = np.zeros(n, np.uint32), np.zeros(n, np.uint32)
+            aliases |= bool((records.kind & ALIAS).any())
+            partial = (records.kind & PARTIAL) > 0
+            order = capture_order(records, undated)
+            sorting.choose_records(in_sequence(records), page, order, partial, first, best_order, self.best_record)
+        captured = np.zeros(n, np.uint32)
+        if aliases:
+            self._find_aliases(captured, undated, best_order)
+        del best_order
+        self._write_kinds(writer, captured)
+
+    def _find_aliases(self, captured: NDArray[np.uint32], undated: int, best_order: NDArray[np.uint64]) -> None:
+        """Fill `alias`; of a circle the first page that has a capture is the end, or the first page of all."""
+        n = self.pages
+        alias, circle = np.arange(n, dtype=np.uint32), np.full(n, MISSING, np.uint32)
         for first, _, records, page, lead in self.blocks():
-            won = self._won(first, page)
-            leads = won & ((records.kind & ALIAS) > 0) & (lead != MISSING)
-            alias[page[leads]] = lead[leads]
-            rows = (won | ((records.kind & PARTIAL) > 0)) & ((records.kind & ALIAS) == 0) & (page != MISSING)
-            at = page[rows]
-            kind[at] = (records.kind[rows] & ~np.uint8(BY_CANONICAL | PARTIAL | STORED)) | np.uint8(FETCHED)
-            captured[at], status[at], language[at] = (
-                records.captured[rows],
-                records.status[rows],
-                records.language[rows],
-            )
+            leads = self._won(first, page) & ((records.kind & ALIAS) > 0) & (lead != MISSING)
+            alias[page[leads]], captured[page[leads]] = lead[leads], records.captured[leads]
+        if sorting.find_circles(alias, circle):
+            members = np.flatnonzero(circle != MISSING)
+            self.best_record[members], best_order[members] = MISSING, 0
+            for first, _, records, page, _ in self.blocks():
+                others = (page == MISSING) | ((records.kind & (PARTIAL | ALIAS)) > 0)
+                others |= circle[np.where(others, 0, page)] == MISSING
+                order = capture_order(records, undated)
+                sorting.choose_records(in_sequence(records), page, order, others, first, best_order, self.best_record)
+            firsts, bare = circle[members], self.best_record[members] == MISSING
+            by_circle = np.lexsort((members, bare, firsts))
+            _, at, of_circle = np.unique(firsts[by_circle], return_index=True, return_inverse=True)
+            alias[members[by_circle]] = members[by_circle][at][of_circle]
         if sorting.resolve_aliases(alias):
             self.alias = alias
-            pages = np.flatnonzero(alias != np.arange(n, dtype=np.uint32)).astype(np.uint32)
+
+    def _write_kinds(self, writer: Writer, captured: NDArray[np.uint32]) -> None:
+        """Write where aliases lead, and kind, date, status and language of pages that have a record."""
+        n = self.pages
+        kind, status, language = np.zeros(n, np.uint8), np.zeros(n, np.uint16), np.zeros(n, np.uint32)
+        for first, _, records, page, _ in self.blocks():
+            taken, partial = self.taken(first, records, page), (records.kind & PARTIAL) > 0
+            alone = taken & partial  # a partial record says something only of a page that has no other
+            alone[alone] = (kind[page[alone]] == 0) | ((kind[page[alone]] & PARTIAL) > 0)
+            for rows in (alone, taken & ~partial):
+                at = page[rows]
+                kind[at] = (records.kind[rows] & np.uint8(PARTIAL | NOINDEX | BY_CANONICAL)) | np.uint8(FETCHED)
+                captured[at], status[at] = records.captured[rows], records.status[rows]
+                language[at] = records.language[rows]
+        if len(self.alias):
+            pages = np.flatnonzero(self.alias != np.arange(n, dtype=np.uint32)).astype(np.uint32)
             writer.append("alias.page", pages)
-            writer.append("alias.target", alias[pages])
-            kind[pages] = 0
-        writer.append("page.kind", kind)
+            writer.append("alias.target", self.alias[pages])
+        writer.append("page.kind", kind & ~np.uint8(PARTIAL))
         for name, values in (("page.captured", captured), ("page.status", status), ("page.language", language)):
             if values.any():
                 writer.append(name, values)
@@ -171,3 +188,12 @@ class Resolved:
             safe = np.where(page == MISSING, 0, page)
             taken &= self.alias[safe] == safe
         return taken
+
+
+def capture_order(records: Records, undated: int) -> NDArray[np.uint64]:
+    """Greater for what counts more: a page's own record, then the newer one; new records without a date are `undated`."""
+    fresh = (records.captured == 0) & ((records.kind & STORED) == 0)
+    when = np.where(fresh, np.uint32(undated), records.captured).astype(np.uint64)
+    direct = ((records.kind & BY_CANONICAL) == 0).astype(np.uint64)
+    order: NDArray[np.uint64] = when + np.uint64(1) + (direct << np.uint64(40))
+    return order

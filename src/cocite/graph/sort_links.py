@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
+from cocite.graph.blocks import PARTIAL, load_links, load_records
 from cocite.graph.generation import Writer
 from cocite.graph.huffman import Code
-from cocite.graph.resolve import Resolved, in_order
-from cocite.graph.spill import load_links, load_records
+from cocite.graph.ordered import in_order
+from cocite.graph.resolve import Resolved
 from cocite.kernels import link_codec, sorting
 
 PER_BASE = 16
@@ -28,6 +29,8 @@ PER_BASE = 16
 BYTES_PER_LINK = 64
 """What sorting one link of a bucket takes in memory, all arrays together."""
 NO_ATTRIBUTES = np.zeros(0, np.uint32)
+NO_LINE = np.uint32(0xFFFFFFFF)
+"""Place of a link whose record has no texts that count."""
 
 
 @dataclass(slots=True)
@@ -204,7 +207,9 @@ class LinkSorter:
                 columns["weight"] = links.weight[link] if len(links.weight) else np.ones(len(link), np.float32)
             if r.spill.anchored:
                 starts = np.repeat(records.first_link[:-1], np.diff(records.first_link))
-                columns["position"] = (link - starts[link]).astype(np.uint32)
+                places = (link - starts[link]).astype(np.uint32)
+                of_partial = np.repeat((records.kind & PARTIAL) > 0, np.diff(records.first_link))
+                columns["position"] = np.where(of_partial[link], NO_LINE, places)
             return {"source": row_source, "count": row_count, **columns}, rows, kept
 
         firsts = ((first, file) for first, file, *_ in r.blocks())

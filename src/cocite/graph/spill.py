@@ -6,9 +6,9 @@ the first time (more or less) that it is met. Blocks are independent of each oth
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from cocite.graph.blocks import ALIAS, BY_CANONICAL, NOINDEX, PARTIAL, Links, Records, save
 from cocite.graph.columns import (
     flatten_lists,
     join_lines,
@@ -36,52 +37,24 @@ from cocite.kernels.hashing import copy_chosen, mark_unseen
 from cocite.pages.key import APART, BARE, HTTP
 from cocite.sources.records import Report
 
-PARTIAL, ALIAS, BY_CANONICAL, NOINDEX, STORED = 1, 2, 4, 8, 16
-"""What a record is: one of several that add up; only an alias; a page's links under another address; not to be indexed;
-from the store that is being added to."""
 TEXTS = ("title", "headings", "text", "anchors", "contexts")
 LINK_TEXTS = ("anchors", "contexts")
+STEP = 1 << 21
+"""Addresses that are keyed at once."""
+MOST_DICTIONARIES = 4
+QUOTED = re.compile(r"""(['"]).*?\1""")
 NAMES = pa.schema([("key", pa.binary()), ("order", pa.uint16()), ("fingerprint", pa.uint64()), ("shown", pa.string())])
 
 
-@dataclass(slots=True)
-class Records:
-    """The records of a block, in the order in which they came."""
+class Dictionary:
+    """A dictionary of addresses that batches of one source share."""
 
-    fingerprint: NDArray[np.uint64]  # of each record's page, 0: unusable
-    kind: NDArray[np.uint8]
-    alias: NDArray[np.uint64]  # of an ALIAS: fingerprint of the page that this address leads to; else 0
-    captured: NDArray[np.uint32]  # seconds since 1970, 0: unknown
-    status: NDArray[np.uint16]
-    language: NDArray[np.uint32]  # two or three ASCII letters as a number
-    first_link: NDArray[np.int64]
-
-
-@dataclass(slots=True)
-class Links:
-    """The links of a block's records, in page order."""
-
-    target: NDArray[np.uint64]  # fingerprints, 0: unusable
-    attribute: NDArray[np.uint32]  # flags << 24 | block + 1
-    weight: NDArray[np.float32]  # empty: all 1
-
-
-def save(values: Records | Links, file: Path) -> None:
-    """Set arrays down on disk."""
-    with file.open("wb") as out:
-        np.savez(out, **{f.name: getattr(values, f.name) for f in fields(values)})
-
-
-def load_records(file: Path) -> Records:
-    """The records of a block."""
-    with np.load(file.with_suffix(".records")) as arrays:
-        return Records(**arrays)
-
-
-def load_links(file: Path) -> Links:
-    """The links of a block."""
-    with np.load(file.with_suffix(".links")) as arrays:
-        return Links(**arrays)
+    def __init__(self, name: str, addresses: pa.Array, own: bool) -> None:
+        self.name = name
+        self.addresses = addresses
+        self.own = own
+        self.fingerprint = np.zeros(len(addresses), np.uint64)
+        self.used = np.zeros(len(addresses), np.bool_)
 
 
 class Spill:
@@ -96,7 +69,7 @@ class Spill:
         anchors: bool,
         removed: NDArray[np.uint64],
         same_site: Callable[[str, str], bool],
-        seen_entries: int = 1 << 23,
+        memory: int = 1 << 28,
     ) -> None:
         self.folder = folder
         self.report = report
@@ -110,15 +83,18 @@ class Spill:
         self.text_bytes = 0
         self.weighted = False  # some link has a weight
         self.anchored = False  # some link has a text
-        self._seen = np.zeros(seen_entries, np.uint64)
+        self._seen = np.zeros(1 << max(10, (memory >> 3).bit_length() - 1), np.uint64)
         self._lock = threading.Lock()
-        self._dictionaries: dict[int, tuple[pa.Array, NDArray[np.uint64]]] = {}
+        self._dictionaries: dict[tuple[int, ...], Dictionary] = {}
+        self._dictionary_lock = threading.Lock()
         (folder / "blocks").mkdir()
         (folder / "names").mkdir()
         (folder / "texts").mkdir()
 
-    def forget(self) -> None:
-        """Free what only reading needs."""
+    def finish(self) -> None:
+        """No more records will come: enter the names of shared dictionaries, and free what only reading needs."""
+        for shared in self._dictionaries.values():
+            self._enter_dictionary(shared)
         self._seen = np.zeros(1, np.uint64)
         self._dictionaries = {}
 
@@ -204,32 +180,51 @@ class Spill:
         if pa.types.is_dictionary(urls.type):
             return self._key_dictionary(name, urls, own)
         fingerprints = np.zeros(len(urls), np.uint64)
-        step = 1 << 21
-        for start in range(0, len(urls), step):
-            part = urls.slice(start, step)
+        for start in range(0, len(urls), STEP):
+            part = urls.slice(start, STEP)
             data, offsets = text_buffers(part)
             keyed = key_addresses(data, offsets)
-            fingerprints[start : start + len(part)] = self._enter(f"{name}-{start}", keyed, part, own)
+            keyed.fingerprint = self._usable(keyed, part)
+            self._enter(f"{name}-{start}", keyed, own)
+            fingerprints[start : start + len(part)] = keyed.fingerprint
         return fingerprints
 
     def _key_dictionary(self, name: str, urls: pa.Array, own: bool) -> NDArray[np.uint64]:
-        """As `_key`, each distinct address once; a dictionary shared by all batches is keyed with the first of them."""
-        with self._lock:
-            known = self._dictionaries.get(id(urls.dictionary)) or next(
-                (entry for entry in self._dictionaries.values() if entry[0].equals(urls.dictionary)), None
-            )
-        if known is None:
-            known = (urls.dictionary, self._key(f"{name}-dictionary", urls.dictionary, own))
-            with self._lock:
-                self._dictionaries = {id(urls.dictionary): known, **dict(list(self._dictionaries.items())[:7])}
-        indices = urls.indices
-        fingerprints: NDArray[np.uint64] = known[1][indices.fill_null(0).to_numpy(zero_copy_only=False)]
-        if indices.null_count:
-            fingerprints[indices.is_null().to_numpy(zero_copy_only=False)] = 0
+        """As `_key`, each distinct address once: a dictionary that batches share is keyed with the first of them.
+
+        Its names are entered in the end, and only those that were used: a graph's vertices may stand alone.
+        """
+        dictionary, indices = urls.dictionary, urls.indices
+        valid = indices.is_valid().to_numpy(zero_copy_only=False)
+        places = indices.drop_null().to_numpy(zero_copy_only=False)
+        identity = (len(dictionary), dictionary.offset, *(buffer.address for buffer in dictionary.buffers() if buffer))
+        with self._dictionary_lock:
+            shared = self._dictionaries.get(identity)
+            if shared is None:
+                shared = self._dictionaries[identity] = Dictionary(name, dictionary, own)
+                for start in range(0, len(dictionary), STEP):
+                    part = dictionary.slice(start, STEP)
+                    shared.fingerprint[start : start + STEP] = self._usable(key_addresses(*text_buffers(part)), part)
+            shared.used[places] = True  # before another thread can have its names entered
+            if len(self._dictionaries) > MOST_DICTIONARIES:
+                self._enter_dictionary(self._dictionaries.pop(next(iter(self._dictionaries))))
+        fingerprints = np.zeros(len(indices), np.uint64)
+        fingerprints[valid] = shared.fingerprint[places]
         return fingerprints
 
-    def _enter(self, name: str, keyed: Keyed, urls: pa.Array, own: bool) -> NDArray[np.uint64]:
-        for index, reason in keyed.bad:
+    def _enter_dictionary(self, shared: Dictionary) -> None:
+        """Enter the names of a dictionary that were used."""
+        for start in range(0, len(shared.addresses), STEP):
+            keyed = key_addresses(*text_buffers(shared.addresses.slice(start, STEP)))
+            used = shared.used[start : start + STEP] & (shared.fingerprint[start : start + STEP] != 0)
+            keyed.fingerprint = np.where(used, keyed.fingerprint, np.uint64(0))
+            self._enter(f"{shared.name}-dictionary-{start}", keyed, shared.own)
+
+    def _usable(self, keyed: Keyed, urls: pa.Array) -> NDArray[np.uint64]:
+        """Fingerprints, 0 for addresses that are no pages (they are reported) and for removed pages."""
+        for index, message in keyed.bad:
+            # Counted by kind: neither what to do about it nor the address itself.
+            reason = QUOTED.sub("…", message.rpartition(": ")[0] or message)
             self._skip(reason, str(urls[index].as_py() or "")[:200])
         fingerprints = keyed.fingerprint
         if len(self.removed):
@@ -237,6 +232,11 @@ class Spill:
             if gone.any():
                 self._skip("page was removed from this store", "", int(gone.sum()))
                 fingerprints = np.where(gone, np.uint64(0), fingerprints)
+        return fingerprints
+
+    def _enter(self, name: str, keyed: Keyed, own: bool) -> None:
+        """Write names that are new to the file of names."""
+        fingerprints = keyed.fingerprint
         orders = spelling_orders(keyed.flags, own)
         fresh = np.zeros(len(fingerprints), np.bool_)
         count = mark_unseen(fingerprints, orders, self._seen, fresh)
@@ -254,7 +254,6 @@ class Spill:
                 else pa.nulls(count, pa.string())
             )
             self.put_names(name, data, offsets, orders[fresh], fingerprints[fresh], shown)
-        return fingerprints
 
     def put_names(
         self,
@@ -290,7 +289,7 @@ class Spill:
         leads = np.zeros(len(fingerprint), np.uint64)
         rows, targets = self._other_addresses(number, "redirect", column, fingerprint)
         leads[rows] = targets
-        kind[rows] |= ALIAS
+        kind[rows] = (kind[rows] & ~np.uint8(PARTIAL)) | np.uint8(ALIAS)
         rows, targets = self._other_addresses(number, "canonical", column, fingerprint)
         urls, values = column["url"], column.get("canonical", column["url"])
         near = np.array(

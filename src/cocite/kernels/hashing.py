@@ -10,6 +10,7 @@ from numba import uint64
 
 from cocite.kernels import inline, kernel
 
+RECENT = 1 << 14
 MISSING = 0xFFFFFFFF
 """Stands for "no page" where a page number is expected."""
 
@@ -18,9 +19,12 @@ MISSING = 0xFFFFFFFF
 def mark_unseen(fingerprints, spellings, seen, fresh):
     """fresh[i] = this page in this spelling is not in `seen` (a lossy table of 2^b entries); enters it.
 
-    Two threads may share the table: a race at worst reports a page twice, never not at all.
+    Eight entries, a cache line, are looked at; a new one takes the place that its hash names. Two threads may share
+    the table: a race at worst reports a page twice, never not at all.
     """
-    mask = uint64(len(seen) - 1)
+    mask = uint64(len(seen) - 1) & ~uint64(7)
+    # Pages of a site are crawled together and link to the same pages: half of all are among the last few thousand.
+    recent = np.zeros(RECENT, np.uint64)
     count = 0
     for i in range(len(fingerprints)):
         fingerprint = uint64(fingerprints[i])
@@ -28,10 +32,25 @@ def mark_unseen(fingerprints, spellings, seen, fresh):
             fresh[i] = False
             continue
         mixed = fingerprint ^ (uint64(spellings[i]) * uint64(0x9E3779B97F4A7C15))
-        slot = (mixed >> uint64(17)) & mask
-        fresh[i] = seen[slot] != mixed
-        if fresh[i]:
-            seen[slot] = mixed
+        slot = (mixed >> uint64(7)) & uint64(RECENT - 1)
+        if recent[slot] == mixed:
+            fresh[i] = False
+            continue
+        recent[slot] = mixed
+        line = (mixed >> uint64(17)) & mask
+        found = False
+        free = line + (mixed & uint64(7))
+        for k in range(8):
+            entry = seen[line + uint64(k)]
+            if entry == mixed:
+                found = True
+                break
+            if entry == uint64(0):
+                free = line + uint64(k)
+                break
+        fresh[i] = not found
+        if not found:
+            seen[free] = mixed
             count += 1
     return count
 

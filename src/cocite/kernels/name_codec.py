@@ -10,10 +10,10 @@ import numpy as np
 from numba import uint64
 
 from cocite.kernels import inline, kernel
-from cocite.kernels.link_codec import DAMAGED, MASK, put, window
+from cocite.kernels.link_codec import DAMAGED, MASK, flush, put, window
 
 BLOCK = 16
-LONGEST_KEY = 8192
+LONGEST_KEY = 1 << 14  # 4,096 characters of four bytes, and some
 ESCAPE = 256
 
 
@@ -41,28 +41,29 @@ def count_characters(data, offsets, characters, shared):
 
 
 @inline
-def put_symbol(words, position, symbol, codes, lengths):
+def put_symbol(words, position, pending, symbol, codes, lengths):
     """Write one symbol, with the escape where it has no code of its own."""
     if lengths[symbol] > 0:
-        return put(words, position, codes[symbol], np.int64(lengths[symbol]))
-    position = put(words, position, codes[ESCAPE], np.int64(lengths[ESCAPE]))
-    return put(words, position, symbol, 8)
+        return put(words, position, pending, codes[symbol], np.int64(lengths[symbol]))
+    position, pending = put(words, position, pending, codes[ESCAPE], np.int64(lengths[ESCAPE]))
+    return put(words, position, pending, symbol, 8)
 
 
 @kernel
 def encode_names(data, offsets, codes, lengths, shared_codes, shared_lengths, words, block_starts):
-    """Write keys (a multiple of BLOCK, or the last ones) into zeroed words; block_starts[b] = first bit of block b."""
-    position = np.int64(0)
+    """Write keys (a multiple of BLOCK, or the last ones) into `words`; block_starts[b] = first bit of block b."""
+    position, pending = np.int64(0), uint64(0)
     for i in range(len(offsets) - 1):
         same = 0
         if i % BLOCK:
             same = shared_bytes(data, offsets[i - 1], offsets[i], offsets[i], offsets[i + 1])
         else:
             block_starts[i // BLOCK] = position
-        position = put_symbol(words, position, same, shared_codes, shared_lengths)
+        position, pending = put_symbol(words, position, pending, same, shared_codes, shared_lengths)
         for k in range(offsets[i] + same, offsets[i + 1]):
-            position = put_symbol(words, position, data[k], codes, lengths)
-        position = put_symbol(words, position, 0, codes, lengths)
+            position, pending = put_symbol(words, position, pending, data[k], codes, lengths)
+        position, pending = put_symbol(words, position, pending, 0, codes, lengths)
+    flush(words, position, pending)
     return position
 
 
@@ -70,7 +71,7 @@ def encode_names(data, offsets, codes, lengths, shared_codes, shared_lengths, wo
 def next_name(words, position, table, shared_table, buffer, length):
     """Turn the key in buffer[:length] into the next one; returns (position or DAMAGED, length)."""
     stop = (len(words) - 1) << 6
-    if position >= stop:
+    if position < 0 or position >= stop:
         return np.int64(DAMAGED), np.int64(0)
     bits = window(words, position)
     entry = np.int64(shared_table[bits & MASK])
@@ -79,7 +80,7 @@ def next_name(words, position, table, shared_table, buffer, length):
     if same == ESCAPE:
         same = np.int64((bits >> uint64(used)) & uint64(255))
         used += 8
-    if entry & 15 == 0 or same > length:
+    if (entry & 15) == 0 or same > length:
         return np.int64(DAMAGED), np.int64(0)
     position += used
     k = same

@@ -52,5 +52,8 @@ def mark_hosts(data, offsets, first, lengths, initials):
             same = data[offsets[i] + k] == data[offsets[i - 1] + k]
             k -= 1
         first[i] = not same
-        at = offsets[i] + lengths[i] + 1
-        initials[i] = data[at] if at < offsets[i + 1] else 0
+        at = offsets[i] + lengths[i]
+        if at < offsets[i + 1] and data[at] == 58:  # a port
+            while at < offsets[i + 1] and data[at] > 3:
+                at += 1
+        initials[i] = data[at + 1] if at + 1 < offsets[i + 1] else 0

@@ -2,8 +2,8 @@
 
 Plain is an address that the rules of `pages/rules.py` leave as it is but for what this loop does itself: scheme,
 `www.`, one trailing slash, a fragment, escapes, an index name, the case of user names. Everything else is left to
-Python, and so is everything doubtful. Wrongly guessed branches cost most, so dots and slashes are found by arithmetic on
-classes of bytes; positions are unsigned, since signed ones cost a comparison with 0 at every access.
+Python, and so is everything doubtful. Wrongly guessed branches cost most, so dots and slashes are found by arithmetic
+on classes of bytes; positions are unsigned, since signed ones cost a comparison with 0 at every access.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"
 _lean, _inline = njit(**_options), njit(**_options, forceinline=True)
 
 # Classes of bytes, above the byte that stands for it in a key
-IN_HOST, IN_PATH, IN_QUERY = 0x100, 0x200, 0x400  # may stand there as it is; a dot in a path is looked at
+IN_HOST, IN_PATH, IN_QUERY = 0x100, 0x200, 0x400  # may stand there as it is; . and ( in paths are looked at
 CAPITAL, DECODED = 0x800, 0x1000  # a capital letter; written plainly where it is met escaped
 IS_DOT = 0x2000
 _LOST = 0x10000  # beside classes and flags: not plain after all
@@ -36,7 +36,7 @@ ONLY_SOME = 255  # hosts where case counts for some paths are left to Python
 
 _0, _1, _2, _3, _4, _5 = (np.uintp(n) for n in range(6))
 _SEED = np.uint64(SEED)
-_PERCENT, _AND, _SLASH, _DOT, _EQUALS, _QUESTION, _HASH, _BANG, _COLON = (np.uint8(c) for c in b"%&/.=?#!:")
+_PERCENT, _AND, _SLASH, _DOT, _EQUALS, _QUESTION, _HASH, _BANG, _COLON, _OPEN = (np.uint8(c) for c in b"%&/.=?#!:(")
 _HTTP, _NAME, _HOST, _WWW, _IDN = (
     np.uint32(int.from_bytes(mark, "little")) for mark in (b"http", b"name", b"host", b"www.", b"xn--")
 )
@@ -124,7 +124,7 @@ def _write_host(data, dots, count, out, at):
     first = np.uintp(www > 0)
     while True:
         label, end = dots[count] + _1, dots[count + _1]
-        if end == label or (end - label > _4 and _four(data, label) == _IDN):
+        if end == label or (end - label >= _4 and _four(data, label) == _IDN):
             return at, _LOST
         for i in range(label, end):
             out[at] = data[i]
@@ -191,7 +191,9 @@ def _write_rest(data, dots, count, stop, flags, classes, names, hosts, endings, 
         return at, _LOST
     if (seen | flags) & _LOST:
         return at, _LOST
-    return at, APART if seen & APART else flags
+    if not seen & APART:
+        return at, flags
+    return at, _LOST if data[dots[count + _1]] != _SLASH else APART  # so that what is shown is what was given
 
 
 @_inline
@@ -222,10 +224,10 @@ def _write_path(data, i, stop, classes, out, at):
         if kind & IN_PATH:
             seen |= kind
             out[i + ahead] = kind
-        elif byte == _DOT:
-            if out[i + ahead - _1] == 3:  # may begin a dot segment; names that begin with a dot are rare
+        elif byte == _DOT or byte == _OPEN:
+            if out[i + ahead - _1] == 3:  # perhaps a dot segment, or a session of ASP.NET: /(S(…))/
                 return i, i + ahead, _LOST
-            seen |= IS_DOT
+            seen |= kind
             out[i + ahead] = byte
         elif byte == _PERCENT:
             at, more = _write_escape(data, i, stop, classes, out, i + ahead)
@@ -247,7 +249,7 @@ def _write_escape(data, i, stop, classes, out, at):
         return at, _LOST
     high, low = _digit(data[i + _1]), _digit(data[i + _2])
     value = np.uint8(high * 16 + low)
-    if high > 15 or low > 15 or value == _DOT:
+    if high > 15 or low > 15 or value == _DOT or (value == _OPEN and out[at - _1] == 3):
         return at, _LOST
     if classes[value] & DECODED:
         out[at] = value

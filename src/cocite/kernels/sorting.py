@@ -14,9 +14,9 @@ from cocite.kernels.hashing import MISSING
 
 
 @kernel
-def choose_records(pages, orders, partial, first_record, best_order, best_record):
+def choose_records(sequence, pages, orders, partial, first_record, best_order, best_record):
     """For every page the record that wins: the greatest order, the latest of equals. Partial records do not compete."""
-    for r in range(len(pages)):
+    for r in sequence:
         page = pages[r]
         if page != MISSING and not partial[r] and orders[r] >= best_order[page]:
             best_order[page] = orders[r]
@@ -24,19 +24,41 @@ def choose_records(pages, orders, partial, first_record, best_order, best_record
 
 
 @kernel
+def find_circles(alias, circle):
+    """circle[page] = the first page of the circle that its aliases make, others are left alone; returns how many."""
+    seen = np.zeros(len(alias), np.uint32)  # on the walk from which page, and 1
+    found = np.int64(0)
+    for start in range(len(alias)):
+        page = np.int64(start)
+        while seen[page] == 0 and alias[page] != page:
+            seen[page] = start + 1
+            page = np.int64(alias[page])
+        if seen[page] != start + 1:
+            continue
+        first, other = page, np.int64(alias[page])
+        while other != page:
+            first, other = min(first, other), np.int64(alias[other])
+        while circle[page] != first:
+            circle[page] = first
+            page = np.int64(alias[page])
+            found += 1
+    return found
+
+
+@kernel
 def resolve_aliases(alias):
-    """Follow aliases to their end, at most 32 steps; pages in a cycle become themselves. Returns how many."""
+    """Follow aliases, which make no circles, to their end. Returns how many there are."""
     count = 0
     for page in range(len(alias)):
-        target = np.int64(alias[page])
-        steps = 0
-        while target != alias[target] and steps < 32:
-            target = np.int64(alias[target])
-            steps += 1
-        if steps == 32:
-            target = np.int64(page)
-        alias[page] = target
-        count += target != page
+        end = np.int64(page)
+        while alias[end] != end:
+            end = np.int64(alias[end])
+        other = np.int64(page)
+        while other != end:  # all that lie on the way lead there too, so a long chain is walked once
+            following = np.int64(alias[other])
+            alias[other] = end
+            other = following
+        count += end != page
     return count
 
 
@@ -103,7 +125,7 @@ def join_rows(order, row_source, row_start, row_count, targets, low, starts, kep
             row = order[i]
             for k in range(row_start[row], row_start[row] + row_count[row]):
                 entry = stamp | uint64(targets[k])
-                slot = (entry * uint64(0x9E3779B97F4A7C15)) >> uint64(40) & mask
+                slot = (entry * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
                 while (table[slot] >> uint64(32)) == uint64(page + 1) and table[slot] != entry:
                     slot = (slot + uint64(1)) & mask
                 if table[slot] != entry:

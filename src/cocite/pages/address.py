@@ -187,37 +187,54 @@ def _query(search: str) -> tuple[str, str]:
 
 def _fragment(fragment: str) -> str:
     """A fragment that names a page, `#!…`; its parameters are held to the same rules."""
-    if not fragment.startswith("#!") or len(fragment) == 2:
+    if not fragment.startswith("#!"):
         return ""
     place, mark, query = fragment.partition("?")
     query = _without_dropped(query) if mark else ""
-    return _escapes(f"{place}?{query}" if query else place)
+    found = _escapes(f"{place}?{query}" if query else place)
+    return found if len(found) > 2 else ""
 
 
 def _without_dropped(query: str) -> str:
     """A query without the parameters that name no page; the order of the others is kept."""
-    parts = query.split("&")
-    names = [_name(part) for part in parts]
+    if all(_stays(part) for part in query.split("&")):
+        return query
+    parts = [_split(part) for part in query.split("&") if part]
+    names = {_name(piece) for part in parts for piece in part}
     together: set[str] = set()
     for trigger, companions in rules.TOGETHER.items():
-        if trigger.issubset(names):
+        if trigger <= names:
             together |= trigger | companions
-    return "&".join(
-        part for part, name in zip(parts, names, strict=True) if part and name not in together and not _drop(name, part)
-    )
+    kept = (";".join(piece for piece in part if not _drop(piece, together)) for part in parts)
+    return "&".join(part for part in kept if part)
 
 
-def _name(part: str) -> str:
-    name = part.partition("=")[0]
+def _stays(part: str) -> bool:
+    """Whether a parameter is surely kept as it is; half of the time of finding out what to drop."""
+    name = part.partition("=")[0].lower()
+    return not (name in rules.SUSPECT or name.startswith(rules.PREFIXES) or ";" in part or "%" in name or not part)
+
+
+def _split(part: str) -> list[str]:
+    """Semicolons separate parameters too, for some servers; not in `&amp;`, left over from HTML."""
+    if part.startswith("amp;"):
+        first, *others = part[4:].split(";")
+        return ["amp;" + first, *others]
+    return part.split(";")
+
+
+def _name(piece: str) -> str:
+    name = piece.partition("=")[0]
     if "%" in name:
         name = _escapes(name)
-    return name.lower().removeprefix("amp;")  # `&amp;` left over from HTML
+    return name.lower().removeprefix("amp;")
 
 
-def _drop(name: str, part: str) -> bool:
-    if name in rules.NAMES or name.startswith(rules.PREFIXES):
+def _drop(piece: str, together: set[str]) -> bool:
+    name = _name(piece)
+    if name in together or name in rules.NAMES or name.startswith(rules.PREFIXES):
         return True
-    return name in rules.IF_RANDOM and rules.RANDOM.fullmatch(part.partition("=")[2]) is not None
+    return name in rules.IF_RANDOM and rules.RANDOM.fullmatch(piece.partition("=")[2]) is not None
 
 
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")

@@ -72,6 +72,7 @@ RANDOM = re.compile(r"(?!0x)(?=[^0-9]*[0-9])[A-Za-z0-9%_.~-]{20,}")  # 0x…: an
 
 NAMES = TRACKING | SESSION | SECRET
 PREFIXES = TRACKING_PREFIXES + SESSION_PREFIXES + SECRET_PREFIXES
+SUSPECT = NAMES | IF_RANDOM | frozenset().union(*TOGETHER)  # names to be looked at more closely
 
 # ------------------------------------------------------------------------------------------------------------- paths
 SESSION_IN_PATH = re.compile(  # ;jsessionid=… (Java servlets), /(S(…))/ (ASP.NET without cookies)

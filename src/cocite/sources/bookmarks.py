@@ -11,12 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cocite.sources.link_list import Folders, decoded, own_address, whole
-from cocite.sources.markdown_text import attributes, entities, shortened
+from cocite.sources.markdown_text import LONGEST_CONTEXT, LONGEST_TEXT, attributes, entities, shortened
 from cocite.sources.page_records import EMPTY
 from cocite.sources.records import Page, Report
-
-LONGEST_TEXT = 1000
-LONGEST_CONTEXT = 120
 
 # No < inside a tag: so no two scans overlap, whatever the file holds. Quotation marks are optional, as in the wild.
 _TOKEN = re.compile(

@@ -188,8 +188,8 @@ def _parquet_rows(path: Path, report: Report, columns: Sequence[str | int] | Non
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
-    except (pa.ArrowException, OSError) as error:
+        file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20, page_checksum_verification=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise BadSource(f"{path.name} is not a whole Parquet file: write or copy it again") from error
     with file:
         fields = [field for field in file.schema_arrow if _usable(field.type) and not field.name.startswith("__")]
@@ -199,13 +199,14 @@ def _parquet_rows(path: Path, report: Report, columns: Sequence[str | int] | Non
         source, target, weight = pick_columns(names, len(names), columns, path.name)
         wanted = [names[source], names[target]] + ([] if weight is None else [names[weight]])
         share = path.stat().st_size / max(1, file.metadata.num_rows)
-        try:
-            for batch in file.iter_batches(PARQUET_ROWS, columns=wanted):
-                report.read["bytes"] += int(batch.num_rows * share)
-                arrays = [_as_text(batch.column(column)) for column in wanted]
-                yield arrays[0], arrays[1], arrays[2] if weight is not None else None
-        except (pa.ArrowException, OSError) as error:
-            report.skip("damaged Parquet file: read up to the damage", f"{path.name}: {error}")
+        for group in range(file.metadata.num_row_groups):
+            try:
+                for batch in file.iter_batches(PARQUET_ROWS, row_groups=[group], columns=wanted, use_threads=False):
+                    report.read["bytes"] += int(batch.num_rows * share)
+                    arrays = [_as_text(batch.column(column)) for column in wanted]
+                    yield arrays[0], arrays[1], arrays[2] if weight is not None else None
+            except (pa.ArrowException, OSError, ValueError) as error:
+                report.skip("damaged row group of a Parquet file", f"{path.name}: {' '.join(str(error).split())}")
 
 
 def _usable(kind: pa.DataType) -> bool:

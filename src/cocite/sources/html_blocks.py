@@ -17,7 +17,10 @@ ENTRY_LINKS = 4
 """A linked heading with no more links than this (title, picture, author, "more") is an entry in a list of entries; with
 more, it is the heading of a list of its own."""
 
-_PART = "site|page|main|top|bottom|left|right|side|primary|secondary|global|local|sub|user|mobile|header|footer|social"
+_PART = (
+    "site|page|main|top|bottom|left|right|side|primary|secondary|global|local|sub|user|mobile|header|footer|social|"
+    "mw|vector"
+)
 _NAME = (
     "nav|navs|navi|navbar|navigation|navlinks|menu|menus|menubar|sidebar|footer|breadcrumbs?|crumbs|masthead|topbar|"
     "pagination|pager|skiplinks?"
@@ -94,8 +97,10 @@ def number_blocks(links: list[Link], groups: list[Group]) -> list[str]:
             headings.append(group.heading)
             run, joined = entry, False
         block_of[number] = len(headings) - 1
+    number, block, boilerplate = -1, 0, False
     for link in links:
-        number = link.block or 0
-        link.boilerplate = groups[number].boilerplate
-        link.block = block_of[number]
+        if link.block != number:
+            number = link.block or 0
+            block, boilerplate = block_of[number], groups[number].boilerplate
+        link.block, link.boilerplate = block, boilerplate
     return headings

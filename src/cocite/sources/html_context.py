@@ -35,9 +35,10 @@ def outside(pieces: list[str], spans: list[Span], start: int = 0) -> str:
 
 def set_contexts(pieces: list[str], spans: list[Span]) -> None:
     """Give every link of a block the words after it where it begins a line, else the words around it."""
-    if not has_words(outside(pieces, spans)):
-        return
+    own = outside(pieces, spans)
     text = "".join(pieces)
+    if len(text) > 4 * len(own) or not has_words(own):  # a row of links says nothing about each of them
+        return
     offsets = list(accumulate(map(len, pieces), initial=0))
     following = len(text)
     for first, last, link in reversed(spans):

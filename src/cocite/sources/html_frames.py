@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from cocite.sources.html_blocks import MAX_HEADING, Group, is_boilerplate
 from cocite.sources.html_context import clip
-from cocite.sources.html_lines import Frame, Lines
+from cocite.sources.html_lines import Frame, Lines, heading_text
 from cocite.sources.html_tokens import attributes
 
 CROWD = 5
 """So many links are a group where a division or a cell holds them."""
+
+MAX_DEPTH = 100_000
+MAX_REGROUPED_DEPTH = 16
+"""Tables in tables and terms in terms, deeper than any page needs them, would have their links gone over each time."""
 
 DIVISION, SECTION, REGION, LIST, TABLE, HIDDEN = range(6)
 KINDS = {
@@ -28,15 +32,16 @@ class Table:
     """An open table. `depth` is the height of the stack inside it, `links` counts those before the open cell."""
 
     __slots__ = (
-        *("depth", "group", "heading", "links", "outer", "row_heading"),
-        *("special", "head_cell", "region_cell", "row_ended"),
+        *("depth", "group", "heading", "level", "links", "outer", "row_heading"),
+        *("special", "head_cell", "region_cell", "row_ended", "started"),
     )
 
     def __init__(self, frames: Frames) -> None:
         self.depth, self.links = len(frames.stack), len(frames.links)
         self.group, self.heading = frames.group, frames.heading
         self.outer = frames.table
-        self.special = self.region_cell = self.head_cell = self.row_ended = False
+        self.level: int = 1 + (self.outer.level if self.outer is not None else 0)
+        self.special = self.region_cell = self.head_cell = self.row_ended = self.started = False
         self.row_heading = ""
 
 
@@ -58,6 +63,8 @@ class Frames(Lines):
 
     def open(self, name: str, kind: int, source: str) -> None:
         """An element that delimits groups begins."""
+        if len(self.stack) >= MAX_DEPTH:
+            return
         region = kind == REGION or (bool(source) and kind != HIDDEN and is_boilerplate(source))
         if name == "header" and self.contents:
             region = False
@@ -77,6 +84,8 @@ class Frames(Lines):
 
     def opened(self, name: str, kind: int) -> None:
         """What the kind of a new element asks for."""
+        if kind in (LIST, TABLE) and self.groups[self.group].entry:  # the heading of a list is no entry of one
+            self.groups[self.group] = self.groups[self.group]._replace(entry=0)
         if kind == LIST:
             self.list_depth += 1
             self.term = None
@@ -114,7 +123,7 @@ class Frames(Lines):
         """A division with a crowd of links ends a group, and the heading in it holds no longer."""
         self.line()
         crowd = len(self.links) - frame.links >= CROWD
-        if crowd and not self.list_depth and self.links[-1].block == self.group:
+        if crowd and not self.list_depth and (self.links[-1].block == self.group or self.heading != frame.heading):
             self.begin(frame.heading)
 
     def close_section(self, frame: Frame) -> None:
@@ -172,7 +181,8 @@ class Frames(Lines):
             self.link_parts.clear()
         kept = frame.pieces if self.flushes == frame.flushes else 0
         del self.pieces[kept:]
-        self.spans = [span for span in self.spans if span[1] <= kept]
+        while self.spans and self.spans[-1][1] > kept:
+            self.spans.pop()
         del self.links[frame.links :]
         del self.texts[frame.texts :]
         self.heading, self.group = frame.heading, frame.group
@@ -183,7 +193,7 @@ class Frames(Lines):
             return
         heading, first = self.term
         self.term = None
-        if len(self.links) - first >= 2:
+        if len(self.links) - first >= 2 and self.list_depth <= MAX_REGROUPED_DEPTH:
             self.regroup(first, self.group, heading)
 
     def regroup(self, first: int, group: int, heading: str) -> None:
@@ -203,8 +213,9 @@ class Frames(Lines):
             self.close_to(table.depth)
         if self.link is not None and self.link_depth >= table.depth:
             self.end_link()
-        if self.pieces:
-            self.flush()
+        if table.head_cell and table.links == len(self.links):
+            table.row_heading = heading_text(self.pieces)
+        self.flush()
         links = len(self.links)
         if table.special or self.group != table.group or links - table.links >= CROWD:
             self.settle_cell(table, links)
@@ -214,15 +225,13 @@ class Frames(Lines):
 
     def settle_cell(self, table: Table, links: int) -> None:
         """A crowd of links in a cell is a group, fewer belong to the table."""
-        if links - table.links >= CROWD:
+        if links - table.links >= CROWD and table.level <= MAX_REGROUPED_DEPTH:
             self.regroup(table.links, table.group, table.row_heading or table.heading)
         elif self.group != table.group:
-            for link in self.links[table.links :]:
+            for link in self.links[table.links :][:CROWD]:
                 if self.groups[link.block or 0].bold and (link.block or 0) > table.group:
                     link.block = table.group
         if table.special:
-            if table.head_cell and links == table.links:
-                table.row_heading = clip(" ".join(self.last_text.split()), MAX_HEADING)
             if table.row_ended:
                 table.row_heading = ""
             if table.region_cell:

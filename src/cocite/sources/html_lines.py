@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from html import unescape
 
 from cocite.sources.html_blocks import MAX_HEADING, Group
 from cocite.sources.html_context import BREAK, MAX_CONTEXT, Span, clip, has_words, outside, set_contexts
-from cocite.sources.html_tokens import attribute_text, attributes, plain_link
+from cocite.sources.html_tokens import attribute_text, attributes
 from cocite.sources.records import Link
 
 MAX_LINKS = 1_000_000
 MAX_ANCHOR = 500
-MAX_TEXT = 200_000
 MAX_BOLD_HEADING = 100
+SUMMARY = 7
+"""The level of a summary's or legend's heading, below `<h6>`."""
+
+_MARKS = re.compile(r"(?:\s*+(?:\[[^\[\]]*+\]|[¶#§🔗]))++$")
+"""What wikis and manuals put behind their headings: `[edit]`, and signs that link to the heading itself."""
+
+
+def heading_text(pieces: list[str]) -> str:
+    """What the pieces of a heading say."""
+    return clip(_MARKS.sub("", " ".join("".join(pieces).split())), MAX_HEADING)
 
 
 class Frame:
@@ -52,7 +62,7 @@ class Lines:
         "group",
         "groups",
         "heading",
-        "last_text",
+        "keep_text",
         "link",
         "link_depth",
         "link_from",
@@ -66,8 +76,8 @@ class Lines:
         "spans",
         "stack",
         "term",
-        "text_room",
         "texts",
+        "words",
     )
 
     def __init__(self, keep_text: bool = True) -> None:
@@ -81,14 +91,14 @@ class Lines:
         self.term: tuple[str, int] | None = None  # the present <dt>: its words, and the number of links before it
         self.boilerplate = 0  # how many open elements say so
         self.texts: list[str] = []
-        self.text_room = MAX_TEXT if keep_text else 0
+        self.keep_text = keep_text
         self.flushes = 0
         # the present block of text: its pieces, and which of them are links or in bold type
         self.pieces: list[str] = []
+        self.words = False  # whether one of them, outside plain links, is more than white space
         self.spans: list[Span] = []
         self.bold: list[tuple[int, int]] = []
         self.bold_from = -1
-        self.last_text = ""  # the last block of text that was not blank
         # the open link: its first piece, the height of the stack where it began, its text in earlier blocks of text,
         # a heading in it, and words in its stead
         self.link: Link | None = None
@@ -102,32 +112,42 @@ class Lines:
     # ----------------------------------------------------------------------------------------------------------- text
     def flush(self) -> None:
         """The present block of text ends."""
-        pieces, spans = self.pieces, self.spans
+        pieces = self.pieces
         if not pieces:
+            self.spans.clear()
             return
         self.flushes += 1
-        text = pieces[0] if len(pieces) == 1 else "".join(pieces)
+        if self.words or self.link is not None:
+            self.settle_words()
+        if self.keep_text and not self.boilerplate:
+            self.texts += pieces
+            self.texts.append(BREAK)
+        pieces.clear()
+        self.spans.clear()
+
+    def settle_words(self) -> None:
+        """What a block of text means that is more than plain links and white space."""
+        pieces, spans = self.pieces, self.spans
         if self.link is not None:
-            self.link_parts += ("".join(pieces[self.link_from :]), BREAK)
+            self.link_parts += pieces[self.link_from :]
+            self.link_parts.append(BREAK)
             spans.append((self.link_from, len(pieces), self.link))
             self.link_from = 0
-        if spans:
-            if len(spans) != len(pieces):
-                set_contexts(pieces, spans)
-        elif text.isspace():
-            pieces.clear()
-            return
-        elif self.bold or self.bold_from >= 0:
-            self.bold_line(text)
-        if self.after_list and has_words(outside(pieces, spans)):
-            self.begin(self.heading)
-        self.last_text = text
-        if self.text_room > 0 and not self.boilerplate:
-            self.texts.append(text)
-            self.text_room -= len(text)
-        pieces.clear()
-        spans.clear()
+        if self.words:
+            self.words = False
+            if spans:
+                if not self.boilerplate:
+                    set_contexts(pieces, spans)
+            elif self.bold or self.bold_from >= 0:
+                self.bold_line("".join(pieces))
         self.bold.clear()
+
+    def text(self, text: str) -> None:
+        """Words, outside plain links."""
+        if self.after_list and self.link is None and has_words(text):
+            self.begin(self.heading)
+        self.words = True
+        self.pieces.append(unescape(text) if "&" in text else text)
 
     def line(self, _source: str = "") -> None:
         """A line or paragraph begins or ends; within an item or a heading the block of text goes on."""
@@ -175,17 +195,14 @@ class Lines:
             self.begin(heading, bold=True)
 
     # ---------------------------------------------------------------------------------------------------------- links
-    def plain_link(self, raw: str) -> None:
-        """`<a href="…">text</a>`: the same as the steps below, at once."""
+    def plain_link(self, href: str, further: str, text: str) -> None:
+        """`<a href="…">text</a>`: what `begin_link` and `end_link` do, at once."""
         if self.link is not None:
             self.end_link()
-        if len(self.links) >= MAX_LINKS:
-            return
-        if self.after_list and has_words(outside(self.pieces, self.spans)):
-            self.begin(self.heading)
-        href, further, text = plain_link(raw)
-        if "&" in raw:
-            href, text = attribute_text(href), unescape(text)
+        if "&" in href:
+            href = attribute_text(href)
+        if "&" in text:
+            text = unescape(text)
         link = Link(href, " ".join(text.split()), self.group)
         if further:
             named = attributes(further)
@@ -193,12 +210,13 @@ class Lines:
                 link.rel = " ".join(named["rel"].lower().split())
             if not link.text:
                 link.text = " ".join((named.get("aria-label") or named.get("title") or "").split())
-        if len(link.text) > MAX_ANCHOR:
+        if len(text) > MAX_ANCHOR:
             link.text = clip(link.text, MAX_ANCHOR)
-        self.links.append(link)
-        at = len(self.pieces)
-        self.spans.append((at, at + 1, link))
-        self.pieces.append(text)
+        links, pieces = self.links, self.pieces
+        if len(links) < MAX_LINKS:
+            links.append(link)
+            self.spans.append((len(pieces), len(pieces) + 1, link))
+        pieces.append(text)
 
     def begin_link(self, source: str) -> None:
         """`<a>`: a link if it has an address."""
@@ -208,8 +226,6 @@ class Lines:
         href = named.get("href")
         if href is None or len(self.links) >= MAX_LINKS:
             return
-        if self.after_list and has_words(outside(self.pieces, self.spans)):
-            self.begin(self.heading)
         rel = named.get("rel")
         self.link = Link(href, "", self.group, "", " ".join(rel.lower().split()) if rel else "")
         self.links.append(self.link)
@@ -255,10 +271,13 @@ class Lines:
     # ------------------------------------------------------------------------------------------------------- headings
     def begin_heading(self, level: int) -> None:
         """`<h1>` … `<h6>`, `<summary>`, `<legend>`."""
-        if self.open_heading is not None:
+        first = len(self.links) - (self.link is not None)
+        if self.open_heading is not None and self.open_heading[0] >= SUMMARY:  # a summary that is a heading, and more
+            first = self.open_heading[2]
+        else:
             self.end_heading()
         self.line()
-        self.open_heading = (level, len(self.pieces), len(self.links) - (self.link is not None), len(self.stack))
+        self.open_heading = (level, len(self.pieces), first, len(self.stack))
 
     def end_heading(self, _source: str = "") -> None:
         """The heading is complete: it begins a group, unless it is the linked title of one item of a list."""
@@ -268,7 +287,7 @@ class Lines:
         self.open_heading = None
         self.bold.clear()
         self.bold_from = -1
-        heading = clip(" ".join("".join(self.pieces[start:]).split()), MAX_HEADING)
+        heading = heading_text(self.pieces[start:])
         if self.link is not None:
             self.link_title = heading
             is_entry = True

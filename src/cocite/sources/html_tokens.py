@@ -8,6 +8,7 @@ repetition is possessive and every construct may also end with the input, so not
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html import unescape
 from html.entities import html5
 
@@ -30,18 +31,20 @@ def _raw(name: str) -> str:
 
 
 _RAW_NAMES = ("style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
-_RAW = "(?=[sStTxXiInNpP])(?i:%s)" % "|".join([_SCRIPT, *map(_raw, _RAW_NAMES), rf"plaintext(?={_ENDS_NAME}).*+"])
+_RAW_ELEMENTS = "|".join([_SCRIPT, *map(_raw, _RAW_NAMES), rf"plaintext(?={_ENDS_NAME}).*+"])
+_RAW = rf"(?=[sStTxXiInNpP])(?i:{_RAW_ELEMENTS})"
 _TAG = rf"(/?+[a-zA-Z][^\t\n\f\r />]*+)(?:>|({_ATTRIBUTES}){_TAG_END})"
 _COMMENT = r"!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+(?:--!?>)?+)"
 _BOGUS = r"[!?/][^>]*+>?+"
 # The end tags of cells, rows and items say nothing that the next tag does not: swallowed, a quarter of all tags.
 _SILENT = rf"(?:/(?:[tT][dDrR]|[lL][iI])>{_SPACE}*+<){{0,8}}"
 
-# A link with plain text, which most are, is one token instead of three parts.
-_PLAIN = r'[aA] [hH][rR][eE][fF]="[^"]*+"(?: [a-zA-Z-]++="[^"]*+")*+>[^<]*+</[aA](?=>)'
+# A link with plain text, which most are, is one token.
+_PLAIN_LINK = r'[aA] [hH][rR][eE][fF]="([^"]*+)"((?: [a-zA-Z-]++="[^"]*+")*+)>([^<]*+)</[aA]>'
 
-_TOKEN = re.compile(rf"<{_SILENT}(?:({_PLAIN}|{_RAW})|{_TAG}|{_COMMENT}|{_BOGUS})", re.DOTALL)
-_PLAIN_PARTS = re.compile(r'a href="([^"]*+)"((?: [a-z-]++="[^"]*+")*+)>(.*)</a', re.DOTALL | re.IGNORECASE)
+_TOKEN = re.compile(rf"<{_SILENT}(?:{_PLAIN_LINK}|({_RAW})|{_TAG}|{_COMMENT}|{_BOGUS})", re.DOTALL)
+
+_AT_ONCE = 100_000  # tokens: a page of nothing but tags would otherwise take a hundred times its size
 
 _ATTRIBUTE_PARTS = re.compile(
     rf"([^\t\n\f\r />][^\t\n\f\r />=]*+)(?:{_SPACE}*+={_SPACE}*+"
@@ -50,17 +53,24 @@ _ATTRIBUTE_PARTS = re.compile(
 _ATTRIBUTE_REFERENCE = re.compile(r"&(?:#(?:[0-9]++|[xX][0-9a-fA-F]++);?+|[a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=)))")
 
 
-def tokens(source: str) -> list[str | None]:
-    """Split HTML into text, raw element, tag name, attributes, text, raw element, … and a last text.
+def tokens(source: str) -> Iterator[list[str | None]]:
+    """HTML as a few long lists: a text and six parts of a token, again and again, and a last text.
 
-    A tag has its name as written, `/name` for an end tag, and its attributes as written or None. A raw element (script,
-    title, …; also a link with plain text) has neither, but its whole source without the `<`. Comments have none of the
-    three.
+    The parts, None where the token is of another kind: address, further attributes and text of a link with plain text;
+    a raw element (script, title, …) as written, without `<`; the name of any other tag, `/name` for an end tag, and its
+    attributes, None if it has none. Comments have nothing. A text that is the last of a list goes on in the next.
     """
-    parts = _TOKEN.split(source)
+    while True:
+        parts: list[str | None] = _TOKEN.split(source, _AT_ONCE)
+        if len(parts) < 7 * _AT_ONCE:
+            break
+        rest = parts[-1] or ""
+        parts[-1] = ""
+        yield parts
+        source = rest
     if len(parts) > 1 and parts[-2] is not None and not parts[-1] and not source.endswith(parts[-2] + ">"):
         parts[-3] = parts[-2] = None  # the input ends inside this tag: a cut address must not become a link
-    return parts
+    yield parts
 
 
 def attributes(source: str) -> dict[str, str]:
@@ -84,13 +94,6 @@ def _resolve(match: re.Match[str]) -> str:
     if reference[1] == "#" or reference[1:] in html5:
         return unescape(reference)
     return reference
-
-
-def plain_link(raw: str) -> tuple[str, str, str]:
-    """Address, further attributes and text of a link with plain text, as written."""
-    parts = _PLAIN_PARTS.fullmatch(raw)
-    assert parts is not None
-    return parts[1], parts[2], parts[3]
 
 
 _RAW_OPENING = re.compile(rf"[a-zA-Z]++{_ATTRIBUTES}>")

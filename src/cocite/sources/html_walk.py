@@ -14,14 +14,14 @@ them; everything else is read as it comes. What a reader sees as one group:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from html import unescape
+from collections.abc import Callable, Iterable
 
-from cocite.sources.html_blocks import MAX_HEADING, is_boilerplate
-from cocite.sources.html_context import clip
+from cocite.sources.html_blocks import is_boilerplate
 from cocite.sources.html_frames import DIVISION, KINDS, Frames
+from cocite.sources.html_lines import heading_text
 from cocite.sources.html_tokens import attributes, raw_content
 
+MAX_HEAD = 1000
 _WANTED = re.compile(r"canonical|robots|refresh", re.IGNORECASE)
 
 
@@ -42,26 +42,31 @@ class Walk(Frames):
         self.drawings = 0  # open <svg>
         self.select_from = (-1, -1)
 
-    def read(self, parts: list[str | None]) -> None:
+    def read(self, chunks: Iterable[list[str | None]]) -> None:
         """Read all tokens of a page."""
+        for parts in chunks:
+            self.read_some(parts)
+        self.finish()
+
+    def read_some(self, parts: list[str | None]) -> None:
+        """Read a list of tokens."""
         take = iter(parts)
-        append = self.pieces.append
-        text = next(take)
-        if text:
-            append(unescape(text))
-        for raw, name, source, text in zip(take, take, take, take, strict=True):
+        pieces = self.pieces
+        self.text(next(take) or "")
+        for href, further, label, raw, name, source, text in zip(*[take] * 7, strict=True):
             if name is not None:
                 step = STEPS[name]
                 if step is not None:
                     step(self, source or "")
+            elif href is not None:
+                self.plain_link(href, further or "", label or "")
             elif raw is not None:
-                if raw[0] in "aA":
-                    self.plain_link(raw)
-                else:
-                    self.raw(raw)
+                self.raw(raw)
             if text:
-                append(unescape(text) if "&" in text else text)
-        self.finish()
+                if not text.isspace():
+                    self.text(text)
+                elif pieces:  # white space where a block of text begins says nothing
+                    pieces.append(text)
 
     def finish(self) -> None:
         """The input is over: close whatever is open."""
@@ -88,20 +93,24 @@ class Walk(Frames):
         """`<dt>`."""
         self.item(source)
         self.end_term()
-        self.last_text = ""
         self.term = ("", len(self.links))
 
     def begin_description(self, source: str) -> None:
         """`<dd>`: the words before it, since `<dt>`, are the term."""
+        text = heading_text(self.pieces)
         self.item(source)
         if self.term is not None and not self.term[0]:
             own = all(link.url.startswith("#") for link in self.links[self.term[1] :])
-            self.term = (clip(" ".join(self.last_text.split()), MAX_HEADING), self.term[1]) if own else None
+            self.term = (text, self.term[1]) if own and text else None
 
     def row(self, _source: str) -> None:
         """`<tr>`: the head cell of the row before holds no longer, once that row's last cell has ended."""
-        if self.table is not None:
-            self.table.special = self.table.row_ended = True
+        table = self.table
+        if table is not None:
+            table.special = table.row_ended = True
+            if not table.started:
+                table.started = True
+                table.group, table.heading = self.group, self.heading  # a heading in a table, before its rows
 
     def cell(self, source: str) -> None:
         """`<td>`."""
@@ -119,19 +128,19 @@ class Walk(Frames):
         self.cell(source)
         if self.table is not None:
             self.table.special = self.table.head_cell = True
-            self.last_text = ""
 
     def caption(self, _source: str) -> None:
         """`</caption>`: it names the table."""
+        text = heading_text(self.pieces)
         self.flush()
-        if self.table is not None:
-            self.table.heading = self.heading = clip(" ".join(self.last_text.split()), MAX_HEADING)
+        if self.table is not None and text:
+            self.table.heading = self.heading = text
             self.groups[self.table.group] = self.groups[self.table.group]._replace(heading=self.heading)
 
     def rule(self, _source: str) -> None:
         """`<hr>`."""
         self.line()
-        if not self.list_depth:
+        if not self.list_depth and self.links and self.links[-1].block == self.group:
             self.begin(self.heading)
 
     # ---------------------------------------------------------------------------------------- what is not running text
@@ -166,16 +175,17 @@ class Walk(Frames):
 
     def root(self, source: str) -> None:
         """`<html>`."""
-        self.head.append(("html", attributes(source)))
+        if len(self.head) < MAX_HEAD:
+            self.head.append(("html", attributes(source)))
 
     def base(self, source: str) -> None:
         """`<base>`."""
-        if not self.hidden:
+        if not self.hidden and len(self.head) < MAX_HEAD:
             self.head.append(("base", attributes(source)))
 
     def about(self, source: str) -> None:
         """`<link>`, `<meta>`."""
-        if not self.hidden and _WANTED.search(source):
+        if not self.hidden and len(self.head) < MAX_HEAD and _WANTED.search(source):
             self.head.append(("about", attributes(source)))
 
 

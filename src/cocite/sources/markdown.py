@@ -17,7 +17,8 @@ from urllib.parse import quote, urljoin
 from cocite.errors import BadSource
 from cocite.sources.link_list import checked_base, decoded, files, under, web_link, whole
 from cocite.sources.markdown_blocks import blocks
-from cocite.sources.markdown_inline import InlineHeading, scan
+from cocite.sources.markdown_html import InlineHeading
+from cocite.sources.markdown_inline import scan
 from cocite.sources.page_records import EMPTY
 from cocite.sources.records import Link, Page, Report
 

@@ -7,32 +7,18 @@ remembered as vain.
 
 from __future__ import annotations
 
-import html
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from cocite.sources.markdown_text import (
-    ENTITY,
-    ESCAPED,
-    TAG,
-    attributes,
-    entities,
-    label,
-    shortened,
-    unescaped,
-    without_tail,
-)
+from cocite.sources.markdown_html import HtmlScanner, Inline
+from cocite.sources.markdown_text import ESCAPED, LONGEST_TEXT, entities, label, unescaped, without_tail
 
-LONGEST_TEXT = 1000
-LONGEST_CONTEXT = 120
 MAX_PARENTHESES = 8
 """CommonMark asks for 32, but every level lets the scans of two destinations overlap once more."""
 MAX_LABEL = 999
 
-_SPECIAL = re.compile(r"[\\`*_~\[\]<&\n]|!\[|https?://", re.IGNORECASE)
-_SPECIAL_HTML = re.compile(r"[<&\n]")
 _CODE = re.compile(r"`+")
 _AUTOLINK = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^\x00-\x20<>]*+)>")
 _BARE = re.compile(r"https?://[^\s<>\[\]`|]++", re.IGNORECASE)
@@ -41,32 +27,6 @@ _POINTED = re.compile(r"<((?:[^<>\n\\]++|\\.)*+)>")
 _TITLE = re.compile(r"\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'|\((?:[^()\\]++|\\.)*+\)", re.DOTALL)
 _SPACE = re.compile(r"[ \t\n]*+")
 _LABEL = re.compile(r"\[((?:[^\[\]\\]++|\\.)*+)\]", re.DOTALL)
-_LEADING = " \t\n-–—:;,.|)]*•·"
-
-
-@dataclass(slots=True)
-class InlineLink:
-    """A link as it is written; `context` is what follows it up to the next link."""
-
-    url: str
-    text: str
-    context: str = ""
-
-
-@dataclass(slots=True)
-class InlineHeading:
-    """A heading in HTML."""
-
-    text: str
-    level: int
-
-
-@dataclass(slots=True)
-class Inline:
-    """One paragraph, heading or piece of HTML: its plain text, its links and HTML's headings in order."""
-
-    text: str = ""
-    items: list[InlineLink | InlineHeading] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -77,70 +37,24 @@ class _Opener:
     inner: bool = False  # whether brackets follow inside
 
 
-@dataclass(slots=True)
-class _Found:
-    url: str
-    text: str
-    start: int  # output pieces that are the link's text
-    end: int
-    bare: bool = False
-
-
 def scan(text: str, references: Mapping[str, str], only_html: bool = False) -> Inline:
     """The plain text and the links of one paragraph; `references` maps labels (see `label`) to destinations."""
-    return _Scanner(text, references, only_html).run()
+    return HtmlScanner(text).run() if only_html else _Scanner(text, references).run()
 
 
-class _Scanner:
-    def __init__(self, text: str, references: Mapping[str, str], only_html: bool) -> None:
-        self.text = text
+class _Scanner(HtmlScanner):
+    special = re.compile(r"[\\`*_~\[\]<&\n]|!\[|https?://", re.IGNORECASE)
+
+    def __init__(self, text: str, references: Mapping[str, str]) -> None:
+        super().__init__(text)
         self.references = references
-        self.only_html = only_html
-        self.special = _SPECIAL_HTML if only_html else _SPECIAL
-        self.out: list[str] = []
-        self.alts: dict[int, str] = {}  # pieces that stand for images
         self.stack: list[_Opener] = []
         self.active = 0  # brackets below this place in the stack enclose a link already
-        self.emphasis: dict[str, list[tuple[int, int]]] = {"*": [], "_": [], "~": []}
-        self.links: list[_Found] = []
-        self.headings: list[tuple[int, InlineHeading]] = []
-        self.anchor: tuple[str, int] | None = None
-        self.heading: tuple[int, int] | None = None  # its level, and the piece it begins with
-        self.code: dict[int, list[int]] | None = None
-        self.vain: set[str] = set()  # ends that do not come any more
-        self.steps = {
-            "\\": self.backslash,
-            "`": self.backtick,
-            "*": self.mark,
-            "_": self.mark,
-            "~": self.mark,
-            "[": self.open_bracket,
-            "!": self.open_bracket,
-            "]": self.close_bracket,
-            "<": self.pointed,
-            "&": self.ampersand,
-            "\n": self.line_end,
-            "h": self.bare_address,
-            "H": self.bare_address,
-        }
-
-    def run(self) -> Inline:
-        place = 0
-        while found := self.special.search(self.text, place):
-            start = found.start()
-            if start > place:
-                self.out.append(self.text[place:start])
-            place = self.steps[self.text[start]](start)
-        self.out.append(self.text[place:])
-        self.end_anchor()
-        self.end_heading()
-        return self.result()
-
-    def literal(self, text: str, place: int) -> int:
-        self.out.append(text)
-        return place
-
-    # One method for every mark: given its place, it writes to the output and says where to go on.
+        self.emphasis: dict[str, list[tuple[int, int]]] = {"*": [], "_": [], "~": []}  # pieces and lengths of openers
+        self.code: dict[int, list[int]] | None = None  # places of runs of backticks, by length
+        self.steps |= {"\\": self.backslash, "`": self.backtick, "*": self.mark, "_": self.mark, "~": self.mark}
+        self.steps |= {"[": self.open_bracket, "!": self.open_bracket, "]": self.close_bracket}
+        self.steps |= {"h": self.bare_address, "H": self.bare_address}
 
     def backslash(self, place: int) -> int:
         following = self.text[place + 1 : place + 2]
@@ -279,51 +193,16 @@ class _Scanner:
         self.out.append("")
 
     def pointed(self, place: int) -> int:
-        text = self.text
-        if not self.only_html and (found := _AUTOLINK.match(text, place)):
-            self.out.append(found[1])
-            if not self.anchor:
-                self.add(found[1], len(self.out) - 1)
-            return found.end()
-        if text.startswith("<!--", place):
-            end = self.find("-->", place + 4)
-            if end < 0 and self.only_html:
-                return len(text)
-            return end + 3 if end >= 0 else self.literal("<", place + 1)
-        found = TAG.match(text, place)
+        found = _AUTOLINK.match(self.text, place)
         if not found:
-            return self.literal("<", place + 1)
-        return self.tag(found[2].lower(), bool(found[1]), found[3], found.end())
+            return super().pointed(place)
+        self.out.append(found[1])
+        if not self.anchor:
+            self.add(found[1], len(self.out) - 1)
+        return found.end()
 
-    def tag(self, name: str, closing: bool, rest: str, end: int) -> int:
-        if name == "a":
-            self.end_anchor()
-            href = "" if closing else attributes(rest).get("href", "").strip()
-            if href:
-                self.anchor = href, len(self.out)
-        elif name == "img":
-            self.alts[len(self.out)] = attributes(rest).get("alt", "")[:LONGEST_TEXT]
-            self.out.append("")
-        elif name in ("script", "style") and not closing:
-            last = self.find(f"</{name}", end)
-            return last if last >= 0 else len(self.text)
-        elif len(name) == 2 and name[0] == "h" and name[1] in "123456":
-            self.end_heading()
-            if not closing:
-                self.heading = int(name[1]), len(self.out)
-            self.out.append("\n")
-        elif name not in ("b", "i", "em", "strong", "code", "span", "sub", "sup", "u", "s", "kbd", "font", "small"):
-            self.out.append(" ")
-        return end
-
-    def ampersand(self, place: int) -> int:
-        found = ENTITY.match(self.text, place)
-        if found:
-            return self.literal(html.unescape(found[0]), found.end())
-        return self.literal("&", place + 1)
-
-    def line_end(self, place: int) -> int:
-        return self.literal(" ", place + 1)
+    def unclosed(self, place: int) -> int:
+        return self.literal("<", place + 1)
 
     def bare_address(self, place: int) -> int:
         found = _BARE.match(self.text, place)
@@ -336,54 +215,3 @@ class _Scanner:
         if not self.anchor:
             self.add(entities(url), len(self.out) - 1, bare=True)
         return place + len(url)
-
-    # What has been found
-
-    def find(self, end: str, place: int) -> int:
-        """Where a text that closes something comes next; a search in vain is not repeated."""
-        if end in self.vain:
-            return -1
-        found = self.text.find(end, place)
-        if found < 0:
-            self.vain.add(end)
-        return found
-
-    def add(self, url: str, start: int, bare: bool = False) -> None:
-        text = self.plain(start, len(self.out), LONGEST_TEXT)
-        self.links.append(_Found(url, text, start, len(self.out), bare))
-
-    def plain(self, start: int, end: int, longest: int) -> str:
-        """The text of some pieces; the images' texts if there is no other."""
-        text = shortened("".join(self.out[start:end]), longest)
-        if text or not self.alts:
-            return text
-        return shortened(" ".join(self.alts[i] for i in range(start, end) if i in self.alts), longest)
-
-    def end_anchor(self) -> None:
-        if self.anchor:
-            url, start = self.anchor
-            self.anchor = None
-            self.add(url, min(start, len(self.out)))
-
-    def end_heading(self) -> None:
-        if self.heading is not None:
-            level, start = self.heading
-            self.heading = None
-            text = self.plain(min(start, len(self.out)), len(self.out), LONGEST_TEXT)
-            self.headings.append((start, InlineHeading(text, level)))
-
-    def result(self) -> Inline:
-        items: list[tuple[int, int, _Found | InlineHeading]] = [(place, 0, heading) for place, heading in self.headings]
-        items += [(found.start, 1, found) for found in self.links]
-        items.sort(key=lambda item: item[:2])
-        made = Inline(" ".join("".join(self.out).split()))
-        for index, (_, _, found) in enumerate(items):
-            if isinstance(found, InlineHeading):
-                made.items.append(found)
-                continue
-            following = items[index + 1][0] if index + 1 < len(items) else len(self.out)
-            context = "".join(self.out[found.end : following]).lstrip(_LEADING)
-            made.items.append(InlineLink(found.url, found.text, shortened(context, LONGEST_CONTEXT).rstrip(" |")))
-        if not made.text and self.alts:
-            made.text = self.plain(0, len(self.out), LONGEST_TEXT)
-        return made

@@ -5,6 +5,9 @@ from __future__ import annotations
 import html
 import re
 
+LONGEST_TEXT = 1000
+LONGEST_CONTEXT = 120
+
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 # A value with < in it would let the scans of two tags overlap; such values are written &lt; in practice.

@@ -23,6 +23,9 @@ from cocite.sources.records import Page, Report, batches
 Items = Iterator[Page] | Iterator[pa.RecordBatch]
 Reader = Callable[[Path, Report, str | None, bool], Items]
 
+WHOLE_FOLDERS = ("html", "markdown", "webgraph")
+"""Kinds whose readers find their files in a folder themselves."""
+
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 
 
@@ -56,12 +59,21 @@ def open_source(
 
     `base` is the address of what has none of its own (HTML and Markdown folders, bookmarks, OPML).
     """
+    if not spec.strip():
+        raise BadSource("a source without a name: give a file, a folder or an address")
     if kind is not None and kind not in KINDS:
         raise BadSource(f"no kind of source is called {kind!r}: choose one of {', '.join(KINDS)}")
     base = None if base is None else checked_base(base)
     if kind == "crawl" or (kind is None and _WEB.match(spec)):
         return Source(spec, "crawl", 0, report, lambda: _crawl(spec, report, text), text)
     path = Path(spec)
+    try:
+        return _open_path(spec, path, report, base, kind, text)
+    except OSError as error:
+        raise BadSource(f"cannot look at {spec[:100]}: {error.strerror}; check the path and its permissions") from error
+
+
+def _open_path(spec: str, path: Path, report: Report, base: str | None, kind: str | None, text: bool) -> Source:
     if spec == "-" or path.is_fifo():
         if kind not in (None, "records"):
             raise BadSource(f"only page records can be read from a pipe: write the {KINDS[kind]} to a file first")
@@ -100,16 +112,15 @@ def _pages(items: Iterator[object], text: bool) -> Iterator[Page]:
 def _open_folder(spec: str, path: Path, report: Report, base: str | None, kind: str | None, text: bool) -> Source:
     """A folder is read file by file, whatever kinds are in it."""
     size, known = 0, kind is not None
-    try:
-        for file in files(path):
-            size += file.stat().st_size
-            known = known or recognised(file) is not None
-    except OSError as error:
-        raise BadSource(f"cannot look into {spec}: {error.strerror}; check its permissions") from error
+    for file in files(path):
+        size += file.stat().st_size
+        known = known or recognised(file) is not None
     if not size:
         raise BadSource(f"{spec} is an empty folder: give one that holds a source")
     if not known:
         raise BadSource(f"{spec} holds no file of a known kind: say what its files are by --kind ({', '.join(KINDS)})")
+    if kind in WHOLE_FOLDERS:
+        return Source(spec, kind, size, report, lambda: READERS[kind](path, report, base, text), text)
     return Source(spec, kind or "folder", size, report, lambda: _read_folder(path, report, base, kind, text), text)
 
 

@@ -13,12 +13,9 @@ from xml.parsers import expat
 
 from cocite.errors import BadSource
 from cocite.sources.link_list import Folders, own_address, whole
-from cocite.sources.markdown_text import shortened
+from cocite.sources.markdown_text import LONGEST_CONTEXT, LONGEST_TEXT, shortened
 from cocite.sources.page_records import EMPTY
 from cocite.sources.records import Page, Report
-
-LONGEST_TEXT = 1000
-LONGEST_CONTEXT = 120
 
 
 def recognises(path: Path, head: bytes) -> bool:

@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
@@ -83,9 +82,11 @@ def _replacing(path: Path) -> Iterator[Path]:
 
 # Parquet
 
-LINKS_PER_BATCH = 200_000
-BYTES_PER_BATCH = 32 << 20
 ROWS_PER_BATCH = 1 << 16
+LINKS_PER_BATCH = 200_000
+ENCODED_PER_BATCH = 4 << 20
+"""Bytes of a row group, encoded but not compressed, that are read at a time: 70,000 plain links, or up to some millions
+where a dictionary makes an address two bytes or less, which then take 100 MB."""
 
 
 def read_parquet(path: Path, report: Report, *, text: bool = True) -> Iterator[pa.RecordBatch]:
@@ -121,8 +122,8 @@ def _read_part(path: Path, report: Report, text: bool) -> Iterator[pa.RecordBatc
 
     try:
         # Buffered reading without pre_buffer holds pages, not whole column chunks, of a row group in memory.
-        file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
-    except (pa.ArrowException, OSError) as error:
+        file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20, page_checksum_verification=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise BadSource(f"{path.name} is not a whole Parquet file ({_line(error)}): write or copy it again") from error
     with file:
         wanted = [name for name in file.schema_arrow.names if name in SCHEMA.names and (text or name != "text")]
@@ -130,28 +131,31 @@ def _read_part(path: Path, report: Report, text: bool) -> Iterator[pa.RecordBatc
             columns = ", ".join(file.schema_arrow.names[:8])
             raise BadSource(f"{path.name} has no column url but {columns}: see docs/page-records.md for the fields")
         share = path.stat().st_size / max(1, file.metadata.num_rows)
-        try:
-            for rows, groups in _portions(file.metadata):
-                for batch in file.iter_batches(rows, row_groups=groups, columns=wanted, use_threads=True):
+        for group in range(file.metadata.num_row_groups):
+            rows = _rows_at_a_time(file.metadata.row_group(group))
+            try:
+                for batch in file.iter_batches(rows, row_groups=[group], columns=wanted, use_threads=False):
                     report.read["bytes"] += int(batch.num_rows * share)
-                    yield conform(batch, report, path.name)
-        except (pa.ArrowException, OSError) as error:
-            report.skip("damaged Parquet file: read up to the damage", f"{path.name}: {_line(error)}")
-
-
-def _portions(metadata: Any) -> Iterator[tuple[int, list[int]]]:
-    """Row groups that follow each other with the number of rows to read at a time, a power of two."""
-    for rows, groups in groupby(
-        range(metadata.num_row_groups), lambda group: _rows_at_a_time(metadata.row_group(group))
-    ):
-        yield rows, list(groups)
+                    yield from _portions(conform(batch, report, path.name))
+            except (pa.ArrowException, OSError, ValueError) as error:
+                report.skip("damaged row group of a Parquet file", f"{path.name}: {_line(error)}")
 
 
 def _rows_at_a_time(group: Any) -> int:
-    rows = max(1, group.num_rows)
-    values = max((group.column(i).num_values for i in range(group.num_columns)), default=rows)
-    per_row = max(values / rows / LINKS_PER_BATCH, group.total_byte_size / rows / BYTES_PER_BATCH, 1 / ROWS_PER_BATCH)
-    return 1 << max(0, int(1 / per_row).bit_length() - 1)
+    """How many rows of a row group make a batch of bounded size.
+
+    The counts of the single columns would tell more, but asking a damaged file for them ends the process.
+    """
+    encoded = max(1, group.total_byte_size / max(1, group.num_rows))
+    return max(1, min(ROWS_PER_BATCH, int(ENCODED_PER_BATCH / encoded)))
+
+
+def _portions(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A batch in parts of not too many links."""
+    parts = 1 + len(batch.column("links").flatten()) // LINKS_PER_BATCH
+    rows = max(1, batch.num_rows // parts)
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
 
 
 def write_parquet(batches: Iterable[pa.RecordBatch], path: Path) -> int:
@@ -159,7 +163,10 @@ def write_parquet(batches: Iterable[pa.RecordBatch], path: Path) -> int:
     import pyarrow.parquet as pq
 
     rows = 0
-    with _replacing(path) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
+    with (
+        _replacing(path) as temporary,
+        pq.ParquetWriter(temporary, SCHEMA, compression="zstd", write_page_checksum=True) as writer,
+    ):
         for batch in batches:
             plain = conform(batch, Report(), dictionaries=False)
             writer.write_batch(plain.cast(SCHEMA))

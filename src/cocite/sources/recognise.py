@@ -150,7 +150,7 @@ def _parquet_kind(path: Path) -> str:
 
     try:
         names = pq.read_schema(path).names
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise BadSource(f"{path.name} is not a whole Parquet file: write or copy it again") from error
     if "url" in names and ("links" in names or not named(names)):
         return "records"

@@ -73,6 +73,10 @@ SCHEMA = pa.schema(
 )
 
 
+MOST_REASONS = 100
+"""Reasons may quote strangers; a report stays readable all the same."""
+
+
 class Report:
     """What a reader or builder met on its way: counts, and per reason the number of things left out and one example."""
 
@@ -86,6 +90,8 @@ class Report:
         """Count something that cannot be used; with `strict`, stop."""
         from cocite.errors import BadSource
 
+        if reason not in self.skipped and len(self.skipped) >= MOST_REASONS:
+            reason = "other reasons"
         self.skipped[reason] += count
         self.example.setdefault(reason, example[:200])
         if self.strict:

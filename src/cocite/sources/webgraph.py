@@ -39,7 +39,7 @@ _VERTEX = re.compile(rb"(#[^\n]*\n)*\d+\t\S")
 def recognises(path: Path, head: bytes) -> bool:
     """Whether a path is (a part of) a web graph that can be read; `head` is the beginning of its content, if any."""
     if path.is_dir():
-        return bool(graphs_in(path) or texts_in(path)) or (PART.fullmatch(path.name) is not None and _whole(path))
+        return _several(path) or (PART.fullmatch(path.name) is not None and _whole(path))
     if path.suffix == ".properties" and b"BVGraph" in head:
         return True
     if path.suffix in (".graph", ".offsets", ".properties") or not path.exists():
@@ -50,6 +50,14 @@ def recognises(path: Path, head: bytes) -> bool:
     kind = PART.fullmatch(path.name) or PART.fullmatch(path.parent.name)
     shape = _VERTEX if kind and kind["kind"] == "vertices" else _EDGE
     return kind is not None and shape.match(head) is not None and _whole(path)
+
+
+def _several(folder: Path) -> bool:
+    """Whether a folder has a whole graph or more than one; reading it then says which to choose from."""
+    try:
+        return bool(graphs_in(folder) or texts_in(folder))
+    except BadSource:
+        return False
 
 
 def _whole(path: Path) -> bool:

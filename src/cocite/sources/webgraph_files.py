@@ -1,8 +1,9 @@
 """Which files make up a web graph: the others are found beside any one of them.
 
 Names are Common Crawl's: `X.graph`, `X.properties`, `X.offsets`, `X-vertices.txt.gz`, `X-edges.txt.gz`; a large text is
-split into the files of a folder `vertices` or `edges`, listed in `X-vertices.paths.gz`. The vertices of a BVGraph may
-also be `X.urls.gz`, one address a line, as the Laboratory for Web Algorithmics publishes them.
+split into the files of a folder `vertices` or `edges`, listed in `X-vertices.paths.gz`. `X-t.graph` beside X.graph is X
+with its links reversed and is not read. The vertices of a BVGraph may also be `X.urls.gz`, one address a line, as the
+Laboratory for Web Algorithmics publishes them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Release:
 
 def find_release(path: Path) -> Release:
     """All files of the graph to which a folder or file belongs."""
-    if path.is_dir() and not PART.fullmatch(path.name):
+    if path.is_dir() and (not PART.fullmatch(path.name) or graphs_in(path) or texts_in(path)):
         return _in_folder(path)
     if beside(basename(path), ".graph").is_file():
         return _graph(basename(path))
@@ -43,8 +44,8 @@ def find_release(path: Path) -> Release:
     if not found:
         raise BadSource(f"{path} is no file of a web graph: give its .graph, vertices or edges file, or their folder")
     base = path.parent / found["stem"]
-    if found["kind"] == "vertices" and found["stem"] and beside(base, ".graph").is_file():
-        return _graph(base)
+    if found["stem"] and base in graphs_in(path.parent):
+        return _graph(base)  # the same links, and faster to read, even where text was pointed at
     texts = texts_in(path.parent, found["stem"])
     if not texts:
         other = "edges" if found["kind"] == "vertices" else "vertices"
@@ -55,7 +56,7 @@ def find_release(path: Path) -> Release:
 
 
 def graphs_in(folder: Path) -> list[Path]:
-    """The basenames of a folder's BVGraphs; a graph `X-t` beside `X` is X with its links reversed, and left out."""
+    """The basenames of a folder's BVGraphs without those that are another reversed."""
     files = [file for file in _entries(folder) if file.suffix == ".graph"]
     bases = {basename(file) for file in files if file.with_suffix(".properties").is_file()}
     return sorted(base for base in bases if not (base.name.endswith("-t") and folder / base.name[:-2] in bases))
@@ -102,8 +103,8 @@ def _in_folder(folder: Path) -> Release:
 
 def _graph(base: Path) -> Release:
     plain = base.parent / base.name.removesuffix("-t")
-    if plain != base and beside(plain, ".graph").is_file():
-        raise BadSource(f"{base.name} is {plain.name} with its links reversed: give {plain.name}.graph")
+    if beside(plain, ".graph").is_file():
+        base = plain  # X-t is X with its links reversed
     urls = [beside(base, suffix) for suffix in _URLS if beside(base, suffix).is_file()]
     found = _member(base.parent, base.name, "vertices") or _member(base.parent, "", "vertices")
     return Release(base, parts_of(found) if found else urls[:1], [])

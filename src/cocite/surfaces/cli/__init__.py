@@ -1,0 +1,67 @@
+"""The command line: `cocite VERB ...`, a verb per file.
+
+Nothing slow is imported here: NumPy, Numba and Arrow wait inside the verbs, so that `cocite --help` is quick.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cocite import __version__
+from cocite.surfaces.cli.add import add
+from cocite.surfaces.cli.build import build
+from cocite.surfaces.cli.check import check
+from cocite.surfaces.cli.demo import demo
+from cocite.surfaces.cli.export import export
+from cocite.surfaces.cli.failures import Commands
+from cocite.surfaces.cli.info import info
+from cocite.surfaces.cli.links import links
+from cocite.surfaces.cli.remove import remove
+
+app = typer.Typer(
+    name="cocite",
+    cls=Commands,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+)
+
+for command in (demo, build, add, remove, links, info, check, export):
+    app.command()(command)
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        typer.echo(f"cocite {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def cocite(
+    ctx: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    """Which pages are related to this page? Related pages from links, in milliseconds, with reasons.
+
+    A store is made once from crawls, archives, link lists or bookmarks, and then asked. Commands use the store that -i
+    names, else $COCITE_INDEX, else ./web.cocite.
+
+    \b
+    Examples:
+      cocite demo                                a sample web, in one command
+      cocite build crawl.warc.gz -o web.cocite   a store of your own
+      cocite links nytimes.com                   the links around a page
+    """
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+def main() -> None:
+    """The program `cocite`."""
+    typer.main.get_command(app)()

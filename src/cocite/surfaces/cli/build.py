@@ -1,0 +1,136 @@
+"""cocite build: sources → a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cocite.surfaces.cli import options as given
+from cocite.surfaces.cli.opening import Crawling, open_sources, part_read
+from cocite.surfaces.cli.terminal import Cell, Screen, rate, seconds, size
+
+if TYPE_CHECKING:
+    from cocite.graph.build import Built
+
+
+def build(
+    sources: given.Sources,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="STORE", help="The store to make.")] = Path(
+        "web.cocite"
+    ),
+    base: given.Base = None,
+    kind: given.Kind = None,
+    strict: given.Strict = False,
+    anchors: given.Anchors = None,
+    text: given.Text = None,
+    platforms: given.Platforms = None,
+    memory: given.Memory = "4G",
+    threads: given.Threads = None,
+    quiet: given.Quiet = False,
+    json: given.Json = False,
+    depth: given.Depth = 2,
+    max_pages: given.MaxPages = 1000,
+    delay: given.Delay = 0.5,
+    scope: given.Scope = "site",
+    allow_private: given.AllowPrivate = False,
+) -> None:
+    """Read sources into a new store.
+
+    Sources are recognised by what is in them: page records (JSON Lines, Parquet), edge lists, web archives (WARC, ARC,
+    WAT), HTML, Markdown, bookmarks, OPML, web graphs. A store that is there already is replaced when the new one is
+    whole, not before.
+
+    \b
+    Examples:
+      cocite build crawl.warc.gz -o web.cocite
+      cocite build notes/ bookmarks.html --base https://me.example/
+      cocite build https://example.org/ --depth 3 --max-pages 5000
+    """
+    from cocite.graph.build import build as build_store
+    from cocite.sources.records import Report
+    from cocite.surfaces.cli.progress import display
+
+    report = Report(strict)
+    made = given.build_options(memory, threads, platforms, anchors, text)
+    crawling = Crawling(depth, max_pages, delay, scope, allow_private)
+    with display(quiet, building=True) as stages:
+        opened = open_sources(sources, report, base=base, kind=kind, text=made.text, crawling=crawling, progress=stages)
+        stages.fraction = part_read(opened, report)
+        built = build_store(opened, output, report, made, stages)
+    summarise(built, stages.compiling, json)
+
+
+def summarise(built: Built, compiling: float, json: bool, head: str = "") -> None:
+    """What a build made: for people, or as JSON."""
+    from cocite.graph.generation import read_current
+
+    screen = Screen()
+    _, manifest = read_current(built.path)
+    if json:
+        screen.json(as_json(built, manifest, compiling))
+        return
+    screen.line((str(built.path), "bold"), head or "  is ready")
+    read = sum(source["links"] for source in manifest["sources"])
+    working = max(1e-9, built.seconds - compiling)
+    facts = [
+        ("pages", f"{built.pages:,}", f"on {manifest['sites']:,} sites"),
+        ("links", f"{built.links:,}", f"of {read:,} read: repeated ones count once" if read > built.links else ""),
+        ("time", seconds(built.seconds), f"{rate(read / working)} links/s{compiled(compiling)}"),
+        ("size", size(built.bytes), f"{built.bytes / max(1, built.links):.1f} bytes per link, texts included"),
+    ]
+    wide = max(len(fact[1]) for fact in facts)
+    for name, value, note in facts:
+        screen.row(Cell(name, 6, "dim"), Cell(value, wide, right=True), Cell(note, style="dim"), indent=2)
+    left_out(screen, built)
+
+
+def compiled(seconds_taken: float) -> str:
+    """Words on the time that compiling took."""
+    return f", without {seconds(seconds_taken)} of compiling, once" if seconds_taken >= 0.5 else ""
+
+
+def left_out(screen: Screen, built: Built) -> None:
+    """What was skipped, by reason, with an example each."""
+    report = built.report
+    notes = {what: number for what, number in report.read.items() if what != "bytes" and number}
+    if report.skipped:
+        screen.line(("skipped", "yellow"), (" (--strict stops at the first)", "dim"), indent=2)
+        rows(screen, dict(report.skipped), report.example)
+    if notes:
+        screen.line(("left aside, as meant", "dim"), indent=2)
+        rows(screen, notes, {})
+
+
+def rows(screen: Screen, counts: dict[str, int], example: dict[str, str]) -> None:
+    """Counts by reason, the most frequent first, with an example under each."""
+    digits = max(len(f"{number:,}") for number in counts.values())
+    for reason, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        screen.row(Cell(f"{number:,}", digits, right=True), Cell(reason), indent=4)
+        if example.get(reason):
+            screen.row(Cell(f"such as {example[reason]}", style="dim"), indent=6 + digits)
+
+
+def as_json(built: Built, manifest: dict[str, Any], compiling: float) -> dict[str, Any]:
+    """What a build made, for programs."""
+    report = built.report
+    return {
+        "store": str(built.path),
+        "id": manifest["id"],
+        "generation": manifest["generation"],
+        "pages": built.pages,
+        "links": built.links,
+        "sites": manifest["sites"],
+        "seconds": round(built.seconds, 3),
+        "links_per_second": round(built.links / max(1e-9, built.seconds), 1),
+        "bytes": built.bytes,
+        "bytes_per_link": round(built.bytes / max(1, built.links), 3),
+        "compiling_seconds": round(compiling, 3),
+        "passes": {name: round(value, 3) for name, value in built.passes.items()},
+        "read": dict(report.read),
+        "skipped": [
+            {"reason": reason, "count": number, "example": report.example.get(reason, "")}
+            for reason, number in report.skipped.most_common()
+        ],
+    }

@@ -1,0 +1,99 @@
+"""cocite check: is a store whole, and if not, what repairs it?"""
+
+from __future__ import annotations
+
+import json as encoding
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cocite.surfaces.cli import options as given
+from cocite.surfaces.cli.failures import WRONG, complain
+from cocite.surfaces.cli.terminal import Screen, count, seconds
+
+if TYPE_CHECKING:
+    from cocite.graph.check import Fault
+
+MOST = 20
+"""Faults that are listed; after those, one more tells nothing new."""
+
+
+def check(index: given.Index = Path("web.cocite"), quiet: given.Quiet = False, json: given.Json = False) -> None:
+    """Verify a store fully: every checksum, every list, every name.
+
+    Exits with 0 if it is whole, with 2 if it is damaged; then the faults are listed, with the command that repairs it.
+
+    \b
+    Examples:
+      cocite check -i web.cocite
+    """
+    from cocite.errors import BadStore
+    from cocite.surfaces.cli.progress import display
+
+    began = time.monotonic()
+    try:
+        with display(quiet) as stages:
+            faults = find_faults(index, stages)
+    except BadStore as error:
+        if not index.is_dir() or "upgrade" in str(error):
+            raise  # there is nothing here, or nothing wrong with it
+        faults = [str(error)]
+    screen = Screen()
+    if json:
+        screen.json(
+            {"store": str(index), "whole": not faults, "faults": faults, "repair": repair(index) if faults else ""}
+        )
+    elif not faults:
+        manifest = read_manifest(index)
+        pages, links = count(manifest["pages"], "page"), count(manifest["links"], "link")
+        screen.line((str(index), "bold"), ("  is whole", "green"))
+        screen.line(f"{pages} and {links}, all checked in {seconds(time.monotonic() - began)}", indent=2)
+    else:
+        show_faults(screen, index, faults)
+    if faults:
+        complain(f"{index} is damaged ({count(len(faults), 'fault')}); repair it with: {repair(index)}")
+        raise typer.Exit(WRONG)
+
+
+def find_faults(index: Path, progress: Any) -> list[str]:
+    """Every fault, in words."""
+    from cocite.graph.check import check as check_store
+
+    faults: list[Fault] = check_store(index, progress)
+    return [str(fault) for fault in faults]
+
+
+def show_faults(screen: Screen, index: Path, faults: list[str]) -> None:
+    """The faults, and a warning of what a repair cannot bring back."""
+    screen.line((str(index), "bold"), ("  is damaged", "red"))
+    for fault in faults[:MOST]:
+        screen.line(fault, indent=2)
+    if len(faults) > MOST:
+        screen.line(f"and {len(faults) - MOST:,} more", indent=2)
+    manifest = read_manifest(index)
+    removed = manifest.get("arrays", {}).get("removed", {}).get("length", 0)
+    if removed:
+        screen.line(
+            f"note: {count(removed, 'removed page')} will be back after the repair, and must be removed again", indent=2
+        )
+
+
+def repair(index: Path) -> str:
+    """The command that makes the store anew from what it was made of, as far as that is known."""
+    sources = [shlex.quote(str(entry["source"])) for entry in read_manifest(index).get("sources", [])]
+    return f"cocite build {' '.join(dict.fromkeys(sources)) or 'SOURCE...'} -o {shlex.quote(str(index))}"
+
+
+def read_manifest(index: Path) -> dict[str, Any]:
+    """The newest manifest that can be read at all, damaged or not; empty if there is none."""
+    for folder in sorted(index.glob("g*"), reverse=True):
+        try:
+            manifest = encoding.loads((folder / "manifest.json").read_bytes())
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(manifest, dict):
+            return manifest
+    return {}

@@ -1,0 +1,68 @@
+"""cocite export: a store for other programs."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cocite.surfaces.cli import options as given
+from cocite.surfaces.cli.terminal import Screen, seconds, size
+
+SAME = {"scipy": "npz", "networkx": "graphml", "igraph": "graphml", "gephi": "gexf", "tsv": "edges", "jsonl": "records"}
+"""Names that people try, and what they mean."""
+
+
+def export(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write; - is standard output, for edges.")
+    ],
+    index: given.Index = Path("web.cocite"),
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help="One of those below; told from the name of the file if not given."
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write GraphML or GEXF of more than 5 million links.")] = False,
+    quiet: given.Quiet = False,
+    json: given.Json = False,
+) -> None:
+    """Write a store to a file, for other programs.
+
+    \b
+    Formats:
+      edges    source, tab, target on every line; .gz and .zst compress
+      parquet  the same as Parquet, with position, block and marks
+      records  page records with all texts, as .parquet or .jsonl.gz:
+               `cocite build` makes the same store of them
+      npz      SciPy sparse matrix, with the addresses of its rows beside it
+      graphml  for NetworkX, igraph, yEd
+      gexf     for Gephi
+
+    \b
+    Examples:
+      cocite export -o links.tsv.gz -i web.cocite
+      cocite export --format records -o pages.parquet
+      cocite export --format edges -o - | head
+    """
+    from cocite.graph.export import export as write
+    from cocite.graph.store import Graph
+    from cocite.surfaces.cli.progress import display
+
+    began = time.monotonic()
+    graph = Graph(index)
+    form = SAME.get(form or "", form)
+    with display(quiet or str(output) == "-") as stages:
+        number = write(graph, output, form, stages, force=force)
+    if str(output) == "-":
+        return
+    took, written = time.monotonic() - began, output.stat().st_size
+    screen = Screen()
+    what = "records" if form == "records" or ".jsonl" in output.name else "links"
+    if json:
+        screen.json({"file": str(output), what: number, "bytes": written, "seconds": round(took, 3)})
+        return
+    screen.line((str(output), "bold"), f"  {number:,} {what}, {size(written)}, {seconds(took)}")

@@ -1,0 +1,39 @@
+"""cocite remove: take pages out of a store, for good."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cocite.surfaces.cli import options as given
+from cocite.surfaces.cli.build import summarise
+from cocite.surfaces.cli.terminal import count
+
+
+def remove(
+    urls: Annotated[list[str], typer.Argument(metavar="URL", help="Addresses of the pages, in any spelling.")],
+    index: given.Index = Path("web.cocite"),
+    platforms: given.Platforms = None,
+    memory: given.Memory = "4G",
+    threads: given.Threads = None,
+    quiet: given.Quiet = False,
+    json: given.Json = False,
+) -> None:
+    """Take pages out of a store, with all links from and to them.
+
+    They stay out: a later add leaves them out too. If one of the addresses is unknown, nothing is removed.
+
+    \b
+    Examples:
+      cocite remove https://example.org/private -i web.cocite
+    """
+    from cocite.graph.maintain import remove as remove_from_store
+    from cocite.surfaces.cli.progress import display
+
+    keep = given.as_before(index, None, None, platforms)
+    made = given.build_options(memory, threads, platforms, *keep)
+    with display(quiet) as stages:
+        built = remove_from_store(urls, index, made, stages)
+    summarise(built, stages.compiling, json, f"  is without {count(len(set(urls)), 'page')} now")

@@ -1,0 +1,155 @@
+"""What is shown on a terminal, and how the same is written plainly where there is none.
+
+Titles and addresses come from strangers: nothing of them reaches a terminal but printable characters (`clean`), and no
+text is ever read as markup.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+JOINERS = "\u200c\u200d"
+"""Invisible characters that Persian, Indic scripts and emoji need; the others can turn text round, or hide it."""
+
+
+def clean(text: str) -> str:
+    """Text on one line without control, escape, direction and other invisible characters."""
+    if text.isascii() and text.isprintable():
+        return text
+    seen = (" " if c.isspace() else c for c in text if c.isspace() or c in JOINERS or unicodedata.category(c)[0] != "C")
+    return " ".join("".join(seen).split())
+
+
+class Cell(NamedTuple):
+    """A part of a row: on a terminal cut or filled to its width (0: as it is), to the left or to the right."""
+
+    text: str
+    width: int = 0
+    style: str = ""
+    right: bool = False
+
+
+class Screen:
+    """Standard output, or standard error."""
+
+    def __init__(self, stderr: bool = False) -> None:
+        self._stderr = stderr
+
+    @cached_property
+    def console(self) -> Console:
+        """Rich's console, without any of its guesses about texts."""
+        from rich.console import Console
+
+        return Console(stderr=self._stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+    @property
+    def live(self) -> bool:
+        """Whether somebody is looking: a terminal that can do more than print lines."""
+        return self.console.is_terminal and not self.console.is_dumb_terminal
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal; beyond 140 long lines are harder to read, not easier."""
+        return min(140, self.console.width) if self.live else 0
+
+    def line(self, *parts: str | tuple[str, str], indent: int = 0) -> None:
+        """A line of texts, or of (text, style); a terminal wraps it."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        text = Text()
+        for part in parts:
+            words, style = (part, "") if isinstance(part, str) else part
+            text.append(_safe(words), style)
+        if self.live:
+            self.console.print(Padding(text, (0, 0, 0, indent), expand=False), soft_wrap=False, width=self.width)
+        else:
+            self._write(" " * indent + text.plain)
+
+    def row(self, *cells: Cell, indent: int = 0) -> None:
+        """Cells beside each other, cut to the terminal's width; where there is none, whole and parted by tabs."""
+        if not self.live:
+            texts = [clean(cell.text) for cell in cells]
+            while texts and not texts[-1]:
+                texts.pop()
+            self._write(" " * indent + "\t".join(texts))
+            return
+        from rich.text import Text
+
+        text = Text(" " * indent)
+        for cell in cells:
+            text.append_text(_fitted(cell)).append("  ")
+        text.rstrip()
+        text.truncate(self.width, overflow="ellipsis")
+        self.console.print(text)
+
+    def blank(self) -> None:
+        """An empty line."""
+        self._write("")
+
+    def json(self, value: Any) -> None:
+        """One JSON object, which is all of the output."""
+        self._write(json.dumps(value, ensure_ascii=False, indent=None if not self.live else 1))
+
+    def _write(self, text: str) -> None:
+        stream = sys.stderr if self._stderr else sys.stdout
+        stream.write(text + "\n")
+
+
+def _safe(text: str) -> str:
+    """As `clean`, with the spaces at both ends kept, since lines are put together from parts."""
+    words = clean(text)
+    before = " " if text[:1] == " " and words else ""
+    after = " " if text[-1:] == " " and words else ""
+    return before + words.strip() + after if words.strip() else " " * bool(text)
+
+
+def _fitted(cell: Cell) -> Text:
+    from rich.text import Text
+
+    text = Text(clean(cell.text), cell.style)
+    if cell.width:
+        text.truncate(cell.width, overflow="ellipsis")
+        if cell.right:
+            text.pad_left(cell.width - text.cell_len)
+        else:
+            text.pad_right(cell.width - text.cell_len)
+    return text
+
+
+def count(number: int, what: str) -> str:
+    """`1 page`, `2,000 pages`."""
+    return f"{number:,} {what if number == 1 else what + 's'}"
+
+
+def size(number: float) -> str:
+    """Bytes for people: `384 kB`, `3.6 GB`."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if abs(number) < 1000 or unit == "GB":
+            break
+        number /= 1000
+    return f"{number:,.0f} {unit}" if unit == "bytes" or number >= 100 else f"{number:,.1f} {unit}"
+
+
+def seconds(number: float) -> str:
+    """A time for people: `0.8 s`, `34 s`, `12 min 5 s`."""
+    if number < 10:
+        return f"{number:.1f} s"
+    if number < 120:
+        return f"{number:.0f} s"
+    return f"{number // 60:,.0f} min {number % 60:.0f} s"
+
+
+def rate(number: float) -> str:
+    """A number per second in three digits: `840`, `5,010`, `1.2 M`."""
+    if number >= 1e6:
+        return f"{number / 1e6:.1f} M"
+    return f"{number:,.0f}"

@@ -1,0 +1,282 @@
+"""Recognising sources, and reading them as batches."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cocite.errors import BadSource
+from cocite.sources.open_source import READERS, Source, open_source
+from cocite.sources.page_records import write_jsonl, write_parquet
+from cocite.sources.recognise import KINDS
+from cocite.sources.records import SCHEMA, Link, Page, Report, batches
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+PAGE = Page("https://a.example/", text="words", links=[Link("https://b.example/"), Link("https://c.example/")])
+RECORD = json.dumps({"url": "https://a.example/", "links": ["https://b.example/"]})
+BOOKMARKS = "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><A HREF='https://b.example/'>B</A></DL>"
+OPML = '<?xml version="1.0"?><opml><body><outline text="B" htmlUrl="https://b.example/"/></body></opml>'
+HTML = "<!doctype html><html><head><title>T</title></head><body><p><a href='https://b.example/'>B</a></p></body></html>"
+
+
+def counts(source: Source) -> tuple[int, int]:
+    """Numbers of records and links."""
+    pages = links = 0
+    for batch in source.records():
+        assert batch.schema.names == SCHEMA.names
+        pages += batch.num_rows
+        links += len(batch.column("links").flatten())
+    return pages, links
+
+
+FILES: list[tuple[str, bytes, str]] = [
+    ("pages.jsonl", RECORD.encode(), "records"),
+    ("pages", b"\xef\xbb\xbf\n" + RECORD.encode(), "records"),
+    ("pages.json.gz", gzip.compress(RECORD.encode()), "records"),
+    ("broken.jsonl", b"{broken\n" + RECORD.encode(), "records"),
+    ("links.tsv", b"1\t2\n2\t3\n", "edges"),
+    ("links.csv.gz", gzip.compress(b"from,to\na.org,b.org\n"), "edges"),
+    ("soc-net.txt", b"# Nodes: 3\n1 2\n2 3\n", "edges"),
+    ("notes.md", b"[b](https://b.example/)", "markdown"),
+    ("notes.markdown", b"{curly} [b](https://b.example/)", "markdown"),
+    ("favourites.html", BOOKMARKS.encode(), "bookmarks"),
+    ("feeds.xml", OPML.encode(), "opml"),
+    ("page.html", HTML.encode(), "html"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "kind"), FILES, ids=[name for name, _, _ in FILES])
+def test_files_are_recognised(tmp_path: Path, name: str, content: bytes, kind: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    source = open_source(str(path), Report(), base="https://me.example/notes/")
+    assert (source.kind, source.size_bytes, source.spec) == (kind, len(content), str(path))
+    pages, links = counts(source)
+    assert pages >= 1
+    assert links >= 1
+
+
+def test_parquet_is_told_by_its_columns(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    write_parquet(batches([PAGE]), path)
+    source = open_source(str(path), Report())
+    assert source.kind == "records"
+    assert counts(source) == (1, 2)
+    pq.write_table(pa.table({"url": ["https://a.example/"], "target": ["x"]}), path)
+    assert open_source(str(path), Report()).kind == "records"
+    pq.write_table(pa.table({"src": [1], "dst": [2]}), path)
+    assert counts(open_source(str(path), Report())) == (1, 1)
+    pq.write_table(pa.table({"x": [1], "y": [2]}), path)
+    with pytest.raises(
+        BadSource, match="has the columns x, y: call two of them source and target, or give --kind edges"
+    ):
+        open_source(str(path), Report())
+    assert counts(open_source(str(path), Report(), kind="edges")) == (1, 1)
+    path.write_bytes(b"PAR1")
+    with pytest.raises(BadSource, match="not a whole Parquet file"):
+        open_source(str(path), Report())
+
+
+def test_texts_are_left_out_where_they_are_not_wanted(tmp_path: Path) -> None:
+    write_jsonl([PAGE], tmp_path / "x.jsonl")
+    write_parquet(batches([PAGE]), tmp_path / "x.parquet")
+    for name, without in (("x.jsonl", ""), ("x.parquet", None)):
+        for text, expected in ((True, "words"), (False, without)):
+            (batch,) = open_source(str(tmp_path / name), Report(), text=text).records()
+            assert batch.column("text").to_pylist() == [expected]
+
+
+def test_progress(tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_bytes(b"1\t2\n" * 1000)
+    report = Report()
+    report.read["bytes"] = 10**6  # of other sources
+    source = open_source(str(path), report)
+    assert source.progress() is None
+    counts(source)
+    assert source.progress() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.jsonl", None, r"does not exist: check the path, or to crawl it write https://"),
+        ("none", None, "does not exist: check the path$"),
+        ("empty.tsv", b"", "is empty"),
+        ("x.bin", b"\x7fELF" + bytes(100), r"cannot tell what .*x.bin is: say so by --kind \(records, edges"),
+        ("x.tar", bytes(257) + b"ustar" + bytes(100), "is a tar archive: unpack it first"),
+        ("x.json", b'[{"url": "https://a.example/"}]', "one JSON document: write one record per line"),
+        ("x.json", b'{\n  "url": "https://a.example/"\n}', "one JSON document"),
+        ("x.jsonl", b'{"id": 1}', "records without url: see docs/page-records.md"),
+        ("nodes.tsv", b"id\tlabel\n1\tx\n2\ty\n", "has the columns id, label: call two of them source and target"),
+        ("paths.tsv", b"1 2 3\n1 2\n4 5 6 7\n1 2 3 4 5\n", "same columns on every line.*give --kind edges"),
+        ("words.csv", b"one\ntwo\n", "no two columns"),
+        ("prose.txt", b"Some words stand here,\nand in the next line there are more.\n", "cannot tell what"),
+    ],
+)
+def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(BadSource, match=message) as caught:
+        open_source(str(path), Report())
+    assert "\n" not in str(caught.value)
+
+
+def test_a_zip_is_to_be_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w"):
+        pass
+    with pytest.raises(BadSource, match="empty zip archive: unpack it first"):
+        open_source(str(path), Report())
+
+
+def test_a_kind_can_be_forced(tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text("[b](https://b.example/)")
+    source = open_source(str(path), Report(), kind="markdown", base="https://a.example/")
+    assert (source.kind, counts(source)) == ("markdown", (1, 1))
+    with pytest.raises(BadSource, match="no kind of source is called 'xml': choose one of records, edges, warc"):
+        open_source(str(path), Report(), kind="xml")
+    with pytest.raises(BadSource, match="no web address"):
+        open_source(str(path), Report(), base="example")
+    with pytest.raises(BadSource, match="does not exist"):
+        open_source(str(tmp_path / "none"), Report(), kind="edges")
+    with pytest.raises(BadSource, match="neither a file nor a folder"):
+        open_source("/dev/null", Report())
+
+
+def test_every_kind_has_a_reader_and_a_description() -> None:
+    assert set(READERS) | {"crawl"} == set(KINDS)
+
+
+def test_an_address_is_crawled() -> None:
+    source = open_source("HTTPS://a.example/list", Report())
+    assert (source.kind, source.size_bytes) == ("crawl", 0)
+
+
+def test_standard_input_and_pipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(RECORD.encode()))))
+    source = open_source("-", Report())
+    assert counts(source) == (1, 1)
+    assert source.progress() is None
+    with pytest.raises(BadSource, match="only page records can be read from a pipe"):
+        open_source("-", Report(), kind="edges")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    source = open_source(str(pipe), Report())
+    with subprocess.Popen(["sh", "-c", f"echo '{RECORD}' > '{pipe}'"]):
+        assert counts(source) == (1, 1)
+
+
+def test_a_mixed_folder_is_read_file_by_file(tmp_path: Path) -> None:
+    for name, content in {
+        "a/links.tsv": "source\ttarget\n1\t2\n",
+        "a/nodes.tsv": "id\tname\n1\tx\n2\ty\n",
+        "b/pages.jsonl": RECORD,
+        "b/_SUCCESS": "",
+        "b/_index.md": "[i](https://i.example/)",
+        "c/README.md": "[r](https://r.example/)",
+        "c/list.html": BOOKMARKS,
+        "c/subs.opml": OPML,
+        "logo.png": "x",
+        "prose.txt": "Some words stand here,\nand in the next line there are more.\n",
+        ".hidden.jsonl": RECORD,
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
+    report = Report()
+    source = open_source(str(tmp_path), report, base="https://me.example")
+    assert source.kind == "folder"
+    urls = [url for batch in source.records() for url in batch.column("url").to_pylist()]
+    assert urls == [
+        "name:1",
+        "https://me.example/b/_index.md",
+        "https://a.example/",
+        "https://me.example/c/README.md",
+        "https://me.example/c/list.html",
+        "https://me.example/c/subs.opml",
+    ]
+    assert report.read["files of no known kind"] == 4
+    assert source.progress() == 1.0
+    report = Report()
+    urls = [url for batch in open_source(str(tmp_path), report).records() for url in batch.column("url").to_pylist()]
+    assert [url.endswith(".example/") for url in urls] == [False, True, True, True]
+    assert report.skipped == {"file that cannot be read": 2}
+    assert "--base" in report.example["file that cannot be read"]
+
+
+def test_folders_with_nothing_to_read(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match="is an empty folder"):
+        open_source(str(tmp_path), Report())
+    (tmp_path / "x.bin").write_bytes(b"\0\1\2")
+    with pytest.raises(BadSource, match="holds no file of a known kind: say what its files are by --kind"):
+        open_source(str(tmp_path), Report())
+    (tmp_path / "x.md").write_text("text")
+    with pytest.raises(BadSource, match=r"x\.md does not say its address"):
+        list(open_source(str(tmp_path), Report()).records())
+    assert counts(open_source(str(tmp_path), Report(), kind="markdown", base="https://a.example/")) == (1, 0)
+    (tmp_path / "x.md").write_text("1 2\n1 3\n")
+    report = Report()
+    assert counts(open_source(str(tmp_path), report, kind="edges")) == (1, 2)
+    assert report.skipped == {"file that cannot be read": 1}
+
+
+def test_a_folder_of_html_is_read_as_one_site(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "index.html").write_text(HTML)
+    (tmp_path / "sub" / "page.html").write_text(HTML)
+    (tmp_path / "links.csv").write_text("from,to\n1,2\n")
+    report = Report()
+    assert counts(open_source(str(tmp_path), report, base="https://me.example/")) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "expected"),
+    [
+        ("awesome/pages.jsonl.gz", "records", (793, 232_654)),
+        ("webkb", "folder", (877 + 1584, 1608)),
+        ("wikispeedia", "folder", (4587, 119_882)),
+        ("citations", "folder", (1925 + 2104, 5278 + 4552)),
+        ("polblogs", "folder", (1067, 19_090)),
+    ],
+)
+def test_real_sources(name: str, kind: str, expected: tuple[int, int]) -> None:
+    if not DATA.exists():
+        pytest.skip("the shared data are not beside the checkout")
+    report = Report()
+    source = open_source(str(DATA / name), report)
+    assert (source.kind, counts(source)) == (kind, expected)
+    assert not report.skipped
+
+
+def test_web_graphs_are_recognised_by_any_of_their_files(tmp_path: Path) -> None:
+    if not DATA.exists():
+        pytest.skip("the shared data are not beside the checkout")
+    for name in ("cnr-2000", "cnr-2000.graph", "cnr-2000.properties"):
+        assert open_source(str(DATA / "webgraph" / name), Report()).kind == "webgraph"
+    (tmp_path / "x-vertices.txt").write_text("0\tcom.example\n1\torg.example\n")
+    (tmp_path / "x-edges.txt").write_text("0\t1\n")
+    (tmp_path / "links.tsv").write_text("1\t2\n")
+    assert counts(open_source(str(tmp_path), Report())) == (2, 2)
+
+
+def test_nothing_slow_is_imported_before_it_is_needed() -> None:
+    code = (
+        "import sys\n"
+        "from cocite.sources.open_source import open_source\n"
+        "slow = {'numba', 'fastwarc', 'resiliparse', 'warcio', 'scrapy', 'duckdb', 'pyarrow.parquet'}\n"
+        "assert not slow & set(sys.modules), slow & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,88 @@
+"""OPML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cocite.errors import BadSource
+from cocite.sources.opml import read_opml, recognises
+from cocite.sources.records import Link, Page, Report
+
+FEEDS = """<?xml version="1.0" encoding="UTF-8"?>
+<opml version="2.0"><head><title>My &lt;feeds&gt;</title></head><body>
+<outline text="Tech" title="T">
+  <outline type="rss" text="LWN" htmlUrl="https://lwn.example/" xmlUrl="https://l.example/" description="Linux news"/>
+  <outline text="Databases"><outline TEXT="Feed only" xmlURL="https://db.example/feed"/></outline>
+  <outline text="Link" type="link" url="https://link.example/?a=1&amp;b=2"/>
+</outline>
+<outline title="Loose" htmlUrl="" xmlUrl="https://loose.example/"/>
+<outline text="no web page" xmlUrl="gopher://x.example/"/>
+</body></opml>
+"""
+
+
+def read(tmp_path: Path, content: str | bytes, report: Report | None = None) -> list[Page]:
+    path = tmp_path / "subscriptions.opml"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return list(read_opml(path, report or Report()))
+
+
+def test_outlines_are_blocks(tmp_path: Path) -> None:
+    report = Report()
+    (page,) = read(tmp_path, FEEDS, report)
+    assert page.title == "My <feeds>"
+    assert page.url.startswith("https://subscriptions-") and page.url.endswith(".example/")
+    assert page.headings == ["Tech", "Tech / Databases", ""]
+    assert page.links == [
+        Link("https://lwn.example/", "LWN", 0, "Linux news"),
+        Link("https://db.example/feed", "Feed only", 1),
+        Link("https://link.example/?a=1&b=2", "Link", 0),
+        Link("https://loose.example/", "Loose", 2),
+    ]
+    assert report.read["links that lead to no web page"] == 1
+    assert recognises(tmp_path, FEEDS.encode())
+    assert recognises(tmp_path, FEEDS.encode("utf-16"))
+    assert (
+        next(read_opml(tmp_path / "subscriptions.opml", report, base="https://me.example/")).url
+        == "https://me.example/"
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1", "windows-1252"])
+def test_encodings(tmp_path: Path, encoding: str) -> None:
+    text = f'<?xml version="1.0" encoding="{encoding}"?><opml><body><outline text="Café" url="http://a.example/"/></body></opml>'
+    assert read(tmp_path, text.encode(encoding))[0].links == [Link("http://a.example/", "Café", 0)]
+
+
+def test_entity_bombs_are_refused(tmp_path: Path) -> None:
+    bomb = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><opml><body><outline text="&b;"/>'
+    with pytest.raises(BadSource, match="declares entities"):
+        read(tmp_path, bomb)
+    secret = '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><opml><body><outline text="&f;"/></body></opml>'
+    with pytest.raises(BadSource, match="declares entities"):
+        read(tmp_path, secret)
+
+
+def test_a_cut_file_gives_what_it_has(tmp_path: Path) -> None:
+    report = Report()
+    (page,) = read(tmp_path, FEEDS[: FEEDS.index('<outline text="Databases')] + "<outline te", report)
+    assert [link.url for link in page.links] == ["https://lwn.example/"]
+    assert report.skipped == {"damaged OPML file: read up to the damage": 1}
+
+
+def test_what_is_no_opml_is_refused_and_nothing_is_said(tmp_path: Path) -> None:
+    for content in ("no XML", '<?xml version="1.0" encoding="nonsense"?><opml/>'):
+        with pytest.raises(BadSource, match="is not OPML"):
+            read(tmp_path, content)
+    report = Report()
+    assert read(tmp_path, "", report) == read(tmp_path, "<opml><body/></opml>", report) == []
+    assert report.skipped == {"source that holds no records": 2}
+
+
+def test_depth_does_not_matter(tmp_path: Path) -> None:
+    report = Report()
+    (page,) = read(tmp_path, "<opml><body>" + '<outline text="a" url="http://a.example/">' * 10_000, report)
+    assert len(page.links) == 10_000
+    assert page.headings[-1] == "a / a / a / a / a / a / a / a"

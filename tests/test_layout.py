@@ -1,0 +1,118 @@
+"""Each folder imports only from folders above it: the list in docs/ARCHITECTURE.md, enforced.
+
+Precisely: what runs when a module is imported goes upwards, or stays in its folder, and never in a circle. Inside
+functions the same holds, but for compiled loops, which pages and sources may fetch when they need one.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "cocite"
+ORDER = (
+    "errors", "pages", "sources", "kernels", "graph", "words", "ranks", "web", "neighbourhood", "methods", "answers",
+    "evaluate", "spark", "surfaces", "sample",
+)  # fmt: skip
+LAZILY = {("pages", "kernels"), ("sources", "kernels")}
+FRONT_DOOR = "__init__"
+"""The package itself holds errors and the version; what it offers beyond is imported when asked for."""
+
+
+class Import(NamedTuple):
+    """One module that another needs."""
+
+    user: str
+    used: str
+    lazy: bool
+    line: int
+
+
+def module_name(file: Path) -> str:
+    """`graph.store` of src/cocite/graph/store.py; the package itself is `__init__`."""
+    parts = file.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(file): file for file in sorted(SOURCE.rglob("*.py"))}
+
+
+def imports_of(name: str) -> Iterator[Import]:
+    """What a module imports of cocite, at once or lazily; imports for type checkers count as neither."""
+
+    def walk(node: ast.AST, lazy: bool) -> Iterator[Import]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+                continue
+            if isinstance(child, ast.Import):
+                yield from (named(alias.name, lazy, child.lineno) for alias in child.names if is_ours(alias.name))
+            elif isinstance(child, ast.ImportFrom):
+                assert not child.level, f"{MODULES[name]}:{child.lineno}: write imports in full"
+                if is_ours(child.module or ""):
+                    for alias in child.names:
+                        inner = f"{child.module}.{alias.name}".removeprefix("cocite.")
+                        whole = f"cocite.{inner}" if inner in MODULES else child.module or ""
+                        yield named(whole, lazy, child.lineno)
+            inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from walk(child, lazy or inside)
+
+    def named(module: str, lazy: bool, line: int) -> Import:
+        used = module.removeprefix("cocite").removeprefix(".") or FRONT_DOOR
+        return Import(name, used, lazy, line)
+
+    return walk(ast.parse(MODULES[name].read_text("utf-8")), False)
+
+
+def is_ours(module: str) -> bool:
+    return module == "cocite" or module.startswith("cocite.")
+
+
+def layer(name: str) -> str:
+    return name.split(".")[0]
+
+
+IMPORTS = [found for name in MODULES for found in imports_of(name)]
+
+
+def test_every_module_has_a_place_in_the_order() -> None:
+    assert {layer(name) for name in MODULES} - {FRONT_DOOR} <= set(ORDER)
+    assert len(IMPORTS) > 100, "imports are no longer recognised"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_go_upwards(name: str) -> None:
+    for found in imports_of(name):
+        where = f"{MODULES[name]}:{found.line}: {name} imports {found.used}"
+        user, used = layer(found.user), layer(found.used)
+        if FRONT_DOOR in (user, used):
+            assert used in (FRONT_DOOR, "errors") or found.lazy, where
+        elif (user, used) in LAZILY:
+            assert found.lazy, f"{where}: do that inside the function that needs it, importing must be cheap"
+        else:
+            assert ORDER.index(used) <= ORDER.index(user), f"{where}: imports go upwards only"
+
+
+def test_no_circle_of_imports() -> None:
+    needs: dict[str, set[str]] = {name: set() for name in MODULES}
+    for found in IMPORTS:
+        if not found.lazy and found.used != found.user:
+            needs[found.user].add(found.used)
+    order = list(TopologicalSorter(needs).static_order())
+    assert order.index("errors") < order.index("surfaces.python")
+
+
+def test_errors_need_nothing() -> None:
+    assert list(imports_of("errors")) == []
+
+
+def test_importing_cocite_is_cheap() -> None:
+    code = "import cocite, sys; print(sorted({'numba', 'numpy', 'duckdb', 'pyarrow'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
