@@ -8,8 +8,8 @@ A page is its canonical address. Every address that some usable record or link n
 - Partial records do not compete: their links come on top.
 - Aliases are followed to their end. Of a circle, the first page with a capture is the end, else the first page.
 - Links are distinct by target, the first is kept; links to removed pages, unusable addresses and the page itself go.
-- After an add or remove, what the store held counts as one capture of each page. Pages without link, capture or alias
-  go at the next one.
+- After an add or remove, what the store held counts as one capture of each page. Pages that nothing
+  links or leads to and that have no capture go at the next one.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ class Naive:
         for name, page in old.pages.items():
             if name in self.removed:
                 continue
-            if not (page.links or old.parents[name] or page.fetched or name in old.aliases):
+            led_to = name in old.aliases or name in old.aliases.values()
+            if not (page.fetched or old.parents[name] or led_to):
                 continue
             self._spell(name, page.address, own=page.fetched or name in old.aliases)
             record = page.record

@@ -14,17 +14,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadAddress
+from cocite.kernels import addresses as addresses_module
+from cocite.kernels import plain_addresses
 from cocite.kernels.addresses import Keyed, fingerprint_of, key_addresses, key_of
 from cocite.pages.address import parse
 from cocite.pages.key import APART, UNUSABLE, key, shown, spelling_flags
 from tests.pages.spellings import addresses, sample
 
+addresses_module.load()  # the compiled loop is what these tests are about
 SHARED = Path(__file__).parents[3] / "shared"
 
 
 def keyed(texts: Sequence[bytes], before: bytes = b"") -> Keyed:
     offsets = np.cumsum([len(before), *(len(text) for text in texts)], dtype=np.int64)
-    return key_addresses(np.frombuffer(before + b"".join(texts), np.uint8), offsets)
+    data = np.frombuffer(before + b"".join(texts), np.uint8)
+    found = key_addresses(data, offsets)
+    if len(texts) < 1000:
+        same_without_compilation(found, addresses_module._key_few(data, offsets))
+    return found
+
+
+def same_without_compilation(one: Keyed, other: Keyed) -> None:
+    for field in ("fingerprint", "flags", "data", "offsets"):
+        np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+    assert (one.shown, one.bad) == (other.shown, other.bad)
 
 
 def check(texts: Sequence[str], found: Keyed) -> None:
@@ -35,7 +48,12 @@ def check(texts: Sequence[str], found: Keyed) -> None:
         try:
             page = parse(text)
         except BadAddress as problem:
-            assert (got, found.flags[i], found.fingerprint[i], bad.pop(i)) == (b"", UNUSABLE, 0, str(problem))
+            assert (got, found.flags[i], found.fingerprint[i], bad.pop(i)) == (
+                b"",
+                UNUSABLE,
+                0,
+                str(problem).partition(": ")[0],
+            )
             continue
         expected = key(page.canonical).encode()
         assert got == expected, text
@@ -55,7 +73,7 @@ def test_equals_the_slow_way(texts: list[str]) -> None:
 
 
 def test_equals_the_slow_way_for_many() -> None:
-    texts = [text for text in sample(40_000, seed=1) if "\ud800" not in text]
+    texts = [text for text in sample(20_000, seed=1) if "\ud800" not in text]
     found = keyed([text.encode() for text in texts])
     check(texts, found)
     assert len(found.bad) < len(texts) / 2
@@ -69,7 +87,7 @@ PLAIN = "abcZ09-._~/!$&'()*+,;=:@?#%[]"
     st.from_regex(r"\A(www\.)?[a-z0-9-]{1,9}(\.[a-z0-9-]{1,9}){1,3}\Z"),
     st.text(PLAIN, max_size=24),
 )
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_equals_the_slow_way_for_nearly_plain_addresses(scheme: str, host: str, rest: str) -> None:
     texts = [scheme + host + mark + rest for mark in "/?#"]
     check(texts, keyed([text.encode() for text in texts]))
@@ -88,7 +106,7 @@ def test_worked_examples() -> None:
     assert found.offsets.tolist() == [0, 12, 16, 16, 37, 43]
     assert found.flags.tolist() == [6, 8, 255, 128, 8]
     assert found.shown == {3: "http://github.com/A/P?q=%c3"}
-    assert found.bad == [(2, "mailto: is no web page: only http and https addresses are")]
+    assert found.bad == [(2, "not a web page but mailto address")]
 
 
 def test_nothing() -> None:
@@ -98,13 +116,22 @@ def test_nothing() -> None:
     assert found.flags.tolist() == [UNUSABLE] * 2
 
 
+def test_it_is_compiled_once() -> None:
+    data, offsets = np.frombuffer(b"https://a.org/", np.uint8), np.array([0, 14])
+    before = len(plain_addresses.key_plain.signatures)
+    for given_data in (data, data.copy()):
+        for given_offsets in (offsets, np.frombuffer(offsets.tobytes(), np.int64)):
+            assert key_addresses(given_data, given_offsets).data.tobytes() == b"org,a)"
+    assert len(plain_addresses.key_plain.signatures) == before == 1
+
+
 def test_strange_bytes() -> None:
     names = [b"name:\xc3\xa9", b"name:\xc3", b"name:", b"name:" + b"1" * 5000, b"name"]
     webs = [b"https://example.org/\xff", b"https://", b"http", b"https:", b"host:", b"host:.", b"h" * 8, b"\xff\xfe"]
     found = keyed([*names, *webs, b"https://example.org/" + b"a" * 100_000, b"https://a.b/%", b"https://x."])
     assert np.flatnonzero(found.flags != UNUSABLE).tolist() == [0, 14, 15]
     assert found.data.tobytes() == "\x04é".encode() + b"b,a)\x03%" + b"x)"
-    assert dict(found.bad)[1] == "an address that is not UTF-8: save the source as UTF-8"
+    assert dict(found.bad)[1] == "not UTF-8"
 
 
 @pytest.mark.parametrize("offsets", [[0, 5, 4], [0, 99], [-1, 3], []])

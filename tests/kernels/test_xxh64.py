@@ -7,7 +7,7 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cocite.kernels.xxh64 import SEED, hash_long, xxh64
+from cocite.kernels.xxh64 import SEED, hash_long, xxh64, xxh64_in_python
 
 UINT64 = st.integers(0, 2**64 - 1)
 
@@ -18,6 +18,7 @@ def test_equals_the_reference(data: bytes, start: int, seed: int) -> None:
     start = min(start, len(data))
     array = np.frombuffer(data, np.uint8)
     assert int(xxh64(array, start, len(data), np.uint64(seed))) == xxhash.xxh64_intdigest(data[start:], seed)
+    assert xxh64_in_python(data, seed) == xxhash.xxh64_intdigest(data, seed)
 
 
 @given(UINT64, UINT64)

@@ -24,10 +24,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite import __version__
-from cocite.errors import BadSource
+from cocite.errors import BadSource, BadStore
 from cocite.graph.derive import derive
 from cocite.graph.gather_texts import gather_texts
-from cocite.graph.generation import FORMAT, Writer, digest, new_generation, publish
+from cocite.graph.generation import FORMAT, Writer, digest, new_generation, publish, read_current
 from cocite.graph.number import number_pages
 from cocite.graph.ordered import in_order
 from cocite.graph.resolve import Resolved
@@ -99,15 +99,15 @@ def build(
     options = options or BuildOptions()
     started = time.perf_counter()
     none = np.zeros(0, np.uint64)  # not []: floating-point numbers, which cannot tell fingerprints apart
-    removed = np.unique(
-        np.concatenate([old.removed if old is not None else none, none if remove is None else remove])
-    )
+    removed = np.unique(np.concatenate([none if old is None else old.removed, none if remove is None else remove]))
     sites = Sites(options.platforms)
     passes: dict[str, float] = {}
     clock = Clock(passes)
     with new_generation(path) as (work, new), ThreadPoolExecutor(options.threads) as pool:
         writer = Writer(new)
         try:
+            if old is not None and read_current(path)[1]["id"] != old.manifest["id"]:
+                raise BadStore(f"{path} was changed meanwhile by another command: run this one again")
             spill = Spill(
                 work,
                 report,
@@ -125,6 +125,8 @@ def build(
             )
             if not pages and old is None:
                 raise BadSource("the sources hold no page that can be used" + why(report))
+            if not pages:
+                raise BadStore(f"no page would be left in {path}: delete the folder instead")
             clock.lap("number")
             resolved = Resolved(spill, pages, pool, options.threads)
             resolved.number(

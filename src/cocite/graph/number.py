@@ -63,7 +63,8 @@ def number_pages(
             'SELECT key, "order", fingerprint, shown FROM read_parquet(?) ORDER BY key, "order", shown', params=[files]
         ).to_arrow_reader(BATCH)
         pages = NameWriter(writer, sites, pool).write(distinct(reader), progress)
-    write_look_up(writer)
+    if pages:
+        write_look_up(writer)
     return pages
 
 

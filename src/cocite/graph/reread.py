@@ -1,6 +1,6 @@
 """An existing store as the first source of a build: its pages, links and texts, without their sources.
 
-Pages that nothing links to, that link to nothing and have no record (their last link was replaced) are left behind.
+Pages that nothing links or leads to and that have no record (their last link was replaced) are left behind.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def reread(old: Graph, spill: Spill, progress: Callable[[str, int, int | None], 
     if not spill.text:
         columns.pop("text", None)
     aliases, alias_targets = old.array("alias.page"), old.array("alias.target")
+    led_to = np.unique(alias_targets)
     kind = old.array("page.kind")
     for first, starts, links in old.iter_links(STEP):
         count = len(starts) - 1
@@ -44,6 +45,7 @@ def reread(old: Graph, spill: Spill, progress: Callable[[str, int, int | None], 
             targets = np.where(np.isin(targets, spill.removed), np.uint64(0), targets)
         gone = np.isin(fingerprints, spill.removed)
         known = (old.out_degree[pages] > 0) | (old.in_degree[pages] > 0) | (kind[pages] > 0) | (lead > 0)
+        known |= np.isin(pages, led_to)
         put_names(old, spill, first, known & ~gone, ((kind[pages] & FETCHED) > 0) | (lead > 0))
         number = spill.reserve(len(targets), count)
         own = fingerprints.copy()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadAddress
 from cocite.kernels import kernel
 from cocite.kernels import plain_addresses as plain
-from cocite.kernels.xxh64 import SEED, xxh64
+from cocite.kernels.xxh64 import SEED, xxh64, xxh64_in_python
 from cocite.pages import rules
 from cocite.pages.address import parse
 from cocite.pages.key import APART, INDEX_ENDINGS, UNUSABLE, key, spelling_flags
@@ -35,7 +36,7 @@ class Keyed:
     data: Bytes
     offsets: Offsets  # an unusable address has an empty key
     shown: dict[int, str]  # the spellings that flags cannot give (APART)
-    bad: list[tuple[int, str]]  # unusable: index and reason
+    bad: list[tuple[int, str]]  # unusable: index and reason, one of few
 
 
 def key_addresses(data: Bytes, offsets: Offsets) -> Keyed:
@@ -43,6 +44,9 @@ def key_addresses(data: Bytes, offsets: Offsets) -> Keyed:
     count = len(offsets) - 1
     if count < 0 or offsets[0] < 0 or offsets[-1] > len(data) or (offsets[1:] < offsets[:-1]).any():
         raise ValueError("offsets must rise and stay within data")
+    if _few.may_take(count):
+        return _key_few(data, offsets)
+    data, offsets = _fixed(data), _fixed(offsets)
     keys = np.empty(offsets[-1] - offsets[0], np.uint8)
     ends = np.zeros(count + 1, np.int64)
     fingerprint = np.zeros(count, np.uint64)
@@ -55,6 +59,45 @@ def key_addresses(data: Bytes, offsets: Offsets) -> Keyed:
     if left:
         _key_others(data, offsets, keyed)
     return keyed
+
+
+def _fixed(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view: what may be written to would be compiled for again."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+class _Few:
+    """How many addresses Python does before the loop is worth its compilation, which takes seconds: a small web's."""
+
+    left = 20_000
+
+    def may_take(self, count: int) -> bool:
+        """Whether Python should do these; they are taken off."""
+        if plain.key_plain.signatures or count > self.left:
+            return False
+        self.left -= count
+        return True
+
+
+_few = _Few()
+
+
+def _key_few(data: Bytes, offsets: Offsets) -> Keyed:
+    """The same as the loop and `_key_others`, without compilation."""
+    texts = [data[start:stop].tobytes() for start, stop in pairwise(offsets.tolist())]
+    found = [_key_one(text) for text in texts]
+    ends = np.zeros(len(offsets), np.int64)
+    np.cumsum([len(key_bytes) for key_bytes, _, _ in found], out=ends[1:])
+    return Keyed(
+        np.array([xxh64_in_python(key_bytes) if key_bytes else 0 for key_bytes, _, _ in found], np.uint64),
+        np.array([flags for _, flags, _ in found], np.uint8),
+        np.frombuffer(b"".join(key_bytes for key_bytes, _, _ in found), np.uint8),
+        ends,
+        {i: note for i, (_, flags, note) in enumerate(found) if flags == APART},
+        [(i, note) for i, (_, flags, note) in enumerate(found) if flags == UNUSABLE],
+    )
 
 
 def _key_others(data: Bytes, offsets: Offsets, keyed: Keyed) -> None:
@@ -84,9 +127,9 @@ def _key_one(text: bytes) -> tuple[bytes, int, str]:
     try:
         page = parse(text.decode())
     except BadAddress as problem:
-        return b"", UNUSABLE, str(problem)
+        return b"", UNUSABLE, str(problem).partition(": ")[0]
     except UnicodeDecodeError:
-        return b"", UNUSABLE, "an address that is not UTF-8: save the source as UTF-8"
+        return b"", UNUSABLE, "not UTF-8"
     flags = spelling_flags(page.canonical, page.shown)
     if flags is None:
         return key(page.canonical).encode(), APART, page.shown
@@ -99,19 +142,30 @@ def fingerprint_of(key: bytes) -> int:
 
 
 def key_of(address: str) -> tuple[bytes, int]:
-    """The key and the fingerprint of one address; the compiled loop takes half of the time of `parse` and `key`."""
+    """The key and the fingerprint of one address. By the compiled loop, where it is loaded, in half the time."""
+    if plain.key_plain.signatures and (found := _key_of_plain(address)):
+        return found
+    key_bytes = key(parse(address).canonical).encode()
+    return key_bytes, fingerprint_of(key_bytes)
+
+
+def load() -> None:
+    """Compile the loop, or load it from disk, now rather than when it is first needed."""
+    _key_of_plain("name:1")
+
+
+def _key_of_plain(address: str) -> tuple[bytes, int] | None:
     try:
         text = address.encode()
     except UnicodeEncodeError:
-        text = b""  # parse says what is wrong
+        return None
     room = _room
     out = np.empty(len(text), _BYTE)
-    room.offsets[1] = len(text)
+    room.length[0] = len(text)
     if plain.key_plain(
         np.frombuffer(text, _BYTE), room.offsets, *_tables(), room.dots, out, room.ends, room.fingerprint, room.flags
     ):
-        found = key(parse(address).canonical).encode()
-        return found, fingerprint_of(found)
+        return None
     return out[: room.ends[1]].tobytes(), int(room.fingerprint[0])
 
 
@@ -119,7 +173,8 @@ class _Room(threading.local):
     """Arrays for one address, one set for every thread."""
 
     def __init__(self) -> None:
-        self.offsets = np.zeros(2, np.int64)
+        offsets = np.zeros(2, np.int64)
+        self.length, self.offsets = offsets[1:], _fixed(offsets)
         self.dots = np.empty(66, np.uintp)
         self.ends = np.zeros(2, np.int64)
         self.fingerprint = np.zeros(1, np.uint64)

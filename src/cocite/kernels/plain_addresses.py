@@ -224,7 +224,7 @@ def _write_path(data, i, stop, classes, out, at):
         if kind & IN_PATH:
             seen |= kind
             out[i + ahead] = kind
-        elif byte == _DOT or byte == _OPEN:
+        elif byte == _DOT or byte == _OPEN:  # noqa: SIM109 - compiled
             if out[i + ahead - _1] == 3:  # perhaps a dot segment, or a session of ASP.NET: /(S(…))/
                 return i, i + ahead, _LOST
             seen |= kind

@@ -31,9 +31,12 @@ class Address(NamedTuple):
 
 
 def parse(address: str) -> Address:
-    """The page that an absolute address names. Raises BadAddress for what is no web page."""
+    """The page that an absolute address names.
+
+    Raises BadAddress for what is none; its message up to the first `: ` is one of few reasons, by which to count.
+    """
     if len(address) > rules.LONGEST:
-        raise BadAddress(f"an address of more than {rules.LONGEST:,} characters: leave it out, or give a shorter one")
+        raise BadAddress(f"an address of more than {rules.LONGEST:,} characters: give a shorter one")
     if address.startswith("name:"):
         return _parse_name(address)
     if address.startswith("host:"):
@@ -75,7 +78,7 @@ def _parse_name(address: str) -> Address:
     if not name:
         raise BadAddress("an empty name: give every page one")
     if _NOT_TEXT.search(name):
-        raise BadAddress("a name with a NUL or half a character in it: save the source as plain UTF-8")
+        raise BadAddress("a name with NUL or half a character in it: save the source as plain UTF-8")
     return Address(address, name)
 
 
@@ -94,10 +97,10 @@ def _parse_web(address: str) -> Address:
         raise BadAddress(_why_unreadable(address)) from None
     scheme = url.protocol
     if scheme != "https:" and scheme != "http:":
-        raise BadAddress(f"{_short(scheme)} is no web page: only http and https addresses are")
+        raise BadAddress(_why_no_page(address, scheme[:-1]))
     host, given_host, is_ip = _host(url.hostname)
     if is_ip and given_host not in address:  # browsers read 530 as 0.0.2.18
-        raise BadAddress(f"{_short(address)!r} has a number for a host: name the host or write out its IP address")
+        raise BadAddress(f"a number for a host: name the host of {_short(address)}, or write out its IP address")
     port = given_port = f":{url.port}" if url.has_port() else ""
     if port and port[1:] in rules.PORTS:
         port = ""
@@ -109,18 +112,23 @@ def _parse_web(address: str) -> Address:
     path = path.rstrip("/") if query or fragment else _without_index(path)
     found = f"{host}{port}{path}{query}{fragment}"
     if len(found) > rules.LONGEST:
-        raise BadAddress(f"an address of more than {rules.LONGEST:,} characters once encoded: leave it out")
+        raise BadAddress(f"an address of more than {rules.LONGEST:,} characters once encoded: give a shorter one")
     return Address(found, f"{scheme}//{given_host}{given_port}{given_path}{given_query}{fragment}")
 
 
 def _why_unreadable(address: str) -> str:
     if not _SCHEME.match(address.strip()):
-        return f"{_short(address)!r} is no absolute address: begin it with https://"
-    return f"{_short(address)!r} is no address that a browser could open: check its host and port"
+        return f"not an absolute address: begin {_short(address)} with https://"
+    return f"not an address that a browser could open: check the host and the port of {_short(address)}"
+
+
+def _why_no_page(address: str, scheme: str) -> str:
+    kind = scheme if scheme in rules.OTHER_SCHEMES else "other"
+    return f"not a web page but {kind} address: give one that begins with https://, not {_short(address)}"
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:59] + "…"
+    return repr(text if len(text) <= 60 else text[:59] + "…")
 
 
 _LABELS = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
@@ -133,7 +141,7 @@ def _host(hostname: str) -> tuple[str, str, bool]:
     if given.startswith("["):
         return given, given, False
     if len(given) > 253 or not _LABELS.fullmatch(given):
-        raise BadAddress(f"{_short(hostname)!r} is no name of a host: check its spelling")
+        raise BadAddress(f"not the name of a host: check the spelling of {_short(hostname)}")
     host = given
     while host.startswith("www.") and "." in host[4:]:
         host = host[4:]

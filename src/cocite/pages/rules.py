@@ -21,6 +21,11 @@ LONGEST = 4096  # characters; longer "addresses" are data, and browsers and serv
 # that scripts make.
 PORTS = frozenset({"80", "443"})
 
+# What else is met in links; no pages, and counted one by one.
+OTHER_SCHEMES = _words(
+    "mailto javascript tel sms ftp ftps data file about blob irc news magnet dns whatsapp skype android-app"
+)
+
 # ------------------------------------------------------------------------------------------------- parameters that go
 TRACKING_PREFIXES = (  # campaign tags, each reserved by its product
     "utm_",  # Google Analytics, and by now everyone

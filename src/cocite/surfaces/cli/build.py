@@ -76,8 +76,8 @@ def summarise(built: Built, compiling: float, json: bool, head: str = "") -> Non
     working = max(1e-9, built.seconds - compiling)
     facts = [
         ("pages", f"{built.pages:,}", f"on {manifest['sites']:,} sites"),
-        ("links", f"{built.links:,}", f"of {read:,} read: repeated ones count once" if read > built.links else ""),
-        ("time", seconds(built.seconds), f"{rate(read / working)} links/s{compiled(compiling)}"),
+        ("links", f"{built.links:,}", f"of {read:,} read, repeats counted once" if read > built.links else ""),
+        ("time", seconds(built.seconds), f"{rate(built.links / working)} links/s{compiled(compiling)}"),
         ("size", size(built.bytes), f"{built.bytes / max(1, built.links):.1f} bytes per link, texts included"),
     ]
     wide = max(len(fact[1]) for fact in facts)

@@ -45,7 +45,7 @@ def demo(
       cocite demo lego.com fcbarcelona.com
     """
     screen = Screen()
-    screen.line(("A small web", "bold"), " of link lists, written by hand: newspapers, databases, cars, museums, …")
+    screen.line(("A small web", "bold"), " of link lists, written by hand: papers, databases, cars, museums …")
     graph = sample_graph(screen, output)
     for url in urls or WELL_KNOWN:
         screen.blank()
@@ -115,42 +115,64 @@ def build_sample(store: Path) -> tuple[Path, float]:
 
 
 def show(screen: Screen, graph: Graph, page: int) -> None:
-    """Who cites a page, under which heading, and what stands beside it there."""
-    from cocite.surfaces.cli.around import cited_in, parents
+    """What stands beside a page in most lists, and some of the lists: under which heading, and next to what."""
+    from cocite.surfaces.cli.around import cited_in
 
-    citations = [cited_in(graph, page, parent) for parent in parents(graph, page, MOST_LISTS)]
-    name = Counter(c.text for c in citations if c.text).most_common(1)
+    company = company_of(graph, page)
+    lists = (cited_in(graph, page, parent) for parent in typical(graph, page, company)[: 3 * MOST_LISTS])
+    different = {(citation.heading, *citation.beside): citation for citation in lists}
+    cited = list(different.values())[:MOST_LISTS]
+    names = Counter(citation.text for citation in cited if citation.text).most_common(1)
+    title = graph.title(page) or (names[0][0] if names else "")
     total = int(graph.in_degree[page])
-    title = graph.title(page) or (name[0][0] if name else "")
-    screen.line((title, "bold"), ("  " if title else ""), (graph.address(page), "cyan"), f"  in {count(total, 'list')}")
+    screen.line((title, "bold"), "  " if title else "", (graph.address(page), "cyan"), f"  in {count(total, 'list')}")
+    if company:
+        shown = [f"{label(graph, other, who)} {len(who)}×" for other, who in list(company.items())[:MOST_BESIDE]]
+        screen.line(("most often beside it: ", "yellow"), ", ".join(shown), indent=2)
     wide = (int(screen.width * 0.34), int(screen.width * 0.26), 0)
-    if citations:
-        heads = ("list", "under the heading", "next to it stands")
-        screen.row(*(Cell(t, w, "dim") for t, w in zip(heads, wide, strict=True)), indent=2)
-    for c in citations:
-        beside = ", ".join(text or url for text, url in c.beside)
-        screen.row(Cell(c.title or c.url, wide[0]), Cell(c.heading, wide[1], "green"), Cell(beside), indent=2)
-    if total > len(citations):
-        screen.line((f"and {count(total - len(citations), 'list')} more", "dim"), indent=2)
-    together = beside_most(graph, page)
-    if together:
-        shown = ", ".join(f"{name} {number}×" for name, number in together)
-        screen.line(("most often in the same section: ", "yellow"), shown, indent=2)
+    if cited:
+        heads = ("for example in the list", "under the heading", "next to")
+        screen.row(*(Cell(text, width, "dim") for text, width in zip(heads, wide, strict=True)), indent=2)
+    for citation in cited:
+        beside = ", ".join(text or url for text, url in citation.beside)
+        cells = Cell(citation.title or citation.url, wide[0]), Cell(citation.heading, wide[1], "green"), Cell(beside)
+        screen.row(*cells, indent=2)
 
 
-def beside_most(graph: Graph, page: int) -> list[tuple[str, int]]:
-    """Pages that most lists have in one block with this page: (name, number of lists); copies of a list count once."""
-    lists: Counter[int] = Counter()
-    names: dict[int, Counter[str]] = {}
-    for parent in {graph.representative(int(parent)) for parent in graph.links_to(page)}:
-        links, texts = graph.links_from(parent), graph.anchors(parent)
-        own = set(links.blocks[links.targets == page].tolist()) - {-1}
-        for target, block, text in zip(links.targets.tolist(), links.blocks.tolist(), texts, strict=True):
-            if block in own and target != page:
-                lists[target] += 1
-                names.setdefault(target, Counter())[text] += 1
-    best = sorted(lists.items(), key=lambda item: (-item[1], item[0]))[:MOST_BESIDE]
-    return [(names[target].most_common(1)[0][0] or graph.address(target), number) for target, number in best]
+def company_of(graph: Graph, page: int) -> dict[int, list[int]]:
+    """The pages that lists have in one block with this page, and those lists; the most frequent first.
+
+    Of copies of a list one counts.
+    """
+    found: dict[int, list[int]] = {}
+    for parent in sorted({graph.representative(int(parent)) for parent in graph.links_to(page)}):
+        links = graph.links_from(parent)
+        own = links.blocks[links.targets == page]
+        for other in links.targets[(links.blocks == own[:1]) & (links.blocks >= 0)].tolist() if len(own) else []:
+            if other != page:
+                found.setdefault(other, []).append(parent)
+    return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
+
+
+def typical(graph: Graph, page: int, company: dict[int, list[int]]) -> list[int]:
+    """The lists that have the page, those with most of its usual company first."""
+    usual: Counter[int] = Counter()
+    for lists in company.values():
+        for parent in lists:
+            usual[parent] += len(lists) - 1
+    parents = {graph.representative(int(parent)) for parent in graph.links_to(page)}
+    return sorted(parents, key=lambda parent: (-usual[parent], parent))
+
+
+def label(graph: Graph, page: int, lists: list[int]) -> str:
+    """What most lists call a page."""
+    texts = Counter(
+        text
+        for parent in lists
+        for target, text in zip(graph.links_from(parent).targets.tolist(), graph.anchors(parent), strict=True)
+        if target == page and text
+    )
+    return texts.most_common(1)[0][0] if texts else graph.address(page)
 
 
 def show_next(screen: Screen, graph: Graph) -> None:
@@ -167,4 +189,4 @@ def show_next(screen: Screen, graph: Graph) -> None:
         ("cocite info", "what the store holds"),
         ("cocite build bookmarks.html -o web.cocite", "a store of your own"),
     ):
-        screen.row(Cell(line, min(len(line), 44) if not note else 44, "cyan"), Cell(note, style="dim"), indent=2)
+        screen.row(Cell(line, 44 if note else 0, "cyan"), Cell(note, style="dim"), indent=2)

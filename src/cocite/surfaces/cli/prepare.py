@@ -1,9 +1,9 @@
 """Compiling with two processes instead of one, in the first build on a machine.
 
-Numba compiles one loop at a time, in the order in which a build comes to them, and the loop that keys addresses takes
-about half of it. So while a build waits for that one, a second process builds a web of two pages, keying their addresses
-in plain Python, and has the other loops in Numba's cache on disk when the first comes to them. Nothing depends on it: if
-it fails, the first process compiles everything itself.
+Numba compiles one loop at a time, in the order in which a build comes to them, and the first of them, which keys
+addresses, takes as long as all others. So while a build waits for that one, a second process builds a web of two pages,
+keying their addresses in plain Python, and has the other loops in Numba's cache on disk when the first comes to them.
+Nothing depends on it: if it fails, the first process compiles everything itself.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,7 @@ def compile_most() -> None:
     from cocite.sources.open_source import Source
     from cocite.sources.records import Link, Page, Report
 
-    spill.key_addresses = keyed_plainly
+    spill.key_addresses = keyed_plainly  # type: ignore[attr-defined]
     report = Report()
     pages = [
         Page(
@@ -80,7 +81,7 @@ def keyed_plainly(data: Any, offsets: Any) -> Any:
     from cocite.pages.address import parse
     from cocite.pages.key import key
 
-    texts = [data[start:stop].tobytes().decode() for start, stop in zip(offsets[:-1], offsets[1:], strict=True)]
+    texts = [data[start:stop].tobytes().decode() for start, stop in pairwise(offsets.tolist())]
     keys = [key(parse(text).canonical).encode() for text in texts]
     ends = np.append(0, np.cumsum([len(one) for one in keys])).astype(np.int64)
     numbers = [int.from_bytes(hashlib.blake2b(one, digest_size=8).digest(), "little") for one in keys]

@@ -24,6 +24,8 @@ def unit(stage: str) -> str:
         return "bytes"
     if stage == "reading links":  # when a store is checked, by page and direction
         return "lists"
+    if "parents" in stage:
+        return "pages"
     return next((word for word in ("pages", "names", "texts") if word in stage), "links")
 
 
@@ -155,10 +157,11 @@ class Live(Stages):
 
 def _bars(screen: Screen) -> Progress:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
     return Progress(
         SpinnerColumn(finished_text="✓", style="cyan"),
-        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.description}", markup=False, table_column=Column(min_width=18)),
         BarColumn(bar_width=24),
         TextColumn("{task.fields[amount]}", justify="right", markup=False),
         TextColumn("{task.fields[speed]}", style="dim", justify="right", markup=False),

@@ -106,10 +106,9 @@ class Screen:
 
 def _safe(text: str) -> str:
     """As `clean`, with the spaces at both ends kept, since lines are put together from parts."""
-    words = clean(text)
-    before = " " if text[:1] == " " and words else ""
-    after = " " if text[-1:] == " " and words else ""
-    return before + words.strip() + after if words.strip() else " " * bool(text)
+    inner = text.strip(" ")
+    before = len(text) - len(text.lstrip(" "))
+    return " " * before + clean(inner) + " " * (len(text) - before - len(inner))
 
 
 def _fitted(cell: Cell) -> Text:
