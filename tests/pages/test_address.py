@@ -145,6 +145,9 @@ def test_shown_keeps_the_spelling_but_nothing_private(address: str, shown: str) 
         ("https://example.org/\x01a", "example.org/%01a"),
         ("https://example.org/a b|c", "example.org/a%20b%7Cc"),
         ("https://example.org/x?a b", "example.org/x?a%20b"),
+        ("https://example.org/a/.b/..", "example.org/a"),
+        ("https://example.org/a/.b/%2e%2E/./c/../../../d", "example.org/d"),
+        ("https://example.org/.b/a/.", "example.org/.b/a"),
     ],
 )
 def test_broken_escapes_and_control_characters(address: str, page: str) -> None:
@@ -220,7 +223,7 @@ def test_canonical_is_stable_and_safe(address: str) -> None:
 
 
 def test_canonical_is_stable_and_safe_for_many() -> None:
-    for address in sample(30_000, seed=2):
+    for address in sample(15_000, seed=2):
         check_stable(address)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import sys
 from dataclasses import dataclass, field
 
 import can_ada
@@ -133,6 +132,8 @@ class SlowWalk:
         if tag in UNSEEN:
             if tag in ("template", "noscript"):
                 self.line()
+            if tag == "title" and self.link is not None and not self.link.alt:  # of a drawing in a link
+                self.link.alt = fold(node.text or "")
             return
         attributes = named(node)
         if tag == "header" and self.contents:
@@ -158,7 +159,7 @@ class SlowWalk:
                 self.unit.append(Piece("\x1f", self.link, self.bold))
         elif tag == "hr":
             self.line()
-            if not self.items:
+            if not self.items and self.links and self.links[-1].group == self.group:
                 self.begin(self.heading)
         elif tag in ("b", "strong"):
             before, self.bold = self.bold, True
@@ -331,7 +332,9 @@ class SlowWalk:
                     self.regroup(first, group, row or heading)
                 else:
                     for link in self.links[first:]:
-                        if self.groups[link.group].bold and link.group > group:
+                        made = self.groups[link.group]
+                        same = made.boilerplate == self.groups[group].boilerplate
+                        if made.bold and link.group > group and same:
                             link.group = group
                 if kind == "th" and not count:
                     row = text
@@ -400,7 +403,6 @@ def visible(node: DOMNode) -> str:
 
 def slow_read(source: str, url: str) -> tuple[list[tuple[str, str, int, str, bool]], list[str], SlowWalk]:
     """Links as (address, text, block, rel, boilerplate) and the blocks' headings."""
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
     tree = HTMLTree.parse(source)
     base = can_ada.parse(url)
     declared = tree.document.query_selector("base[href]")

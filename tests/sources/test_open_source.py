@@ -245,7 +245,6 @@ def test_a_folder_of_html_is_read_as_one_site(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "expected"),
     [
-        ("awesome/pages.jsonl.gz", "records", (793, 232_654)),
         ("webkb", "folder", (877 + 1584, 1608)),
         ("wikispeedia", "folder", (4587, 119_882)),
         ("citations", "folder", (1925 + 2104, 5278 + 4552)),
@@ -259,6 +258,15 @@ def test_real_sources(name: str, kind: str, expected: tuple[int, int]) -> None:
     source = open_source(str(DATA / name), report)
     assert (source.kind, counts(source)) == (kind, expected)
     assert not report.skipped
+
+
+def test_web_archives_are_recognised() -> None:
+    if not DATA.exists():
+        pytest.skip("the shared data are not beside the checkout")
+    kinds = {path.name: open_source(str(path), Report()).kind for path in sorted((DATA / "warc").iterdir())}
+    assert len(kinds) == 10
+    assert {name for name, kind in kinds.items() if kind == "wat"} == {"whirlwind-python__whirlwind.warc.wat.gz"}
+    assert set(kinds.values()) == {"warc", "wat"}
 
 
 def test_web_graphs_are_recognised_by_any_of_their_files(tmp_path: Path) -> None:

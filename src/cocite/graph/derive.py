@@ -54,7 +54,9 @@ def derive(
             whole(done)
             return chosen.ravel()
 
-        for chosen in in_order(work, np.array_split(many, max(1, len(many) // 256)), pool, threads):
+        # Nothing to choose, nothing to compile: small webs start faster.
+        parts = np.array_split(many, max(1, len(many) // 256)) if len(many) else []
+        for chosen in in_order(work, parts, pool, threads):
             writer.append(f"{name}.parent", chosen)
             progress("choosing parents", len(chosen) // keep, None)
     members, representatives = near.result()

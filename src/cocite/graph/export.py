@@ -64,6 +64,8 @@ def export(
         raise BadParameter(f"only edges can be written to standard output: give a file name for {name}")
     if path.is_dir():
         raise BadParameter(f"{path} is a folder: give the name of a file in it")
+    if not path.absolute().parent.is_dir():
+        raise BadParameter(f"there is no folder {path.parent}: make it first, or write to another place")
     if form.limit is not None and graph.links > form.limit and not force:
         raise BadParameter(
             f"{graph.links:,} links make about {graph.links * 130 / 1e9:.0f} GB of {name}, more than most programs can"
@@ -135,7 +137,9 @@ def to_igraph(graph: Graph) -> Any:
     made.vs["name"] = list(addresses(graph, 0, graph.pages))
     made.vs["title"] = [graph.title(page) for page in range(graph.pages)]
     made.vs["site"] = graph.site_of.tolist()
-    made.es["block"], made.es["boilerplate"] = blocks.tolist(), ((flags & BOILERPLATE) > 0).tolist()
+    made.es["block"] = blocks.tolist()
+    made.es["boilerplate"] = ((flags & BOILERPLATE) > 0).tolist()
+    made.es["nofollow"] = ((flags & NOFOLLOW) > 0).tolist()
     weights: NDArray[Any] = graph.array("out.weight")
     made.es["weight"] = weights.tolist() if len(weights) else [1.0] * graph.links
     return made

@@ -7,9 +7,9 @@ A compiled loop (`plain_addresses.py`) does plain addresses, which are nearly al
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,24 +46,32 @@ def key_addresses(data: Bytes, offsets: Offsets) -> Keyed:
         raise ValueError("offsets must rise and stay within data")
     if _few.may_take(count):
         return _key_few(data, offsets)
-    data, offsets = _fixed(data), _fixed(offsets)
+    data, offsets = _fixed(data), np.require(offsets, np.int64, ["C", "W"])
     keys = np.empty(offsets[-1] - offsets[0], np.uint8)
     ends = np.zeros(count + 1, np.int64)
     fingerprint = np.zeros(count, np.uint64)
     flags = np.empty(count, np.uint8)
     left = plain.key_plain(data, offsets, *_tables(), np.empty(66, np.uintp), keys, ends, fingerprint, flags)
     keyed = Keyed(fingerprint, flags, keys[: ends[-1]], ends, {}, [])
-    for i in np.flatnonzero(flags == APART).tolist():  # the loop changes no more than escapes and case
-        text = data[offsets[i] : offsets[i + 1]].tobytes().decode("ascii")
-        keyed.shown[i] = text.partition("#")[0].removeprefix("host:")
+    for i, text in _texts(data, offsets, np.flatnonzero(flags == APART)):  # of which only escapes and case were changed
+        keyed.shown[i] = text.decode("ascii").partition("#")[0].removeprefix("host:")
     if left:
         _key_others(data, offsets, keyed)
     return keyed
 
 
-def _fixed(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view: what may be written to would be compiled for again."""
-    view = np.ascontiguousarray(array).view()
+def _texts(data: Bytes, offsets: Offsets, chosen: NDArray[np.intp]) -> Iterator[tuple[int, bytes]]:
+    """Some of the addresses, with their places."""
+    if len(chosen):
+        text = data[offsets[0] : offsets[-1]].tobytes()
+        starts, stops = offsets[chosen] - offsets[0], offsets[chosen + 1] - offsets[0]
+        for i, start, stop in zip(chosen.tolist(), starts.tolist(), stops.tolist(), strict=True):
+            yield i, text[start:stop]
+
+
+def _fixed(data: Bytes) -> Bytes:
+    """A read-only view, as of `bytes`: for what may be written to the loop would be compiled again."""
+    view = np.ascontiguousarray(data).view()
     view.flags.writeable = False
     return view
 
@@ -75,7 +83,7 @@ class _Few:
 
     def may_take(self, count: int) -> bool:
         """Whether Python should do these; they are taken off."""
-        if plain.key_plain.signatures or count > self.left:
+        if plain.key_plain.overloads or count > self.left:
             return False
         self.left -= count
         return True
@@ -86,8 +94,7 @@ _few = _Few()
 
 def _key_few(data: Bytes, offsets: Offsets) -> Keyed:
     """The same as the loop and `_key_others`, without compilation."""
-    texts = [data[start:stop].tobytes() for start, stop in pairwise(offsets.tolist())]
-    found = [_key_one(text) for text in texts]
+    found = [_key_one(text) for _, text in _texts(data, offsets, np.arange(len(offsets) - 1))]
     ends = np.zeros(len(offsets), np.int64)
     np.cumsum([len(key_bytes) for key_bytes, _, _ in found], out=ends[1:])
     return Keyed(
@@ -104,8 +111,8 @@ def _key_others(data: Bytes, offsets: Offsets, keyed: Keyed) -> None:
     """Do the addresses that the loop left, and put their keys where they belong."""
     left = np.flatnonzero(keyed.flags == plain.LEFT)
     found: list[bytes] = []
-    for i in left.tolist():
-        key_bytes, flags, note = _key_one(data[offsets[i] : offsets[i + 1]].tobytes())
+    for i, text in _texts(data, offsets, left):
+        key_bytes, flags, note = _key_one(text)
         keyed.flags[i] = flags
         if flags == UNUSABLE:
             keyed.bad.append((i, note))
@@ -143,7 +150,7 @@ def fingerprint_of(key: bytes) -> int:
 
 def key_of(address: str) -> tuple[bytes, int]:
     """The key and the fingerprint of one address. By the compiled loop, where it is loaded, in half the time."""
-    if plain.key_plain.signatures and (found := _key_of_plain(address)):
+    if plain.key_plain.overloads and (found := _key_of_plain(address)):
         return found
     key_bytes = key(parse(address).canonical).encode()
     return key_bytes, fingerprint_of(key_bytes)
@@ -161,7 +168,7 @@ def _key_of_plain(address: str) -> tuple[bytes, int] | None:
         return None
     room = _room
     out = np.empty(len(text), _BYTE)
-    room.length[0] = len(text)
+    room.offsets[1] = len(text)
     if plain.key_plain(
         np.frombuffer(text, _BYTE), room.offsets, *_tables(), room.dots, out, room.ends, room.fingerprint, room.flags
     ):
@@ -173,8 +180,7 @@ class _Room(threading.local):
     """Arrays for one address, one set for every thread."""
 
     def __init__(self) -> None:
-        offsets = np.zeros(2, np.int64)
-        self.length, self.offsets = offsets[1:], _fixed(offsets)
+        self.offsets = np.zeros(2, np.int64)
         self.dots = np.empty(66, np.uintp)
         self.ends = np.zeros(2, np.int64)
         self.fingerprint = np.zeros(1, np.uint64)

@@ -37,16 +37,16 @@ def window(words, position):
 
 @inline
 def put(words, position, pending, value, bits):
-    """Append the low `bits` bits of `value` (no higher bit may be set); returns the new (position, pending).
+    """Append the low `bits` bits of a 64-bit `value` (no higher bit may be set); returns the new (position, pending).
 
     `pending` holds the bits of the word that is not full yet: it stays in a register, which takes half the time of
     writing each piece to memory.
     """
     shift = position & 63
-    pending |= uint64(value) << uint64(shift)
+    pending |= value << uint64(shift)
     if shift + bits >= 64:
         words[position >> 6] = pending
-        pending = (uint64(value) >> uint64(1)) >> uint64(63 - shift)
+        pending = (value >> uint64(1)) >> uint64(63 - shift)
     return position + bits, pending
 
 
@@ -140,22 +140,25 @@ def encode_lists(targets, attributes, starts, bases, codes, lengths, words, ends
             changed = len(attributes) > 0 and np.int64(attributes[k]) != attribute
             if changed:
                 symbol += CHANGE
+            # A link is at most 12 + 9 + 31 bits, a change at most 38: one piece each.
             if lengths[symbol] > 0:
-                position, pending = put(words, position, pending, codes[symbol], np.int64(lengths[symbol]))
+                piece, bits = uint64(codes[symbol]), np.int64(lengths[symbol])
             else:
-                position, pending = put(words, position, pending, codes[ESCAPE], np.int64(lengths[ESCAPE]))
-                position, pending = put(words, position, pending, symbol, RAW_BITS)
+                bits = np.int64(lengths[ESCAPE])
+                piece = uint64(codes[ESCAPE]) | uint64(symbol) << uint64(bits)
+                bits += RAW_BITS
             if length > 1:
-                position, pending = put(words, position, pending, distance - (np.int64(1) << (length - 1)), length - 1)
+                piece |= uint64(distance - (np.int64(1) << (length - 1))) << uint64(bits)
+                bits += length - 1
+            position, pending = put(words, position, pending, piece, bits)
             if changed:
                 new = np.int64(attributes[k])
-                if new == attribute + 1 and (new & BLOCK) != 0:
-                    position, pending = put(words, position, pending, 1, 1)
-                else:
-                    size = bit_length(new & BLOCK)
-                    position, pending = put(words, position, pending, size << 1, 6)
-                    position, pending = put(words, position, pending, new & BLOCK, size)
-                    position, pending = put(words, position, pending, new >> 24, 8)
+                piece, bits = uint64(1), np.int64(1)
+                if new != attribute + 1 or (new & BLOCK) == 0:
+                    size = np.int64(bit_length(new & BLOCK))
+                    piece = uint64(size << 1 | (new & BLOCK) << 6 | (new >> 24) << (6 + size))
+                    bits = 14 + size
+                position, pending = put(words, position, pending, piece, bits)
                 attribute = new
             previous = target
         ends[i] = position

@@ -43,10 +43,12 @@ def count_characters(data, offsets, characters, shared):
 @inline
 def put_symbol(words, position, pending, symbol, codes, lengths):
     """Write one symbol, with the escape where it has no code of its own."""
-    if lengths[symbol] > 0:
-        return put(words, position, pending, codes[symbol], np.int64(lengths[symbol]))
-    position, pending = put(words, position, pending, codes[ESCAPE], np.int64(lengths[ESCAPE]))
-    return put(words, position, pending, symbol, 8)
+    piece, bits = uint64(codes[symbol]), np.int64(lengths[symbol])
+    if bits == 0:
+        bits = np.int64(lengths[ESCAPE])
+        piece = uint64(codes[ESCAPE]) | uint64(symbol) << uint64(bits)
+        bits += 8
+    return put(words, position, pending, piece, bits)
 
 
 @kernel
@@ -59,10 +61,10 @@ def encode_names(data, offsets, codes, lengths, shared_codes, shared_lengths, wo
             same = shared_bytes(data, offsets[i - 1], offsets[i], offsets[i], offsets[i + 1])
         else:
             block_starts[i // BLOCK] = position
-        position, pending = put_symbol(words, position, pending, same, shared_codes, shared_lengths)
+        position, pending = put_symbol(words, position, pending, np.int64(same), shared_codes, shared_lengths)
         for k in range(offsets[i] + same, offsets[i + 1]):
-            position, pending = put_symbol(words, position, pending, data[k], codes, lengths)
-        position, pending = put_symbol(words, position, pending, 0, codes, lengths)
+            position, pending = put_symbol(words, position, pending, np.int64(data[k]), codes, lengths)
+        position, pending = put_symbol(words, position, pending, np.int64(0), codes, lengths)
     flush(words, position, pending)
     return position
 

@@ -1,8 +1,8 @@
 """Pages with nearly the same links, without comparing all pairs.
 
 Two pages with more than 10 links each are near-duplicates if the links they share are at least 95 % of the longer list.
-Lists of up to 19 links must then be equal, which a hash of the set tells. For longer ones, a page of d links shares
-at least d - m of them with any partner, m = the whole part of d / 20; so if every page orders its links by one rule,
+Two lists of up to 19 links must then be equal, which a hash of the set tells. Else, a page of d links shares at
+least d - m of them with any partner, m = the whole part of d / 20; so if every page orders its links by one rule,
 rarest first, partners share a link among the first m + 1 of each (prefix filtering). Only pages that share such a link,
 agree in length and in a 64-bit sketch of their links are compared. Of more than WINDOW pages with one such link, each
 is compared with the WINDOW pages before it in the order of length and number only: a million pages of one template stay
@@ -19,6 +19,7 @@ from cocite.kernels.link_codec import DAMAGED
 from cocite.kernels.lists import read_list
 
 MORE_THAN = 10
+SHORTEST = 19  # lists of this length can lack one link of a list of 20
 WINDOW = 256
 NO_ATTRIBUTES = np.zeros(0, np.uint32)
 
@@ -76,17 +77,20 @@ def sketch_lists(lists, in_degree, first, count, hashes, sketches, prefix_tokens
         hashes[i] = total | uint64(1)
         sketches[i] = sketch
         prefix = degree // 20 + 1
-        if degree < 20 or rows + prefix > len(prefix_tokens):
+        if degree < SHORTEST or rows + prefix > len(prefix_tokens):
             continue
         for k in range(degree):
             keys[k] = uint64(in_degree[targets[k]]) << uint64(32) | uint64(targets[k])
-        # The few rarest by selection: prefixes are short.
-        for j in range(prefix):
+        if prefix > 32:
+            keys[:degree] = np.sort(keys[:degree])
+        # The few rarest by selection, which is quadratic: only short prefixes are left to it.
+        for j in range(prefix if prefix <= 32 else 0):
             best = j
             for k in range(j + 1, degree):
                 if keys[k] < keys[best]:
                     best = k
             keys[j], keys[best] = keys[best], keys[j]
+        for j in range(prefix):
             prefix_tokens[rows] = keys[j] & uint64(0xFFFFFFFF)
             prefix_pages[rows] = page
             rows += 1
@@ -98,7 +102,7 @@ def count_prefixes(degrees, first, count):
     """How many rows `sketch_lists` will write."""
     rows = np.int64(0)
     for i in range(first, first + count):
-        if degrees[i] >= 20:
+        if degrees[i] >= SHORTEST:
             rows += np.int64(degrees[i]) // 20 + 1
     return rows
 

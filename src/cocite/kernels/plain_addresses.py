@@ -4,6 +4,8 @@ Plain is an address that the rules of `pages/rules.py` leave as it is but for wh
 `www.`, one trailing slash, a fragment, escapes, an index name, the case of user names. Everything else is left to
 Python, and so is everything doubtful. Wrongly guessed branches cost most, so dots and slashes are found by arithmetic
 on classes of bytes; positions are unsigned, since signed ones cost a comparison with 0 at every access.
+
+All of it is one file, because compiled code on disk is renewed when its own file changes, not when one it calls does.
 """
 
 from __future__ import annotations
@@ -118,7 +120,7 @@ def _write_host(data, dots, count, out, at):
         return at, _LOST
     www = 0
     if count > _1 and _four(data, dots[0] + _1) == _WWW:
-        if _four(data, dots[1] + _1) == _WWW:
+        if dots[2] - dots[1] == _4 and _four(data, dots[1] + _1) == _WWW:
             return at, _LOST
         www = WWW
     first = np.uintp(www > 0)

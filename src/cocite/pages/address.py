@@ -154,6 +154,8 @@ _ODD_IN_QUERY = re.compile(r"[^A-Za-z0-9_.~!$&()*+,:;=@/?-]")
 
 def _path(path: str, host: str) -> tuple[str, str]:
     """The canonical path, index name and trailing slash still on it, and the given path without session identifiers."""
+    if "/." in path:
+        path = _without_dots(path)
     given = path
     if _ODD_IN_PATH.search(path):
         path = _escapes(path)
@@ -162,6 +164,23 @@ def _path(path: str, host: str) -> tuple[str, str]:
     if host in rules.CASELESS:
         path = _lower_names(path, *rules.CASELESS[host])
     return path, given
+
+
+def _without_dots(path: str) -> str:
+    """Resolve dot segments; can_ada 3.0 leaves them in `/a/.b/..`, where another name begins with a dot."""
+    parts: list[str] = []
+    for part in path[1:].split("/"):
+        if part in _PARENT and parts:
+            parts.pop()
+        if part not in _PARENT and part not in _SELF:
+            parts.append(part)
+    if part in _PARENT or part in _SELF:
+        parts.append("")
+    return "/" + "/".join(parts)
+
+
+_SELF = frozenset({".", "%2e", "%2E"})
+_PARENT = frozenset(one + other for one in _SELF for other in _SELF)
 
 
 def _lower_names(path: str, count: int, only: frozenset[str]) -> str:

@@ -31,6 +31,7 @@ _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _HEAD_LINE = re.compile(rb"([!-9;-~]+)[ \t]*:[ \t]*((?:[^\r\n]|\r?\n[ \t])*)")
 _MAX_HEAD = 64 << 10
 _SKIPPED_AT_ONCE = 16 << 20
+_READ_AT_ONCE = 1 << 20
 _JOINED = ("link", "x-robots-tag", "content-encoding", "transfer-encoding")
 
 
@@ -126,7 +127,7 @@ def _arc_records(stream: IO[bytes], name: str, report: Report) -> Iterator[Recor
             if url:
                 body.read_head(record)
             yield record
-            while body.skip(lambda size: len(raw.raw_stream.read(size))):
+            while body.skip():
                 pass
             if body.missing and kind == "response":
                 report.skip(CUT, f"{name}: {record.url or record.kind}")
@@ -172,9 +173,11 @@ class _Body:
             return kept
         return kept + self._more(MAX_BODY)
 
-    def skip(self, consume: Callable[[int], int]) -> bool:
+    def skip(self, consume: Callable[[int], int] | None = None) -> bool:
         """Go on towards the end of the record; False if it is reached."""
-        size = consume(_SKIPPED_AT_ONCE) if self.missing > 0 else 0
+        if self.missing <= 0:
+            return False
+        size = consume(_SKIPPED_AT_ONCE) if consume else len(self._read(_READ_AT_ONCE))
         self._took(size)
         return size > 0
 

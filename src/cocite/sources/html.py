@@ -15,7 +15,7 @@ from cocite.sources.html_blocks import number_blocks
 from cocite.sources.html_encoding import decode
 from cocite.sources.html_tokens import tokens
 from cocite.sources.html_walk import Walk
-from cocite.sources.records import Link, Page
+from cocite.sources.records import Link, Page, Report
 
 MAX_CONTENT = 16 << 20
 """Bytes of one document; what is beyond is not read."""
@@ -27,29 +27,45 @@ ENOUGH_TEXT, SAMPLE = 600, 2000
 """Characters from which the language can be told, and how many are looked at. On documents in eleven languages the
 detector was right for 83 % with 200 characters, 93 % with 600, 96 % with 2,000 from the middle (at the beginning, where
 the menus are, far less often)."""
+MAX_DISTANCE = 400
+"""Pages of names and numbers come out as Breton or Latin, at a distance beyond this one."""
 
 _REFRESH = re.compile(r"\s*([0-9]+)(?:\.[0-9.]*)?\s*[;,\s]\s*(?:url\s*=\s*)?(.+)", re.IGNORECASE | re.DOTALL)
 _LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_]|$)")
 _MARKS = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|script|div|table|a\s|p>)", re.IGNORECASE)
+_UNREADABLE = re.compile(r"\s*(?:https?:|//)", re.IGNORECASE)
+_SELF_CLOSED = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*+)((?:\s[^<>/]*+(?:/(?!>)[^<>/]*+)*+)?)/>")
+_VOID = frozenset(
+    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "wbr")
+)
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
-def read_html(content: bytes, url: str, *, encoding_hint: str | None = None, text: bool = True) -> Page:
-    """Read one document that was found at `url`. Never fails: of a broken document it gives what there is."""
-    source = decode(content[:MAX_CONTENT], encoding_hint)
-    source = source.replace("\0", "").replace("&nbsp;", "\xa0")  # half of all references: resolved at once
+def read_html(
+    content: bytes, url: str, *, encoding_hint: str | None = None, text: bool = True, report: Report | None = None
+) -> Page:
+    """Read one document that was found at `url`. Never fails: of a broken document it gives what there is.
+
+    Links to what is no web page (`mailto:`, `javascript:`) are left out; those that were meant to lead to one, but have
+    an address that no browser can read, are counted in the report.
+    """
     walk = Walk(text)
-    walk.read(tokens(source))
+    walk.read(tokens(_source(content, encoding_hint)))
     page = Page(url, title=_clean(walk.title or "")[:MAX_TITLE])
-    base, nofollow = _read_head(walk.head, page)
-    page.links = _resolved(walk.links, base)
-    page.headings = number_blocks(page.links, walk.groups)
-    for link in page.links if nofollow else ():
-        link.rel = link.rel if "nofollow" in link.rel.split() else f"{link.rel} nofollow".strip()
+    base, nofollow = read_head(walk.head, page)
+    page.links = _resolved(walk.links, base, report)
+    page.headings = [_clean(heading) for heading in number_blocks(page.links, walk.groups)]
+    if nofollow:
+        add_nofollow(page)
     page.text = _main_text(walk.texts)
-    if not page.lang and len(page.text) >= ENOUGH_TEXT:
-        page.lang = _detected_language(page.text)
+    page.lang = page.lang or language_of(page.text)
     return page
+
+
+def add_nofollow(page: Page) -> None:
+    """The whole page asks that its links not be followed."""
+    for link in page.links:
+        link.rel = link.rel if "nofollow" in link.rel.split() else f"{link.rel} nofollow".strip()
 
 
 def recognises(path: object, head: bytes) -> bool:
@@ -68,7 +84,7 @@ def resolve(base: can_ada.URL | None, href: str) -> str:
     """The absolute http(s) address that a browser makes of a reference; "" if it leads elsewhere or nowhere."""
     try:
         address = can_ada.parse(href) if base is None else base + href
-    except ValueError:
+    except (ValueError, TypeError):  # no address, or no text that could be written as UTF-8
         return ""
     result = str(address)
     return result if result.startswith(("http:", "https:")) else ""
@@ -78,8 +94,21 @@ def parsed(url: str) -> can_ada.URL | None:
     """An address to resolve others against, or None."""
     try:
         return can_ada.parse(url)
-    except ValueError:
+    except (ValueError, TypeError):
         return None
+
+
+def _source(content: bytes, encoding_hint: str | None) -> str:
+    """The text of a document; in XML's way of writing, `<script/>` is made what HTML understands."""
+    source = decode(content[:MAX_CONTENT], encoding_hint)
+    source = source.replace("\0", "").replace("&nbsp;", "\xa0")  # half of all references: resolved at once
+    if source[:100].lstrip().startswith("<?xml"):
+        source = _SELF_CLOSED.sub(_opened_and_closed, source)
+    return source
+
+
+def _opened_and_closed(match: re.Match[str]) -> str:
+    return match[0] if match[1].lower() in _VOID else f"<{match[1]}{match[2]}></{match[1]}>"
 
 
 def _main_text(pieces: list[str]) -> str:
@@ -92,7 +121,7 @@ def _clean(text: str) -> str:
     return text if text.isprintable() else _CONTROLS.sub(" ", text).strip()
 
 
-def _read_head(head: list[tuple[str, dict[str, str]]], page: Page) -> tuple[can_ada.URL | None, bool]:
+def read_head(head: list[tuple[str, dict[str, str]]], page: Page) -> tuple[can_ada.URL | None, bool]:
     """Fill in what the head says; return what to resolve links against, and whether they are not to be followed."""
     base = parsed(page.url)
     for element, named in head:
@@ -104,8 +133,8 @@ def _read_head(head: list[tuple[str, dict[str, str]]], page: Page) -> tuple[can_
         if element == "html" and not page.lang:
             language = _LANGUAGE.match((named.get("lang") or named.get("xml:lang") or "").strip().lower())
             page.lang = language[1] if language else ""
-        elif "canonical" in named.get("rel", "").lower().split():
-            page.canonical = page.canonical or resolve(base, named.get("href", ""))
+        elif "canonical" in named.get("rel", "").lower().split() and named.get("href", "").strip():
+            page.canonical = page.canonical or resolve(base, named["href"])
         elif named.get("name", "").lower() == "robots":
             no_index, no_follow = robots(named.get("content", ""))
             page.noindex, nofollow = page.noindex or no_index, nofollow or no_follow
@@ -126,7 +155,7 @@ def _refreshed(content: str, base: can_ada.URL | None, url: str) -> str:
     return "" if address.partition("#")[0] == url.partition("#")[0] else address
 
 
-def _resolved(links: list[Link], base: can_ada.URL | None) -> list[Link]:
+def _resolved(links: list[Link], base: can_ada.URL | None, report: Report | None) -> list[Link]:
     """The links that lead to web pages, with their absolute addresses."""
     known: dict[str, str] = {}
     kept = []
@@ -139,13 +168,20 @@ def _resolved(links: list[Link], base: can_ada.URL | None) -> list[Link]:
             link.url = address
             if not link.text.isprintable():
                 link.text = _clean(link.text)
+            if link.context and not link.context.isprintable():
+                link.context = _clean(link.context)
             kept.append(link)
+        elif report is not None and _UNREADABLE.match(href):
+            report.read["links whose address cannot be read"] += 1
     return kept
 
 
-def _detected_language(text: str) -> str:
+def language_of(text: str) -> str:
+    """The language of a text, told by its looks, or "" where that is not sure."""
+    if len(text) < ENOUGH_TEXT:
+        return ""
     from resiliparse.parse.lang import detect_fast
 
     start = max(0, (len(text) - SAMPLE) // 2)
-    language = str(detect_fast(text[start : start + SAMPLE])[0])
-    return "" if language == "unknown" else language
+    language, distance = detect_fast(text[start : start + SAMPLE])
+    return str(language) if distance <= MAX_DISTANCE else ""

@@ -32,14 +32,14 @@ class Table:
     """An open table. `depth` is the height of the stack inside it, `links` counts those before the open cell."""
 
     __slots__ = (
-        *("depth", "group", "heading", "level", "links", "outer", "row_heading"),
+        *("bold_groups", "depth", "group", "heading", "level", "links", "outer", "row_heading"),
         *("special", "head_cell", "region_cell", "row_ended", "started"),
     )
 
     def __init__(self, frames: Frames) -> None:
         self.depth, self.links = len(frames.stack), len(frames.links)
         self.group, self.heading = frames.group, frames.heading
-        self.outer = frames.table
+        self.outer, self.bold_groups = frames.table, frames.bold_groups
         self.level: int = 1 + (self.outer.level if self.outer is not None else 0)
         self.special = self.region_cell = self.head_cell = self.row_ended = self.started = False
         self.row_heading = ""
@@ -217,7 +217,12 @@ class Frames(Lines):
             table.row_heading = heading_text(self.pieces)
         self.flush()
         links = len(self.links)
-        if table.special or self.group != table.group or links - table.links >= CROWD:
+        if (
+            table.special
+            or self.group != table.group
+            or self.bold_groups != table.bold_groups
+            or links - table.links >= CROWD
+        ):
             self.settle_cell(table, links)
         table.links = links
         self.after_list = False
@@ -227,10 +232,8 @@ class Frames(Lines):
         """A crowd of links in a cell is a group, fewer belong to the table."""
         if links - table.links >= CROWD and table.level <= MAX_REGROUPED_DEPTH:
             self.regroup(table.links, table.group, table.row_heading or table.heading)
-        elif self.group != table.group:
-            for link in self.links[table.links :][:CROWD]:
-                if self.groups[link.block or 0].bold and (link.block or 0) > table.group:
-                    link.block = table.group
+        elif self.bold_groups != table.bold_groups:
+            self.ungroup(table)
         if table.special:
             if table.row_ended:
                 table.row_heading = ""
@@ -238,6 +241,16 @@ class Frames(Lines):
                 self.boilerplate -= 1
             table.special = table.head_cell = table.region_cell = table.row_ended = False
         self.group, self.heading = table.group, table.heading
+        table.bold_groups = self.bold_groups
+
+    def ungroup(self, table: Table) -> None:
+        """A line in bold type over a few links in a cell is no heading: they belong to the table."""
+        boilerplate = self.groups[table.group].boilerplate
+        for link in self.links[table.links :][:CROWD]:
+            number = link.block or 0
+            group = self.groups[number]
+            if group.bold and number > table.group and group.boilerplate == boilerplate:
+                link.block = table.group
 
 
 _CLOSERS = {

@@ -58,6 +58,7 @@ class Lines:
         "boilerplate",
         "bold",
         "bold_from",
+        "bold_groups",
         "flushes",
         "group",
         "groups",
@@ -83,7 +84,7 @@ class Lines:
     def __init__(self, keep_text: bool = True) -> None:
         self.links: list[Link] = []  # `block` is the group's number until blocks are numbered
         self.groups = [Group("")]
-        self.group = 0
+        self.group = self.bold_groups = 0
         self.heading = ""
         self.after_list = False  # words would begin a new group
         self.stack: list[Frame] = []
@@ -144,10 +145,12 @@ class Lines:
 
     def text(self, text: str) -> None:
         """Words, outside plain links."""
+        if "&" in text:
+            text = unescape(text)
         if self.after_list and self.link is None and has_words(text):
             self.begin(self.heading)
         self.words = True
-        self.pieces.append(unescape(text) if "&" in text else text)
+        self.pieces.append(text)
 
     def line(self, _source: str = "") -> None:
         """A line or paragraph begins or ends; within an item or a heading the block of text goes on."""
@@ -168,6 +171,7 @@ class Lines:
         self.groups.append(Group(heading, self.boilerplate > 0, entry, self.heading, bold))
         self.group = len(self.groups) - 1
         self.after_list = False
+        self.bold_groups += bold
         if not entry:
             self.heading = heading
 

@@ -218,7 +218,7 @@ def _read_wat(path: Path, report: Report, base: str | None, text: bool) -> Items
 def _read_html(path: Path, report: Report, base: str | None, text: bool) -> Items:
     from cocite.sources.html_folder import read_html_folder
 
-    return read_html_folder(path, report, base=base)
+    return read_html_folder(path, report, base=base, text=text)
 
 
 def _read_markdown(path: Path, report: Report, base: str | None, text: bool) -> Items:

@@ -73,8 +73,7 @@ def show_faults(screen: Screen, index: Path, faults: list[str]) -> None:
         screen.line(fault, indent=2)
     if len(faults) > MOST:
         screen.line(f"and {len(faults) - MOST:,} more", indent=2)
-    manifest = read_manifest(index)
-    removed = manifest.get("arrays", {}).get("removed", {}).get("length", 0)
+    removed = removed_pages(read_manifest(index))
     if removed:
         screen.line(
             f"note: {count(removed, 'removed page')} will be back after the repair, and must be removed again", indent=2
@@ -83,8 +82,23 @@ def show_faults(screen: Screen, index: Path, faults: list[str]) -> None:
 
 def repair(index: Path) -> str:
     """The command that makes the store anew from what it was made of, as far as that is known."""
-    sources = [shlex.quote(str(entry["source"])) for entry in read_manifest(index).get("sources", [])]
+    sources = [shlex.quote(source) for source in sources_of(read_manifest(index))]
     return f"cocite build {' '.join(dict.fromkeys(sources)) or 'SOURCE...'} -o {shlex.quote(str(index))}"
+
+
+def sources_of(manifest: dict[str, Any]) -> list[str]:
+    """What a store was made of; a damaged manifest may hold anything."""
+    entries = manifest.get("sources")
+    found = [entry.get("source") for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    return [source for source in found if isinstance(source, str)]
+
+
+def removed_pages(manifest: dict[str, Any]) -> int:
+    """How many pages were removed for good."""
+    try:
+        return int(manifest["arrays"]["removed"]["length"])
+    except (KeyError, TypeError, ValueError):
+        return 0
 
 
 def read_manifest(index: Path) -> dict[str, Any]:

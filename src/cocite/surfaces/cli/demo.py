@@ -42,7 +42,7 @@ def demo(
     \b
     Examples:
       cocite demo
-      cocite demo lego.com fcbarcelona.com
+      cocite demo python.org lufthansa.com
     """
     screen = Screen()
     screen.line(("A small web", "bold"), " of link lists, written by hand: papers, databases, cars, museums …")

@@ -23,7 +23,7 @@ def export(
     form: Annotated[
         str | None,
         typer.Option(
-            "--format", metavar="FORMAT", help="One of those below; told from the name of the file if not given."
+            "--format", metavar="FORMAT", help="One of the formats above, if the name of the file does not tell."
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write GraphML or GEXF of more than 5 million links.")] = False,
@@ -49,19 +49,21 @@ def export(
       cocite export --format edges -o - | head
     """
     from cocite.graph.export import export as write
+    from cocite.graph.export import format_of
     from cocite.graph.store import Graph
     from cocite.surfaces.cli.progress import display
 
     began = time.monotonic()
     graph = Graph(index)
-    form = SAME.get(form or "", form)
-    with display(quiet or str(output) == "-") as stages:
+    piped = str(output) == "-"
+    form = SAME.get(form, form) if form else "edges" if piped else format_of(output)
+    with display(quiet or piped) as stages:
         number = write(graph, output, form, stages, force=force)
-    if str(output) == "-":
+    if piped:
         return
     took, written = time.monotonic() - began, output.stat().st_size
     screen = Screen()
-    what = "records" if form == "records" or ".jsonl" in output.name else "links"
+    what = "records" if form == "records" else "links"
     if json:
         screen.json({"file": str(output), what: number, "bytes": written, "seconds": round(took, 3)})
         return

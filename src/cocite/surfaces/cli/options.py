@@ -37,11 +37,13 @@ Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first record
 
 Anchors = Annotated[
     bool | None,
-    typer.Option("--anchors/--no-anchors", help="Keep the texts of links.", show_default=False),
+    typer.Option(
+        "--anchors/--no-anchors", help="Keep the texts of links; add does as was done before.", show_default=False
+    ),
 ]
 Text = Annotated[
     bool | None,
-    typer.Option("--text/--no-text", help="Keep the text of pages.", show_default=False),
+    typer.Option("--text/--no-text", help="Keep the texts of pages; add does as was done before.", show_default=False),
 ]
 Platforms = Annotated[
     Path | None,
@@ -96,7 +98,7 @@ def build_options(
         given["threads"] = threads
     given |= {name: value for name, value in (("anchors", anchors), ("text", text)) if value is not None}
     if platforms is not None and not platforms.is_file():
-        raise BadParameter(f"--platforms {platforms} is not a file: see docs/platforms.md for what it holds")
+        raise BadParameter(f"--platforms {platforms} is not a file: check the path")
     return BuildOptions(**given)
 
 

@@ -1,0 +1,126 @@
+"""How good the plain, slow readings of the papers are on the awesome lists: the figures that fast methods must meet.
+
+    python bench/naive_quality.py --store STORE --judgements J.tsv.gz --judge judge.py [--queries 500] [--only companion]
+
+Prints a table beside the figures that the data's own README gives for the same settings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tables import show  # noqa: E402
+from tests.methods import naive  # noqa: E402
+
+from cocite.graph.store import Graph  # noqa: E402
+
+BACK = {"children": 0, "merge": False, "chop": "none"}
+PLAIN = {"merge": False, "chop": "none"}
+
+
+class Setting(NamedTuple):
+    """A method, its parameters, and what data/README.md says they score."""
+
+    name: str
+    method: str
+    parameters: dict[str, Any]
+    known: str = ""
+
+
+SETTINGS = [
+    Setting("full cocitation", "cocitation", {"parents": 10**9, "window": 0, **PLAIN}, "0.070 / 0.045"),
+    Setting("cocitation", "cocitation", PLAIN, "0.132 / 0.095"),
+    Setting("cocitation, chopping", "cocitation", {"merge": False}, "0.132 / 0.095"),
+    Setting("cocitation, defaults", "cocitation", {}),
+    Setting("cocitation by site", "cocitation", {"unit": "site", **PLAIN}),
+    Setting("citation proximity", "proximity", {"block_weight": 1.0, **PLAIN}, "0.128 / 0.094"),
+    Setting("proximity", "proximity", PLAIN, "0.177 / 0.137"),
+    Setting("proximity, defaults", "proximity", {}),
+    Setting("companion by host", "companion", {"unit": "host", "rounds": 30, **BACK}, "0.063 / 0.037"),
+    Setting("companion by site", "companion", {"rounds": 30, **BACK}, "0.123 / 0.091"),
+    Setting("companion, defaults", "companion", {}),
+    Setting("kleinberg, defaults", "kleinberg", {}),
+    Setting("extended cocitation by host", "extended_cocitation", {"unit": "host", **BACK}, "0.086 / 0.041"),
+    Setting("extended cocitation by site", "extended_cocitation", BACK, "0.109 / 0.069"),
+    Setting("extended cocitation, defaults", "extended_cocitation", {}),
+    Setting("lli by host", "lli", {"unit": "host", **BACK}, "0.086 / 0.041"),
+    Setting("lli by site", "lli", BACK, "0.105 / 0.068"),
+    Setting("lli, defaults", "lli", {}),
+]
+
+web: naive.NaiveWeb
+
+
+def answers(setting: Setting, page: int) -> list[int]:
+    """The first twenty pages that a method gives; the judge looks at ten and may find two of them to be one."""
+    return [answer for answer, _ in getattr(naive, setting.method)(web, [page], **setting.parameters)[:20]]
+
+
+def judged(judge: Path, judgements: Path, rows: Iterator[str]) -> str:
+    """P@10 / MAP@10 of a run."""
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv") as run:
+        run.writelines(rows)
+        run.flush()
+        command = [sys.executable, str(judge), str(judgements), run.name]
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = re.search(r"P@10 ([\d.]+)  MAP@10 ([\d.]+)", printed)
+    assert found, printed
+    return f"{found[1]} / {found[2]}"
+
+
+def main() -> None:
+    """Run what is asked for and print the table."""
+    global web
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--judgements", type=Path, required=True)
+    parser.add_argument("--judge", type=Path, required=True)
+    parser.add_argument("--queries", type=int, default=0, help="so many, evenly spaced; 0 is all")
+    parser.add_argument("--only", default="", help="settings whose name begins so")
+    parser.add_argument("--processes", type=int, default=1)
+    options = parser.parse_args()
+    graph = Graph(options.store)
+    web = naive.NaiveWeb.from_graph(graph)
+    with gzip.open(options.judgements, "rt", encoding="utf-8") as lines:
+        pairs = [line.rstrip("\n").split("\t") for line in lines]
+    queries = list(dict.fromkeys(query for query, _ in pairs))
+    if options.queries:
+        queries = [queries[i * len(queries) // options.queries] for i in range(options.queries)]
+    chosen = set(queries)
+    pages = {query: page for query in queries if (page := graph.get(query)) is not None}
+    rows = []
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv") as kept, get_context("fork").Pool(options.processes) as pool:
+        kept.writelines(f"{query}\t{relevant}\n" for query, relevant in pairs if query in chosen)
+        kept.flush()
+        for setting in SETTINGS:
+            if setting.name.startswith(options.only):
+                began = time.perf_counter()
+                results = pool.map(partial(answers, setting), pages.values(), chunksize=8)
+                took = (time.perf_counter() - began) * options.processes / len(pages)
+                run = (
+                    f"{query}\t{place}\t{graph.address(page)}\n"
+                    for query, found in zip(pages, results, strict=True)
+                    for place, page in enumerate(found, 1)
+                )
+                score = judged(options.judge, Path(kept.name), run)
+                rows.append((setting.name, score, setting.known, f"{took * 1000:.0f}"))
+                print(*rows[-1], sep="  ", file=sys.stderr, flush=True)
+    header = ("method", "P@10 / MAP@10", "known", "ms a query")
+    show(f"{len(queries)} queries, {len(pages)} of them in the store", header, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""Lists of links as a store keeps them, from plain Python lists."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cocite.graph.huffman import Code
+from cocite.graph.sort_links import PER_BASE, encode
+from cocite.kernels import link_codec
+from cocite.kernels.lists import Lists
+
+
+def lists_of(targets: list[list[int]], attributes: list[list[int]] | None = None) -> Lists:
+    """One direction of links: targets[page], and attributes likewise."""
+    flat = np.array([target for some in targets for target in some], np.uint32)
+    attrs = np.array([value for some in attributes or [] for value in some], np.uint32)
+    starts = np.cumsum([0, *map(len, targets)])
+    counts = np.zeros(link_codec.SYMBOLS, np.int64)
+    bases = np.arange(len(targets), dtype=np.uint32)
+    link_codec.count_symbols(flat, attrs, starts, bases, np.full(link_codec.SYMBOLS + 1, 6, np.uint8), counts)
+    code = Code.from_counts(counts)
+    words, bits, ends = encode(flat, attrs, starts, 0, code)
+    firsts = np.append(0, ends)
+    base = firsts[::PER_BASE]
+    return Lists(
+        np.append(words[: (bits + 63) >> 6], np.uint64(0)),
+        base.astype(np.uint64),
+        (firsts - np.repeat(base, PER_BASE)[: len(firsts)]).astype(np.uint32),
+        np.array([len(some) for some in targets], np.uint32),
+        code.table,
+    )
+
+
+def turned(targets: list[list[int]]) -> list[list[int]]:
+    """The other direction."""
+    parents: list[list[int]] = [[] for _ in targets]
+    for source, some in enumerate(targets):
+        for target in some:
+            parents[target].append(source)
+    return parents

@@ -1,0 +1,114 @@
+"""Chosen parents and entry points into long lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import xxhash
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocite.kernels import parents
+from cocite.kernels.link_codec import DAMAGED, decode_part
+from cocite.kernels.lists import Lists, read_many, read_one, start_of
+from tests.kernels.encoded import lists_of, turned
+
+N = 50
+webs = st.lists(st.lists(st.integers(0, N - 1), unique=True, max_size=20), min_size=N, max_size=N).map(
+    lambda lists: [[target for target in some if target != page] for page, some in enumerate(lists)]
+)
+NONE = np.zeros(0, np.uint32)
+
+
+@given(webs, st.integers(1, 12))
+def test_parents_of_highest_in_degree(targets: list[list[int]], keep: int) -> None:
+    into = turned(targets)
+    degrees = np.array([len(some) for some in into], np.uint32)
+    pages = np.flatnonzero(degrees >= keep).astype(np.uint32)
+    chosen = np.zeros((len(pages), keep), np.uint32)
+    assert parents.best_of_all(lists_of(into), pages, degrees, keep, chosen) == len(pages)
+    assert chosen.tolist() == [sorted(into[page], key=lambda p: (-len(into[p]), p))[:keep] for page in pages]
+
+
+@given(webs, st.integers(1, 12))
+def test_parents_of_smallest_hash(targets: list[list[int]], keep: int) -> None:
+    into = turned(targets)
+    prints = np.array([xxhash.xxh64_intdigest(bytes([page]), seed=42) for page in range(N)], np.uint64)
+
+    def hash_of(page: int, parent: int) -> int:
+        inner = xxhash.xxh64_intdigest(int(prints[page]).to_bytes(8, "little"), seed=42)
+        return xxhash.xxh64_intdigest(int(prints[parent]).to_bytes(8, "little"), seed=inner)
+
+    pages = np.array([page for page in range(N) if len(into[page]) >= keep], np.uint32)
+    chosen = np.zeros((len(pages), keep), np.uint32)
+    assert parents.sample_of_all(lists_of(into), pages, prints, np.uint64(42), keep, chosen) == len(pages)
+    assert chosen.tolist() == [sorted(into[p], key=lambda parent, p=p: hash_of(p, parent))[:keep] for p in pages.tolist()]
+
+
+def test_a_sample_of_many_parents() -> None:
+    n, keep = 30_000, 2000
+    prints = np.array([xxhash.xxh64_intdigest(i.to_bytes(4, "little"), seed=42) for i in range(n)], np.uint64)
+    lists = lists_of([list(range(1, n))] + [[] for _ in range(n - 1)])
+    chosen = np.zeros((1, keep), np.uint32)
+    parents.sample_of_all(lists, np.zeros(1, np.uint32), prints, np.uint64(42), keep, chosen)
+    inner = xxhash.xxh64_intdigest(int(prints[0]).to_bytes(8, "little"), seed=42)
+    hashes = {p: xxhash.xxh64_intdigest(int(prints[p]).to_bytes(8, "little"), seed=inner) for p in range(1, n)}
+    assert chosen[0].tolist() == sorted(hashes, key=hashes.__getitem__)[:keep]
+
+
+@given(webs, st.data(), st.integers(1, 7), st.booleans())
+def test_entry_points(targets: list[list[int]], data: st.DataObject, every: int, attributed: bool) -> None:
+    attributes = [[data.draw(st.integers(0, 3)) for _ in some] for some in targets]
+    lists = lists_of(targets, attributes if attributed else None)
+    pages = np.array([page for page in range(N) if targets[page]], np.uint32)
+    firsts = np.append(0, np.cumsum([-(-len(targets[page]) // every) for page in pages]))
+    bits, before, attribute = (np.zeros(int(firsts[-1]), np.uint32) for _ in range(3))
+    links = sum(map(len, targets))
+    ordered, places = np.zeros(links, np.uint32), np.zeros(links, np.uint32)
+    parents.skip_points(lists, pages, every, bits, before, attribute, ordered, places, attributed)
+    link = 0
+    for i, page in enumerate(pages.tolist()):
+        degree = len(targets[page])
+        for k, point in enumerate(range(int(firsts[i]), int(firsts[i + 1]))):
+            done = k * every
+            rest = degree - done
+            found, found_attributes = np.zeros(rest, np.uint32), np.zeros(rest, np.uint32)
+            start, stop = start_of(lists, page), start_of(lists, page + 1)
+            end = decode_part(
+                lists.words, start + bits[point], stop, rest, page, int(before[point]), int(attribute[point]),
+                lists.table, N, found, found_attributes, 0,
+            )  # fmt: skip
+            assert end == stop
+            assert found.tolist() == targets[page][done:]
+            assert found_attributes.tolist() == (attributes[page][done:] if attributed else [0] * rest)
+        if attributed:
+            assert ordered[link : link + degree].tolist() == sorted(targets[page])
+            assert [targets[page][place] for place in places[link : link + degree]] == sorted(targets[page])
+            link += degree
+
+
+@given(webs, st.integers(0, N - 1), st.integers(0, N), st.integers(0, 400))
+def test_reading_many_lists(targets: list[list[int]], first: int, count: int, room: int) -> None:
+    lists = lists_of(targets)
+    count = min(count, N - first)
+    found, starts = np.zeros(room, np.uint32), np.zeros(count + 1, np.int64)
+    done = read_many(lists, first, count, found, NONE, starts)
+    wanted = targets[first : first + done]
+    assert [found[starts[i] : starts[i + 1]].tolist() for i in range(done)] == wanted
+    if done < count:
+        assert sum(map(len, wanted)) + len(targets[first + done]) > room, "as many as there is room for"
+
+
+@given(webs, st.sampled_from(["words", "base", "offset", "degree", "table"]), st.data())
+def test_damaged_lists_stay_in_bounds(targets: list[list[int]], part: str, data: st.DataObject) -> None:
+    lists = lists_of(targets)
+    values = getattr(lists, part).copy()
+    most = np.iinfo(values.dtype).max
+    for _ in range(3):
+        values[data.draw(st.integers(0, len(values) - 1))] = data.draw(st.integers(0, int(most)) | st.integers(0, 300))
+    damaged = Lists(**{**lists._asdict(), part: values})
+    found = np.zeros(200, np.uint32)
+    for page in range(N):
+        got = read_one(damaged, page, found, NONE)
+        assert got == DAMAGED or got == damaged.degree[page]
+        if got > 0:
+            assert (found[:got] < N).all()

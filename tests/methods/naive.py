@@ -1,0 +1,25 @@
+"""The slow truth: every published method as its paper and the rules of methods.md say, and nothing for speed.
+
+The fast methods are compared with these on small random webs. They share no code with them; of `cocite` they read a
+`Graph` at most. Where the papers are silent or contradict themselves, docs/decisions/0020 to 0024 say what was chosen.
+"""
+
+from tests.methods.naive_cited import cocitation, proximity
+from tests.methods.naive_hits import companion, kleinberg
+from tests.methods.naive_latent import densities, extended_cocitation, lli
+from tests.methods.naive_web import Link, NaiveWeb, Ranking, View, hash64
+
+__all__ = [
+    "Link",
+    "NaiveWeb",
+    "Ranking",
+    "View",
+    "cocitation",
+    "companion",
+    "densities",
+    "extended_cocitation",
+    "hash64",
+    "kleinberg",
+    "lli",
+    "proximity",
+]

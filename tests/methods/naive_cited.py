@@ -1,0 +1,114 @@
+"""Cocitation (Dean & Henzinger 1999, §2.2) and proximity, read word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Unpack
+
+from tests.methods.naive_start import Start
+from tests.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
+
+ENOUGH, TWICE = 15, 2
+"""Cocitation is content with a page that has 15 siblings cocited twice."""
+
+
+def siblings(view: View, seeds: Sequence[int], parents: int, window: int) -> set[int]:
+    """S: what the windows of the chosen parents show, of all query pages together."""
+    return {
+        child
+        for page in seeds
+        for parent in view.random_parents(page, parents)
+        for child in view.window(parent, page, window)
+    }
+
+
+def cocitation_degrees(view: View, seeds: Sequence[int], parents: int, window: int) -> dict[int, list[int]]:
+    """For each sibling, and each query page, the number of that page's chosen parents that link to the sibling.
+
+    Parents on one unit, or near-duplicates, are one parent that has the links of all.
+    """
+    candidates = siblings(view, seeds, parents, window)
+    degrees = {view.node(page): [0] * len(seeds) for page in candidates}
+    for which, page in enumerate(seeds):
+        for group in view.groups(view.random_parents(page, parents)):
+            for sibling in {
+                view.node(child) for parent in group for child in view.children(parent) if child in candidates
+            }:
+                degrees[sibling][which] += 1
+    return degrees
+
+
+def cocitation(
+    web: NaiveWeb,
+    seeds: list[int],
+    *,
+    parents: int = 2000,
+    window: int = 8,
+    unit: str = "none",
+    **switches: Unpack[Switches],
+) -> Ranking:
+    """Siblings by the number of chosen parents that they share with the query page."""
+
+    def good(view: View, page: int) -> bool:
+        degrees = cocitation_degrees(view, [page], parents, window)
+        return sum(degree >= TWICE for sibling, [degree] in degrees.items() if sibling != view.node(page)) >= ENOUGH
+
+    start = Start(web, seeds, unit, switches, good)
+    degrees = cocitation_degrees(start.view, start.used, parents, window)
+    return rank(
+        web,
+        {sibling: (sum(counts),) for sibling, counts in degrees.items()},
+        {sibling: sum(count > 0 for count in counts) for sibling, counts in degrees.items()},
+        start.never,
+        start.used,
+    )
+
+
+def nearness(view: View, parent: int, page: int, alpha: float, block_weight: float) -> dict[int, float]:
+    """How near to its link to a page a parent's other links are.
+
+    d links further on counts d^-alpha; of a link in another block only 1 / block_weight of that. Where one of the two
+    blocks is unknown there is the distance alone.
+    """
+    links = view.links(parent)
+    at = next(place for place, link in enumerate(links) if link.target == page)
+    near = {}
+    for place, link in enumerate(links):
+        if place != at:
+            apart = link.block >= 0 and links[at].block >= 0 and link.block != links[at].block
+            near[link.target] = abs(place - at) ** -alpha / (block_weight if apart else 1.0)
+    return near
+
+
+def proximity(
+    web: NaiveWeb,
+    seeds: list[int],
+    *,
+    parents: int = 2000,
+    window: int = 0,
+    unit: str = "none",
+    alpha: float = 0.81,
+    block_weight: float = 10.0,
+    **switches: Unpack[Switches],
+) -> Ranking:
+    """Siblings by the sum, over the chosen parents, of how near to the query page's link theirs stands."""
+    start = Start(web, seeds, unit, switches, lambda view, page: bool(siblings(view, [page], parents, window)))
+    view = start.view
+    candidates = siblings(view, start.used, parents, window)
+    scores = {view.node(page): [0.0] * len(start.used) for page in candidates}
+    for which, page in enumerate(start.used):
+        for group in view.groups(view.random_parents(page, parents)):
+            best: dict[int, float] = {}
+            for parent in group:
+                for sibling, near in nearness(view, parent, page, alpha, block_weight).items():
+                    if sibling in candidates:
+                        best[view.node(sibling)] = max(near, best.get(view.node(sibling), 0.0))
+            for sibling, near in best.items():
+                scores[sibling][which] += near
+    return rank(
+        web,
+        {sibling: (sum(parts),) for sibling, parts in scores.items()},
+        {sibling: sum(part > 0 for part in parts) for sibling, parts in scores.items()},
+        start.never,
+        start.used,
+    )

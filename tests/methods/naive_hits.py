@@ -1,0 +1,125 @@
+"""Companion (Dean & Henzinger 1999, §2.1) and Kleinberg's HITS round a page (there, §5), read word by word."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Unpack
+
+import numpy as np
+
+from tests.methods.naive_start import Start
+from tests.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
+
+Edge = tuple[int, int]
+Gather = Callable[[View, int], set[int]]
+
+
+def edges_between(view: View, pages: Collection[int]) -> set[Edge]:
+    """Every link between two of the pages on different units, then near-duplicates put together."""
+    links = {
+        (source, target)
+        for source in pages
+        for target in view.children(source)
+        if target in pages and view.unit(source) != view.unit(target)
+    }
+    merged = {(view.node(source), view.node(target)) for source, target in links}
+    return {
+        (source, target) for source, target in merged if view.unit(source) != view.unit(target) and source != target
+    }
+
+
+def weights(view: View, edges: Iterable[Edge]) -> tuple[dict[Edge, float], dict[Edge, float]]:
+    """Authority weight: 1 / edges from one unit to one page. Hub weight: 1 / edges from one page to one unit."""
+    edges = list(edges)
+    into = Counter((view.unit(source), target) for source, target in edges)
+    out_of = Counter((source, view.unit(target)) for source, target in edges)
+    authority = {(source, target): 1 / into[view.unit(source), target] for source, target in edges}
+    hub = {(source, target): 1 / out_of[source, view.unit(target)] for source, target in edges}
+    return authority, hub
+
+
+def hits(
+    edges: Collection[Edge], authority_weight: dict[Edge, float], hub_weight: dict[Edge, float], rounds: int
+) -> tuple[dict[int, float], dict[int, float], int, float]:
+    """Authority and hub scores of all ends of edges; also the number of rounds and the last round's largest change."""
+    nodes = sorted({node for edge in edges for node in edge})
+    order, place = sorted(edges), {node: at for at, node in enumerate(nodes)}
+    sources, targets = (np.array([place[edge[end]] for edge in order]) for end in (0, 1))
+    to_authority, to_hub = (np.array([weight[edge] for edge in order]) for weight in (authority_weight, hub_weight))
+    authority, hub = np.ones(len(nodes)), np.ones(len(nodes))
+    change, done = math.inf, 0
+    while done < rounds and change >= 1e-8:
+        before = authority, hub
+        authority = np.bincount(targets, hub[sources] * to_authority, len(nodes))
+        hub = np.bincount(sources, authority[targets] * to_hub, len(nodes))
+        authority, hub = authority / np.linalg.norm(authority), hub / np.linalg.norm(hub)
+        change = max(float(np.abs(authority - before[0]).max()), float(np.abs(hub - before[1]).max()))
+        done += 1
+    return dict(zip(nodes, authority.tolist(), strict=True)), dict(zip(nodes, hub.tolist(), strict=True)), done, change
+
+
+def authorities(
+    web: NaiveWeb, seeds: list[int], unit: str, switches: Switches, gather: Gather, weighted: bool, rounds: int
+) -> Ranking:
+    """Build the graph round all query pages, run HITS on it, and rank its authorities."""
+    start = Start(web, seeds, unit, switches, lambda view, page: bool(edges_between(view, gather(view, page))))
+    view = start.view
+    gathered: Sequence[set[int]] = [gather(view, page) for page in start.used]
+    edges = edges_between(view, set().union(*gathered))
+    if not edges:
+        return Ranking([], start.used, {"rounds": 0, "residual": 0.0, "edges": 0})
+    ones = dict.fromkeys(edges, 1.0)
+    authority, _, done, change = hits(edges, *(weights(view, edges) if weighted else (ones, ones)), rounds)
+    reached = Counter(node for pages in gathered for node in {view.node(page) for page in pages})
+    scores = {node: (score,) for node, score in authority.items()}
+    facts = {"rounds": done, "residual": change, "edges": len(edges)}
+    return rank(web, scores, reached, start.never, start.used, facts)
+
+
+def companion(
+    web: NaiveWeb,
+    seeds: list[int],
+    *,
+    parents: int = 2000,
+    window: int = 8,
+    children: int = 40,
+    child_parents: int = 8,
+    unit: str = "site",
+    rounds: int = 200,
+    **switches: Unpack[Switches],
+) -> Ranking:
+    """The authorities of the vicinity graph, edges weighted by how many come from one unit."""
+
+    def gather(view: View, page: int) -> set[int]:
+        nodes = {page}
+        for parent in view.random_parents(page, parents):
+            nodes |= {parent, *view.window(parent, page, window)}
+        for child in view.children(page)[:children]:
+            nodes |= {child, *view.best_parents(child, child_parents, other_than=page)}
+        return nodes
+
+    return authorities(web, seeds, unit, switches, gather, True, rounds)
+
+
+def kleinberg(
+    web: NaiveWeb,
+    seeds: list[int],
+    *,
+    parents: int = 200,
+    in_links: int = 50,
+    unit: str = "site",
+    rounds: int = 200,
+    **switches: Unpack[Switches],
+) -> Ranking:
+    """The authorities among the page, its parents, and what points to them or is pointed to by them."""
+
+    def gather(view: View, page: int) -> set[int]:
+        start = {page, *view.random_parents(page, parents)}
+        nodes = set(start)
+        for member in start:
+            nodes |= {*view.children(member), *view.random_parents(member, in_links)}
+        return nodes
+
+    return authorities(web, seeds, unit, {"merge": False, **switches}, gather, False, rounds)
