@@ -1,6 +1,6 @@
 """How good the plain, slow readings of the papers are on the awesome lists: the figures that fast methods must meet.
 
-    python bench/naive_quality.py --store STORE --judgements J.tsv.gz --judge judge.py [--queries 500] [--only companion]
+    python bench/naive_quality.py --store STORE --judgements J.tsv.gz --judge judge.py [--queries 500] [--only lli]
 
 Prints a table beside the figures that the data's own README gives for the same settings.
 """
@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tables import show  # noqa: E402
-from tests.methods import naive  # noqa: E402
+from tests.methods import naive
 
-from cocite.graph.store import Graph  # noqa: E402
+from cocite.graph.store import Graph
+from tables import show
 
 BACK = {"children": 0, "merge": False, "chop": "none"}
 PLAIN = {"merge": False, "chop": "none"}
@@ -46,8 +46,9 @@ SETTINGS = [
     Setting("cocitation, chopping", "cocitation", {"merge": False}, "0.132 / 0.095"),
     Setting("cocitation, defaults", "cocitation", {}),
     Setting("cocitation by site", "cocitation", {"unit": "site", **PLAIN}),
-    Setting("citation proximity", "proximity", {"block_weight": 1.0, **PLAIN}, "0.128 / 0.094"),
-    Setting("proximity", "proximity", PLAIN, "0.177 / 0.137"),
+    Setting("proximity by distance alone", "proximity", {"block_weight": 0.0, **PLAIN}, "0.128 / 0.094"),
+    Setting("proximity", "proximity", PLAIN),
+    Setting("proximity, in-degree^0.2", "proximity", {"popularity": 0.2, **PLAIN}, "0.177 / 0.137"),
     Setting("proximity, defaults", "proximity", {}),
     Setting("companion by host", "companion", {"unit": "host", "rounds": 30, **BACK}, "0.063 / 0.037"),
     Setting("companion by site", "companion", {"rounds": 30, **BACK}, "0.123 / 0.091"),

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import combinations
 from math import inf
@@ -139,8 +139,9 @@ class Naive:
             return [Capture(own, when, True, leads=redirect, captured=captured)]
         capture = Capture(
             own, when, True, [link for link in links if link], "", record.partial,
-            one_line(record.title, 500), lines([one_line(text, 300) for text in record.headings]), record.text, captured,
-            record.status if record.status and 0 <= record.status <= 999 else 0, language(record.lang), record.noindex,
+            one_line(record.title, 500), lines([one_line(text, 300) for text in record.headings]), record.text,
+            captured, record.status if record.status and 0 <= record.status <= 999 else 0, language(record.lang),
+            record.noindex,
         )  # fmt: skip
         if not canonical or canonical == own or registrable(canonical) != registrable(own):
             return [capture]
@@ -171,12 +172,7 @@ class Naive:
                 captures.append(Capture(name, captured, True, leads=old.aliases[name], captured=captured))
             elif page.fetched:
                 assert record is not None
-                captures.append(
-                    Capture(
-                        name, record.captured, record.own, page.links, "", False, record.title, record.headings,
-                        record.text, record.captured, record.status, record.language, record.noindex,
-                    )  # fmt: skip
-                )
+                captures.append(replace(record, when=record.captured, page=name, links=page.links, partial=False))
         return captures
 
     # ------------------------------------------------------------------------------------------- what counts in the end

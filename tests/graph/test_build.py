@@ -13,7 +13,7 @@ from cocite.graph.store import Graph
 from cocite.sources.records import Page
 from tests.graph.compare import assert_same
 from tests.graph.naive import Naive
-from tests.graph.webs import addresses, examples, files_of, make, page, tight, webs
+from tests.graph.webs import ADDRESSES, examples, files_of, make, page, tight, webs
 
 
 @examples(40)
@@ -27,3 +27,34 @@ def test_a_store_is_what_the_slow_truth_says(fast_root: Path, pages: list[Page],
         make(path, pages, per_batch)
         assert_same(Graph(path), truth)
         assert check(path) == []
+
+
+@examples(8)
+@given(webs)
+def test_threads_and_limits_do_not_change_a_byte(fast_root: Path, pages: list[Page]) -> None:
+    if not Naive(pages).pages:
+        return
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        stores = [Path(folder) / name for name in ("one", "two", "again")]
+        with tight():
+            for store, threads in zip(stores, (1, 2, 5), strict=True):
+                make(store, pages, 2, threads=threads)
+        one, two, again = (files_of(store) for store in stores)
+        assert one == two == again
+        assert len({Graph(store).manifest["id"] for store in stores}) == 1
+
+
+def test_the_threads_of_a_larger_build_do_not_change_a_byte(place: Path) -> None:
+    urls = [f"https://site{i % 97}.example/page/{i}" for i in range(3000)]
+    pages = [
+        page(url, *(urls[(i * k * k + k) % 3000] for k in range(1, 9)), *ADDRESSES[i % 9 :: 9])
+        for i, url in enumerate(urls)
+    ]
+    with tight():
+        for threads in (1, 4):
+            make(place / f"{threads}", pages, 50, threads=threads)
+    assert files_of(place / "1") == files_of(place / "4")
+    make(place / "loose", pages, 50)
+    loose, truth = Graph(place / "loose"), Naive(pages)
+    assert_same(loose, truth)
+    assert check(place / "loose") == []

@@ -59,7 +59,12 @@ def test_a_code_worked_out_by_hand() -> None:
     # Lengths 1, 2, 3, 3: codes 0, 10, 110, 111; stored with their first bit lowest: 0, 01, 011, 111.
     code = Code.from_lengths(np.array([3, 1, 3, 2], np.uint8))
     assert code.codes.tolist() == [0b011, 0b0, 0b111, 0b01]
-    assert [int(code.table[bits]) for bits in (0b000, 0b001, 0b011, 0b111)] == [1 << 4 | 1, 3 << 4 | 2, 0 << 4 | 3, 2 << 4 | 3]
+    assert [int(code.table[bits]) for bits in (0b000, 0b001, 0b011, 0b111)] == [
+        1 << 4 | 1,
+        3 << 4 | 2,
+        0 << 4 | 3,
+        2 << 4 | 3,
+    ]
 
 
 @given(counts)

@@ -30,7 +30,9 @@ class Million:
         numbers = np.arange(LINKS) * 7919 % LINKS  # 7919 is prime: every number once, in no order
         numbers = np.insert(numbers, LINKS // 2, numbers[:100])
         urls = pc.binary_join_element_wise("https://example.com/p", pa.array(numbers).cast(pa.string()), "")
-        links = pa.StructArray.from_arrays([urls, pa.array(np.arange(len(numbers)) // 1000, pa.int32())], ["url", "block"])
+        links = pa.StructArray.from_arrays(
+            [urls, pa.array(np.arange(len(numbers)) // 1000, pa.int32())], ["url", "block"]
+        )
         lists = pa.ListArray.from_arrays(pa.array([0, len(numbers)], pa.int32()), links)
         yield pa.RecordBatch.from_arrays([pa.array(["https://example.com/"]), lists], ["url", "links"])
 
@@ -71,7 +73,12 @@ def test_a_page_of_a_million_links(place: Path) -> None:
 
 
 def test_parents_are_chosen_above_the_limits_only(place: Path) -> None:
-    popular = {"https://a.example/": 256, "https://b.example/": 257, "https://c.example/": 2000, "https://d.example/": 2001}
+    popular = {
+        "https://a.example/": 256,
+        "https://b.example/": 257,
+        "https://c.example/": 2000,
+        "https://d.example/": 2001,
+    }
     pages: list[Page] = []
     for i in range(2001):
         targets = [target for target, count in popular.items() if i < count]

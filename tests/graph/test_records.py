@@ -23,7 +23,13 @@ def targets(graph: Graph, address: str) -> list[str]:
 
 
 def test_links_are_distinct_the_first_kept_and_never_to_the_page_itself(place: Path) -> None:
-    links = [Link(B, "first", 0), Link(A), Link(C, "c", 1), Link("http://www.b.example", "second", 2), Link("mailto:x@y")]
+    links = [
+        Link(B, "first", 0),
+        Link(A),
+        Link(C, "c", 1),
+        Link("http://www.b.example", "second", 2),
+        Link("mailto:x@y"),
+    ]
     make(place / "s", [Page(A, links=links)])
     graph = Graph(place / "s")
     assert targets(graph, A) == [B, C]
@@ -141,7 +147,12 @@ def test_a_text_is_cleaned_whatever_its_neighbours_hold(place: Path) -> None:
 
 
 def test_ports_and_homes_of_one_host_are_the_sites_that_pages_say(place: Path) -> None:
-    urls = ["https://u.example/~ann/", "https://u.example/~bob/", "https://u.example:81/~ann/x", "https://u.example:81/"]
+    urls = [
+        "https://u.example/~ann/",
+        "https://u.example/~bob/",
+        "https://u.example:81/~ann/x",
+        "https://u.example:81/",
+    ]
     make(place / "s", [Page(url) for url in urls])
     graph = Graph(place / "s")
     sites = {url: int(graph.site_of[graph.find(url)]) for url in urls}
@@ -171,7 +182,13 @@ def test_blocks_beyond_the_largest_are_the_largest(place: Path) -> None:
 
 
 def test_links_by_block_with_headings(place: Path) -> None:
-    links = [Link(B, block=1), Link(C), Link(D, block=0), Link("https://e.example/", block=1), Link("https://f.example/", block=9)]
+    links = [
+        Link(B, block=1),
+        Link(C),
+        Link(D, block=0),
+        Link("https://e.example/", block=1),
+        Link("https://f.example/", block=9),
+    ]
     make(place / "s", [Page(A, headings=["Zero", "One"], links=links)])
     graph = Graph(place / "s")
     found = [(heading, [graph.address(int(t)) for t in some]) for heading, some in graph.blocks(graph.find(A))]
@@ -188,7 +205,12 @@ def test_options_leave_texts_out(place: Path) -> None:
 
 def test_unusable_records_are_counted(place: Path) -> None:
     report = Report()
-    pages = [Page("mailto:x"), page(A, "javascript:1", B), Page(C, captured="yesterday"), Page(D, links=[Link(A, weight=7)])]
+    pages = [
+        Page("mailto:x"),
+        page(A, "javascript:1", B),
+        Page(C, captured="yesterday"),
+        Page(D, links=[Link(A, weight=7)]),
+    ]
     build([Records(pages)], place / "s", report)
     assert sum(report.skipped.values()) == 4
     assert Graph(place / "s").pages == 4
@@ -206,7 +228,7 @@ def test_a_small_memory_setting_is_enough_for_a_small_web(place: Path) -> None:
     assert targets(Graph(place / "s"), A) == [B]
 
 
-@pytest.mark.parametrize("name", ["web[1].cocite", "web*.cocite", "it's a ?.cocite", "ünï \"x\".cocite"])
+@pytest.mark.parametrize("name", ["web[1].cocite", "web*.cocite", "it's a ?.cocite", 'ünï "x".cocite'])
 def test_odd_paths(place: Path, name: str) -> None:
     make(place / name, [page(A, B)])
     assert targets(Graph(place / name), A) == [B]

@@ -75,7 +75,8 @@ LIMITS = {
 @contextmanager
 def tight() -> Iterator[None]:
     """Every limit so low that a web of fifty pages meets it: many batches, buckets, parts of the table, text ranges."""
-    number_fingerprints, sorter, gather = resolve.Resolved.number, sort_links.LinkSorter.__init__, build_module.gather_texts
+    number_fingerprints, sorter = resolve.Resolved.number, sort_links.LinkSorter.__init__
+    gather = build_module.gather_texts
 
     def in_parts(self: Any, fingerprints: Any, memory: int, progress: Any) -> None:
         number_fingerprints(self, fingerprints, 512, progress)

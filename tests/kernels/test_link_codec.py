@@ -84,13 +84,16 @@ def test_an_escape_and_a_jump_worked_out_by_hand() -> None:
 def test_the_cheaper_of_base_and_previous_is_taken() -> None:
     code = code_of(dict.fromkeys([mode << 6 | length for mode in range(4) for length in range(8)], 6) | {ESCAPE: 6})
     near_base, _ = encoded(1000, [500, 1001], [], code)
-    # 500 = 1000 - 1 - 499 needs the escape (15 bits) and 8 of L = 9; 1001 = 1000 + 1 + 0 from the base: 6 bits, not 15 + 8.
+    # 500 = 1000 - 1 - 499 needs the escape (15 bits) and 8 of L = 9; 1001 = 1000 + 1 + 0 from the base: 6, not 15 + 8.
     assert encoded(1000, [500, 1001], [], code)[1] == 6 + 9 + 8 + 6
     assert decoded(near_base, 29, 2, 1000, code) == ([500, 1001], [0, 0])
 
 
 attributes = st.one_of(
-    st.just(0), st.integers(1, 4), st.integers(0, 2**24 - 1), st.builds(lambda f, b: f << 24 | b, st.integers(0, 255), st.integers(0, 9))
+    st.just(0),
+    st.integers(1, 4),
+    st.integers(0, 2**24 - 1),
+    st.builds(lambda f, b: f << 24 | b, st.integers(0, 255), st.integers(0, 9)),
 )
 small = st.integers(0, 300)
 anywhere = st.integers(0, MOST - 1) | st.sampled_from([0, 1, MOST - 2, MOST - 1, 2**31, 2**16])

@@ -21,7 +21,9 @@ def array(values: list[int]) -> NDArray[np.uint64]:
     return np.array(values, np.uint64)
 
 
-@given(st.lists(fingerprints, unique=True, max_size=60), st.lists(fingerprints, max_size=30), st.sampled_from([1, 2, 8]))
+@given(
+    st.lists(fingerprints, unique=True, max_size=60), st.lists(fingerprints, max_size=30), st.sampled_from([1, 2, 8])
+)
 def test_the_table_finds_what_is_in_it(known: list[int], others: list[int], parts: int) -> None:
     asked = array([*known, *others, 0])
     numbers = np.full(len(asked), 77, np.uint32)
@@ -34,7 +36,9 @@ def test_the_table_finds_what_is_in_it(known: list[int], others: list[int], part
     assert numbers.tolist() == [truth.get(int(value), MISSING) for value in asked]
 
 
-@given(st.lists(fingerprints, unique=True, min_size=1, max_size=60), st.integers(1, 6), st.lists(fingerprints, max_size=20))
+@given(
+    st.lists(fingerprints, unique=True, min_size=1, max_size=60), st.integers(1, 6), st.lists(fingerprints, max_size=20)
+)
 def test_buckets_find_what_is_in_them(known: list[int], bits: int, others: list[int]) -> None:
     starts, pages = np.zeros((1 << bits) + 1, np.int64), np.zeros(len(known), np.uint32)
     hashing.count_buckets(array(known), 64 - bits, starts)
@@ -53,7 +57,10 @@ def test_two_pages_with_one_fingerprint_are_noticed() -> None:
     assert hashing.fill_buckets(twins, 63, starts, pages) == 3
 
 
-@given(st.lists(st.integers(0, 2**32 - 1), min_size=5, max_size=5), st.lists(st.integers(0, 2**32 - 1), min_size=4, max_size=4))
+@given(
+    st.lists(st.integers(0, 2**32 - 1), min_size=5, max_size=5),
+    st.lists(st.integers(0, 2**32 - 1), min_size=4, max_size=4),
+)
 def test_damaged_buckets_stay_in_bounds(starts: list[int], pages: list[int]) -> None:
     known = array([1, 2**62, 2**63, 2**64 - 1])
     for value in known:

@@ -18,8 +18,12 @@ from cocite.kernels.name_codec import BLOCK, LONGEST_KEY
 
 Bytes = NDArray[np.uint8]
 
-alphabet = st.sampled_from([b"com,example)", b"\x03a", b"\x03index", b"\x02q=", b"0", b"1", b"z", "ü名".encode(), b"\xff", b"\x01"])
-keys = st.lists(alphabet, min_size=1, max_size=12).map(b"".join) | st.binary(min_size=1, max_size=9).filter(lambda b: 0 not in b)
+alphabet = st.sampled_from(
+    [b"com,example)", b"\x03a", b"\x03index", b"\x02q=", b"0", b"1", b"z", "ü名".encode(), b"\xff", b"\x01"]
+)
+keys = st.lists(alphabet, min_size=1, max_size=12).map(b"".join) | st.binary(min_size=1, max_size=9).filter(
+    lambda b: 0 not in b
+)
 key_lists = st.lists(keys, min_size=1, max_size=70, unique=True).map(sorted)
 
 
@@ -54,9 +58,7 @@ class Names:
 
     def run(self, first: int, count: int, room: int) -> list[bytes] | int:
         data, offsets = np.empty(room, np.uint8), np.zeros(count + 1, np.int64)
-        done = name_codec.decode_names(
-            self.words, self.starts, *self.tables, first, count, self.buffer, data, offsets
-        )
+        done = name_codec.decode_names(self.words, self.starts, *self.tables, first, count, self.buffer, data, offsets)
         if done < 0:
             return int(done)
         return [data[offsets[i] : offsets[i + 1]].tobytes() for i in range(done)]

@@ -28,7 +28,11 @@ def test_hosts_and_the_first_letter_of_paths() -> None:
         ("name:12", "name:12", ""), ("name:a)b/c", "name:a)b/c", ""),
     ]  # fmt: skip
     data, offsets = joined([key(name).encode() for name, _, _ in names])
-    first, lengths, initials = np.zeros(len(names), np.bool_), np.zeros(len(names), np.int64), np.zeros(len(names), np.uint8)
+    first, lengths, initials = (
+        np.zeros(len(names), np.bool_),
+        np.zeros(len(names), np.int64),
+        np.zeros(len(names), np.uint8),
+    )
     mark_hosts(data, offsets, first, lengths, initials)
     hosts = [host for _, host, _ in names]
     assert first.tolist() == [host != before for host, before in zip(hosts, ["", *hosts], strict=False)]

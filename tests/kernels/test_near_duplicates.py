@@ -84,7 +84,10 @@ def test_components_are_transitive() -> None:
 def webs(draw: st.DrawFn) -> list[list[int]]:
     """Pages whose links are copies of one of a few templates, with some links dropped, changed or added."""
     n = 120
-    templates = [draw(st.permutations(range(n)))[: draw(st.sampled_from([11, 18, 19, 20, 21, 22, 39, 40, 41, 60]))] for _ in range(2)]
+    templates = [
+        draw(st.permutations(range(n)))[: draw(st.sampled_from([11, 18, 19, 20, 21, 22, 39, 40, 41, 60]))]
+        for _ in range(2)
+    ]
     pages: list[list[int]] = []
     for _ in range(draw(st.integers(2, 14))):
         links = list(draw(st.sampled_from(templates)))

@@ -41,7 +41,9 @@ def test_parents_of_smallest_hash(targets: list[list[int]], keep: int) -> None:
     pages = np.array([page for page in range(N) if len(into[page]) >= keep], np.uint32)
     chosen = np.zeros((len(pages), keep), np.uint32)
     assert parents.sample_of_all(lists_of(into), pages, prints, np.uint64(42), keep, chosen) == len(pages)
-    assert chosen.tolist() == [sorted(into[p], key=lambda parent, p=p: hash_of(p, parent))[:keep] for p in pages.tolist()]
+    assert chosen.tolist() == [
+        sorted(into[p], key=lambda parent, p=p: hash_of(p, parent))[:keep] for p in pages.tolist()
+    ]
 
 
 def test_a_sample_of_many_parents() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,7 +40,9 @@ def test_circles_and_chains(leads: list[int]) -> None:
 
 def test_a_long_chain_is_no_long_walk() -> None:
     n = 200_000
-    alias = np.minimum(np.arange(1, n + 1), n - 1).astype(np.uint32)  # each leads to the next: n²/2 steps if walked anew
+    alias = np.minimum(np.arange(1, n + 1), n - 1).astype(
+        np.uint32
+    )  # each leads to the next: n²/2 steps if walked anew
     assert sorting.find_circles(alias, np.full(n, MISSING, np.uint32)) == 0
     assert sorting.resolve_aliases(alias) == n - 1
     assert (alias == n - 1).all()
@@ -57,7 +61,9 @@ def test_the_greatest_order_wins_and_the_latest_of_equals(records: list[tuple[in
     partial = np.array([partial for _, _, partial in records], np.bool_)
     sorting.choose_records(np.array(sequence, np.int64), pages, orders, partial, 100, best_order, best_record)
     for page in range(5):
-        some = [(records[r][1], place, r) for place, r in enumerate(sequence) if records[r][0] == page and not records[r][2]]
+        some = [
+            (records[r][1], place, r) for place, r in enumerate(sequence) if records[r][0] == page and not records[r][2]
+        ]
         assert best_record[page] == (100 + max(some)[2] if some else MISSING)
     assert best_record[5] == MISSING
 
@@ -90,7 +96,7 @@ def test_turning_links_round(lists: list[list[int]]) -> None:
     np.cumsum(counts, out=counts)
     row_target, row_source = np.zeros(len(targets), np.uint32), np.zeros(len(targets), np.uint32)
     sorting.turn_rows(starts, 0, targets, of_cell, shift, counts[:-1].copy(), row_target, row_source)
-    for bucket, (low, high) in enumerate(zip(borders, borders[1:], strict=False)):
+    for bucket, (low, high) in enumerate(pairwise(borders)):
         a, z = counts[bucket], counts[bucket + 1]
         begin, sources = np.zeros(high - low + 1, np.int64), np.zeros(z - a, np.uint32)
         sorting.sort_turned(row_target[a:z], row_source[a:z], low, begin, sources)

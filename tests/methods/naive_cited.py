@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Unpack
 
@@ -31,9 +32,8 @@ def cocitation_degrees(view: View, seeds: Sequence[int], parents: int, window: i
     degrees = {view.node(page): [0] * len(seeds) for page in candidates}
     for which, page in enumerate(seeds):
         for group in view.groups(view.random_parents(page, parents)):
-            for sibling in {
-                view.node(child) for parent in group for child in view.children(parent) if child in candidates
-            }:
+            linked = {child for parent in group for child in view.children(parent) if child in candidates}
+            for sibling in {view.node(child) for child in linked}:
                 degrees[sibling][which] += 1
     return degrees
 
@@ -65,19 +65,20 @@ def cocitation(
 
 
 def nearness(view: View, parent: int, page: int, alpha: float, block_weight: float) -> dict[int, float]:
-    """How near to its link to a page a parent's other links are.
+    """How near to its link to a page a parent's other links are: distance^-alpha, and more in the same block.
 
-    d links further on counts d^-alpha; of a link in another block only 1 / block_weight of that. Where one of the two
-    blocks is unknown there is the distance alone.
+    A block of n links adds block_weight / ln(2 + n) to each: the fewer it holds, the more it says about them.
     """
     links = view.links(parent)
     at = next(place for place, link in enumerate(links) if link.target == page)
-    near = {}
-    for place, link in enumerate(links):
-        if place != at:
-            apart = link.block >= 0 and links[at].block >= 0 and link.block != links[at].block
-            near[link.target] = abs(place - at) ** -alpha / (block_weight if apart else 1.0)
-    return near
+    block = links[at].block
+    size = sum(link.block == block for link in links)
+    return {
+        link.target: abs(place - at) ** -alpha
+        + (block_weight / math.log(2 + size) if link.block == block and block >= 0 else 0.0)
+        for place, link in enumerate(links)
+        if place != at
+    }
 
 
 def proximity(
@@ -89,9 +90,14 @@ def proximity(
     unit: str = "none",
     alpha: float = 0.81,
     block_weight: float = 10.0,
+    popularity: float = 0.0,
     **switches: Unpack[Switches],
 ) -> Ranking:
-    """Siblings by the sum, over the chosen parents, of how near to the query page's link theirs stands."""
+    """Siblings by the sum, over the chosen parents, of how near to the query page's link theirs stands.
+
+    Parents on one unit, or near-duplicates, give the best of their values once. The sum is multiplied by the sibling's
+    in-degree to the power of `popularity`.
+    """
     start = Start(web, seeds, unit, switches, lambda view, page: bool(siblings(view, [page], parents, window)))
     view = start.view
     candidates = siblings(view, start.used, parents, window)
@@ -107,7 +113,7 @@ def proximity(
                 scores[sibling][which] += near
     return rank(
         web,
-        {sibling: (sum(parts),) for sibling, parts in scores.items()},
+        {sibling: (sum(parts) * web.in_degree(sibling) ** popularity,) for sibling, parts in scores.items()},
         {sibling: sum(part > 0 for part in parts) for sibling, parts in scores.items()},
         start.never,
         start.used,

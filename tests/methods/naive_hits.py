@@ -8,11 +8,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tests.methods.naive_start import Start
 from tests.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
 
 Edge = tuple[int, int]
+Vector = NDArray[np.float64]
 Gather = Callable[[View, int], set[int]]
 
 
@@ -25,9 +27,7 @@ def edges_between(view: View, pages: Collection[int]) -> set[Edge]:
         if target in pages and view.unit(source) != view.unit(target)
     }
     merged = {(view.node(source), view.node(target)) for source, target in links}
-    return {
-        (source, target) for source, target in merged if view.unit(source) != view.unit(target) and source != target
-    }
+    return {(source, target) for source, target in merged if view.unit(source) != view.unit(target)}
 
 
 def weights(view: View, edges: Iterable[Edge]) -> tuple[dict[Edge, float], dict[Edge, float]]:
@@ -48,16 +48,24 @@ def hits(
     order, place = sorted(edges), {node: at for at, node in enumerate(nodes)}
     sources, targets = (np.array([place[edge[end]] for edge in order]) for end in (0, 1))
     to_authority, to_hub = (np.array([weight[edge] for edge in order]) for weight in (authority_weight, hub_weight))
-    authority, hub = np.ones(len(nodes)), np.ones(len(nodes))
+    authority: Vector = np.ones(len(nodes))
+    hub: Vector = np.ones(len(nodes))
     change, done = math.inf, 0
     while done < rounds and change >= 1e-8:
         before = authority, hub
-        authority = np.bincount(targets, hub[sources] * to_authority, len(nodes))
-        hub = np.bincount(sources, authority[targets] * to_hub, len(nodes))
+        authority = summed(targets, hub[sources] * to_authority, len(nodes))
+        hub = summed(sources, authority[targets] * to_hub, len(nodes))
         authority, hub = authority / np.linalg.norm(authority), hub / np.linalg.norm(hub)
         change = max(float(np.abs(authority - before[0]).max()), float(np.abs(hub - before[1]).max()))
         done += 1
     return dict(zip(nodes, authority.tolist(), strict=True)), dict(zip(nodes, hub.tolist(), strict=True)), done, change
+
+
+def summed(places: NDArray[np.int64], values: Vector, length: int) -> Vector:
+    """A vector of sums: each value is added at its place."""
+    total = np.zeros(length)
+    np.add.at(total, places, values)
+    return total
 
 
 def authorities(

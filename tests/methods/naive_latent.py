@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple, Unpack
 
 import numpy as np
@@ -79,11 +80,8 @@ def shared(side: Side) -> dict[int, list[float]]:
 def kept(singular: Matrix, epsilon: float) -> tuple[int, int]:
     """(k, rank): the smallest k at which singular values fall by the share epsilon; those beyond the rank are 0."""
     values = [float(s) for s in singular if s > 1e-6 * singular[0]]
-    rank_of = len(values)
-    values.append(0.0)
-    return next(
-        k for k in range(1, rank_of + 1) if (values[k - 1] - values[k]) / values[k - 1] >= epsilon - 1e-9
-    ), rank_of
+    falls = [(here - after) / here for here, after in pairwise([*values, 0.0])]
+    return next(k for k, fall in enumerate(falls, 1) if fall >= epsilon - 1e-9), len(values)
 
 
 def similarities(side: Side, epsilon: float) -> tuple[dict[int, list[float]], tuple[int, int]]:
@@ -100,10 +98,8 @@ def similarities(side: Side, epsilon: float) -> tuple[dict[int, list[float]], tu
         lengths = float(np.linalg.norm(row)), float(np.linalg.norm(query))
         return abs(float(row @ query)) / (lengths[0] * lengths[1]) if min(lengths) >= tiny else 0.0
 
-    return {page: [cosine(row, query) for query in queries] for page, row in zip(side.pages, rows, strict=True)}, (
-        k,
-        rank_of,
-    )
+    cosines = [[cosine(row, query) for query in queries] for row in rows]
+    return dict(zip(side.pages, cosines, strict=True)), (k, rank_of)
 
 
 def page_source(

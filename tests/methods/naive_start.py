@@ -32,4 +32,5 @@ class Start:
                 self.used.append(page if found is None else found)
         self.used = list(dict.fromkeys(self.used))
         self.view = view(self.used)
-        self.never = {self.view.node(page) for page in [*seeds, *self.used]} | set(seeds) | set(self.used)
+        asked = {*seeds, *self.used}
+        self.never = asked | {self.view.node(page) for page in asked} | self.view.stop

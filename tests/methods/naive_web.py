@@ -56,7 +56,9 @@ class NaiveWeb:
         addresses: Mapping[int, str] | None = None,
         fingerprints: Mapping[int, int] | None = None,
         representatives: Mapping[int, int] | None = None,
+        aliases: Mapping[int, int] | None = None,
     ) -> None:
+        """Without `fingerprints` and `representatives` they are worked out from addresses and links."""
         self.links: dict[int, list[Link]] = {}
         self.parents: dict[int, list[int]] = {}
         for page, its_links in sorted(links.items()):
@@ -71,7 +73,8 @@ class NaiveWeb:
         self.addresses = addresses or {}
         self.fingerprints = fingerprints or {}
         self.representatives = near_duplicates(self) if representatives is None else representatives
-        self._page_of = {address: page for page, address in self.addresses.items()}
+        self.aliases = aliases or {}
+        self._page_of = {address: self.aliases.get(page, page) for page, address in self.addresses.items()}
 
     @classmethod
     def from_graph(cls, graph: Any) -> NaiveWeb:
@@ -85,6 +88,7 @@ class NaiveWeb:
             addresses={page: graph.canonical(page) for page in pages},
             fingerprints=dict(enumerate(graph.fingerprints.tolist())),
             representatives={page: graph.representative(page) for page in sources},
+            aliases={page: graph.lead(page) for page in pages},
         )
 
     def in_degree(self, page: int) -> int:
@@ -115,11 +119,11 @@ class NaiveWeb:
 def near_duplicates(web: NaiveWeb) -> dict[int, int]:
     """The representative of every page that has links: all pairs compared, then all that hang together."""
     sets = {page: {link.target for link in links} for page, links in web.links.items() if len(links) > 10}
-    alike = [
-        (a, b)
-        for a, b in combinations(sets, 2)
-        if 20 * len(sets[a] & sets[b]) >= 19 * max(map(len, (sets[a], sets[b])))
-    ]
+
+    def are_alike(a: int, b: int) -> bool:
+        return 20 * len(sets[a] & sets[b]) >= 19 * max(len(sets[a]), len(sets[b]))
+
+    alike = [pair for pair in combinations(sets, 2) if are_alike(*pair)]
     chosen: dict[int, int] = {}
     for members in components(web.links, alike):
         best = min(members, key=lambda page: (-web.in_degree(page), page))
@@ -218,11 +222,12 @@ class View:
 
     def groups(self, pages: Iterable[int]) -> list[set[int]]:
         """Pages on one unit, and near-duplicates, together; transitively."""
+
+        def together(a: int, b: int) -> bool:
+            return self.unit(a) == self.unit(b) or self.node(a) == self.node(b)
+
         pages = list(pages)
-        pairs = combinations(pages, 2)
-        return components(
-            pages, [(a, b) for a, b in pairs if self.unit(a) == self.unit(b) or self.node(a) == self.node(b)]
-        )
+        return components(pages, [pair for pair in combinations(pages, 2) if together(*pair)])
 
 
 def six_digits(score: float) -> float:

@@ -21,7 +21,19 @@ SECTIONS = {"section", "article", "main", "details", "fieldset"}
 REGIONS = {"nav", "aside", "header", "footer"}
 HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6, "summary": 7, "legend": 8}
 LINES = {"p", "blockquote", "form", "center", "pre", "address", "figure", "figcaption"}
-UNSEEN = {"script", "style", "template", "noscript", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "select"}
+UNSEEN = {
+    "script",
+    "style",
+    "template",
+    "noscript",
+    "textarea",
+    "title",
+    "xmp",
+    "iframe",
+    "noembed",
+    "noframes",
+    "select",
+}
 
 
 @dataclass
@@ -59,6 +71,13 @@ def words(text: str) -> bool:
     return re.search(r"[^\W\d_]{2}|[\u2e80-\uffdc]", text) is not None
 
 
+def bold_heading(pieces: list[Piece]) -> bool:
+    heading = fold("".join(piece.text for piece in pieces))
+    plain = "".join(piece.text for piece in pieces if not piece.bold).strip(" \t\n\r\f:\xa0\x1f")
+    short = len(heading) <= 100 and words(heading) and heading[-1] not in ".,;"
+    return short and any(piece.bold for piece in pieces) and not plain
+
+
 def heading_text(pieces: list[Piece]) -> str:
     text = re.sub(r"(\s*(\[[^\[\]]*\]|[¶#§🔗]))+$", "", fold("".join(piece.text for piece in pieces)))
     return text if len(text) <= 300 else text[: text[:301].rfind(" ")]
@@ -85,22 +104,40 @@ class SlowWalk:
     bold: bool = False
     unit: list[Piece] = field(default_factory=list)
     unit_links: bool = False  # a link is or ended in the unit
+    line_at: int = 0  # where the present line begins in the unit
+    line_links: bool = False  # a link is or ended in the line
     texts: list[str] = field(default_factory=list)
 
     # text
     def flush(self) -> None:
+        self.split_line()
         text = "".join(piece.text for piece in self.unit)
-        if text.strip() and not self.unit_links:
-            heading = fold(text)
-            bold = any(piece.bold for piece in self.unit)
-            plain = "".join(piece.text for piece in self.unit if not piece.bold).strip(" \t\n\r\f:\xa0\x1f")
-            short = len(heading) <= 100 and heading[-1] not in ".,;" and words(heading)
-            if bold and not plain and short and not self.items:
-                self.begin(heading, bold=True)
+        if not self.unit_links and not self.items and bold_heading(self.unit):
+            self.begin(fold(text), bold=True)
         if not self.boilerplate:
             self.texts.append(text)
         self.unit.clear()
-        self.unit_links = self.link is not None
+        self.line_at = 0
+        self.unit_links = self.line_links = self.link is not None
+
+    def split_line(self) -> None:
+        last = self.unit[self.line_at :]
+        inside = self.line_links or self.items or self.in_heading or self.link is not None or self.bold
+        if self.line_at and not inside and bold_heading(last):
+            del self.unit[self.line_at :]
+            self.line_at = 0
+            self.flush()
+            self.unit += last
+
+    def line_break(self) -> None:
+        if any(piece.bold for piece in self.unit) and not self.bold:
+            self.split_line()
+            if not self.unit_links:
+                self.line()
+                return
+        self.unit.append(Piece("\x1f", self.link, self.bold))
+        self.line_at = len(self.unit)
+        self.line_links = self.link is not None
 
     def line(self) -> None:
         if self.items or self.in_heading:
@@ -144,7 +181,9 @@ class SlowWalk:
             self.read_link(node, attributes)
         elif tag == "area" and "href" in attributes:
             instead = fold(attributes.get("alt") or attributes.get("aria-label") or attributes.get("title") or "")
-            self.links.append(SlowLink(attributes["href"], fold(attributes.get("rel", "").lower()), self.group, instead))
+            self.links.append(
+                SlowLink(attributes["href"], fold(attributes.get("rel", "").lower()), self.group, instead)
+            )
         elif tag == "img":
             if self.link is not None and not self.link.alt:
                 self.link.alt = fold(attributes.get("alt", ""))
@@ -153,10 +192,7 @@ class SlowWalk:
         elif tag in LISTS or tag in SECTIONS or tag in REGIONS or tag in ("div", "table"):
             self.read_container(node, tag, region, attributes)
         elif tag == "br":
-            if not self.unit_links and any(piece.bold for piece in self.unit) and not self.bold:
-                self.line()
-            else:
-                self.unit.append(Piece("\x1f", self.link, self.bold))
+            self.line_break()
         elif tag == "hr":
             self.line()
             if not self.items and self.links and self.links[-1].group == self.group:
@@ -181,9 +217,9 @@ class SlowWalk:
         link = SlowLink(attributes["href"], fold(attributes.get("rel", "").lower()), self.group, instead=fold(instead))
         self.links.append(link)
         outer, self.link = self.link, link
-        self.unit_links = True
+        self.unit_links = self.line_links = True
         self.visit(node)
-        self.unit_links = True
+        self.unit_links = self.line_links = True
         self.link = outer
         link.text = link.title or fold(visible(node)) or link.alt or link.instead
 
@@ -227,7 +263,6 @@ class SlowWalk:
             self.boilerplate += 1
             self.items = 0
             self.begin(fold(attributes.get("aria-label", "")))
-        inner_items, inner_heading, inner_group = self.items, self.heading, self.group
         if (tag in LISTS or tag == "table") and self.groups[self.group].entry:
             self.groups[self.group].entry = 0
         if tag in LISTS:
@@ -262,9 +297,9 @@ class SlowWalk:
         else:
             self.visit(node)
             self.line()
-            if tag not in REGIONS and not self.items and len(self.links) - links >= CROWD:
-                if self.links[-1].group == self.group or self.heading != heading:
-                    self.begin(heading)
+            crowd = tag not in REGIONS and not self.items and len(self.links) - links >= CROWD
+            if crowd and (self.links[-1].group == self.group or self.heading != heading):
+                self.begin(heading)
         if region:
             self.flush()
             self.boilerplate -= 1
@@ -378,8 +413,10 @@ def flat(node: DOMNode, until: set[str]) -> list[DOMNode]:
     """The children of a node; row groups and rows are opened, so that rows come before their cells."""
     found: list[DOMNode] = []
     for child in node.child_nodes:
-        if child.type == NodeType.ELEMENT and child.tag in ("tbody", "thead", "tfoot", "tr", "div") and (
-            child.tag != "div" or until == {"dt", "dd"}
+        if (
+            child.type == NodeType.ELEMENT
+            and child.tag in ("tbody", "thead", "tfoot", "tr", "div")
+            and (child.tag != "div" or until == {"dt", "dd"})
         ):
             if child.tag == "tr":
                 found.append(child)
@@ -396,7 +433,17 @@ def visible(node: DOMNode) -> str:
         if child.type == NodeType.TEXT:
             out.append(child.value or "")
         elif child.type == NodeType.ELEMENT and child.tag not in UNSEEN:
-            block = child.tag in LISTS | SECTIONS | REGIONS | LINES | HEADINGS.keys() | {"div", "table", "td", "th", "li", "dt", "dd", "br", "tr"}
+            block = child.tag in LISTS | SECTIONS | REGIONS | LINES | HEADINGS.keys() | {
+                "div",
+                "table",
+                "td",
+                "th",
+                "li",
+                "dt",
+                "dd",
+                "br",
+                "tr",
+            }
             out.append((" " if block else "") + visible(child) + (" " if block else ""))
     return "".join(out)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,25 +36,60 @@ class Links:
     weight: NDArray[np.float32]  # empty: all 1
 
 
+TYPES: dict[str, type[np.generic]] = {
+    "fingerprint": np.uint64,
+    "kind": np.uint8,
+    "alias": np.uint64,
+    "captured": np.uint32,
+    "status": np.uint16,
+    "language": np.uint32,
+    "first_link": np.int64,
+    "target": np.uint64,
+    "attribute": np.uint32,
+    "weight": np.float32,
+}
+# Plain bytes, not NumPy's files: an archive's checksums would take a tenth of a build, and `np.load` in several threads
+# at once fails now and then, because Python up to 3.11 cannot parse (the array's header) in two threads.
+
+
 def save(values: Records | Links, file: Path) -> None:
-    """Set arrays down on disk."""
+    """Set arrays down on disk: their lengths, then one after another."""
+    arrays = [np.ascontiguousarray(getattr(values, field.name), TYPES[field.name]) for field in fields(values)]
     with file.open("wb") as out:
-        np.savez(out, **{f.name: getattr(values, f.name) for f in fields(values)})
+        out.write(np.array([len(array) for array in arrays], np.int64).data)
+        for array in arrays:
+            out.write(array.data)
+
+
+def load(file: Path, kind: type[Records] | type[Links]) -> list[NDArray[Any]]:
+    """Arrays as they were saved."""
+    types = [TYPES[field.name] for field in fields(kind)]
+    with file.open("rb") as arrays:
+        lengths = np.fromfile(arrays, np.int64, len(types)).tolist()
+        return [np.fromfile(arrays, dtype, length) for dtype, length in zip(types, lengths, strict=True)]
 
 
 def load_records(file: Path) -> Records:
     """The records of a block."""
-    with np.load(file.with_suffix(".records")) as arrays:
-        return Records(**arrays)
+    return Records(*load(file.with_suffix(".records"), Records))
 
 
 def load_links(file: Path) -> Links:
     """The links of a block."""
-    with np.load(file.with_suffix(".links")) as arrays:
-        return Links(**arrays)
+    return Links(*load(file.with_suffix(".links"), Links))
+
+
+def save_numbers(numbers: NDArray[np.uint32], file: Path) -> None:
+    """Set page numbers down on disk."""
+    file.write_bytes(numbers.data)
+
+
+def load_numbers(file: Path) -> NDArray[np.uint32]:
+    """Page numbers as they were saved."""
+    return np.fromfile(file, np.uint32)
 
 
 def in_sequence(records: Records) -> NDArray[np.int64]:
-    """Rows in the order in which their records came: the aliases that canonical addresses made stand at a block's end."""
+    """Rows in the order in which their records came: aliases that canonical addresses made stand at a block's end."""
     made = np.flatnonzero(((records.kind & BY_CANONICAL) > 0) & ((records.kind & STORED) == 0))
     return np.argsort(np.append(np.arange(len(records.kind) - len(made)), made), kind="stable")

@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.generation import map_array, read_current
+from cocite.graph.arrays import PER_BASE, TEXTS
+from cocite.graph.derive import derive
+from cocite.graph.generation import Writer, map_array, read_current
+from cocite.graph.huffman import LONGEST
 from cocite.graph.store import Graph
 from cocite.kernels import name_codec
-from cocite.kernels.checking import check_direction, check_names, count_targets
+from cocite.kernels.checking import check_direction, check_look_up, check_names, count_targets
 
 STEP = 1 << 16
+Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,7 @@ class Fault:
         return f"{self.where}: {self.what}"
 
 
-def check(path: Path, progress: Callable[[str, int, int | None], None] = lambda *_: None) -> list[Fault]:
+def check(path: Path, progress: Progress = lambda *_: None) -> list[Fault]:
     """All faults of a store, none if it is whole. A store that cannot be opened at all raises BadStore."""
     folder, manifest = read_current(path)
     faults = list(check_files(folder, manifest, progress))
@@ -44,9 +49,7 @@ def check(path: Path, progress: Callable[[str, int, int | None], None] = lambda 
     return list(check_contents(graph, progress))
 
 
-def check_files(
-    folder: Path, manifest: dict[str, object], progress: Callable[[str, int, int | None], None]
-) -> Iterator[Fault]:
+def check_files(folder: Path, manifest: dict[str, object], progress: Progress) -> Iterator[Fault]:
     """Sizes and checksums of all arrays, and files that do not belong."""
     arrays: dict[str, dict[str, str | int]] = manifest["arrays"]  # type: ignore[assignment]
     for name, entry in arrays.items():
@@ -68,84 +71,144 @@ def check_files(
             yield Fault(file.name, "is not listed in the manifest")
 
 
-def check_contents(graph: Graph, progress: Callable[[str, int, int | None], None]) -> Iterator[Fault]:
+def check_contents(graph: Graph, progress: Progress) -> Iterator[Fault]:
     """What must hold within and between arrays."""
-    n = graph.pages
-    for name, lists in (("out", graph.out), ("in", graph.into)):
-        total = int(lists.degree.sum(dtype=np.int64))
-        if total != graph.links:
-            yield Fault(f"{name}.degree", f"adds up to {total:,} links, the manifest says {graph.links:,}")
-        counts, degrees, mixed = np.zeros(n, np.int64), 0, np.zeros(1, np.uint64)
-        for first in range(0, n, STEP):
-            count = min(STEP, n - first)
-            bad = check_direction(lists, first, count, name == "in", mixed)
-            if bad >= 0:
-                yield Fault(f"{name}.words", f"the list of page {bad} cannot be read, or repeats itself")
-                break
-            if count_targets(lists, first, count, counts) < 0:
-                break
-            degrees += count
-            progress("reading links", count, 2 * n)
-        other = graph.in_degree if name == "out" else graph.out_degree
-        if degrees == n and (counts != other).any():
-            page = int(np.flatnonzero(counts != other)[0])
-            yield Fault(
-                f"{name}.words",
-                f"page {page} has {counts[page]:,} links in this direction, its degree is {other[page]:,}",
-            )
-        if name == "out":
-            links_hash = mixed
-        elif links_hash[0] != mixed[0]:
-            yield Fault("in.words", "holds other links than out.words")
-    buffer = np.empty(name_codec.LONGEST_KEY, np.uint8)
-    before = np.empty(name_codec.LONGEST_KEY, np.uint8)
-    for first in range(0, n, STEP):
-        bad = check_names(graph.names, first, min(STEP, n - first), buffer, before)
-        if bad >= 0:
-            yield Fault("name.words", f"the name of page {bad} is damaged, out of order, or has another fingerprint")
-            break
-        progress("reading names", min(STEP, n - first), n)
+    faults = [*check_codes(graph), *check_links(graph, progress)]
+    yield from faults
+    yield from check_names_of(graph, progress)
     yield from check_references(graph)
-    for name in ("shown", "title", "headings", "text", "anchors", "contexts"):
+    if not faults:  # else nothing can be computed from the links
+        yield from check_derived(graph, progress)
+    for name in TEXTS:
         try:
             pages = [page for page, _ in graph._texts(name).items()]
         except BadStore as error:
             yield Fault(name, str(error))
             continue
-        if pages and (pages[-1] >= n or any(a >= b for a, b in pairwise(pages))):
+        beyond = len(pages) != len(graph._texts(name)) or (pages and pages[-1] >= graph.pages)
+        if beyond or not ascending(np.array(pages)):
             yield Fault(f"{name}.pages", "is out of order or names pages that do not exist")
+        offsets = graph.array(f"{name}.offset")
+        if len(offsets) and int(offsets[-1]) != len(graph.array(f"{name}.data")):
+            yield Fault(f"{name}.offset", "does not end where the data do")
+
+
+def check_codes(graph: Graph) -> Iterator[Fault]:
+    """Codes leave no bits without a meaning, and streams end with a spare word."""
+    for name, start, stop in (
+        ("out.code", 0, 513),
+        ("in.code", 0, 513),
+        ("name.code", 0, 257),
+        ("name.code", 257, 514),
+    ):
+        lengths = graph.array(name)[start:stop].astype(np.int64)
+        used = lengths[lengths > 0]
+        if used.tolist() != [1] and int((1 << (LONGEST - np.minimum(used, LONGEST))).sum()) != 1 << LONGEST:
+            yield Fault(name, "is not the lengths of a whole code")
+    for name in ("out.words", "in.words", "name.words"):
+        if int(graph.array(name)[-1]):
+            yield Fault(name, "does not end with an empty word")
+
+
+def check_links(graph: Graph, progress: Progress) -> Iterator[Fault]:
+    """Both directions can be read, are in order, and hold the same links."""
+    n = graph.pages
+    sums = []
+    for name, lists, other in (("out", graph.out, graph.in_degree), ("in", graph.into, graph.out_degree)):
+        total = int(lists.degree.sum(dtype=np.int64))
+        if total != graph.links:
+            yield Fault(f"{name}.degree", f"adds up to {total:,} links, the manifest says {graph.links:,}")
+            return
+        counts, mixed = np.zeros(n, np.int64), np.zeros(1, np.uint64)
+        for first in range(0, n, STEP):
+            count = min(STEP, n - first)
+            bad = check_direction(lists, first, count, name == "in", mixed)
+            if bad >= 0:
+                yield Fault(f"{name}.words", f"the list of page {bad} cannot be read, or repeats itself")
+                return
+            count_targets(lists, first, count, counts)
+            progress("reading links", count, 2 * n)
+        if (counts != other).any():
+            page = int(np.flatnonzero(counts != other)[0])
+            yield Fault(
+                f"{name}.words",
+                f"page {page} has {counts[page]:,} links in this direction, its degree is {other[page]:,}",
+            )
+        if int(lists.base[-1]) + int(lists.offset[-1]) > (len(lists.words) - 1) << 6:
+            yield Fault(f"{name}.words", "ends before its lists do")
+        sums.append(int(mixed[0]))
+    if sums[0] != sums[1]:
+        yield Fault("in.words", "holds other links than out.words")
+    before = np.append(0, np.cumsum(graph.out_degree, dtype=np.int64))[:-1:PER_BASE]
+    if (graph.array("out.first") != before.astype(np.uint64)).any():
+        yield Fault("out.first", "does not count the links out")
+
+
+def check_names_of(graph: Graph, progress: Progress) -> Iterator[Fault]:
+    """Names can be read, are in order, and lead back to their pages."""
+    n = graph.pages
+    buffer, before = (np.empty(name_codec.LONGEST_KEY, np.uint8) for _ in range(2))
+    for first in range(0, n, STEP):
+        start = max(0, first - name_codec.BLOCK)  # the order must hold between steps too
+        bad = check_names(graph.names, start, min(STEP, n - first) + first - start, buffer, before)
+        if bad >= 0:
+            yield Fault("name.words", f"the name of page {bad} is damaged, out of order, or has another fingerprint")
+            break
+        progress("reading names", min(STEP, n - first), n)
+    starts = graph.array("look_up.start")
+    if int(starts[-1]) != n or (starts[1:] < starts[:-1]).any() or check_look_up(graph.names) >= 0:
+        yield Fault("look_up", "does not lead from every fingerprint to its page")
+
+
+def check_derived(graph: Graph, progress: Progress) -> Iterator[Fault]:
+    """What is kept ready for queries is what the links give."""
+    again = Again(graph)
+    with ThreadPoolExecutor(1) as pool:
+        derive(cast(Writer, again), graph.pages, 1, pool, progress)
+    for name, parts in again.parts.items():
+        if not np.array_equal(np.concatenate(parts), graph.array(name)):
+            yield Fault(name, "is not what the links give")
+
+
+class Again:
+    """In the place of a Writer: keeps what is derived from a finished store, for comparing."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.parts: dict[str, list[NDArray[Any]]] = {}
+
+    def append(self, name: str, values: NDArray[Any]) -> None:
+        """Keep values."""
+        self.parts.setdefault(name, []).append(values)
+
+    def finish(self, name: str) -> None:
+        """Nothing to finish: it was, when the store was built."""
+
+    def map(self, name: str) -> NDArray[Any]:
+        """An array of the store."""
+        return self._graph.array(name)
 
 
 def check_references(graph: Graph) -> Iterator[Fault]:
     """Numbers that point into other arrays, and lists of pages that must ascend."""
     n = graph.pages
-    hosts, sites = len(graph.array("host.page")), len(graph.array("site.page"))
-    below = {
-        "page.host": hosts,
-        "page.site": sites,
-        "host.page": n,
-        "site.page": n,
-        "alias.page": n,
-        "alias.target": n,
-        "best.parent": n,
-        "sample.parent": n,
-        "near.representative": n,
-        "look_up.page": n,
-        "out.long.target": n,
-    }
+    hosts, sites, domains = graph.array("host.page"), graph.array("site.page"), graph.array("host.domain")
+    below = {"page.site": len(sites), "site.page": n, "alias.page": n, "alias.target": n, "host.domain": len(domains)}
     for name, limit in below.items():
         if len(graph.array(name)) and int(graph.array(name).max()) >= limit:
             yield Fault(name, f"points beyond {limit:,}")
-    for name in (
-        "alias.page",
-        "best.page",
-        "sample.page",
-        "near.page",
-        "out.long.page",
-        "in.long.page",
-        "host.page",
-        "removed",
-    ):
-        values: NDArray[np.uint64] = graph.array(name).astype(np.uint64)
-        if (values[1:] <= values[:-1]).any():
+    for name in ("alias.page", "removed"):
+        if not ascending(graph.array(name)):
             yield Fault(name, "is not in order")
+    firsts = np.flatnonzero(np.diff(graph.array("page.host").astype(np.int64), prepend=-1))
+    if not np.array_equal(firsts, hosts) or not np.array_equal(graph.array("page.host")[firsts], np.arange(len(hosts))):
+        yield Fault("page.host", "does not number hosts in the order of their pages")
+    aliases, ends = graph.array("alias.page"), graph.array("alias.target")
+    linked = graph.out_degree[aliases[aliases < n]].any() or graph.in_degree[aliases[aliases < n]].any()
+    if linked or np.isin(ends, aliases).any():
+        yield Fault("alias.page", "has links, or leads to another alias")
+
+
+def ascending(values: NDArray[Any]) -> bool:
+    """Whether each value is greater than the one before."""
+    return bool((values[1:] > values[:-1]).all())

@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from cocite.graph.arrays import PER_BASE
 from cocite.graph.blocks import PARTIAL
 from cocite.graph.columns import text_buffers
 from cocite.graph.generation import Writer
 from cocite.graph.ordered import in_order
 from cocite.graph.resolve import Resolved
-from cocite.graph.sort_links import PER_BASE
 from cocite.graph.spill import LINK_TEXTS, TEXTS
 from cocite.graph.texts import TextWriter
 from cocite.kernels.lines import pick_lines

@@ -13,6 +13,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,6 +26,9 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore
 
 FORMAT = 1
+POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n")
+OURS = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+")
+"""Names in a store's folder."""
 ALIGNMENT = 8
 
 
@@ -108,21 +112,23 @@ def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
         raise BadStore(f"there is no store at {store}; make one with: cocite build SOURCE... -o {store}")
     for _ in range(5):  # a generation may be replaced and removed between reading the pointer and the manifest
         try:
-            words = (store / "CURRENT").read_text("ascii", "replace").split()
+            pointer = POINTER.fullmatch((store / "CURRENT").read_bytes())
         except FileNotFoundError as error:
             raise BadStore(
                 f"{store} holds no finished store; make one with: cocite build SOURCE... -o {store}"
             ) from error
         except OSError as error:
             raise BadStore(f"{store} is not a store ({error.strerror})") from error
-        if len(words) != 2 or not words[0].startswith("g") or not words[0][1:].isdigit():
+        if not pointer:
             raise BadStore(f"{store}/CURRENT is damaged; build the store again")
-        folder = store / words[0]
+        folder = store / pointer[1].decode()
         try:
             raw = (folder / "manifest.json").read_bytes()
         except FileNotFoundError:
             continue
-        if digest(raw) != words[1]:
+        except OSError as error:
+            raise BadStore(f"{folder}/manifest.json cannot be read ({error.strerror}); build it again") from error
+        if digest(raw) != pointer[2].decode():
             raise BadStore(f"{folder}/manifest.json does not match its checksum: damaged; build the store again")
         manifest: dict[str, Any] = json.loads(raw)
         if manifest.get("format", 0) > FORMAT:
@@ -153,13 +159,15 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Path]]:
         except OSError as error:
             raise BadStore(f"another build is writing {store}; wait for it, or choose another place") from error
         for left in store.glob("work-*"):
-            shutil.rmtree(left, ignore_errors=True)
+            if OURS.fullmatch(left.name):
+                shutil.rmtree(left, ignore_errors=True)
         work = store / f"work-{os.getpid()}"
         try:
             (work / "new").mkdir(parents=True)
             yield work, work / "new"
         except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            # NumPy does not say why it could not write.
+            if error.errno in (errno.ENOSPC, errno.EDQUOT) or shutil.disk_usage(store).free < 1 << 20:
                 raise BadStore(
                     f"the disk of {store} is full: free some space or choose another place; nothing was changed"
                 ) from error
@@ -173,8 +181,9 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def is_store(path: Path) -> bool:
-    """Whether a folder holds a store, or the beginnings of one."""
-    return (path / "CURRENT").exists() or (path / "lock").exists()
+    """Whether a folder holds a store, or the beginnings of one: other programs have a file CURRENT or lock too."""
+    generations = [name for name in path.glob("g*") if OURS.fullmatch(name.name) and (name / "manifest.json").exists()]
+    return bool(generations) or all(OURS.fullmatch(name.name) for name in path.iterdir())
 
 
 def publish(store: Path, new: Path, manifest: dict[str, Any]) -> Path:

@@ -6,6 +6,7 @@ names, fingerprints, hosts, domains and sites are written as they pass.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -63,6 +64,7 @@ def number_pages(
             'SELECT key, "order", fingerprint, shown FROM read_parquet(?) ORDER BY key, "order", shown', params=[files]
         ).to_arrow_reader(BATCH)
         pages = NameWriter(writer, sites, pool).write(distinct(reader), progress)
+    pool.submit(shutil.rmtree, folder / "names", ignore_errors=True)
     if pages:
         write_look_up(writer)
     return pages

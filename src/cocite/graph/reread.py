@@ -25,6 +25,14 @@ STEP = 1 << 16
 
 def reread(old: Graph, spill: Spill, progress: Callable[[str, int, int | None], None]) -> None:
     """Put everything that an existing store holds into a spill."""
+    try:
+        put_all(old, spill, progress)
+    except (IndexError, ValueError) as error:  # numbers that point nowhere
+        raise BadStore(f"{old.path} is damaged: run cocite check -i {old.path}") from error
+
+
+def put_all(old: Graph, spill: Spill, progress: Callable[[str, int, int | None], None]) -> None:
+    """The work of `reread`."""
     columns = {name: TextCursor(old, name) for name in TEXTS if f"{name}.pages" in old.manifest["arrays"]}
     if not spill.anchors:
         columns = {name: column for name, column in columns.items() if name not in LINK_TEXTS}

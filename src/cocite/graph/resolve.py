@@ -19,7 +19,9 @@ from cocite.graph.blocks import (
     Records,
     in_sequence,
     load_links,
+    load_numbers,
     load_records,
+    save_numbers,
 )
 from cocite.graph.generation import Writer
 from cocite.graph.ordered import in_order
@@ -77,24 +79,25 @@ class Resolved:
                 records, links = load_records(file), load_links(file)
                 targets = links.target
                 count = len(records.fingerprint)
-                out = file.with_suffix(".npy")
-                numbers = np.full(2 * count + len(targets), MISSING, np.uint32) if first else np.load(out)
-                look_up(table, records.fingerprint, low, high, numbers[:count])
-                look_up(table, records.alias, low, high, numbers[count : 2 * count])
-                look_up(table, targets, low, high, numbers[2 * count :])
-                np.save(out, numbers)
-                return len(targets), self._measure(records, links, numbers) if last else []
+                pages = numbers_of(file, ".pages", 2 * count, first)
+                numbers = numbers_of(file, ".targets", len(targets), first)
+                look_up(table, records.fingerprint, low, high, pages[:count])
+                look_up(table, records.alias, low, high, pages[count:])
+                look_up(table, targets, low, high, numbers)
+                save_numbers(pages, file.with_suffix(".pages"))
+                save_numbers(numbers, file.with_suffix(".targets"))
+                return len(targets), self._measure(records, links, pages[:count], numbers) if last else []
 
             for links, measures in in_order(work, self.spill.block_files(), self.pool, self.threads):
                 for total, measure in zip((self.out_cells, self.in_cells, self.symbols), measures, strict=False):
                     total += measure
                 progress(links // parts)
 
-    def _measure(self, records: Records, links: Links, numbers: NDArray[np.uint32]) -> list[NDArray[np.int64]]:
+    def _measure(
+        self, records: Records, links: Links, pages: NDArray[np.uint32], targets: NDArray[np.uint32]
+    ) -> list[NDArray[np.int64]]:
         """Links per cell of their source and of their target, and the symbols of a sample."""
-        count = len(records.fingerprint)
         cells = len(self.out_cells)
-        pages, targets = numbers[:count], numbers[2 * count :]
         known = pages != MISSING
         out = np.bincount((pages >> self.shift)[known], np.diff(records.first_link)[known], cells).astype(np.int64)
         into = np.bincount((targets >> self.shift)[targets != MISSING], minlength=cells)
@@ -110,8 +113,8 @@ class Resolved:
         for file in self.spill.block_files():
             records = load_records(file)
             count = len(records.fingerprint)
-            numbers = np.load(file.with_suffix(".npy"), mmap_mode="r")
-            yield first, file, records, np.array(numbers[:count]), np.array(numbers[count : 2 * count])
+            numbers = load_numbers(file.with_suffix(".pages"))
+            yield first, file, records, numbers[:count], numbers[count:]
             first += count
 
     def choose_records(self, writer: Writer, undated: int) -> None:
@@ -190,8 +193,13 @@ class Resolved:
         return taken
 
 
+def numbers_of(file: Path, suffix: str, count: int, first: bool) -> NDArray[np.uint32]:
+    """The page numbers found so far for a block's records or links."""
+    return np.full(count, MISSING, np.uint32) if first else load_numbers(file.with_suffix(suffix))
+
+
 def capture_order(records: Records, undated: int) -> NDArray[np.uint64]:
-    """Greater for what counts more: a page's own record, then the newer one; new records without a date are `undated`."""
+    """Greater for what counts more: a page's own record, then the newer one; new ones without a date are `undated`."""
     fresh = (records.captured == 0) & ((records.kind & STORED) == 0)
     when = np.where(fresh, np.uint32(undated), records.captured).astype(np.uint64)
     direct = ((records.kind & BY_CANONICAL) == 0).astype(np.uint64)

@@ -17,15 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.blocks import PARTIAL, load_links, load_records
+from cocite.graph.arrays import PER_BASE
+from cocite.graph.blocks import PARTIAL, load_links, load_numbers, load_records
 from cocite.graph.generation import Writer
 from cocite.graph.huffman import Code
 from cocite.graph.ordered import in_order
 from cocite.graph.resolve import Resolved
 from cocite.kernels import link_codec, sorting
 
-PER_BASE = 16
-"""Pages that share one 64-bit base of their lists' offsets."""
 BYTES_PER_LINK = 64
 """What sorting one link of a bucket takes in memory, all arrays together."""
 NO_ATTRIBUTES = np.zeros(0, np.uint32)
@@ -187,9 +186,10 @@ class LinkSorter:
         def work(item: tuple[int, Path]) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64], NDArray[np.int64]]:
             first, file = item
             records, links = load_records(file), load_links(file)
-            numbers = np.load(file.with_suffix(".npy"))
-            count = len(records.fingerprint)
-            pages, targets = numbers[:count], numbers[2 * count :]
+            pages = load_numbers(file.with_suffix(".pages"))[: len(records.fingerprint)]
+            targets = load_numbers(file.with_suffix(".targets"))
+            for suffix in (".links", ".targets"):  # not needed again; what is not yet on disk need not be written
+                file.with_suffix(suffix).unlink()
             taken = r.taken(first, records, pages)
             sorting.follow_aliases(pages, taken, records.first_link, targets, r.alias)
             rows, kept = np.zeros(buckets.count + 1, np.int64), np.zeros(buckets.count + 1, np.int64)
@@ -243,7 +243,7 @@ class LinkSorter:
             return self._encode_out(by_source[b], buckets.borders[b], buckets.borders[b + 1], in_buckets, code)
 
         with positions:
-            for b, part in enumerate(in_order(work, range(buckets.count), r.pool, r.threads - 1)):
+            for b, part in enumerate(in_order(work, range(buckets.count), r.pool, r.threads)):
                 stream.append(part.words, part.bits, part.ends, part.degrees)
                 for file, (targets, sources) in zip(by_target, part.turned, strict=True):
                     if len(targets):
@@ -317,7 +317,7 @@ class LinkSorter:
             return words, bits, ends, np.diff(starts).astype(np.uint32)
 
         stream = BitStream(self.writer, "in")
-        for b, (words, bits, ends, degrees) in enumerate(in_order(work, range(buckets.count), r.pool, r.threads - 1)):
+        for b, (words, bits, ends, degrees) in enumerate(in_order(work, range(buckets.count), r.pool, r.threads)):
             stream.append(words, bits, ends, degrees)
             by_target[b].remove()
             progress("encoding links in", int(degrees.sum(dtype=np.int64)))

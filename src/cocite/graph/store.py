@@ -6,6 +6,7 @@ gets a new generation, a Graph opened before keeps its own. It can be shared amo
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from functools import cached_property
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadParameter, BadStore, UnknownPage
+from cocite.graph.arrays import contradictions
 from cocite.graph.generation import map_array, read_current
 from cocite.graph.huffman import Code
 from cocite.graph.texts import Texts
@@ -41,22 +43,32 @@ class Links(NamedTuple):
 class Graph:
     """The connectivity server: pages, names and links of one store."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, expected: str = "") -> None:
+        """Open a store; with `expected`, the id of a generation, no other."""
         self.path = Path(path)
-        self._folder, self.manifest = read_current(self.path)
-        self.pages = int(self.manifest["pages"])
-        self.links = int(self.manifest["links"])
-        self._arrays = {
-            name: map_array(self._folder / f"{name}.bin", entry) for name, entry in self.manifest["arrays"].items()
-        }
-        self._check_lengths()
+        while True:
+            folder, self.manifest = read_current(self.path)
+            try:
+                self._arrays = {
+                    name: map_array(folder / f"{name}.bin", entry) for name, entry in self.manifest["arrays"].items()
+                }
+                break
+            except (BadStore, KeyError, TypeError, ValueError) as error:
+                if read_current(self.path)[0] == folder:  # else it was replaced, and removed, while being opened
+                    raise error if isinstance(error, BadStore) else self._contradiction() from error
+        if expected and self.manifest.get("id") != expected:
+            raise BadStore(f"{self.path} was changed meanwhile by another command: open it again")
+        self.pages, self.links = int(self.manifest.get("pages", 0)), int(self.manifest.get("links", 0))
+        wrong = list(contradictions(self._arrays, self.pages, self.links))
+        if wrong:
+            raise self._contradiction(f" ({', '.join(wrong)})")
         self._scratch = threading.local()
 
     def __repr__(self) -> str:
         return f"<Graph {self.path} {self.pages:,} pages, {self.links:,} links>"
 
-    def __reduce__(self) -> tuple[type[Graph], tuple[Path]]:
-        return Graph, (self.path,)
+    def __reduce__(self) -> tuple[type[Graph], tuple[Path, str]]:
+        return Graph, (self.path.absolute(), self.manifest["id"])  # page numbers hold in one generation only
 
     def __len__(self) -> int:
         return self.pages
@@ -128,8 +140,7 @@ class Graph:
 
     def links_from(self, page: int) -> Links:
         """The links out of a page, in page order, with blocks and flags."""
-        page = self._page(page)
-        degree = int(self.out.degree[page])
+        page, degree = self._page(page), self._degree(self.out, page)
         targets, attributes = np.empty(degree, np.uint32), np.empty(degree, np.uint32)
         if read_one(self.out, page, targets, attributes) != degree:
             raise self._damaged()
@@ -137,8 +148,7 @@ class Graph:
 
     def links_to(self, page: int) -> NDArray[np.uint32]:
         """The pages that link to a page, ascending."""
-        page = self._page(page)
-        degree = int(self.into.degree[page])
+        page, degree = self._page(page), self._degree(self.into, page)
         sources = np.empty(degree, np.uint32)
         if read_one(self.into, page, sources, np.zeros(0, np.uint32)) != degree:
             raise self._damaged()
@@ -146,9 +156,13 @@ class Graph:
 
     def weights_from(self, page: int) -> NDArray[np.float32]:
         """The probability of each link out of a page."""
-        degree = int(self.out_degree[self._page(page)])
-        weights = self.array("out.weight")
-        return weights[self._first_link(page) :][:degree] if len(weights) else np.ones(degree, np.float32)
+        degree, weights = self._degree(self.out, self._page(page)), self.array("out.weight")
+        if not len(weights):
+            return np.ones(degree, np.float32)
+        first = self._first_link(page)
+        if first + degree > len(weights):
+            raise self._damaged()
+        return weights[first : first + degree]
 
     def blocks(self, page: int) -> list[tuple[str, NDArray[np.uint32]]]:
         """The links out of a page by block: (heading, targets), in order of appearance; the heading may be empty."""
@@ -162,6 +176,8 @@ class Graph:
         while first < self.pages:
             count = min(pages_per_step, self.pages - first)
             total = int(degrees[first : first + count].sum(dtype=np.int64))
+            if total > self.links:
+                raise self._damaged()
             targets, attributes = np.empty(total, np.uint32), np.empty(total, np.uint32)
             starts = np.zeros(count + 1, np.int64)
             if read_many(self.out, first, count, targets, attributes, starts) != count:
@@ -197,7 +213,8 @@ class Graph:
         return None if page < 0 else self.lead(page)
 
     def _find_canonical(self, canonical: str) -> int:
-        page = int(look_up.find(self.names, np.frombuffer(key(canonical).encode(), np.uint8), self._buffer()))
+        text = key(canonical).encode("utf-8", "surrogatepass")  # half a character is in no name
+        page = int(look_up.find(self.names, np.frombuffer(text, np.uint8), self._buffer()))
         if page < -1:
             raise self._damaged()
         return page
@@ -208,7 +225,7 @@ class Graph:
         if len(aliases):
             at = int(look_up.find_position(aliases, page))
             if at >= 0:
-                return self._page(int(self.array("alias.target")[at]))
+                return self._stored_page("alias.target", at)
         return page
 
     def canonical(self, page: int) -> str:
@@ -217,7 +234,7 @@ class Graph:
         length = name_codec.decode_name(
             names.words, names.block, names.table, names.shared_table, self._page(page), buffer
         )
-        if length < 0:
+        if length <= 0:
             raise self._damaged()
         return from_key(buffer[:length].tobytes().decode("utf-8", "replace"))
 
@@ -236,8 +253,8 @@ class Graph:
         canonical = rules.parse_query(prefix).canonical
         low = key(canonical).encode()
         high = low + b"\x04"
-        if low.endswith(b")") and b"," in low:
-            high = low[:-1] + b"-"
+        if low.endswith(b")") and not canonical.startswith("name:"):
+            high = low[:-1] + (b"-" if b"," in low else b"*")  # with its ports; beyond `,` with its subdomains
         buffer = self._buffer()
         borders = []
         for bound in (low, high):
@@ -264,8 +281,8 @@ class Graph:
             page = self._find_canonical(chopped)
             if page >= 0:
                 found.append(page)
-        host = rules.parse_query(address).canonical.split("/")[0].split("?")[0]
-        under = self.pages_under(host)
+        host = re.split("[/?#]", canonical)[0]
+        under = range(0) if host.startswith("name:") else self.pages_under(host)
         if len(under):
             names, bound = self.names, np.frombuffer(key(canonical).encode(), np.uint8)
             at = int(name_codec.lower_bound(
@@ -288,25 +305,31 @@ class Graph:
         if unit == "host":
             return self.array("page.host")
         if unit == "domain":
-            domains: NDArray[np.uint32] = self.array("host.domain")[self.array("page.host")]
-            return domains
+            hosts, domains = self.array("page.host"), self.array("host.domain")
+            if len(hosts) and int(hosts.max()) >= len(domains):
+                raise self._damaged()
+            found: NDArray[np.uint32] = domains[hosts]
+            return found
         raise BadParameter(f"unit is host, domain or site, not {unit!r}")
 
     def site(self, page: int) -> str:
         """The name of a page's site."""
-        return Sites().site(self.canonical(page))
+        try:
+            return Sites().site(self.canonical(page))
+        except ValueError as error:
+            raise self._damaged() from error
 
     def title(self, page: int) -> str:
         """The title of a page, or the empty text."""
-        return self._texts("title")[page]
+        return self._texts("title")[self._page(page)]
 
     def headings(self, page: int) -> list[str]:
         """The headings of a page's blocks, by block number."""
-        return self._texts("headings").lines(page)
+        return self._texts("headings").lines(self._page(page))
 
     def text(self, page: int) -> str:
         """The main text of a page."""
-        return self._texts("text")[page]
+        return self._texts("text")[self._page(page)]
 
     def anchors(self, page: int) -> list[str]:
         """The texts of the links out of a page, in their order."""
@@ -317,7 +340,7 @@ class Graph:
         return self._link_texts("contexts", page)
 
     def _link_texts(self, name: str, page: int) -> list[str]:
-        lines, degree = self._texts(name).lines(page), int(self.out_degree[self._page(page)])
+        lines, degree = self._texts(name).lines(self._page(page)), self._degree(self.out, page)
         return lines[:degree] + [""] * (degree - len(lines))
 
     def fetched(self, page: int) -> bool:
@@ -343,7 +366,7 @@ class Graph:
     def representative(self, page: int) -> int:
         """The page that stands for a page and its near-duplicates: itself if it has none."""
         at = int(look_up.find_position(self.array("near.page"), page))
-        return page if at < 0 else self._page(int(self.array("near.representative")[at]))
+        return page if at < 0 else self._stored_page("near.representative", at)
 
     # ------------------------------------------------------------------------------------------------------- internals
 
@@ -351,6 +374,20 @@ class Graph:
         page = int(page)
         if not 0 <= page < self.pages:
             raise BadParameter(f"there is no page {page}: pages are numbered from 0 to {self.pages - 1}")
+        return page
+
+    def _degree(self, lists: Lists, page: int) -> int:
+        """The length of a list, if it can be true: memory is taken on its word."""
+        degree = int(lists.degree[page])
+        if degree > self.links:
+            raise self._damaged()
+        return degree
+
+    def _stored_page(self, name: str, at: int) -> int:
+        """A page number out of an array."""
+        page = int(self.array(name)[at])
+        if page >= self.pages:
+            raise self._damaged()
         return page
 
     def _texts(self, name: str) -> Texts:
@@ -367,17 +404,8 @@ class Graph:
             buffer = self._scratch.buffer = np.empty(name_codec.LONGEST_KEY, np.uint8)
         return buffer
 
-    def _check_lengths(self) -> None:
-        """Kernels trust these lengths; a manifest that disagrees with itself is refused here."""
-        n, blocks, bases = self.pages, -(-self.pages // name_codec.BLOCK), self.pages // 16 + 1
-        expected = {"fingerprint": n, "name.spelling": n, "name.block": blocks, "look_up.page": n, "page.host": n}
-        expected |= {"page.site": n, "page.kind": n, "name.code": 514}
-        for d in ("out", "in"):
-            expected |= {f"{d}.degree": n, f"{d}.offset": n + 1, f"{d}.base": bases, f"{d}.code": 513}
-        wrong = [name for name, length in expected.items() if len(self.array(name)) != length]
-        starts = len(self.array("look_up.start"))
-        if wrong or not len(self.array("out.words")) or not len(self.array("in.words")) or starts < 3:
-            raise BadStore(f"{self.path}: the manifest contradicts itself ({', '.join(wrong)}): build the store again")
+    def _contradiction(self, where: str = "") -> BadStore:
+        return BadStore(f"{self.path}: the manifest contradicts itself{where}: build the store again")
 
     def _damaged(self) -> BadStore:
         return BadStore(f"{self.path} is damaged: run cocite check -i {self.path}")

@@ -102,8 +102,10 @@ class Texts:
     def items(self) -> Iterator[tuple[int, bytes]]:
         """Every (page, text), in page order."""
         for chunk in range(len(self._first) - 1):
-            first = int(self._first[chunk])
-            for i, text in enumerate(self._read_chunk(chunk)):
+            first, texts = int(self._first[chunk]), self._read_chunk(chunk)
+            if first + len(texts) > len(self._pages):
+                raise self._damaged()
+            for i, text in enumerate(texts):
                 yield int(self._pages[first + i]), text
 
     def _read_chunk(self, chunk: int) -> Sequence[bytes]:

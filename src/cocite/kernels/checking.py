@@ -6,7 +6,9 @@ import numpy as np
 from numba import uint64
 
 from cocite.kernels import kernel
-from cocite.kernels.lists import read_list
+from cocite.kernels.hashing import find_fingerprint
+from cocite.kernels.lists import read_list, start_of
+from cocite.kernels.look_up import bucket_bits
 from cocite.kernels.name_codec import BLOCK, compare, next_name
 from cocite.kernels.near_duplicates import mix
 from cocite.kernels.xxh64 import SEED, xxh64
@@ -25,7 +27,7 @@ def check_direction(lists, first, count, ascending, mixed):
     total = mixed[0]
     for page in range(first, first + count):
         degree = read_list(lists, page, targets, none)
-        if degree < 0:
+        if degree < 0 or (degree == 0 and start_of(lists, page) != start_of(lists, page + 1)):
             return np.int64(page)
         ordered = targets[:degree] if ascending else np.sort(targets[:degree])
         for k in range(degree):
@@ -75,4 +77,14 @@ def check_names(names, first, count, buffer, before):
         for k in range(length):
             before[k] = buffer[k]
         before_length = length
+    return np.int64(-1)
+
+
+@kernel
+def check_look_up(names):
+    """The first page that its fingerprint does not find; else -1."""
+    shift = 64 - bucket_bits(len(names.start))
+    for page in range(len(names.fingerprint)):
+        if find_fingerprint(names.fingerprint, names.start, names.page, shift, names.fingerprint[page]) != page:
+            return np.int64(page)
     return np.int64(-1)

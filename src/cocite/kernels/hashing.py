@@ -11,6 +11,7 @@ from numba import uint64
 from cocite.kernels import inline, kernel
 
 RECENT = 1 << 14
+GROUP = 32
 MISSING = 0xFFFFFFFF
 """Stands for "no page" where a page number is expected."""
 
@@ -88,19 +89,32 @@ def fill_table(table, fingerprints, low, high):
 
 @kernel
 def look_up(table, fingerprints, low, high, numbers):
-    """numbers[i] = page number of fingerprints[i], MISSING if it has none; those outside [low, high] are left alone."""
+    """numbers[i] = page number of fingerprints[i], MISSING if it has none; those outside [low, high] are left alone.
+
+    Entries are fetched for a group of fingerprints, then compared: a wrongly guessed branch does not wait for memory.
+    """
     mask = uint64((len(table) >> 1) - 1)
-    for i in range(len(fingerprints)):
-        fingerprint = uint64(fingerprints[i])
-        if fingerprint < low or fingerprint > high:
-            continue
-        slot = fingerprint & mask
-        numbers[i] = MISSING
-        while fingerprint != uint64(0) and table[slot << uint64(1)] != uint64(0):
-            if table[slot << uint64(1)] == fingerprint:
-                numbers[i] = table[(slot << uint64(1)) + uint64(1)]
-                break
-            slot = (slot + uint64(1)) & mask
+    keys, values = np.empty(GROUP, np.uint64), np.empty(GROUP, np.uint64)
+    for first in range(0, len(fingerprints), GROUP):
+        last = min(first + GROUP, len(fingerprints))
+        for i in range(first, last):
+            slot = (uint64(fingerprints[i]) & mask) << uint64(1)
+            keys[i - first] = table[slot]
+            values[i - first] = table[slot + uint64(1)]
+        for i in range(first, last):
+            fingerprint = uint64(fingerprints[i])
+            if fingerprint < low or fingerprint > high:
+                continue
+            if keys[i - first] == fingerprint and fingerprint != uint64(0):
+                numbers[i] = values[i - first]
+                continue
+            numbers[i] = MISSING
+            slot = fingerprint & mask
+            while fingerprint != uint64(0) and table[slot << uint64(1)] != uint64(0):
+                if table[slot << uint64(1)] == fingerprint:
+                    numbers[i] = table[(slot << uint64(1)) + uint64(1)]
+                    break
+                slot = (slot + uint64(1)) & mask
 
 
 @kernel

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from cocite.sources.html_tokens import attributes
 from cocite.sources.records import Link
 
-MAX_HEADING = 300
 ENTRY_LINKS = 4
 """A linked heading with no more links than this (title, picture, author, "more") is an entry in a list of entries; with
 more, it is the heading of a list of its own."""

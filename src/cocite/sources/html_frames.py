@@ -5,9 +5,10 @@ The elements are closed as a browser would close them, in constant time for each
 
 from __future__ import annotations
 
-from cocite.sources.html_blocks import MAX_HEADING, Group, is_boilerplate
+from cocite.sources.html_blocks import Group, is_boilerplate
 from cocite.sources.html_context import clip
-from cocite.sources.html_lines import Frame, Lines, heading_text
+from cocite.sources.html_headings import MAX_HEADING, heading_text
+from cocite.sources.html_lines import Frame, Lines
 from cocite.sources.html_tokens import attributes
 
 CROWD = 5
@@ -181,6 +182,8 @@ class Frames(Lines):
             self.link_parts.clear()
         kept = frame.pieces if self.flushes == frame.flushes else 0
         del self.pieces[kept:]
+        self.line_from = min(self.line_from, kept)
+        self.bold = [span for span in self.bold if span[1] <= kept]
         while self.spans and self.spans[-1][1] > kept:
             self.spans.pop()
         del self.links[frame.links :]
@@ -246,7 +249,7 @@ class Frames(Lines):
     def ungroup(self, table: Table) -> None:
         """A line in bold type over a few links in a cell is no heading: they belong to the table."""
         boilerplate = self.groups[table.group].boilerplate
-        for link in self.links[table.links :][:CROWD]:
+        for link in self.links[table.links : table.links + CROWD]:
             number = link.block or 0
             group = self.groups[number]
             if group.bold and number > table.group and group.boilerplate == boilerplate:

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from html import unescape
 
-from cocite.sources.html_blocks import MAX_HEADING, Group
+from cocite.sources.html_blocks import Group
 from cocite.sources.html_context import BREAK, MAX_CONTEXT, Span, clip, has_words, outside, set_contexts
+from cocite.sources.html_headings import heading_text, is_bold_heading
 from cocite.sources.html_tokens import attribute_text, attributes
 from cocite.sources.records import Link
 
 MAX_LINKS = 1_000_000
 MAX_ANCHOR = 500
-MAX_BOLD_HEADING = 100
 SUMMARY = 7
 """The level of a summary's or legend's heading, below `<h6>`."""
-
-_MARKS = re.compile(r"(?:\s*+(?:\[[^\[\]]*+\]|[¶#§🔗]))++$")
-"""What wikis and manuals put behind their headings: `[edit]`, and signs that link to the heading itself."""
-
-
-def heading_text(pieces: list[str]) -> str:
-    """What the pieces of a heading say."""
-    return clip(_MARKS.sub("", " ".join("".join(pieces).split())), MAX_HEADING)
 
 
 class Frame:
@@ -64,6 +55,7 @@ class Lines:
         "groups",
         "heading",
         "keep_text",
+        "line_from",
         "link",
         "link_depth",
         "link_from",
@@ -96,6 +88,7 @@ class Lines:
         self.flushes = 0
         # the present block of text: its pieces, and which of them are links or in bold type
         self.pieces: list[str] = []
+        self.line_from = 0  # the first piece after the last <br>
         self.words = False  # whether one of them, outside plain links, is more than white space
         self.spans: list[Span] = []
         self.bold: list[tuple[int, int]] = []
@@ -117,40 +110,34 @@ class Lines:
         if not pieces:
             self.spans.clear()
             return
+        if self.bold and self.line_from:
+            self.split_off_bold_line()
         self.flushes += 1
-        if self.words or self.link is not None:
-            self.settle_words()
+        self.line_from = 0
+        if self.link is not None:
+            self.settle_link()
+        if self.words:
+            self.words = False
+            if self.spans:
+                if not self.boilerplate:
+                    set_contexts(pieces, self.spans)
+            elif self.bold or self.bold_from >= 0:
+                self.bold_line()
         if self.keep_text and not self.boilerplate:
             self.texts += pieces
             self.texts.append(BREAK)
         pieces.clear()
         self.spans.clear()
+        if self.bold:
+            self.bold.clear()
 
-    def settle_words(self) -> None:
-        """What a block of text means that is more than plain links and white space."""
-        pieces, spans = self.pieces, self.spans
-        if self.link is not None:
-            self.link_parts += pieces[self.link_from :]
-            self.link_parts.append(BREAK)
-            spans.append((self.link_from, len(pieces), self.link))
-            self.link_from = 0
-        if self.words:
-            self.words = False
-            if spans:
-                if not self.boilerplate:
-                    set_contexts(pieces, spans)
-            elif self.bold or self.bold_from >= 0:
-                self.bold_line("".join(pieces))
-        self.bold.clear()
-
-    def text(self, text: str) -> None:
-        """Words, outside plain links."""
-        if "&" in text:
-            text = unescape(text)
-        if self.after_list and self.link is None and has_words(text):
-            self.begin(self.heading)
-        self.words = True
-        self.pieces.append(text)
+    def settle_link(self) -> None:
+        """The block of text ends within a link, which goes on in the next."""
+        assert self.link is not None
+        self.link_parts += self.pieces[self.link_from :]
+        self.link_parts.append(BREAK)
+        self.spans.append((self.link_from, len(self.pieces), self.link))
+        self.link_from = 0
 
     def line(self, _source: str = "") -> None:
         """A line or paragraph begins or ends; within an item or a heading the block of text goes on."""
@@ -161,10 +148,33 @@ class Lines:
 
     def line_break(self, _source: str) -> None:
         """`<br>`: what stands before it in bold type may be a heading."""
-        if self.bold and not self.spans:
-            self.line()
-        else:
-            self.pieces.append(BREAK)
+        if self.bold:
+            if self.line_from:
+                self.split_off_bold_line()
+            if not self.spans:
+                self.line()
+                return
+        self.pieces.append(BREAK)
+        self.line_from = len(self.pieces)
+        self.bold.clear()
+
+    def split_off_bold_line(self) -> None:
+        """If the present line is a heading in bold type, the lines before it end as a block of text of their own."""
+        start = self.line_from
+        if self.link is not None or self.list_depth or self.open_heading is not None:
+            return
+        if self.spans and self.spans[-1][1] > start:
+            return
+        line = self.pieces[start:]
+        bold = [(first - start, end - start) for first, end in self.bold if first >= start]
+        if self.bold_from < 0 and is_bold_heading(line, bold):
+            del self.pieces[start:]
+            self.bold.clear()
+            self.line_from = 0
+            self.flush()
+            self.pieces += line
+            self.bold += bold
+            self.words = True
 
     def begin(self, heading: str, entry: int = 0, bold: bool = False) -> None:
         """A group begins under this heading; the heading of an entry holds for the entry only."""
@@ -186,17 +196,13 @@ class Lines:
             self.bold.append((self.bold_from, len(self.pieces)))
             self.bold_from = -1
 
-    def bold_line(self, text: str) -> None:
-        """A block of text with words in bold type: all bold, short, no sentence and no item, it is a heading."""
-        heading = " ".join(text.split())
-        if self.list_depth or len(heading) > MAX_BOLD_HEADING or heading[-1] in ".,;" or not has_words(heading):
-            return
+    def bold_line(self) -> None:
+        """A block of text with words in bold type may be a heading."""
         if self.bold_from >= 0:
             self.bold.append((self.bold_from, len(self.pieces)))
             self.bold_from = 0
-        bold = "".join("".join(self.pieces[start:end]) for start, end in self.bold)
-        if "".join(bold.split()).rstrip(":") == "".join(text.split()).rstrip(":"):
-            self.begin(heading, bold=True)
+        if not self.list_depth and is_bold_heading(self.pieces, self.bold):
+            self.begin(" ".join("".join(self.pieces).split()), bold=True)
 
     # ---------------------------------------------------------------------------------------------------------- links
     def plain_link(self, href: str, further: str, text: str) -> None:

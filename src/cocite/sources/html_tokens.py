@@ -30,8 +30,12 @@ def _raw(name: str) -> str:
     return rf"{name}(?={_ENDS_NAME}){_ATTRIBUTES}{_TAG_END}(?:[^<]++|<(?!/{name}{_ENDS_NAME}))*+"
 
 
+# Browsers know no links in a <select>, and its options are no text; it ends where another thing begins, closed or not.
+_ENDS_SELECT = rf"/?(?:select|input|textarea|form|table|tr|td|div|p|a){_ENDS_NAME}"
+_SELECT = rf"select(?={_ENDS_NAME}){_ATTRIBUTES}{_TAG_END}(?:[^<]++|<(?!{_ENDS_SELECT}))*+"
+
 _RAW_NAMES = ("style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
-_RAW_ELEMENTS = "|".join([_SCRIPT, *map(_raw, _RAW_NAMES), rf"plaintext(?={_ENDS_NAME}).*+"])
+_RAW_ELEMENTS = "|".join([_SCRIPT, _SELECT, *map(_raw, _RAW_NAMES), rf"plaintext(?={_ENDS_NAME}).*+"])
 _RAW = rf"(?=[sStTxXiInNpP])(?i:{_RAW_ELEMENTS})"
 _TAG = rf"(/?+[a-zA-Z][^\t\n\f\r />]*+)(?:>|({_ATTRIBUTES}){_TAG_END})"
 _COMMENT = r"!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+(?:--!?>)?+)"

@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from html import unescape
 
 from cocite.sources.html_blocks import is_boilerplate
+from cocite.sources.html_context import has_words
 from cocite.sources.html_frames import DIVISION, KINDS, Frames
-from cocite.sources.html_lines import heading_text
+from cocite.sources.html_headings import heading_text
 from cocite.sources.html_tokens import attributes, raw_content
 
 MAX_HEAD = 1000
@@ -31,7 +33,6 @@ class Walk(Frames):
     __slots__ = (
         "drawings",
         "head",
-        "select_from",
         "title",
     )
 
@@ -40,7 +41,6 @@ class Walk(Frames):
         self.head: list[tuple[str, dict[str, str]]] = []  # what <html>, <base>, <link> and <meta> say about the page
         self.title: str | None = None
         self.drawings = 0  # open <svg>
-        self.select_from = (-1, -1)
 
     def read(self, chunks: Iterable[list[str | None]]) -> None:
         """Read all tokens of a page."""
@@ -52,7 +52,10 @@ class Walk(Frames):
         """Read a list of tokens."""
         take = iter(parts)
         pieces = self.pieces
-        self.text(next(take) or "")
+        text = next(take)
+        if text:
+            self.words = True
+            pieces.append(unescape(text))
         for href, further, label, raw, name, source, text in zip(*[take] * 7, strict=True):
             if name is not None:
                 step = STEPS[name]
@@ -64,7 +67,12 @@ class Walk(Frames):
                 self.raw(raw)
             if text:
                 if not text.isspace():
-                    self.text(text)
+                    if "&" in text:
+                        text = unescape(text)
+                    if self.after_list and self.link is None and has_words(text):
+                        self.begin(self.heading)
+                    self.words = True
+                    pieces.append(text)
                 elif pieces:  # white space where a block of text begins says nothing
                     pieces.append(text)
 
@@ -162,17 +170,6 @@ class Walk(Frames):
         """`</svg>`."""
         self.drawings = max(0, self.drawings - 1)
 
-    def select(self, _source: str) -> None:
-        """`<select>`: its options are no text."""
-        self.select_from = (self.flushes, len(self.pieces))
-
-    def end_select(self, _source: str) -> None:
-        """`</select>`."""
-        flushes, start = self.select_from
-        if flushes == self.flushes:
-            del self.pieces[start:]
-        self.select_from = (-1, -1)
-
     def root(self, source: str) -> None:
         """`<html>`."""
         if len(self.head) < MAX_HEAD:
@@ -230,8 +227,6 @@ STEPS = _Steps(
         "td": Walk.cell,
         "th": Walk.head_cell,
         "/caption": Walk.caption,
-        "select": Walk.select,
-        "/select": Walk.end_select,
         "svg": Walk.drawing,
         "/svg": Walk.end_drawing,
         "html": Walk.root,

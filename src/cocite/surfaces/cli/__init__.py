@@ -10,15 +10,8 @@ from typing import Annotated
 import typer
 
 from cocite import __version__
-from cocite.surfaces.cli.add import add
-from cocite.surfaces.cli.build import build
-from cocite.surfaces.cli.check import check
-from cocite.surfaces.cli.demo import demo
-from cocite.surfaces.cli.export import export
+from cocite.surfaces.cli import add, build, check, demo, export, info, links, remove
 from cocite.surfaces.cli.failures import Commands
-from cocite.surfaces.cli.info import info
-from cocite.surfaces.cli.links import links
-from cocite.surfaces.cli.remove import remove
 
 app = typer.Typer(
     name="cocite",
@@ -29,8 +22,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-for command in (demo, build, add, remove, links, info, check, export):
-    app.command()(command)
+for verb in (demo.demo, build.build, add.add, remove.remove, links.links, info.info, check.check, export.export):
+    app.command()(verb)
 
 
 def show_version(wanted: bool) -> None:

@@ -40,13 +40,14 @@ def add(
     """
     from cocite.graph.maintain import add as add_to_store
     from cocite.sources.records import Report
+    from cocite.surfaces.cli.prepare import helper
     from cocite.surfaces.cli.progress import display
 
     report = Report(strict)
     keep = given.as_before(index, anchors, text, platforms)
     made = given.build_options(memory, threads, platforms, *keep)
     crawling = Crawling(depth, max_pages, delay, scope, allow_private)
-    with display(quiet, building=True) as stages:
+    with helper() as start, display(quiet, start) as stages:
         opened = open_sources(sources, report, base=base, kind=kind, text=made.text, crawling=crawling, progress=stages)
         stages.fraction = part_read(opened, report)
         built = add_to_store(opened, index, report, made, stages)

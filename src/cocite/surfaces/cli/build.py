@@ -50,12 +50,13 @@ def build(
     """
     from cocite.graph.build import build as build_store
     from cocite.sources.records import Report
+    from cocite.surfaces.cli.prepare import helper
     from cocite.surfaces.cli.progress import display
 
     report = Report(strict)
     made = given.build_options(memory, threads, platforms, anchors, text)
     crawling = Crawling(depth, max_pages, delay, scope, allow_private)
-    with display(quiet, building=True) as stages:
+    with helper() as start, display(quiet, start) as stages:
         opened = open_sources(sources, report, base=base, kind=kind, text=made.text, crawling=crawling, progress=stages)
         stages.fraction = part_read(opened, report)
         built = build_store(opened, output, report, made, stages)
@@ -78,7 +79,7 @@ def summarise(built: Built, compiling: float, json: bool, head: str = "") -> Non
         ("pages", f"{built.pages:,}", f"on {manifest['sites']:,} sites"),
         ("links", f"{built.links:,}", f"of {read:,} read, repeats counted once" if read > built.links else ""),
         ("time", seconds(built.seconds), f"{rate(built.links / working)} links/s{compiled(compiling)}"),
-        ("size", size(built.bytes), f"{built.bytes / max(1, built.links):.1f} bytes per link, texts included"),
+        ("size", size(built.bytes), f"{built.bytes / max(1, built.links):,.1f} bytes per link, texts included"),
     ]
     wide = max(len(fact[1]) for fact in facts)
     for name, value, note in facts:

@@ -8,6 +8,7 @@ import shlex
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,7 @@ import typer
 
 from cocite import __version__
 from cocite.errors import BadStore
+from cocite.surfaces.cli.prepare import helper
 from cocite.surfaces.cli.terminal import Cell, Screen, count, seconds
 
 if TYPE_CHECKING:
@@ -46,15 +48,16 @@ def demo(
     """
     screen = Screen()
     screen.line(("A small web", "bold"), " of link lists, written by hand: papers, databases, cars, museums …")
-    graph = sample_graph(screen, output)
-    for url in urls or WELL_KNOWN:
-        screen.blank()
-        show(screen, graph, graph.find(url))
+    with helper() as start:
+        graph = sample_graph(screen, output, start)
+        for url in urls or WELL_KNOWN:
+            screen.blank()
+            show(screen, graph, graph.find(url))
     screen.blank()
     show_next(screen, graph)
 
 
-def sample_graph(screen: Screen, output: Path | None) -> Graph:
+def sample_graph(screen: Screen, output: Path | None, compiling: Callable[[], object]) -> Graph:
     """The sample as a store: the one of the last time if it is there and good, else a new one."""
     from cocite.graph.store import Graph
 
@@ -63,7 +66,7 @@ def sample_graph(screen: Screen, output: Path | None) -> Graph:
         graph = Graph(store)
         note = "from the last run"
     except BadStore:
-        store, took = build_sample(store)
+        store, took = build_sample(store, compiling)
         graph = Graph(store)
         note = f"built in {seconds(took)}"
     lists = sum(entry["records"] for entry in graph.manifest["sources"])
@@ -99,7 +102,7 @@ def cached_store() -> Path:
     return folder / f"sample-{__version__}-{checksum.hexdigest()}.cocite"
 
 
-def build_sample(store: Path) -> tuple[Path, float]:
+def build_sample(store: Path, compiling: Callable[[], object]) -> tuple[Path, float]:
     """Build the sample; returns where, and the seconds it took."""
     from cocite.graph.build import BuildOptions, build
     from cocite.sources.markdown import read_markdown
@@ -109,7 +112,7 @@ def build_sample(store: Path) -> tuple[Path, float]:
 
     pages, report = sample_pages(), Report()
     source = Source(str(pages), "markdown", 0, report, lambda: read_markdown(pages, report))
-    with display(building=True) as stages:
+    with display(compiling=compiling) as stages:
         built = build([source], store, report, BuildOptions(), stages)
     return built.path, built.seconds
 

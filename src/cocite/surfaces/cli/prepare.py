@@ -1,42 +1,37 @@
 """Compiling with two processes instead of one, in the first build on a machine.
 
-Numba compiles one loop at a time, in the order in which a build comes to them, and the first of them, which keys
-addresses, takes as long as all others. So while a build waits for that one, a second process builds a web of two pages,
-keying their addresses in plain Python, and has the other loops in Numba's cache on disk when the first comes to them.
-Nothing depends on it: if it fails, the first process compiles everything itself.
+Numba compiles one loop at a time, in the order in which a build comes to them. The last of them, which find
+near-duplicates, and those of the first look-up take more than half of the time in a small web. So when a build finds
+that it has to compile, a second process compiles those, and they are in Numba's cache on disk when the first comes to
+them. Nothing depends on it: if it fails, the first process compiles everything itself.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-PAGES = (("https://a.example/", "https://b.example/c"), ("https://b.example/c", "https://a.example/"))
+COMMAND = [sys.executable, "-m", "cocite.surfaces.cli.prepare"]
 
 
 @contextmanager
-def helper() -> Iterator[Callable[[], None]]:
+def helper() -> Iterator[Callable[[], list[subprocess.Popen[bytes]]]]:
     """A function that starts the second process, which ends with the context at the latest."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start() -> None:
+    def start() -> list[subprocess.Popen[bytes]]:
         if not started and (os.cpu_count() or 1) > 1:
-            command = [sys.executable, "-m", "cocite.surfaces.cli.prepare"]
             nowhere = subprocess.DEVNULL
-            started.append(
-                subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
-            )
+            with suppress(OSError):
+                # In a session of its own, so that Ctrl-C reaches it through the first process only.
+                started.append(
+                    subprocess.Popen(COMMAND, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+                )
+        return started
 
     try:
         yield start
@@ -46,48 +41,28 @@ def helper() -> Iterator[Callable[[], None]]:
             process.wait()
 
 
-def compile_most() -> None:
-    """Build a web of two pages without the loop that keys addresses."""
-    from cocite.graph import spill
-    from cocite.graph.build import BuildOptions, build
-    from cocite.sources.open_source import Source
-    from cocite.sources.records import Link, Page, Report
-
-    spill.key_addresses = keyed_plainly  # type: ignore[attr-defined]
-    report = Report()
-    pages = [
-        Page(
-            url,
-            "title",
-            "text",
-            [Link(target, "text", 0, "context")],
-            ["heading"],
-            200,
-            captured="2020-01-01",
-            lang="en",
-        )
-        for url, target in PAGES
-    ]
-    source = Source("two pages", "records", 0, report, lambda: iter(pages))
-    with tempfile.TemporaryDirectory(prefix="cocite-prepare-") as folder:
-        build([source], Path(folder) / "web.cocite", report, BuildOptions())
-
-
-def keyed_plainly(data: Any, offsets: Any) -> Any:
-    """Does what `key_addresses` does, slowly, for addresses without faults; the fingerprints are others."""
+def compile_late() -> None:
+    """Call what a build needs last, and a look-up after it, with empty arrays like those of a mapped store."""
     import numpy as np
 
-    from cocite.kernels.addresses import Keyed
-    from cocite.pages.address import parse
-    from cocite.pages.key import key
+    from cocite.graph.derive import near_duplicate_pairs
+    from cocite.graph.huffman import LONGEST
+    from cocite.kernels.lists import Lists, read_one
+    from cocite.kernels.look_up import Names, find
+    from cocite.kernels.name_codec import LONGEST_KEY
 
-    texts = [data[start:stop].tobytes().decode() for start, stop in pairwise(offsets.tolist())]
-    keys = [key(parse(text).canonical).encode() for text in texts]
-    ends = np.append(0, np.cumsum([len(one) for one in keys])).astype(np.int64)
-    numbers = [int.from_bytes(hashlib.blake2b(one, digest_size=8).digest(), "little") for one in keys]
-    flags = np.zeros(len(keys), np.uint8)
-    return Keyed(np.array(numbers, np.uint64), flags, np.frombuffer(bytearray(b"".join(keys)), np.uint8), ends, {}, [])
+    def mapped(length: int, dtype: str) -> Any:
+        array = np.zeros(length, dtype)
+        array.flags.writeable = False
+        return array
+
+    table = np.zeros(1 << LONGEST, np.uint32)
+    lists = Lists(mapped(1, "u8"), mapped(1, "u8"), mapped(2, "u4"), mapped(1, "u4"), table)
+    near_duplicate_pairs(lists, lists.degree)
+    names = Names(mapped(1, "u8"), mapped(1, "u8"), table, table, mapped(1, "u8"), mapped(3, "u4"), mapped(1, "u4"))
+    find(names, mapped(1, "u1"), np.empty(LONGEST_KEY, np.uint8))
+    read_one(lists, 0, np.empty(0, np.uint32), np.empty(0, np.uint32))
 
 
 if __name__ == "__main__":
-    compile_most()
+    compile_late()

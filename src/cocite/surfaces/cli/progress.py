@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from cocite.surfaces.cli.prepare import helper
-from cocite.surfaces.cli.terminal import Screen, rate, seconds, size
+from cocite.surfaces.cli.terminal import Screen, count, rate, seconds, size
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -29,10 +28,10 @@ def unit(stage: str) -> str:
     return next((word for word in ("pages", "names", "texts") if word in stage), "links")
 
 
-def amount(stage: str, done: float) -> str:
+def amount(stage: str, done: int) -> str:
     """How much of a stage is done."""
     what = unit(stage)
-    return size(done) if what == "bytes" else f"{done:,.0f} {what}"
+    return size(done) if what == "bytes" else count(done, what.removesuffix("s"))
 
 
 class Stages:
@@ -173,19 +172,16 @@ def _bars(screen: Screen) -> Progress:
 
 
 @contextmanager
-def display(quiet: bool = False, building: bool = False) -> Iterator[Stages]:
-    """The display that suits where standard error goes; also tells when loops are being compiled.
-
-    With `building`, a second process then helps to compile.
-    """
+def display(quiet: bool = False, compiling: Callable[[], object] = lambda: None) -> Iterator[Stages]:
+    """The display that suits where standard error goes. Tells when loops are being compiled, and calls `compiling`."""
     screen = Screen(stderr=True)
     stages = Stages() if quiet else Live(screen) if screen.live else Lines(screen)
-    with stages, helper() as start, compilation(stages, start if building else lambda: None):
+    with stages, compilation(stages, compiling):
         yield stages
 
 
 @contextmanager
-def compilation(stages: Stages, begun: Callable[[], None]) -> Iterator[None]:
+def compilation(stages: Stages, begun: Callable[[], object]) -> Iterator[None]:
     """Watch Numba: say so at the first compilation, and add up what compiling takes.
 
     Loops that are in Numba's cache on disk are loaded without compiling, and make no such event.

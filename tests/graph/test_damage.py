@@ -1,0 +1,222 @@
+"""A damaged store: found by `check`, refused or read harmlessly, never a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from cocite.errors import BadStore
+from cocite.graph.arrays import TEXTS
+from cocite.graph.check import check
+from cocite.graph.generation import read_current
+from cocite.graph.store import Graph
+from cocite.sources.records import Link, Page
+from tests.conftest import BOUNDS_CACHE, ROOT
+from tests.graph.damage import read_all, reseal, rewrite_manifest
+from tests.graph.webs import ADDRESSES, THOROUGH, make, page, tight
+
+
+def rich_web() -> list[Page]:
+    """A small web with something in every array of a store."""
+    dice = random.Random(5)
+    pages = []
+    for i, url in enumerate(ADDRESSES):
+        chosen = dice.sample(ADDRESSES, dice.choice([0, 3, 12, 20]))
+        links = [
+            Link(u, f"to {k}", k // 4 or None, f"near {k}", "nofollow" if k % 5 == 0 else "", 1 - k / 50)
+            for k, u in enumerate(chosen)
+        ]
+        pages.append(Page(url, f"Title {i}", f"Text {i} " * 20, links, ["One", "Two"], 200, "", "", "2020-01-01", "en"))
+    copies = [page(f"https://copy{i}.example/", *ADDRESSES[:15]) for i in range(4)]
+    moved = [
+        Page("https://old.example/", redirect="https://example.com/"),
+        Page("https://older.example/", redirect="https://old.example/"),
+    ]
+    return [*pages, *copies, *moved]
+
+
+@pytest.fixture(scope="module")
+def whole(fast_root: Path) -> Iterator[Path]:
+    """A store that no test may change; limits are tight while it is used, for `check` knows them."""
+    path = fast_root / "whole.cocite"
+    with tight():
+        make(path, rich_web())
+        yield path
+
+
+@pytest.fixture
+def store(whole: Path, place: Path) -> Path:
+    """A store to damage."""
+    return Path(shutil.copytree(whole, place / "web.cocite"))
+
+
+def current_files(store: Path) -> list[Path]:
+    folder, _ = read_current(store)
+    return [store / "CURRENT", *sorted(folder.iterdir())]
+
+
+def test_a_whole_store_has_no_faults(whole: Path) -> None:
+    assert check(whole) == []
+    assert list(read_all(Graph(whole))) == []
+    empty = {name for name, entry in Graph(whole).manifest["arrays"].items() if not entry["length"]}
+    assert empty <= {"removed"}, "the rich web has something in every array"
+
+
+def test_every_flipped_byte_is_found_and_none_is_dangerous(store: Path) -> None:
+    dice = random.Random(1)
+    for file in current_files(store):
+        original = file.read_bytes()
+        for _ in range(20 if THOROUGH else 2):
+            if not original:
+                continue
+            data = bytearray(original)
+            data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+            file.write_bytes(data)
+            with suppress(BadStore):
+                assert check(store), f"{file.name} was changed, and check did not find it"
+            with suppress(BadStore):
+                assert list(read_all(Graph(store))) == []
+        file.write_bytes(original)
+    assert check(store) == []
+
+
+POINTERS = [
+    "g000001 {digest}\r\n", "g000001\t{digest}\n", "g000001 {digest}", "g1 {digest}\n", "\n", "", "g000001\n",
+    "g000009 {digest}\n", "../x {digest}\n", "g000001 {digest} x\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", POINTERS)
+def test_a_damaged_pointer_is_refused(store: Path, change: str) -> None:
+    digest = (store / "CURRENT").read_text().split()[1]
+    (store / "CURRENT").write_bytes(change.format(digest=digest).encode())
+    with pytest.raises(BadStore):
+        Graph(store)
+    with pytest.raises(BadStore):
+        check(store)
+
+
+def test_no_pointer_no_folder_no_store(store: Path, place: Path) -> None:
+    (store / "CURRENT").unlink()
+    with pytest.raises(BadStore, match="cocite build"):
+        Graph(store)
+    with pytest.raises(BadStore, match="cocite build"):
+        Graph(place / "nothing")
+    (place / "file").write_text("x")
+    with pytest.raises(BadStore):
+        Graph(place / "file")
+
+
+def test_every_missing_or_cut_file_is_refused_and_named(store: Path) -> None:
+    for number, file in enumerate(current_files(store)[1:]):
+        original = file.read_bytes()
+        changes = [None, original + b"x", *([original[:-1], b""] if original else [])]
+        for data in changes if THOROUGH else changes[number % len(changes) :][:1]:
+            file.unlink()
+            if data is not None:
+                file.write_bytes(data)
+            with pytest.raises(BadStore, match=f"manifest|{file.name}|generation"):
+                Graph(store)
+            try:
+                assert file.stem in {fault.where for fault in check(store)}
+            except BadStore:
+                assert file.name == "manifest.json"
+            file.write_bytes(original)
+    assert check(store) == []
+
+
+def test_a_file_that_does_not_belong_is_found(store: Path) -> None:
+    (read_current(store)[0] / "stray.bin").write_bytes(b"x")
+    assert [fault.where for fault in check(store)] == ["stray.bin"]
+
+
+def test_a_newer_format_says_what_to_do(store: Path) -> None:
+    manifest = read_current(store)[1]
+    rewrite_manifest(store, manifest | {"format": 99})
+    with pytest.raises(BadStore, match=r"format 99.*upgrade"):
+        Graph(store)
+    with pytest.raises(BadStore, match="format 99"):
+        check(store)
+
+
+@pytest.mark.parametrize("field", ["pages", "links"])
+@pytest.mark.parametrize("value", [0, 1, 10**9])
+def test_a_manifest_that_contradicts_its_arrays(store: Path, field: str, value: int) -> None:
+    rewrite_manifest(store, read_current(store)[1] | {field: value})
+    with suppress(BadStore):
+        assert check(store)
+
+
+def test_a_manifest_whose_arrays_have_other_lengths_or_types(store: Path) -> None:
+    manifest = read_current(store)[1]
+    for name, entry in manifest["arrays"].items():
+        size = int(entry["length"]) * int(entry["type"][2:])
+        for kind in ("|u1", "<u2", "<i4", "<u4", "<u8", "<f8"):
+            if kind == entry["type"] or size % int(kind[2:]) or not size:
+                continue
+            other = {**entry, "type": kind, "length": size // int(kind[2:])}
+            rewrite_manifest(store, manifest | {"arrays": manifest["arrays"] | {name: other}})
+            with pytest.raises(BadStore):
+                Graph(store)
+        rest = {other: value for other, value in manifest["arrays"].items() if other != name}
+        rewrite_manifest(store, manifest | {"arrays": rest})
+        with suppress(BadStore):
+            assert list(read_all(Graph(store))) == [], name
+
+
+def test_what_checksums_cannot_find(store: Path) -> None:
+    """A store written wrong, its checksums right."""
+    folder, manifest = read_current(store)
+    unnoticed = []
+    for name, entry in manifest["arrays"].items():
+        file = folder / f"{name}.bin"
+        original = file.read_bytes()
+        if not original or name in MEANINGLESS:
+            continue
+        width = int(entry["type"][2:])
+        data = bytearray(original)
+        data[-width] ^= 1  # the last value's lowest bit
+        file.write_bytes(data)
+        reseal(store)
+        try:
+            if not check(store):
+                unnoticed.append(name)
+        except BadStore:
+            pass
+        file.write_bytes(original)
+        reseal(store)
+    assert unnoticed == []
+
+
+MEANINGLESS = {
+    "name.spelling", "out.weight", "page.captured", "page.status", "page.language", "page.kind", "page.site",
+    "site.page", "host.domain", "alias.target", "removed", *(f"{name}.{part}" for name in TEXTS for part in ("pages", "data")),
+}  # fmt: skip
+"""Arrays whose values are right or wrong by nothing else in the store."""
+
+
+@pytest.mark.parametrize("checked", [False, True], ids=["as it runs", "with bounds checked"])
+def test_noise_under_fitting_checksums_never_crashes(whole: Path, checked: bool) -> None:
+    if not checked and not THOROUGH:
+        pytest.skip("bounds that are checked tell more; both ways with HYPOTHESIS_PROFILE=thorough")
+    environment = dict(os.environ)
+    if checked:
+        environment |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(BOUNDS_CACHE)}
+    rounds = 20 if THOROUGH else 1
+    seed = random.randrange(10**9) if THOROUGH else 7 + checked
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.graph.damage", str(whole), str(seed), str(rounds)],
+        capture_output=True, text=True, env=environment, cwd=ROOT, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"seed {seed}: {done.stderr[-3000:]}"
+    faults = json.loads(done.stdout.splitlines()[-1])
+    assert faults == [], f"seed {seed}, {len(faults)} faults: " + "\n".join(faults[:3])

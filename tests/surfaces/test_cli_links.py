@@ -1,0 +1,125 @@
+"""cocite links: blocks, marks, citations, limits, and strangers' texts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cocite.graph.store import Graph
+from cocite.sources.records import Link, Page
+from cocite.surfaces.cli.around import cited_in, parents
+from tests.graph.webs import make, tight
+from tests.surfaces.conftest import LIST, LONELY, NEWS, OLD, OTHER, run
+
+CLEAN = "[31mred [0m [bold]markup[/bold] gnp line"  # building made each control character a space
+
+
+def test_children_by_block_and_parents(store: Path) -> None:
+    ran = run("links", "lists.example/papers", "-i", store)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "Papers",
+        LIST,
+        "4 links out · 1 link in · captured 2024-05-06 · status 200 · language en",
+        "",
+        "Links to",
+        "  Dailies",
+        f"    1\tThe News\t{NEWS}",
+        f"    2\t{CLEAN}\t{OTHER}\tnofollow ugc",
+        "  without a heading boilerplate",
+        "    3\tImprint\thttps://foot.example/",
+        "  in no known block",
+        "    4\t\thttps://loose.example/",
+        "",
+        "Cited by the most linked first",
+        f"  {CLEAN}\thttps://blog.example/roll\tas “papers” under “Roll” beside news",
+    ]
+
+
+def test_the_most_linked_parent_comes_first(store: Path) -> None:
+    ran = run("links", NEWS, "-i", store)
+    # Both parents have one link in: then the order of pages counts, in which blog comes before lists.
+    assert [line.split("\t")[1] for line in ran.out.splitlines() if "\t" in line] == ["https://blog.example/roll", LIST]
+    assert "known from links only" in ran.out
+
+
+def test_limits(store: Path) -> None:
+    few = run("links", LIST, "-k", "1", "-i", store).out
+    assert "and 3 more: -k 0 shows all" in few
+    assert "Imprint" not in few
+    assert "Imprint" in run("links", LIST, "-k", "0", "-i", store).out
+    assert "and 1 more" in run("links", NEWS, "-k", "1", "-i", store).out
+
+
+def test_json(store: Path) -> None:
+    ran = run("links", "http://www.lists.example/papers/", "-i", store, "--json")
+    found = json.loads(ran.out)
+    assert found["query"] == "http://www.lists.example/papers/"
+    assert found["page"] == {
+        "url": LIST, "title": "Papers", "read": True, "links_out": 4, "links_in": 1, "status": 200,
+        "captured": "2024-05-06T00:00:00+00:00", "lang": "en",
+    }  # fmt: skip
+    assert [(block["block"], block["heading"], len(block["links"])) for block in found["blocks"]] == [
+        (0, "Dailies", 2), (1, "", 1), (None, "", 1),
+    ]  # fmt: skip
+    second = found["blocks"][0]["links"][1]
+    assert second["position"] == 2
+    assert second["rel"] == ["nofollow", "ugc"]
+    assert found["blocks"][1]["links"][0]["boilerplate"] is True
+    cited = found["cited_by"][0]
+    assert cited["url"] == "https://blog.example/roll"
+    assert (cited["heading"], cited["text"], cited["in_links"]) == ("Roll", "papers", 1)
+    assert cited["beside"] == [{"text": "news", "url": NEWS}]
+
+
+def test_an_alias_leads_to_its_page(store: Path) -> None:
+    ran = run("links", OLD, "-i", store)
+    assert ran.out.splitlines()[0] == f"{NEWS} to which that address leads"
+    assert "which that address leads" not in run("links", "news.example", "-i", store).out
+
+
+def test_a_page_without_links_is_1(store: Path) -> None:
+    ran = run("links", LONELY, "-i", store)
+    assert ran.code == 1
+    assert ran.err == f"cocite: {LONELY} is known, but has no links\n"
+    assert run("links", LONELY, "-i", store, "--json").code == 1
+
+
+def test_an_unknown_page_is_3_with_the_nearest(store: Path) -> None:
+    ran = run("links", "https://lists.example/papers/none", "-i", store)
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.startswith("cocite: ")
+    assert f"did you mean {LIST}?" in ran.err
+    assert ran.err.count("\n") == 1
+    assert (
+        run("links", "not\x1b[31m an address", "-i", store).err
+        == "cocite: 'not\\x1b[31m an address' is not in this store\n"
+    )
+
+
+def test_ready_made_parents_give_the_same_order(place: Path) -> None:
+    """A page with many parents has the best of them kept ready; a page with few has them sorted here."""
+    pages = [Page(f"https://p{i}.example/", links=[Link("https://hub.example/")]) for i in range(8)]
+    pages += [
+        Page(f"https://q{i}.example/", links=[Link(f"https://p{j}.example/") for j in range(i)]) for i in range(8)
+    ]
+    with tight():  # from 4 links in on, the 2 best parents are kept ready
+        make(place / "web.cocite", pages)
+    graph = Graph(place / "web.cocite")
+    hub = graph.find("hub.example")
+    assert len(graph.array("best.parent")) > 0
+    by_degree = [graph.find(f"p{i}.example") for i in range(8)]  # p0 has 7 links in, p7 none
+    assert parents(graph, hub, 2) == by_degree[:2]
+    assert parents(graph, hub, 5) == by_degree[:5]
+    assert parents(graph, hub, 0) == by_degree
+
+
+@pytest.mark.parametrize("near", [0, 1, 5])
+def test_what_stands_beside_is_of_the_same_block(place: Path, near: int) -> None:
+    links = [Link(f"https://l{i}.example/", f"l{i}", 0 if i < 4 else 1) for i in range(7)]
+    make(place / "web.cocite", [Page(LIST, links=links)])
+    graph = Graph(place / "web.cocite")
+    found = cited_in(graph, graph.find("l3.example"), graph.find(LIST), near)
+    assert [text for text, _ in found.beside] == {0: [], 1: ["l2"], 5: ["l0", "l1", "l2"]}[near]

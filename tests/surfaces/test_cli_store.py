@@ -1,0 +1,156 @@
+"""cocite info, check, export: what they say of a store, whole or damaged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cocite.graph.export import FORMATS
+from cocite.graph.generation import read_current
+from cocite.surfaces.cli.export import SAME
+from cocite.surfaces.cli.info import PARTS, sizes
+from tests.graph.webs import make
+from tests.surfaces.conftest import LIST, NEWS, PAGES, run
+
+
+@pytest.fixture
+def own(store: Path, place: Path) -> Path:
+    """A copy of the store that may be damaged."""
+    return Path(shutil.copytree(store, place / "web.cocite"))
+
+
+def test_info(store: Path) -> None:
+    ran = run("info", "-i", store)
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert lines[0] == str(store)
+    assert "generation 1, built " in lines[1]
+    assert "  links\t7" in lines
+    assert "  aliases\t1" in lines
+    assert any(line.startswith("  links out\t") for line in lines)
+    assert lines[-1] == "    records\ttest\t5 records, 7 links"
+
+
+def test_info_as_json(store: Path) -> None:
+    found = json.loads(run("info", "-i", store, "--json").out)
+    folder, manifest = read_current(store)
+    assert found["links"] == 7
+    assert found["sources"] == manifest["sources"]
+    assert found["bytes"] == sum(file.stat().st_size for file in folder.glob("*.bin")), "every array is in some part"
+    assert "other" not in [part["part"] for part in found["parts"]]
+    for part in found["parts"]:
+        assert part["bits_per_link"] == pytest.approx(part["bytes"] * 8 / 7, abs=1e-3)
+
+
+def test_parts_of_a_store() -> None:
+    arrays = {
+        "out.words": ("<u8", 3),
+        "in.skip.bit": ("<u4", 2),
+        "page.site": ("<u4", 5),
+        "page.kind": ("|u1", 5),
+        "new": ("<f4", 1),
+    }
+    entries = {name: {"type": kind, "length": length} for name, (kind, length) in arrays.items()}
+    assert sizes(entries) == {"links out": 24, "kept ready": 8, "sites, hosts": 20, "page facts": 5, "other": 4}
+    assert list(PARTS)[-1] == "other"
+
+
+def test_check_of_a_whole_store(store: Path) -> None:
+    ran = run("check", "-i", store)
+    assert ran.code == 0
+    assert ran.out.startswith(f"{store}  is whole\n")
+    assert "7 links, all checked in" in ran.out
+    assert json.loads(run("check", "-i", store, "--json", "-q").out) == {
+        "store": str(store), "whole": True, "faults": [], "repair": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["out.words.bin", "manifest.json", "fingerprint.bin"])
+def test_check_finds_a_flipped_byte_and_names_the_repair(own: Path, name: str) -> None:
+    file = next(own.glob(f"g*/{name}"))
+    raw = bytearray(file.read_bytes())
+    raw[len(raw) // 2] ^= 1
+    file.write_bytes(raw)
+    ran = run("check", "-i", own, "-q")
+    assert ran.code == 2
+    assert "is damaged" in ran.out
+    assert ran.err.count("\n") == 1
+    assert ran.err.endswith(f"repair it with: cocite build records -o {own}\n")
+    found = json.loads(run("check", "-i", own, "-q", "--json").out)
+    assert found["whole"] is False
+    assert len(found["faults"]) == 1
+
+
+def test_check_of_a_store_without_its_manifest(own: Path) -> None:
+    for file in own.glob("g*/manifest.json"):
+        file.write_text("{")
+    ran = run("check", "-i", own, "-q")
+    assert ran.code == 2
+    assert ran.err.endswith(f"repair it with: cocite build SOURCE... -o {own}\n")
+
+
+def test_check_survives_any_manifest(own: Path) -> None:
+    for text in ("[]", "null", '{"sources": 5}', '{"sources": [1, {"source": 2}, {"source": "a b"}], "arrays": [1]}'):
+        for file in own.glob("g*/manifest.json"):
+            file.write_text(text)
+        assert run("check", "-i", own, "-q").code == 2
+    assert "cocite build 'a b' -o" in run("check", "-i", own, "-q").err
+
+
+def test_check_warns_that_removed_pages_come_back(place: Path) -> None:
+    store = place / "web.cocite"
+    make(store, PAGES)
+    run("remove", NEWS, "-i", store, "-q")
+    next(store.glob("g*/title.data.bin")).write_bytes(b"")
+    assert "1 removed page will be back after the repair" in run("check", "-i", store, "-q").out
+
+
+def test_check_of_nothing(place: Path) -> None:
+    ran = run("check", "-i", place / "none")
+    assert ran.code == 2
+    assert "there is no store at" in ran.err
+    (place / "folder").mkdir()
+    assert run("check", "-i", place / "folder", "-q").code == 2
+
+
+def test_a_newer_format_is_not_damage(own: Path) -> None:
+    file = next(own.glob("g*/manifest.json"))
+    manifest = json.loads(file.read_text())
+    file.write_text(json.dumps(manifest | {"format": 99}))
+    from cocite.graph.generation import digest
+
+    (own / "CURRENT").write_text(f"{file.parent.name} {digest(file.read_bytes())}\n")
+    ran = run("check", "-i", own, "-q")
+    assert ran.code == 2
+    assert "upgrade" in ran.err
+    assert "repair" not in ran.err
+
+
+def test_export(store: Path, place: Path) -> None:
+    ran = run("export", "-i", store, "-o", place / "links.tsv")
+    assert ran.code == 0
+    assert ran.out.startswith(f"{place}/links.tsv  7 links, ")
+    assert f"{LIST}\t{NEWS}" in (place / "links.tsv").read_text().splitlines()
+    found = json.loads(run("export", "-i", store, "--format", "jsonl", "-o", place / "p.jsonl", "--json", "-q").out)
+    assert found["records"] == 5
+    piped = run("export", "-i", store, "-o", "-")
+    assert piped.out == (place / "links.tsv").read_text()
+    assert piped.err == ""
+
+
+def test_export_refuses_in_one_line(store: Path, place: Path) -> None:
+    for args in (["-o", place / "a.doc"], ["-o", place / "a", "--format", "x"], ["-o", "-", "--format", "npz"], []):
+        ran = run("export", "-i", store, *args)
+        assert ran.code == 2
+        assert ran.err.startswith("cocite: ")
+        assert ran.err.count("\n") == 1
+
+
+def test_every_format_is_in_the_help() -> None:
+    help_text = run("export", "--help").out
+    for name in FORMATS:
+        assert f"\n    {name} " in help_text
+    assert set(SAME.values()) <= set(FORMATS)

@@ -1,0 +1,152 @@
+"""What reaches a terminal, and the displays of progress."""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from cocite.surfaces.cli import progress
+from cocite.surfaces.cli.progress import COMPILING, Lines, Live, Stages, amount, compilation
+from cocite.surfaces.cli.terminal import Cell, Screen, clean, count, rate, seconds, size
+
+ESCAPE = "\x1b"
+
+
+@given(st.text())
+def test_cleaned_text_is_harmless(text: str) -> None:
+    cleaned = clean(text)
+    assert all(unicodedata.category(c)[0] != "C" or c in "\u200c\u200d" for c in cleaned)
+    assert cleaned == cleaned.strip()
+    assert "\n" not in cleaned and "\u2028" not in cleaned
+    assert clean(cleaned) == cleaned
+
+
+def test_cleaning_keeps_what_is_meant() -> None:
+    assert clean("Füße 名前 نیم‌فاصله 👩‍👧 [bold]x[/bold]") == "Füße 名前 نیم‌فاصله 👩‍👧 [bold]x[/bold]"
+    assert clean("a\x1b[2Jb\x9b31mc\u202ed\ud800\x00") == "a[2Jb31mcd"
+    assert clean(" a \t\r\n b ") == "a b"
+
+
+class Terminal(Screen):
+    """A terminal of a given width, kept in memory."""
+
+    def __init__(self, width: int, color: bool = False) -> None:
+        super().__init__()
+        self.file = io.StringIO()
+        system: Any = "standard" if color else None
+        self.__dict__["console"] = Console(
+            file=self.file, force_terminal=True, width=width, color_system=system, highlight=False, soft_wrap=True
+        )
+
+    @property
+    def lines(self) -> list[str]:
+        return self.file.getvalue().splitlines()
+
+
+def test_rows_are_cut_to_the_terminal() -> None:
+    terminal = Terminal(30)
+    terminal.row(Cell("12", 4, right=True), Cell("a long label", 6), Cell("https://example.com/a/b/c"))
+    terminal.row(Cell("1", 4, right=True), Cell("名前名前", 6), Cell("x"))
+    assert terminal.lines[0] == "  12  a lon…  https://example…"
+    assert [cell_len(line) for line in terminal.lines] == [30, 15], "wide characters count as two"
+
+
+def test_lines_wrap_with_their_indent() -> None:
+    terminal = Terminal(20)
+    terminal.line(("one two three ", "bold"), "four five", indent=4)
+    assert [line.rstrip() for line in terminal.lines] == ["    one two three", "    four five"]
+
+
+def test_strangers_cannot_steer_the_terminal() -> None:
+    terminal = Terminal(60, color=True)
+    terminal.line("a\x1b[2Jb", ("[red]c[/red]", "bold"))
+    terminal.row(Cell("a\x1b]0;title\x07", 12, "cyan"), Cell("\r[link=x]y"))
+    written = terminal.file.getvalue()
+    assert "[red]c[/red]" in written and "[link=x]y" in written
+    sequences = {part[: part.index("m") + 1] for part in written.split(ESCAPE)[1:]}
+    assert sequences <= {"[1m", "[36m", "[0m"}, "only our own styles"
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        (size(0), "0 bytes"), (size(999), "999 bytes"), (size(38_390), "38.4 kB"), (size(383_905), "384 kB"),
+        (size(3.6e9), "3.6 GB"), (size(9e12), "9,000 GB"), (seconds(0.04), "0.0 s"), (seconds(34.4), "34 s"),
+        (seconds(725), "12 min 5 s"), (rate(840), "840"), (rate(5010), "5,010"), (rate(1.24e6), "1.2 M"),
+        (count(1, "page"), "1 page"), (count(2000, "page"), "2,000 pages"), (amount("reading", 5), "5 links"),
+        (amount("verifying checksums", 2000), "2.0 kB"), (amount("numbering pages", 1234), "1,234 pages"),
+    ],
+)  # fmt: skip
+def test_numbers_for_people(shown: str, text: str) -> None:
+    assert shown == text
+
+
+def test_a_log_gets_a_line_per_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    with Lines(Screen(stderr=True)) as stages:
+        for _ in range(3):
+            stages("reading", 10, None)
+        stages("numbering pages", 7, 7)
+        stages("choosing parents", 0, None)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.rsplit(",", 1)[0] for line in lines] == ["reading: 30 links", "numbering pages: 7 pages"]
+
+
+def test_a_log_hears_of_long_stages(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "HEARTBEAT", -1)
+    stages = Lines(Screen(stderr=True))
+    stages("reading", 10, None)
+    stages("reading", 5, None)
+    assert capsys.readouterr().err == "reading: 10 links, so far\nreading: 15 links, so far\n"
+
+
+def test_how_much_is_left_follows_from_the_bytes_read() -> None:
+    stages = Stages()
+    stages.fraction = lambda: 0.25
+    stages("reading", 100, None)
+    assert (stages.done, stages.total) == (100, 400)
+    stages("resolving links", 50, 80)
+    assert (stages.done, stages.total) == (50, 80)
+
+
+def test_the_live_display() -> None:
+    terminal = Terminal(80)
+    with Live(terminal) as stages:
+        stages("reading", 1_000, None)
+        stages.say(COMPILING)
+        stages("numbering pages", 300, 300)
+        table = stages._progress.make_tasks_table(stages._progress.tasks)
+        other = Terminal(80)
+        other.console.print(table)
+        stages.close(True)
+    assert "✓ reading" in other.lines[0] and "1,000 links" in other.lines[0]
+    assert "numbering pages" in other.lines[1] and "300 pages" in other.lines[1]
+    assert all(len(line) <= 80 for line in other.lines)
+    assert COMPILING[:40] in terminal.file.getvalue()
+
+
+def test_compiling_is_told_once_and_timed() -> None:
+    import numba
+
+    said: list[str] = []
+    begun: list[int] = []
+
+    class Listening(Stages):
+        def say(self, message: str) -> None:
+            said.append(message)
+
+    stages = Listening()
+    with compilation(stages, lambda: begun.append(1)):
+        for kind in (1, 1.5):
+            numba.njit(lambda x: x + 1)(kind)
+    assert said == [COMPILING]
+    assert begun == [1]
+    assert stages.compiling > 0
+    numba.njit(lambda x: x + 2)(1)
+    assert said == [COMPILING], "nobody listens any more"
