@@ -121,7 +121,14 @@ def build(
             spill.finish()
             clock.lap("read")
             pages = number_pages(
-                work, writer, sites, options.memory // 2, options.threads, pool, counted(progress, "numbering pages")
+                work,
+                writer,
+                sites,
+                options.memory // 2,
+                options.threads,
+                pool,
+                report,
+                counted(progress, "numbering pages"),
             )
             if not pages and old is None:
                 raise BadSource("the sources hold no page that can be used" + why(report))

@@ -130,18 +130,19 @@ def count_buckets(fingerprints, shift, starts):
 def fill_buckets(fingerprints, shift, starts, pages):
     """Second half: page numbers by the top bits of their fingerprints, ascending within a bucket.
 
-    Returns a page whose fingerprint an earlier page has too (a collision), or -1.
+    Returns how many pages have the fingerprint of an earlier one.
     """
-    twin = np.int64(-1)
+    twins = np.int64(0)
     following = starts[:-1].copy()
     for i in range(len(fingerprints)):
         bucket = uint64(fingerprints[i]) >> uint64(shift)
         for k in range(starts[bucket], following[bucket]):
             if fingerprints[pages[k]] == fingerprints[i]:
-                twin = i
+                twins += 1
+                break
         pages[following[bucket]] = i
         following[bucket] += 1
-    return twin
+    return twins
 
 
 @inline

@@ -52,7 +52,7 @@ def open_records(path: Path, report: Report) -> Iterator[Record]:
     """The records of an archive in file order. A record's body can be read until the next record is asked for."""
     start = head(path)
     if not start.strip(b"\0\r\n"):
-        raise BadSource(f"{path.name} is empty: give an archive that holds records")
+        raise BadSource(f"{path.name} holds no record: give a whole archive")
     if start.startswith(b"filedesc:"):
         with open_bytes(path, report) as stream:
             yield from _arc_records(stream, path.name, report)
@@ -116,8 +116,10 @@ def _warc_records(file: _CountedFile, name: str, report: Report) -> Iterator[Rec
 def _arc_records(stream: IO[bytes], name: str, report: Report) -> Iterator[Record]:
     from warcio.archiveiterator import ArchiveIterator
 
+    records = ArchiveIterator(stream, no_record_parse=True)
+    records.INC_RECORD = ""  # what it would print where a record's length is wrong; we count instead
     try:
-        for raw in ArchiveIterator(stream, no_record_parse=True):
+        for raw in records:
             headers = _named(raw.rec_headers.headers)
             size = int(headers.get("length", "0"))
             body = _Body(raw.raw_stream.read, size)
@@ -131,6 +133,8 @@ def _arc_records(stream: IO[bytes], name: str, report: Report) -> Iterator[Recor
                 pass
             if body.missing and kind == "response":
                 report.skip(CUT, f"{name}: {record.url or record.kind}")
+        if records.err_count:
+            report.skip("record of a wrong length", name, records.err_count)
     except BadSource:
         raise
     except Exception as error:  # warcio lets all kinds of errors out where the data are damaged

@@ -105,7 +105,9 @@ class Report:
             self.example.setdefault(reason, example)
 
 
-def batches(pages: Iterable[Page], links_per_batch: int = 200_000, text_per_batch: int = 32 << 20) -> Iterator[pa.RecordBatch]:
+def batches(
+    pages: Iterable[Page], links_per_batch: int = 200_000, text_per_batch: int = 32 << 20
+) -> Iterator[pa.RecordBatch]:
     """Gather pages into record batches of bounded size."""
     gathered: list[Page] = []
     links = text = 0

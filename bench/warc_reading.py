@@ -1,0 +1,158 @@
+"""How many HTML pages of web archives are read in a second on one core, against a plain walk over a browser's tree.
+
+    python bench/warc_reading.py [ARCHIVE OR FOLDER ...]
+
+Every HTML page of the archives (default: ../shared/data/warc beside the checkout) is read in three depths, by cocite and by
+the plain way: lexbor's tree (resiliparse), walked node by node in Python, with its own extraction of main text. Rounds of
+all six alternate until each has had two seconds; the figures are CPU time, so a busy machine blurs but does not bend them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import can_ada
+from resiliparse.extract.html2text import extract_plain_text
+from resiliparse.parse.encoding import bytes_to_str, detect_encoding
+from resiliparse.parse.html import HTMLTree, NodeType
+
+from cocite.sources.archive_records import open_records
+from cocite.sources.html import read_html
+from cocite.sources.html_encoding import decode
+from cocite.sources.html_tokens import tokens
+from cocite.sources.http_content import content_of
+from cocite.sources.records import Report
+from cocite.sources.warc import HTML_TYPES, media_type, read_warc
+
+ARCHIVES = Path(__file__).parents[2] / "shared" / "data" / "warc"
+SECONDS = 2.0
+BLOCKS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "section", "p"))
+BOILERPLATE = frozenset(("nav", "header", "footer", "aside"))
+
+Job = Callable[[bytes, str], object]
+
+
+def html_pages(files: list[Path]) -> Iterator[tuple[bytes, str]]:
+    """The content and address of every HTML answer, whatever its status."""
+    for path in files:
+        for record in open_records(path, Report()):
+            if record.kind == "response" and record.url and media_type(record) in HTML_TYPES:
+                http = record.http
+                coding = http.get("content-encoding", "")
+                yield content_of(record.body(), http.get("transfer-encoding", ""), coding, 16 << 20)[0], record.url
+
+
+def plain_tree(content: bytes) -> HTMLTree:
+    return HTMLTree.parse(bytes_to_str(content, detect_encoding(content, from_html_meta=True)))
+
+
+def plain_walk(tree: HTMLTree, url: str) -> list[tuple[str, str, int, str, bool]]:
+    """Links with text, block, rel and boilerplate mark: every node in order, the least that could be done for each."""
+    base = can_ada.parse(url)
+    links = []
+    block = 0
+    inside: list[object] = []  # open boilerplate elements
+    root = tree.document
+    node = root.first_child
+    while node is not None:
+        if node.type == NodeType.ELEMENT:
+            tag = node.tag
+            if tag in BLOCKS:
+                block += 1
+            elif tag in BOILERPLATE:
+                inside.append(node)
+            elif tag == "a" and (href := node.getattr("href")) is not None:
+                try:
+                    address = str(base + href)
+                except ValueError:
+                    address = ""
+                if address.startswith("http"):
+                    text = " ".join(node.text.split())
+                    links.append((address, text, block, node.getattr("rel", ""), bool(inside)))
+        following = node.first_child
+        while following is None and node is not None and node != root:
+            if inside and inside[-1] == node:
+                inside.pop()
+            following = node.next
+            if following is None:
+                node = node.parent
+        node = following if node is not None and node != root else None
+    return links
+
+
+def plain_text(tree: HTMLTree) -> str:
+    return str(extract_plain_text(tree, main_content=True, links=False))
+
+
+def plain_all(content: bytes, url: str) -> object:
+    tree = plain_tree(content)
+    return plain_walk(tree, url), plain_text(tree)
+
+
+JOBS: dict[str, tuple[Job, Job]] = {
+    "parse only": (
+        lambda content, url: list(tokens(decode(content))),
+        lambda content, url: plain_tree(content),
+    ),
+    "links + blocks": (
+        lambda content, url: read_html(content, url, text=False),
+        lambda content, url: plain_walk(plain_tree(content), url),
+    ),
+    "links + blocks + main text": (
+        lambda content, url: read_html(content, url),
+        plain_all,
+    ),
+}
+
+
+def measure(pages: list[tuple[bytes, str]]) -> dict[tuple[str, int], float]:
+    """CPU seconds for a round over all pages, by job."""
+    spent = {(name, side): 0.0 for name in JOBS for side in (0, 1)}
+    rounds = 0
+    while min(spent.values()) < SECONDS:
+        rounds += 1
+        for name, sides in JOBS.items():
+            for side, job in enumerate(sides):
+                start = time.process_time()
+                for content, url in pages:
+                    job(content, url)
+                spent[name, side] += time.process_time() - start
+    return {key: seconds / rounds for key, seconds in spent.items()}
+
+
+def measure_files(files: list[Path]) -> tuple[int, float]:
+    """Pages and CPU seconds of reading the archives as a build does, records that are no pages included."""
+    start, pages, rounds = time.process_time(), 0, 0
+    while rounds == 0 or time.process_time() - start < SECONDS:
+        rounds += 1
+        for path in files:
+            pages += sum(1 for _ in read_warc(path, Report()))
+    return pages // rounds, (time.process_time() - start) / rounds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("paths", nargs="*", type=Path, default=[ARCHIVES])
+    files = []
+    for path in parser.parse_args().paths:
+        files += sorted(path.glob("*arc*")) if path.is_dir() else [path]
+    if not files:
+        raise SystemExit("no archives: name some, or put them into ../shared/data/warc")
+    pages = list(html_pages(files))
+    size = sum(len(content) for content, _ in pages)
+    links = sum(len(read_html(content, url, text=False).links) for content, url in pages)
+    print(f"{len(pages)} HTML pages of {len(files)} archives, {size / 1e6:.1f} MB, {links:,} links\n")
+    seconds = measure(pages)
+    print(f"{'pages/s per core':28} {'cocite':>8} {'tree walk':>10} {'ratio':>7}")
+    for name in JOBS:
+        ours, plain = (len(pages) / seconds[name, side] for side in (0, 1))
+        print(f"{name:28} {ours:8,.0f} {plain:10,.0f} {ours / plain:7.2f}")
+    count, whole = measure_files(files)
+    print(f"\nread_warc over the files: {count} pages in {whole:.2f} s, {count / whole:,.0f} pages/s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Folders of HTML files: addresses, order, what is not followed."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from pathlib import Path
+
+import pytest
+
+from cocite.errors import BadSource
+from cocite.sources.html_folder import read_html_folder, recognises
+from cocite.sources.records import Page, Report
+
+BASE = "https://docs.example/manual/"
+
+
+def fill(folder: Path, files: dict[str, bytes | str]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def read(path: Path, base: str | None = BASE) -> tuple[list[Page], Report]:
+    report = Report()
+    return list(read_html_folder(path, report, base=base)), report
+
+
+def test_addresses_and_order(tmp_path: Path) -> None:
+    fill(
+        tmp_path,
+        {
+            "b/two.html": '<a href="../index.html">up</a>',
+            "index.html": '<title>Start</title><a href="b/two.html">two</a>',
+            "a/Über uns.htm": "x",
+            "b.xhtml": "x",
+            "style.css": "x",
+            "b/picture.png": "x",
+            ".git/no.html": "x",
+            "b/.hidden.html": "x",
+        },
+    )
+    pages, report = read(tmp_path)
+    assert [page.url for page in pages] == [
+        BASE + "b.xhtml",
+        BASE + "index.html",
+        BASE + "a/%C3%9Cber%20uns.htm",
+        BASE + "b/two.html",
+    ]
+    assert pages[1].title == "Start"
+    assert [link.url for link in pages[1].links] == [BASE + "b/two.html"]
+    assert [link.url for link in pages[3].links] == [BASE + "index.html"]
+    assert report.read["pages"] == 4
+    assert report.read["links"] == 2
+    assert [page.url for page in read(tmp_path, BASE.rstrip("/"))[0]] == [page.url for page in pages]
+
+
+def test_compressed_files(tmp_path: Path) -> None:
+    link = b'<a href="/x">y</a>'
+    fill(
+        tmp_path,
+        {"a.html.gz": gzip.compress(link), "b.htm.bz2": bz2.compress(link), "notes.txt.gz": gzip.compress(link)},
+    )
+    pages, _ = read(tmp_path)
+    assert [page.url for page in pages] == [BASE + "a.html", BASE + "b.htm"]
+    assert [len(page.links) for page in pages] == [1, 1]
+
+
+def test_pages_without_a_suffix_are_told_by_their_looks(tmp_path: Path) -> None:
+    page = "<!doctype html><p>x"
+    fill(tmp_path, {"about": page, "LICENSE": "words", "view.php": page, "list.php": "<?php echo 1;", "x.txt": page})
+    assert [found.url for found in read(tmp_path)[0]] == [BASE + "about", BASE + "view.php"]
+
+
+def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
+    fill(tmp_path, {"outside/secret.html": "x", "site/in.html": "x"})
+    site = tmp_path / "site"
+    (site / "linked").symlink_to(tmp_path / "outside", target_is_directory=True)
+    (site / "linked.html").symlink_to(tmp_path / "outside" / "secret.html")
+    (site / "same.html").symlink_to(site / "in.html")
+    (site / "loop").symlink_to(site, target_is_directory=True)
+    (site / "broken.html").symlink_to(site / "none.html")
+    pages, report = read(site)
+    assert [page.url for page in pages] == [BASE + "in.html", BASE + "same.html"]
+    assert report.skipped == {"symbolic link out of the folder": 1}
+
+
+def test_saved_sites_tell_their_own_addresses(tmp_path: Path) -> None:
+    fill(
+        tmp_path,
+        {
+            "www.Example.org/index.html": '<a href="a/b.html">b</a>',
+            "www.Example.org/a/b.html": "x",
+            "www.Example.org/list.php?id=3&x=y.html": "<html>",
+            "www.Example.org/page.html?lang=de": "<html>",
+            "other.example:8080/x.html": "x",
+            "index.html": "HTTrack's own",
+            "hts-cache/new.html": "x",
+        },
+    )
+    pages, report = read(tmp_path, None)
+    assert [page.url for page in pages] == [
+        "http://other.example:8080/x.html",
+        "http://www.example.org/index.html",
+        "http://www.example.org/list.php?id=3&x=y",
+        "http://www.example.org/page.html?lang=de",
+        "http://www.example.org/a/b.html",
+    ]
+    assert pages[1].links[0].url == "http://www.example.org/a/b.html"
+    assert report.read["HTML files outside the folders that are named after hosts"] == 2
+
+
+def test_a_folder_without_addresses_is_refused(tmp_path: Path) -> None:
+    fill(tmp_path, {"index.html": "x", "v1.html/x.html": "x"})
+    with pytest.raises(BadSource, match=r"give --base https://"):
+        read(tmp_path, None)
+    with pytest.raises(BadSource, match="is no web address"):
+        read(tmp_path, "docs")
+
+
+def test_one_file(tmp_path: Path) -> None:
+    fill(
+        tmp_path,
+        {"a.html": '<a href="b">b</a>', "s.html": "<!-- saved from url=(0024)https://saved.example/dir/ --><html>"},
+    )
+    assert read(tmp_path / "a.html")[0][0].url == BASE + "a.html"
+    assert read(tmp_path / "a.html", "https://x.example/page")[0][0].url == "https://x.example/page"
+    assert read(tmp_path / "s.html", None)[0][0].url == "https://saved.example/dir/"
+    with pytest.raises(BadSource, match="--base"):
+        read(tmp_path / "a.html", None)
+
+
+def test_nothing_to_read(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match="holds no HTML"):
+        read(tmp_path)
+    with pytest.raises(BadSource, match="does not exist"):
+        read(tmp_path / "none")
+
+
+def test_bad_files_are_counted(tmp_path: Path) -> None:
+    packed = gzip.compress(b'<a href="/x">y</a>' * 5000)
+    fill(
+        tmp_path,
+        {"a.html.gz": packed[:-10], "b.html": b"PK\x03\x04zip", "c.html": b"<p>" + b"x" * (17 << 20), "d.html": ""},
+    )
+    pages, report = read(tmp_path)
+    assert [page.url[-6:] for page in pages] == ["a.html", "c.html", "d.html"]
+    assert len(pages[0].links) > 4000
+    assert report.skipped == {
+        "compressed file cut short: read up to the cut": 1,
+        "file that cannot be read": 1,
+        "page longer than 16 MiB: the rest is left out": 1,
+    }
+
+
+def test_recognises(tmp_path: Path) -> None:
+    fill(tmp_path, {"html/deep/er/x.html.gz": b"", "none/x.txt": b""})
+    assert recognises(tmp_path / "html", b"")
+    assert not recognises(tmp_path / "none", b"")
+    assert recognises(tmp_path / "x", b"<!doctype html>")
