@@ -97,13 +97,13 @@ def map_array(file: Path, entry: dict[str, Any]) -> NDArray[Any]:
     expected = int(entry["length"]) * dtype.itemsize
     try:
         size = file.stat().st_size
+        if size != expected:
+            raise BadStore(f"{file} has {size:,} bytes instead of {expected:,}: the store is damaged; build it again")
+        if not expected:
+            return np.zeros(0, dtype)
+        return np.memmap(file, dtype, mode="r", shape=(int(entry["length"]),)).view(np.ndarray)
     except OSError as error:
         raise BadStore(f"{file} is missing: the store is damaged; build it again") from error
-    if size != expected:
-        raise BadStore(f"{file} has {size:,} bytes instead of {expected:,}: the store is damaged; build it again")
-    if not expected:
-        return np.zeros(0, dtype)
-    return np.memmap(file, dtype, mode="r", shape=(int(entry["length"]),)).view(np.ndarray)
 
 
 def read_current(store: Path) -> tuple[Path, dict[str, Any]]:

@@ -97,7 +97,7 @@ def best_parents(parents, count, in_degree, keep, heap, out):
                     sift_down(heap, size, at)
         elif key > heap[0]:
             heap[0] = key
-            sift_down(heap, size, 0)
+            sift_down(heap, size, np.int64(0))
     ordered = np.sort(heap[:size])
     for k in range(size):
         out[k] = uint64(0xFFFFFFFF) - (ordered[size - 1 - k] & uint64(0xFFFFFFFF))

@@ -21,6 +21,7 @@ MAX_CONTENT = 16 << 20
 """Bytes of one document; what is beyond is not read."""
 MAX_TEXT = 200_000
 MAX_TITLE = 1000
+_PIECES = 5000
 MAX_REFRESH = 5
 """Seconds: a page that leads on after so short a time is a redirect."""
 ENOUGH_TEXT, SAMPLE = 600, 2000
@@ -115,9 +116,16 @@ def _opened_and_closed(match: re.Match[str]) -> str:
 
 
 def _main_text(pieces: list[str]) -> str:
-    """The first `MAX_TEXT` characters, white space folded."""
-    text = "".join(pieces[: 2 * MAX_TEXT])[: 4 * MAX_TEXT]
-    return _clean(" ".join(text.split())[:MAX_TEXT])
+    """The first `MAX_TEXT` characters, white space folded; few pages need more than the first pieces."""
+    parts: list[str] = []
+    room = MAX_TEXT
+    for start in range(0, len(pieces), _PIECES):
+        part = " ".join("".join(pieces[start : start + _PIECES])[: 4 * MAX_TEXT].split())
+        parts.append(part)
+        room -= len(part) + 1
+        if room < 0:
+            break
+    return _clean(" ".join(parts)[:MAX_TEXT].strip())
 
 
 def _clean(text: str) -> str:

@@ -24,6 +24,9 @@ Span = tuple[int, int, Link]
 
 def outside(pieces: list[str], spans: list[Span], start: int = 0) -> str:
     """The text of a block, from a piece on, without its links."""
+    if len(spans) == 1 and not start:
+        first, end, _ = spans[0]
+        return "".join(pieces[:first] + pieces[end:])
     rest: list[str] = []
     for first, end, _ in spans:
         if first >= start:
@@ -36,8 +39,10 @@ def outside(pieces: list[str], spans: list[Span], start: int = 0) -> str:
 def set_contexts(pieces: list[str], spans: list[Span]) -> None:
     """Give every link of a block the words after it where it begins a line, else the words around it."""
     own = outside(pieces, spans)
+    if not has_words(own):
+        return
     text = "".join(pieces)
-    if len(text) > 4 * len(own) or not has_words(own):  # a row of links says nothing about each of them
+    if len(text) > 4 * len(own):  # a row of links says nothing about each of them
         return
     offsets = list(accumulate(map(len, pieces), initial=0))
     following = len(text)

@@ -110,10 +110,11 @@ class Lines:
         if not pieces:
             self.spans.clear()
             return
-        if self.bold and self.line_from:
-            self.split_off_bold_line()
         self.flushes += 1
-        self.line_from = 0
+        if self.line_from:
+            if self.bold:
+                self.split_off_bold_line()
+            self.line_from = 0
         if self.link is not None:
             self.settle_link()
         if self.words:
@@ -127,7 +128,8 @@ class Lines:
             self.texts += pieces
             self.texts.append(BREAK)
         pieces.clear()
-        self.spans.clear()
+        if self.spans:
+            self.spans.clear()
         if self.bold:
             self.bold.clear()
 

@@ -115,7 +115,8 @@ class Walk(Frames):
         """`<tr>`: the head cell of the row before holds no longer, once that row's last cell has ended."""
         table = self.table
         if table is not None:
-            table.special = table.row_ended = True
+            if table.row_heading or table.head_cell:
+                table.special = table.row_ended = True
             if not table.started:
                 table.started = True
                 table.group, table.heading = self.group, self.heading  # a heading in a table, before its rows
