@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types tests bench lock clean
+.PHONY: help demo test lint types tests bench docs lock clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -23,6 +23,17 @@ types: $(VENV)/.installed-dev     ## mypy, strict
 
 tests: $(VENV)/.installed-dev     ## pytest
 	$(BIN)/pytest
+
+bench: $(VENV)/.installed-dev     ## the benchmarks of the store: minutes, and a few GB under bench/data
+	$(BIN)/python -m pip install -q --disable-pip-version-check marisa-trie
+	test -d bench/data/medium || $(BIN)/python bench/generate.py --pages 500000 -o bench/data/medium
+	test -d bench/data/standard || $(BIN)/python bench/generate.py -o bench/data/standard
+	$(BIN)/python bench/build.py bench/data/medium
+	$(BIN)/python bench/build.py bench/data/standard --no-rival --keep bench/data/standard.cocite
+	$(BIN)/python bench/look_up.py bench/data/standard.cocite
+
+docs: $(VENV)/.installed-dev      ## docs/cli.md, from the commands themselves
+	$(BIN)/python -m cocite.surfaces.cli.document docs/cli.md
 
 lock: $(VENV)/.installed-dev      ## choose the development versions anew
 	$(BIN)/python -m pip install -q uv

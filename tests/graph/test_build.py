@@ -16,7 +16,7 @@ from tests.graph.naive import Naive
 from tests.graph.webs import ADDRESSES, examples, files_of, make, page, tight, webs
 
 
-@examples(40)
+@examples(30)
 @given(webs, st.integers(1, 12))
 def test_a_store_is_what_the_slow_truth_says(fast_root: Path, pages: list[Page], per_batch: int) -> None:
     truth = Naive(pages)
@@ -29,7 +29,7 @@ def test_a_store_is_what_the_slow_truth_says(fast_root: Path, pages: list[Page],
         assert check(path) == []
 
 
-@examples(8)
+@examples(6)
 @given(webs)
 def test_threads_and_limits_do_not_change_a_byte(fast_root: Path, pages: list[Page]) -> None:
     if not Naive(pages).pages:

@@ -12,6 +12,7 @@ from cocite.graph.huffman import Code
 from cocite.graph.sort_links import encode
 from cocite.kernels import link_codec
 from cocite.kernels.link_codec import DAMAGED, ESCAPE, SYMBOLS, decode_part
+from tests.graph.webs import examples
 
 NONE = np.zeros(0, np.uint32)
 MOST = 2**32 - 2
@@ -129,6 +130,7 @@ def test_lists_come_back(some: list[tuple[int, list[int], list[int]]], kind: str
         assert decoded(plain, plain_bits, len(targets), base, code) == (targets, [0] * len(targets))
 
 
+@examples(40)
 @given(lists(), st.integers(0, 39))
 def test_decoding_can_begin_in_the_middle(one: tuple[int, list[int], list[int]], cut: int) -> None:
     base, targets, attrs = one
@@ -145,6 +147,7 @@ def test_decoding_can_begin_in_the_middle(one: tuple[int, list[int], list[int]],
     assert (found.tolist(), found_attrs.tolist()) == (targets, attrs)
 
 
+@examples(60)
 @given(lists(), st.integers(0, 63), st.integers(0, 200))
 def test_damage_stays_in_bounds(one: tuple[int, list[int], list[int]], bit: int, word: int) -> None:
     base, targets, attrs = one

@@ -99,7 +99,7 @@ def webs(draw: st.DrawFn) -> list[list[int]]:
     return [[target for target in some if target != page] for page, some in enumerate(pages)]
 
 
-@examples(60)
+@examples(40)
 @given(webs())
 def test_all_pairs(targets: list[list[int]]) -> None:
     assert found(targets) == truth(targets)

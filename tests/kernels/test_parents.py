@@ -10,15 +10,17 @@ from hypothesis import strategies as st
 from cocite.kernels import parents
 from cocite.kernels.link_codec import DAMAGED, decode_part
 from cocite.kernels.lists import Lists, read_many, read_one, start_of
+from tests.graph.webs import examples
 from tests.kernels.encoded import lists_of, turned
 
-N = 50
-webs = st.lists(st.lists(st.integers(0, N - 1), unique=True, max_size=20), min_size=N, max_size=N).map(
+N = 24
+webs = st.lists(st.lists(st.integers(0, N - 1), unique=True, max_size=14), min_size=N, max_size=N).map(
     lambda lists: [[target for target in some if target != page] for page, some in enumerate(lists)]
 )
 NONE = np.zeros(0, np.uint32)
 
 
+@examples(30)
 @given(webs, st.integers(1, 12))
 def test_parents_of_highest_in_degree(targets: list[list[int]], keep: int) -> None:
     into = turned(targets)
@@ -29,6 +31,7 @@ def test_parents_of_highest_in_degree(targets: list[list[int]], keep: int) -> No
     assert chosen.tolist() == [sorted(into[page], key=lambda p: (-len(into[p]), p))[:keep] for page in pages]
 
 
+@examples(30)
 @given(webs, st.integers(1, 12))
 def test_parents_of_smallest_hash(targets: list[list[int]], keep: int) -> None:
     into = turned(targets)
@@ -57,6 +60,7 @@ def test_a_sample_of_many_parents() -> None:
     assert chosen[0].tolist() == sorted(hashes, key=hashes.__getitem__)[:keep]
 
 
+@examples(30)
 @given(webs, st.data(), st.integers(1, 7), st.booleans())
 def test_entry_points(targets: list[list[int]], data: st.DataObject, every: int, attributed: bool) -> None:
     attributes = [[data.draw(st.integers(0, 3)) for _ in some] for some in targets]
@@ -88,6 +92,7 @@ def test_entry_points(targets: list[list[int]], data: st.DataObject, every: int,
             link += degree
 
 
+@examples(30)
 @given(webs, st.integers(0, N - 1), st.integers(0, N), st.integers(0, 400))
 def test_reading_many_lists(targets: list[list[int]], first: int, count: int, room: int) -> None:
     lists = lists_of(targets)
@@ -100,6 +105,7 @@ def test_reading_many_lists(targets: list[list[int]], first: int, count: int, ro
         assert sum(map(len, wanted)) + len(targets[first + done]) > room, "as many as there is room for"
 
 
+@examples(30)
 @given(webs, st.sampled_from(["words", "base", "offset", "degree", "table"]), st.data())
 def test_damaged_lists_stay_in_bounds(targets: list[list[int]], part: str, data: st.DataObject) -> None:
     lists = lists_of(targets)

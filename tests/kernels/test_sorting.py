@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cocite.kernels import sorting
 from cocite.kernels.hashing import MISSING
+from tests.graph.webs import examples
 
 
 @given(st.integers(1, 30).flatmap(lambda n: st.lists(st.integers(0, n - 1), min_size=n, max_size=n)))
@@ -86,7 +87,8 @@ def test_rows_of_a_page_are_joined_first_target_kept(rows: list[tuple[int, list[
     ]
 
 
-@given(st.lists(st.lists(st.integers(0, 63), unique=True, max_size=10), min_size=64, max_size=64))
+@examples(15)
+@given(st.lists(st.lists(st.integers(0, 63), unique=True, max_size=6), min_size=64, max_size=64))
 def test_turning_links_round(lists: list[list[int]]) -> None:
     starts = np.cumsum([0, *map(len, lists)])
     targets = np.array([t for some in lists for t in some], np.uint32)
