@@ -204,6 +204,7 @@ MEANINGLESS = {
 """Arrays whose values are right or wrong by nothing else in the store."""
 
 
+@pytest.mark.timeout(900)  # the first run compiles everything with bounds checked
 @pytest.mark.parametrize("checked", [False, True], ids=["as it runs", "with bounds checked"])
 def test_noise_under_fitting_checksums_never_crashes(whole: Path, checked: bool) -> None:
     if not checked and not THOROUGH:

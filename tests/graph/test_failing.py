@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from cocite.errors import BadSource, BadStore
-from cocite.graph import generation
+from cocite.graph import generation, number
 from cocite.graph.build import BuildOptions, build
 from cocite.graph.check import check
 from cocite.graph.generation import Writer, new_generation
@@ -274,6 +274,13 @@ def test_a_damaged_store_can_be_built_again(store: Path) -> None:
         Graph(store)
     make(store, [page(C, B)])
     assert Graph(store).get(B) is not None
+
+
+def test_names_that_cannot_be_sorted(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(number, "LEAST_MEMORY", 0)
+    with pytest.raises(BadStore, match="memory"):
+        make(store, [page(C, A)], memory=1)
+    assert_untouched(store)
 
 
 def test_an_array_keeps_its_type(place: Path) -> None:

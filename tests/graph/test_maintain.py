@@ -65,6 +65,12 @@ def test_a_page_captured_again_replaces_its_links(place: Path) -> None:
     assert targets(place / "s", C) == [B]
 
 
+def test_an_undated_record_that_is_added_is_newer_than_a_clock_that_was_wrong(place: Path) -> None:
+    make(place / "s", [page(A, B, captured="2090-01-01")])
+    extend(place / "s", [page(A, C)])
+    assert targets(place / "s", A) == [C]
+
+
 def test_an_older_capture_does_not(place: Path) -> None:
     make(place / "s", [page(A, B, captured="2020-01-01")])
     extend(place / "s", [page(A, C, captured="2019-01-01")])

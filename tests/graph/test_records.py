@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -239,7 +240,7 @@ class Dictionaries:
 
     spec, kind = "dictionaries", "test"
 
-    def records(self):  # type: ignore[no-untyped-def]
+    def records(self) -> Iterator[pa.RecordBatch]:
         addresses = pa.array([A, B, "mailto:x", D, C])
         urls = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2], pa.int32()), addresses)
         targets = pa.DictionaryArray.from_arrays(pa.array([1, 4, None, 0, 4, 1], pa.int32()), addresses)
@@ -259,11 +260,32 @@ def test_dictionaries_of_addresses(place: Path) -> None:
     assert graph.links == 3
 
 
+class ManyDictionaries:
+    """Every batch has dictionaries of its own, more than are kept at a time."""
+
+    spec, kind = "many dictionaries", "test"
+
+    def records(self) -> Iterator[pa.RecordBatch]:
+        for i in range(40):
+            urls = pa.array([f"https://s{i}.example/"]).dictionary_encode()
+            targets = pa.array([f"https://t{i}-{k}.example/" for k in range(50)]).dictionary_encode()
+            lists = pa.ListArray.from_arrays(
+                pa.array([0, 50], pa.int32()), pa.StructArray.from_arrays([targets], ["url"])
+            )
+            yield pa.RecordBatch.from_arrays([urls, lists], ["url", "links"])
+
+
+def test_more_dictionaries_than_are_kept(place: Path) -> None:
+    build([ManyDictionaries()], place / "s", Report(), BuildOptions(threads=8))
+    graph = Graph(place / "s")
+    assert (graph.pages, graph.links) == (40 * 51, 40 * 50)
+
+
 def test_a_batch_may_lack_columns_and_hold_bare_links(place: Path) -> None:
     class Bare:
         spec, kind = "bare", "test"
 
-        def records(self):  # type: ignore[no-untyped-def]
+        def records(self) -> Iterator[pa.RecordBatch]:
             yield pa.RecordBatch.from_pydict({"url": [A, B]})
             yield pa.RecordBatch.from_pydict({"url": [A, B], "links": [[B, C, None], None]})
             yield pa.RecordBatch.from_pydict({"url": pa.array([], pa.string())})

@@ -67,6 +67,7 @@ def test_any_spelling_is_found(web: Graph) -> None:
         "//example.com",
     ):
         assert web.find(spelling) == page
+    assert web.find("example.com/a?b=1&utm_source=https://x.example/") == web.find("https://example.com/a?b=1")
     assert web.find("12") == web.find("name:12")
     assert web.find("Ünïcode 名前") == web.find("name:Ünïcode 名前")
     assert web.find("nytimes.com/x") == web.find("https://www.nytimes.com/x")

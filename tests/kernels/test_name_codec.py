@@ -150,3 +150,8 @@ def test_a_code_that_stands_for_nothing_is_damage() -> None:
     names = Names([b"ab", b"ac"])
     names.shared = Code.from_lengths(np.zeros(257, np.uint8))
     assert names.one(0) == b"damaged"
+
+
+def test_codes_of_no_names() -> None:
+    characters, shared = make_codes(*joined([]))
+    assert characters.lengths[256] == shared.lengths[256] == 1

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.kernels import parents
-from cocite.kernels.link_codec import DAMAGED, decode_part
-from cocite.kernels.lists import Lists, read_many, read_one, start_of
+from cocite.kernels.link_codec import decode_part
+from cocite.kernels.lists import start_of
 from tests.graph.webs import examples
 from tests.kernels.encoded import lists_of, turned
 
@@ -17,7 +17,6 @@ N = 24
 webs = st.lists(st.lists(st.integers(0, N - 1), unique=True, max_size=14), min_size=N, max_size=N).map(
     lambda lists: [[target for target in some if target != page] for page, some in enumerate(lists)]
 )
-NONE = np.zeros(0, np.uint32)
 
 
 @examples(30)
@@ -90,33 +89,3 @@ def test_entry_points(targets: list[list[int]], data: st.DataObject, every: int,
             assert ordered[link : link + degree].tolist() == sorted(targets[page])
             assert [targets[page][place] for place in places[link : link + degree]] == sorted(targets[page])
             link += degree
-
-
-@examples(30)
-@given(webs, st.integers(0, N - 1), st.integers(0, N), st.integers(0, 400))
-def test_reading_many_lists(targets: list[list[int]], first: int, count: int, room: int) -> None:
-    lists = lists_of(targets)
-    count = min(count, N - first)
-    found, starts = np.zeros(room, np.uint32), np.zeros(count + 1, np.int64)
-    done = read_many(lists, first, count, found, NONE, starts)
-    wanted = targets[first : first + done]
-    assert [found[starts[i] : starts[i + 1]].tolist() for i in range(done)] == wanted
-    if done < count:
-        assert sum(map(len, wanted)) + len(targets[first + done]) > room, "as many as there is room for"
-
-
-@examples(30)
-@given(webs, st.sampled_from(["words", "base", "offset", "degree", "table"]), st.data())
-def test_damaged_lists_stay_in_bounds(targets: list[list[int]], part: str, data: st.DataObject) -> None:
-    lists = lists_of(targets)
-    values = getattr(lists, part).copy()
-    most = np.iinfo(values.dtype).max
-    for _ in range(3):
-        values[data.draw(st.integers(0, len(values) - 1))] = data.draw(st.integers(0, int(most)) | st.integers(0, 300))
-    damaged = Lists(**{**lists._asdict(), part: values})
-    found = np.zeros(200, np.uint32)
-    for page in range(N):
-        got = read_one(damaged, page, found, NONE)
-        assert got == DAMAGED or got == damaged.degree[page]
-        if got > 0:
-            assert (found[:got] < N).all()

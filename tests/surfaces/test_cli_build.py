@@ -36,7 +36,7 @@ def test_build_says_what_it_made(source: Path, place: Path) -> None:
     lines = ran.out.splitlines()
     assert lines[0] == f"{place}/web.cocite  is ready"
     assert lines[1] == "  pages\t3\ton 3 sites"
-    assert lines[2] == "  links\t2\tof 4 read, repeats counted once"
+    assert lines[2] == "  links\t2\tof 4 read: repeats, links to the page itself and replaced captures left out"
     assert "links/s" in lines[3]
     assert "bytes per link" in lines[4]
     assert lines[5] == "  skipped (--strict stops at the first)"

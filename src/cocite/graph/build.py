@@ -38,6 +38,8 @@ from cocite.pages.site import Sites
 from cocite.sources.records import Report
 
 GIBI = 1 << 30
+NEWEST = (1 << 32) - 1
+"""When records without a date count as captured, if they are added to a store."""
 
 
 class Source(Protocol):
@@ -139,7 +141,7 @@ def build(
             resolved.number(
                 writer.map("fingerprint"), options.memory // 2, counted(progress, "resolving links", spill.links)
             )
-            resolved.choose_records(writer, undated=int(time.time()) if old is not None else 0)
+            resolved.choose_records(writer, undated=0 if old is None else NEWEST)
             clock.lap("resolve")
             links = LinkSorter(resolved, writer, options.memory // 2).sort(
                 lambda stage, done: progress(stage, done, spill.links)
@@ -193,7 +195,9 @@ def read_sources(
 
     def numbered() -> Iterator[tuple[int, pa.RecordBatch]]:
         for source in sources:
-            entry: dict[str, Any] = {"source": source.spec, "kind": source.kind, "records": 0, "links": 0}
+            # The whole path: a repair may be done from another folder.
+            spec = str(Path(source.spec).absolute()) if Path(source.spec).exists() else source.spec
+            entry: dict[str, Any] = {"source": spec, "kind": source.kind, "records": 0, "links": 0}
             described.append(entry)
             for batch in source.records():
                 if not len(batch):

@@ -52,6 +52,19 @@ def number_pages(
     progress: Callable[[int], None],
 ) -> int:
     """Write everything that is known of pages by name; returns how many there are."""
+    try:
+        pages = sort_names(folder, NameWriter(writer, sites, pool), memory, threads, progress)
+    except duckdb.Error as error:
+        why = str(error).splitlines()[0]
+        raise BadStore(f"names cannot be sorted: give more memory, or room on the disk ({why})") from error
+    pool.submit(shutil.rmtree, folder / "names", ignore_errors=True)
+    if pages:
+        write_look_up(writer, report)
+    return pages
+
+
+def sort_names(folder: Path, names: NameWriter, memory: int, threads: int, progress: Callable[[int], None]) -> int:
+    """Hand the names to a writer in order, each once; returns how many there are."""
     with duckdb.connect() as database:
         database.execute(
             f"SET memory_limit = '{max(memory, LEAST_MEMORY) >> 20}MiB'; SET threads = {threads};"
@@ -65,11 +78,7 @@ def number_pages(
         reader = database.sql(
             'SELECT key, "order", fingerprint, shown FROM read_parquet(?) ORDER BY key, "order", shown', params=[files]
         ).to_arrow_reader(BATCH)
-        pages = NameWriter(writer, sites, pool).write(distinct(reader), progress)
-    pool.submit(shutil.rmtree, folder / "names", ignore_errors=True)
-    if pages:
-        write_look_up(writer, report)
-    return pages
+        return names.write(distinct(reader), progress)
 
 
 def distinct(reader: object) -> Iterator[Batch]:

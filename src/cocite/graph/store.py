@@ -195,9 +195,11 @@ class Graph:
     # ----------------------------------------------------------------------------------------------------------- names
 
     def find(self, address: str) -> int:
-        """The page of an address in any spelling; aliases lead to their page. Raises UnknownPage."""
+        """The page of an address in any spelling; aliases lead to their page. Raises UnknownPage, BadAddress."""
         page = self.get(address)
         if page is None:
+            if "://" in address or not address.strip():
+                rules.parse_query(address)  # no address at all is another fault, and says so
             nearest = self.nearest(address)
             hint = f"; did you mean {', '.join(nearest[:3])}?" if nearest else ""
             raise UnknownPage(f"{address[:200]!r} is not in this store{hint}", nearest)
@@ -206,7 +208,8 @@ class Graph:
     def get(self, address: str) -> int | None:
         """The page of an address in any spelling, None if the store does not have it."""
         try:
-            if "://" in address:  # as links spell it: the compiled loop, where it is loaded, does it in half the time
+            # As links spell it: the compiled loop, where it is loaded, does it in half the time.
+            if address.lstrip()[:8].lower().startswith(("http://", "https://")):
                 page = self._find_key(key_of(address.strip())[0])
             else:
                 page = self._find_canonical(rules.parse_query(address).canonical)

@@ -82,9 +82,10 @@ def check_names(names, first, count, buffer, before):
 
 @kernel
 def check_look_up(names):
-    """The first page that its fingerprint does not find; else -1."""
+    """The first page whose fingerprint finds neither it nor an earlier page that has the same; else -1."""
     shift = 64 - bucket_bits(len(names.start))
     for page in range(len(names.fingerprint)):
-        if find_fingerprint(names.fingerprint, names.start, names.page, shift, names.fingerprint[page]) != page:
+        found = find_fingerprint(names.fingerprint, names.start, names.page, shift, names.fingerprint[page])
+        if found < 0 or found > page:
             return np.int64(page)
     return np.int64(-1)

@@ -69,9 +69,8 @@ TOGETHER = {  # names that, all present, are of one kind; these and their compan
         {"sr", "sp", "st", "spr", "sip", "skoid", "sktid", "skt", "ske", "sks", "skv"}
     ),
 }
-IF_RANDOM = _words(  # these go only with a long random value: `sessionid=12` may be a conference's talk
-    "sessionid session_id sess_id token auth secret sig signature"
-)
+# Left alone: token, sig, signature. A share's or a coin's page is named by them; what is surely secret is in SECRET.
+IF_RANDOM = _words("sessionid session_id sess_id")  # only with a long random value: `sessionid=12` may be a talk
 RANDOM = re.compile(r"(?!0x)(?=[^0-9]*[0-9])[A-Za-z0-9%_.~-]{20,}")  # 0x…: an account on a block chain, which is a page
 # Empty parameters (`a=1&&b=2&`) go too: no parser of queries sees them.
 

@@ -53,7 +53,7 @@ def read_html(
     Links to what is no web page (`mailto:`, `javascript:`) are left out; those that were meant to lead to one, but have
     an address that no browser can read, are counted in the report.
     """
-    walk = Walk(text)
+    walk = Walk()
     walk.read(tokens(_source(content, encoding_hint)))
     page = Page(url, title=_clean(walk.title or "")[:MAX_TITLE])
     base, nofollow = read_head(walk.head, page)
@@ -61,8 +61,10 @@ def read_html(
     page.headings = [_clean(heading) for heading in number_blocks(page.links, walk.groups)]
     if nofollow:
         add_nofollow(page)
-    page.text = _main_text(walk.texts)
-    page.lang = page.lang or language_of(page.text)
+    if text or not page.lang:
+        words = _main_text(walk.main_text())
+        page.lang = page.lang or language_of(words)
+        page.text = words if text else ""
     return page
 
 

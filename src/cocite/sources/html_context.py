@@ -22,23 +22,21 @@ Span = tuple[int, int, Link]
 """The pieces of a block of text, from the first up to before the second number, that belong to a link."""
 
 
-def outside(pieces: list[str], spans: list[Span], start: int = 0) -> str:
-    """The text of a block, from a piece on, without its links."""
-    if len(spans) == 1 and not start:
-        first, end, _ = spans[0]
-        return "".join(pieces[:first] + pieces[end:])
+def outside(pieces: list[str], spans: list[Span], at: int = 0) -> str:
+    """The text of pieces without the links in them; `at` is the number of the first piece."""
+    start = 0
     rest: list[str] = []
     for first, end, _ in spans:
-        if first >= start:
-            rest += pieces[start:first]
-            start = end
+        if first >= at:
+            rest += pieces[start : first - at]
+            start = end - at
     rest += pieces[start:]
     return "".join(rest)
 
 
-def set_contexts(pieces: list[str], spans: list[Span]) -> None:
-    """Give every link of a block the words after it where it begins a line, else the words around it."""
-    own = outside(pieces, spans)
+def set_contexts(pieces: list[str], spans: list[Span], at: int = 0) -> None:
+    """Give every link of a block of text the words after it where it begins a line, else the words around it."""
+    own = outside(pieces, spans, at)
     if not has_words(own):
         return
     text = "".join(pieces)
@@ -47,7 +45,7 @@ def set_contexts(pieces: list[str], spans: list[Span]) -> None:
     offsets = list(accumulate(map(len, pieces), initial=0))
     following = len(text)
     for first, last, link in reversed(spans):
-        start, end = offsets[first], offsets[last]
+        start, end = offsets[first - at], offsets[last - at]
         if not link.context:
             link.context = _context(text, start, end, following)
         following = start

@@ -20,11 +20,11 @@ def decode(content: bytes, hint: str | None = None) -> str:
     for mark, encoding in _BOMS:
         if content.startswith(mark):
             return content[len(mark) :].decode(encoding, "replace")
-    encoding = _known(hint) or _declared(content[:_DECLARED_WITHIN])
-    if encoding is None:
+    named = _known(hint) or _declared(content[:_DECLARED_WITHIN])
+    if named is None:
         return _by_looks(content)
-    text = _decode(content, encoding)
-    if encoding == "utf-8" and text.count("\ufffd") > max(_FEW_ERRORS, len(text) // 1000):
+    text = _decode(content, named)
+    if named == "utf-8" and text.count("\ufffd") > max(_FEW_ERRORS, len(text) // 1000):
         return _by_looks(content)
     return text
 

@@ -56,8 +56,8 @@ class Frames(Lines):
         "table",
     )
 
-    def __init__(self, keep_text: bool = True) -> None:
-        super().__init__(keep_text)
+    def __init__(self) -> None:
+        super().__init__()
         self.places: dict[str, list[int]] = {name: [] for name in KINDS}  # where in the stack elements of a name are
         self.table: Table | None = None
         self.contents = self.hidden = 0  # open <main> or <article>; <template> or <noscript>
@@ -77,7 +77,7 @@ class Frames(Lines):
         self.places[name].append(len(self.stack))
         self.stack.append(Frame(name, kind, region, self))
         if region:
-            self.boilerplate += 1
+            self.enter_boilerplate()
             self.list_depth = 0
             label = attributes(source).get("aria-label", "") if source else ""
             self.begin(clip(" ".join(label.split()), MAX_HEADING))
@@ -140,7 +140,7 @@ class Frames(Lines):
     def close_region(self, frame: Frame) -> None:
         """Navigation and the like: what follows is content again, and after a side bar it goes on as before."""
         self.flush()
-        self.boilerplate -= 1
+        self.leave_boilerplate()
         self.list_depth = frame.list_depth
         self.heading = frame.heading
         if self.list_depth or self.table is not None or frame.name == "aside":
@@ -179,15 +179,13 @@ class Frames(Lines):
         self.hidden -= 1
         if self.link is not None and len(self.links) > frame.links and self.link is self.links[-1]:
             self.link = None
-            self.link_parts.clear()
-        kept = frame.pieces if self.flushes == frame.flushes else 0
+        kept = frame.pieces
         del self.pieces[kept:]
-        self.line_from = min(self.line_from, kept)
-        self.bold = [span for span in self.bold if span[1] <= kept]
-        while self.spans and self.spans[-1][1] > kept:
-            self.spans.pop()
+        self.unit, self.line_from = min(self.unit, kept), min(self.line_from, kept)
+        for made in (self.spans, self.bold, self.cuts):
+            while made and made[-1][1] > kept:
+                made.pop()
         del self.links[frame.links :]
-        del self.texts[frame.texts :]
         self.heading, self.group = frame.heading, frame.group
 
     def end_term(self) -> None:
@@ -217,7 +215,7 @@ class Frames(Lines):
         if self.link is not None and self.link_depth >= table.depth:
             self.end_link()
         if table.head_cell and table.links == len(self.links):
-            table.row_heading = heading_text(self.pieces)
+            table.row_heading = heading_text(self.pieces[self.unit :])
         self.flush()
         links = len(self.links)
         if (
@@ -241,7 +239,7 @@ class Frames(Lines):
             if table.row_ended:
                 table.row_heading = ""
             if table.region_cell:
-                self.boilerplate -= 1
+                self.leave_boilerplate()
             table.special = table.head_cell = table.region_cell = table.row_ended = False
         self.group, self.heading = table.group, table.heading
         table.bold_groups = self.bold_groups

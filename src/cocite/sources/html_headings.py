@@ -18,11 +18,11 @@ def heading_text(pieces: list[str]) -> str:
     return clip(_MARKS.sub("", " ".join("".join(pieces).split())), MAX_HEADING)
 
 
-def is_bold_heading(pieces: list[str], bold: list[tuple[int, int]]) -> bool:
-    """Whether a line is all in bold type, short and no sentence."""
-    text = "".join(pieces)
+def is_bold_heading(pieces: list[str], start: int, bold: list[tuple[int, int]]) -> bool:
+    """Whether the pieces from `start` on, a line, are all in bold type, and the line is short and no sentence."""
+    text = "".join(pieces[start:])
     heading = " ".join(text.split())
     if len(heading) > MAX_BOLD_HEADING or not has_words(heading) or heading[-1] in ".,;":
         return False
-    in_bold = "".join("".join(pieces[start:end]) for start, end in bold)
+    in_bold = "".join("".join(pieces[first:end]) for first, end in bold if first >= start)
     return "".join(in_bold.split()).rstrip(":") == "".join(text.split()).rstrip(":")

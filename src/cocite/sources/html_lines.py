@@ -19,61 +19,35 @@ SUMMARY = 7
 class Frame:
     """An open element that delimits groups, and what to go back to when it closes."""
 
-    __slots__ = (
-        "flushes",
-        "group",
-        "heading",
-        "kind",
-        "links",
-        "list_depth",
-        "name",
-        "pieces",
-        "region",
-        "term",
-        "texts",
-    )
+    __slots__ = ("group", "heading", "kind", "links", "list_depth", "name", "pieces", "region", "term")
 
     def __init__(self, name: str, kind: int, region: bool, lines: Lines) -> None:
         self.name, self.kind, self.region = name, kind, region
         self.heading, self.group = lines.heading, lines.group
         self.list_depth, self.term = lines.list_depth, lines.term
-        self.links, self.texts = len(lines.links), len(lines.texts)
-        self.pieces, self.flushes = len(lines.pieces), lines.flushes
+        self.links, self.pieces = len(lines.links), len(lines.pieces)
 
 
 class Lines:
     """Text, links and headings as they come. A *block of text* is the smallest item, paragraph, cell or line."""
 
     __slots__ = (
-        "after_list",
-        "boilerplate",
-        "bold",
-        "bold_from",
-        "bold_groups",
-        "flushes",
-        "group",
-        "groups",
-        "heading",
-        "keep_text",
-        "line_from",
-        "link",
-        "link_depth",
-        "link_from",
-        "link_instead",
-        "link_parts",
-        "link_title",
-        "links",
-        "list_depth",
-        "open_heading",
-        "pieces",
-        "spans",
-        "stack",
-        "term",
-        "texts",
-        "words",
+        *("after_list", "boilerplate", "bold", "bold_from", "bold_groups", "cut_from", "cuts", "group", "groups"),
+        *(
+            "heading",
+            "line_from",
+            "link",
+            "link_depth",
+            "link_from",
+            "link_instead",
+            "link_title",
+            "links",
+            "list_depth",
+        ),
+        *("open_heading", "pieces", "spans", "stack", "term", "unit", "words"),
     )
 
-    def __init__(self, keep_text: bool = True) -> None:
+    def __init__(self) -> None:
         self.links: list[Link] = []  # `block` is the group's number until blocks are numbered
         self.groups = [Group("")]
         self.group = self.bold_groups = 0
@@ -83,23 +57,20 @@ class Lines:
         self.list_depth = 0
         self.term: tuple[str, int] | None = None  # the present <dt>: its words, and the number of links before it
         self.boilerplate = 0  # how many open elements say so
-        self.texts: list[str] = []
-        self.keep_text = keep_text
-        self.flushes = 0
-        # the present block of text: its pieces, and which of them are links or in bold type
-        self.pieces: list[str] = []
-        self.line_from = 0  # the first piece after the last <br>
-        self.words = False  # whether one of them, outside plain links, is more than white space
+        self.cuts: list[tuple[int, int]] = []  # the pieces of text in boilerplate
+        self.cut_from = 0
+        # All text, in pieces. The present block of text begins at `unit`, its last line at `line_from`; some of its
+        # pieces are links or in bold type, and some, if `words`, are more than plain links and white space.
+        self.pieces: list[str] = [BREAK]
+        self.unit = self.line_from = 1
         self.spans: list[Span] = []
         self.bold: list[tuple[int, int]] = []
         self.bold_from = -1
-        # the open link: its first piece, the height of the stack where it began, its text in earlier blocks of text,
-        # a heading in it, and words in its stead
+        self.words = False
+        # the open link: its first piece, the height of the stack where it began, a heading in it, words in its stead
         self.link: Link | None = None
         self.link_from = self.link_depth = 0
-        self.link_parts: list[str] = []
-        self.link_title = ""
-        self.link_instead = ""
+        self.link_title = self.link_instead = ""
         # the open heading: its level, first piece, first link and the height of the stack
         self.open_heading: tuple[int, int, int, int] | None = None
 
@@ -107,39 +78,28 @@ class Lines:
     def flush(self) -> None:
         """The present block of text ends."""
         pieces = self.pieces
-        if not pieces:
-            self.spans.clear()
-            return
-        self.flushes += 1
-        if self.line_from:
-            if self.bold:
-                self.split_off_bold_line()
-            self.line_from = 0
-        if self.link is not None:
-            self.settle_link()
-        if self.words:
-            self.words = False
-            if self.spans:
-                if not self.boilerplate:
-                    set_contexts(pieces, self.spans)
-            elif self.bold or self.bold_from >= 0:
-                self.bold_line()
-        if self.keep_text and not self.boilerplate:
-            self.texts += pieces
-            self.texts.append(BREAK)
-        pieces.clear()
+        if len(pieces) > self.unit:
+            if self.words:
+                self.words = False
+                self.settle_words()
+            pieces.append(BREAK)
+            self.unit = len(pieces)
         if self.spans:
             self.spans.clear()
         if self.bold:
             self.bold.clear()
 
-    def settle_link(self) -> None:
-        """The block of text ends within a link, which goes on in the next."""
-        assert self.link is not None
-        self.link_parts += self.pieces[self.link_from :]
-        self.link_parts.append(BREAK)
-        self.spans.append((self.link_from, len(self.pieces), self.link))
-        self.link_from = 0
+    def settle_words(self) -> None:
+        """A block of text with words in it: contexts for its links, or a heading in bold type."""
+        if self.link is not None:
+            self.spans.append((max(self.link_from, self.unit), len(self.pieces), self.link))
+        elif self.bold and self.line_from > self.unit:
+            self.split_off_bold_line()
+        if self.spans:
+            if not self.boilerplate:
+                set_contexts(self.pieces[self.unit :], self.spans, self.unit)
+        elif self.bold or self.bold_from >= 0:
+            self.bold_line()
 
     def line(self, _source: str = "") -> None:
         """A line or paragraph begins or ends; within an item or a heading the block of text goes on."""
@@ -151,32 +111,26 @@ class Lines:
     def line_break(self, _source: str) -> None:
         """`<br>`: what stands before it in bold type may be a heading."""
         if self.bold:
-            if self.line_from:
+            if self.line_from > self.unit:
                 self.split_off_bold_line()
             if not self.spans:
                 self.line()
                 return
+            self.bold.clear()
         self.pieces.append(BREAK)
         self.line_from = len(self.pieces)
-        self.bold.clear()
 
     def split_off_bold_line(self) -> None:
-        """If the present line is a heading in bold type, the lines before it end as a block of text of their own."""
+        """If the present line is a heading in bold type, the lines before it are a block of text of their own."""
         start = self.line_from
-        if self.link is not None or self.list_depth or self.open_heading is not None:
+        if self.link is not None or self.list_depth or self.open_heading is not None or self.bold_from >= 0:
             return
         if self.spans and self.spans[-1][1] > start:
             return
-        line = self.pieces[start:]
-        bold = [(first - start, end - start) for first, end in self.bold if first >= start]
-        if self.bold_from < 0 and is_bold_heading(line, bold):
-            del self.pieces[start:]
-            self.bold.clear()
-            self.line_from = 0
-            self.flush()
-            self.pieces += line
-            self.bold += bold
-            self.words = True
+        if is_bold_heading(self.pieces, start, self.bold):
+            set_contexts(self.pieces[self.unit : start], self.spans, self.unit)
+            self.spans.clear()
+            self.unit = start
 
     def begin(self, heading: str, entry: int = 0, bold: bool = False) -> None:
         """A group begins under this heading; the heading of an entry holds for the entry only."""
@@ -201,10 +155,30 @@ class Lines:
     def bold_line(self) -> None:
         """A block of text with words in bold type may be a heading."""
         if self.bold_from >= 0:
-            self.bold.append((self.bold_from, len(self.pieces)))
-            self.bold_from = 0
-        if not self.list_depth and is_bold_heading(self.pieces, self.bold):
-            self.begin(" ".join("".join(self.pieces).split()), bold=True)
+            self.bold.append((max(self.bold_from, self.unit), len(self.pieces)))
+        if not self.list_depth and is_bold_heading(self.pieces, self.unit, self.bold):
+            self.begin(" ".join("".join(self.pieces[self.unit :]).split()), bold=True)
+
+    def enter_boilerplate(self) -> None:
+        """What follows is not main text."""
+        if not self.boilerplate:
+            self.cut_from = len(self.pieces)
+        self.boilerplate += 1
+
+    def leave_boilerplate(self) -> None:
+        """The element that was boilerplate ends."""
+        self.boilerplate -= 1
+        if not self.boilerplate:
+            self.cuts.append((self.cut_from, len(self.pieces)))
+
+    def main_text(self) -> list[str]:
+        """The pieces of text that are not in boilerplate."""
+        kept: list[str] = []
+        start = 0
+        for first, end in self.cuts:
+            kept += self.pieces[start:first]
+            start = end
+        return kept + self.pieces[start:]
 
     # ---------------------------------------------------------------------------------------------------------- links
     def plain_link(self, href: str, further: str, text: str) -> None:
@@ -250,16 +224,12 @@ class Lines:
         link = self.link
         if link is None:
             return
-        text = "".join(self.pieces[self.link_from :])
-        if self.link_parts:
-            text = "".join(self.link_parts) + text
-            self.link_parts.clear()
-        text = " ".join(text.split())
+        text = " ".join("".join(self.pieces[self.link_from :]).split())
         if self.link_title:  # a link round a heading and more: the heading names it, the rest describes it
             link.context = clip(text.replace(self.link_title, "", 1).strip(), MAX_CONTEXT)
             text, self.link_title = self.link_title, ""
         link.text = clip(text or " ".join(self.link_instead.split()), MAX_ANCHOR)
-        self.spans.append((self.link_from, len(self.pieces), link))
+        self.spans.append((max(self.link_from, self.unit), len(self.pieces), link))
         self.link = None
 
     def image(self, source: str) -> None:
@@ -305,7 +275,7 @@ class Lines:
             is_entry = True
         else:
             links_away = any(not link.url.startswith("#") for link in self.links[first:])
-            is_entry = links_away and not has_words(outside(self.pieces, self.spans, start))
+            is_entry = links_away and not has_words(outside(self.pieces[start:], self.spans, start))
         if heading and not (is_entry and self.list_depth):
             self.begin(heading, entry=level if is_entry else 0)
             for link in self.links[first:]:

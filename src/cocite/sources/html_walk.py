@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from html import unescape
 
 from cocite.sources.html_blocks import is_boilerplate
-from cocite.sources.html_context import has_words
+from cocite.sources.html_context import BREAK, has_words
 from cocite.sources.html_frames import DIVISION, KINDS, Frames
 from cocite.sources.html_headings import heading_text
 from cocite.sources.html_tokens import attributes, raw_content
@@ -36,8 +36,8 @@ class Walk(Frames):
         "title",
     )
 
-    def __init__(self, keep_text: bool = True) -> None:
-        super().__init__(keep_text)
+    def __init__(self) -> None:
+        super().__init__()
         self.head: list[tuple[str, dict[str, str]]] = []  # what <html>, <base>, <link> and <meta> say about the page
         self.title: str | None = None
         self.drawings = 0  # open <svg>
@@ -69,11 +69,12 @@ class Walk(Frames):
                 if not text.isspace():
                     if "&" in text:
                         text = unescape(text)
-                    if self.after_list and self.link is None and has_words(text):
-                        self.begin(self.heading)
-                    self.words = True
+                    if self.link is None:
+                        if self.after_list and has_words(text):
+                            self.begin(self.heading)
+                        self.words = True
                     pieces.append(text)
-                elif pieces:  # white space where a block of text begins says nothing
+                elif pieces[-1] is not BREAK:  # white space where a line begins says nothing
                     pieces.append(text)
 
     def finish(self) -> None:
@@ -105,7 +106,7 @@ class Walk(Frames):
 
     def begin_description(self, source: str) -> None:
         """`<dd>`: the words before it, since `<dt>`, are the term."""
-        text = heading_text(self.pieces)
+        text = heading_text(self.pieces[self.unit :])
         self.item(source)
         if self.term is not None and not self.term[0]:
             own = all(link.url.startswith("#") for link in self.links[self.term[1] :])
@@ -129,7 +130,7 @@ class Walk(Frames):
         self.end_cell()
         if source and is_boilerplate(source):
             self.table.special = self.table.region_cell = True
-            self.boilerplate += 1
+            self.enter_boilerplate()
             self.begin("")
 
     def head_cell(self, source: str) -> None:
@@ -140,7 +141,7 @@ class Walk(Frames):
 
     def caption(self, _source: str) -> None:
         """`</caption>`: it names the table."""
-        text = heading_text(self.pieces)
+        text = heading_text(self.pieces[self.unit :])
         self.flush()
         if self.table is not None and text:
             self.table.heading = self.heading = text

@@ -77,7 +77,7 @@ def summarise(built: Built, compiling: float, json: bool, head: str = "") -> Non
     working = max(1e-9, built.seconds - compiling)
     facts = [
         ("pages", f"{built.pages:,}", f"on {manifest['sites']:,} sites"),
-        ("links", f"{built.links:,}", f"of {read:,} read, repeats counted once" if read > built.links else ""),
+        ("links", f"{built.links:,}", f"of {read:,} read: repeats, links to the page itself and replaced captures left out" if read > built.links else ""),
         ("time", seconds(built.seconds), f"{rate(built.links / working)} links/s{compiled(compiling)}"),
         ("size", size(built.bytes), f"{built.bytes / max(1, built.links):,.1f} bytes per link, texts included"),
     ]
@@ -95,7 +95,7 @@ def compiled(seconds_taken: float) -> str:
 def left_out(screen: Screen, built: Built) -> None:
     """What was skipped, by reason, with an example each."""
     report = built.report
-    notes = {what: number for what, number in report.read.items() if what != "bytes" and number}
+    notes = {what: number for what, number in report.read.items() if what not in ("bytes", "pages", "links") and number}
     if report.skipped:
         screen.line(("skipped", "yellow"), (" (--strict stops at the first)", "dim"), indent=2)
         rows(screen, dict(report.skipped), report.example)

@@ -82,8 +82,12 @@ def show_faults(screen: Screen, index: Path, faults: list[str]) -> None:
 
 def repair(index: Path) -> str:
     """The command that makes the store anew from what it was made of, as far as that is known."""
-    sources = [shlex.quote(source) for source in sources_of(read_manifest(index))]
-    return f"cocite build {' '.join(dict.fromkeys(sources)) or 'SOURCE...'} -o {shlex.quote(str(index))}"
+    manifest = read_manifest(index)
+    # Of a source that was added again the last time counts: later records replace earlier ones.
+    sources = list(dict.fromkeys(reversed([shlex.quote(source) for source in sources_of(manifest)])))[::-1]
+    made = manifest.get("options")
+    chosen = [f" --no-{name}" for name in ("anchors", "text") if isinstance(made, dict) and made.get(name) is False]
+    return f"cocite build {' '.join(sources) or 'SOURCE...'} -o {shlex.quote(str(index))}{''.join(chosen)}"
 
 
 def sources_of(manifest: dict[str, Any]) -> list[str]:
