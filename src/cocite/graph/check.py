@@ -6,6 +6,7 @@ Checksums find any changed byte. The rest finds what checksums cannot: a store t
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -42,40 +43,54 @@ class Fault:
 def check(path: Path, progress: Progress = lambda *_: None) -> list[Fault]:
     """All faults of a store, none if it is whole. A store that cannot be opened at all raises BadStore."""
     folder, manifest = read_current(path)
-    faults = list(check_files(folder, manifest, progress))
-    if faults:
-        return faults
-    graph = Graph(path)
-    return list(check_contents(graph, progress))
+    lock = threading.Lock()
+
+    def report(stage: str, done: int, total: int | None) -> None:
+        with lock:
+            progress(stage, done, total)
+
+    with ThreadPoolExecutor(2) as pool:
+        faults = list(check_files(folder, manifest, report, pool))
+        if faults:
+            return faults
+        graph = Graph(path)
+        return list(check_contents(graph, report, pool))
 
 
-def check_files(folder: Path, manifest: dict[str, object], progress: Progress) -> Iterator[Fault]:
+def check_files(
+    folder: Path, manifest: dict[str, object], progress: Progress, pool: ThreadPoolExecutor
+) -> Iterator[Fault]:
     """Sizes and checksums of all arrays, and files that do not belong."""
     arrays: dict[str, dict[str, str | int]] = manifest["arrays"]  # type: ignore[assignment]
-    for name, entry in arrays.items():
+
+    def check_file(name: str) -> Fault | None:
+        entry = arrays[name]
         try:
             values = map_array(folder / f"{name}.bin", entry)
         except BadStore as error:
-            yield Fault(name, str(error))
-            continue
+            return Fault(name, str(error))
         checksum = hashlib.blake2b(digest_size=16)
         raw = values.view(np.uint8)
         for start in range(0, len(raw), 1 << 24):
             checksum.update(raw[start : start + (1 << 24)].data)
             progress("verifying checksums", len(raw[start : start + (1 << 24)]), None)
         if checksum.hexdigest() != entry["digest"]:
-            yield Fault(name, "its bytes do not match their checksum")
+            return Fault(name, "its bytes do not match their checksum")
+        return None
+
+    yield from (fault for fault in pool.map(check_file, arrays) if fault is not None)
     known = {f"{name}.bin" for name in arrays} | {"manifest.json"}
     for file in sorted(folder.iterdir()):
         if file.is_file() and file.name not in known:
             yield Fault(file.name, "is not listed in the manifest")
 
 
-def check_contents(graph: Graph, progress: Progress) -> Iterator[Fault]:
+def check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -> Iterator[Fault]:
     """What must hold within and between arrays."""
-    faults = [*check_codes(graph), *check_links(graph, progress)]
+    names = pool.submit(lambda: list(check_names_of(graph, progress)))
+    faults = [*check_codes(graph), *check_links(graph, progress, pool)]
     yield from faults
-    yield from check_names_of(graph, progress)
+    yield from names.result()
     yield from check_references(graph)
     if not faults:  # else nothing can be computed from the links
         yield from check_derived(graph, progress)
@@ -110,38 +125,45 @@ def check_codes(graph: Graph) -> Iterator[Fault]:
             yield Fault(name, "does not end with an empty word")
 
 
-def check_links(graph: Graph, progress: Progress) -> Iterator[Fault]:
+def check_links(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -> Iterator[Fault]:
     """Both directions can be read, are in order, and hold the same links."""
-    n = graph.pages
-    sums = []
-    for name, lists, other in (("out", graph.out, graph.in_degree), ("in", graph.into, graph.out_degree)):
-        total = int(lists.degree.sum(dtype=np.int64))
-        if total != graph.links:
-            yield Fault(f"{name}.degree", f"adds up to {total:,} links, the manifest says {graph.links:,}")
-            return
-        counts, mixed = np.zeros(n, np.int64), np.zeros(1, np.uint64)
-        for first in range(0, n, STEP):
-            count = min(STEP, n - first)
-            bad = check_direction(lists, first, count, name == "in", mixed)
-            if bad >= 0:
-                yield Fault(f"{name}.words", f"the list of page {bad} cannot be read, or repeats itself")
-                return
-            count_targets(lists, first, count, counts)
-            progress("reading links", count, 2 * n)
-        if (counts != other).any():
-            page = int(np.flatnonzero(counts != other)[0])
-            yield Fault(
-                f"{name}.words",
-                f"page {page} has {counts[page]:,} links in this direction, its degree is {other[page]:,}",
-            )
-        if int(lists.base[-1]) + int(lists.offset[-1]) > (len(lists.words) - 1) << 6:
-            yield Fault(f"{name}.words", "ends before its lists do")
-        sums.append(int(mixed[0]))
-    if sums[0] != sums[1]:
+    sums: dict[str, int] = {}
+    into = pool.submit(lambda: list(check_one_direction(graph, "in", sums, progress)))
+    faults = [*check_one_direction(graph, "out", sums, progress), *into.result()]
+    yield from faults
+    if not faults and sums["out"] != sums["in"]:
         yield Fault("in.words", "holds other links than out.words")
     before = np.append(0, np.cumsum(graph.out_degree, dtype=np.int64))[:-1:PER_BASE]
     if (graph.array("out.first") != before.astype(np.uint64)).any():
         yield Fault("out.first", "does not count the links out")
+
+
+def check_one_direction(graph: Graph, name: str, sums: dict[str, int], progress: Progress) -> Iterator[Fault]:
+    """The lists of one direction; sums[name] receives a hash of all its links."""
+    n = graph.pages
+    lists, other = (graph.out, graph.in_degree) if name == "out" else (graph.into, graph.out_degree)
+    total = int(lists.degree.sum(dtype=np.int64))
+    if total != graph.links:
+        yield Fault(f"{name}.degree", f"adds up to {total:,} links, the manifest says {graph.links:,}")
+        return
+    counts, mixed = np.zeros(n, np.int64), np.zeros(1, np.uint64)
+    for first in range(0, n, STEP):
+        count = min(STEP, n - first)
+        bad = check_direction(lists, first, count, name == "in", mixed)
+        if bad >= 0:
+            yield Fault(f"{name}.words", f"the list of page {bad} cannot be read, or repeats itself")
+            return
+        count_targets(lists, first, count, counts)
+        progress("reading links", count, 2 * n)
+    if (counts != other).any():
+        page = int(np.flatnonzero(counts != other)[0])
+        yield Fault(
+            f"{name}.words",
+            f"page {page} has {counts[page]:,} links in this direction, its degree is {other[page]:,}",
+        )
+    if int(lists.base[-1]) + int(lists.offset[-1]) > (len(lists.words) - 1) << 6:
+        yield Fault(f"{name}.words", "ends before its lists do")
+    sums[name] = int(mixed[0])
 
 
 def check_names_of(graph: Graph, progress: Progress) -> Iterator[Fault]:
@@ -163,8 +185,8 @@ def check_names_of(graph: Graph, progress: Progress) -> Iterator[Fault]:
 def check_derived(graph: Graph, progress: Progress) -> Iterator[Fault]:
     """What is kept ready for queries is what the links give."""
     again = Again(graph)
-    with ThreadPoolExecutor(1) as pool:
-        derive(cast(Writer, again), graph.pages, 1, pool, progress)
+    with ThreadPoolExecutor(2) as pool:
+        derive(cast(Writer, again), graph.pages, 2, pool, progress)
     for name, parts in again.parts.items():
         if not np.array_equal(np.concatenate(parts), graph.array(name)):
             yield Fault(name, "is not what the links give")

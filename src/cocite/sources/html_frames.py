@@ -49,12 +49,7 @@ class Table:
 class Frames(Lines):
     """The open elements that delimit groups."""
 
-    __slots__ = (
-        "contents",
-        "hidden",
-        "places",
-        "table",
-    )
+    __slots__ = ("contents", "hidden", "places", "table")
 
     def __init__(self) -> None:
         super().__init__()

@@ -33,18 +33,8 @@ class Lines:
 
     __slots__ = (
         *("after_list", "boilerplate", "bold", "bold_from", "bold_groups", "cut_from", "cuts", "group", "groups"),
-        *(
-            "heading",
-            "line_from",
-            "link",
-            "link_depth",
-            "link_from",
-            "link_instead",
-            "link_title",
-            "links",
-            "list_depth",
-        ),
-        *("open_heading", "pieces", "spans", "stack", "term", "unit", "words"),
+        *("heading", "line_from", "link", "link_depth", "link_from", "link_instead", "link_title", "links"),
+        *("list_depth", "open_heading", "pieces", "spans", "stack", "term", "unit", "words"),
     )
 
     def __init__(self) -> None:
@@ -128,7 +118,8 @@ class Lines:
         if self.spans and self.spans[-1][1] > start:
             return
         if is_bold_heading(self.pieces, start, self.bold):
-            set_contexts(self.pieces[self.unit : start], self.spans, self.unit)
+            if not self.boilerplate:
+                set_contexts(self.pieces[self.unit : start], self.spans, self.unit)
             self.spans.clear()
             self.unit = start
 

@@ -30,11 +30,7 @@ _WANTED = re.compile(r"canonical|robots|refresh", re.IGNORECASE)
 class Walk(Frames):
     """The pass over all tags; `read` makes it, the other methods are its steps, one for each kind of tag."""
 
-    __slots__ = (
-        "drawings",
-        "head",
-        "title",
-    )
+    __slots__ = ("drawings", "head", "title")
 
     def __init__(self) -> None:
         super().__init__()
