@@ -77,7 +77,13 @@ def summarise(built: Built, compiling: float, json: bool, head: str = "") -> Non
     working = max(1e-9, built.seconds - compiling)
     facts = [
         ("pages", f"{built.pages:,}", f"on {manifest['sites']:,} sites"),
-        ("links", f"{built.links:,}", f"of {read:,} read: repeats, links to the page itself and replaced captures left out" if read > built.links else ""),
+        (
+            "links",
+            f"{built.links:,}",
+            f"of {read:,} read: repeats, links to the page itself and replaced captures left out"
+            if read > built.links
+            else "",
+        ),
         ("time", seconds(built.seconds), f"{rate(built.links / working)} links/s{compiled(compiling)}"),
         ("size", size(built.bytes), f"{built.bytes / max(1, built.links):,.1f} bytes per link, texts included"),
     ]
