@@ -92,4 +92,5 @@ def load_numbers(file: Path) -> NDArray[np.uint32]:
 def in_sequence(records: Records) -> NDArray[np.int64]:
     """Rows in the order in which their records came: aliases that canonical addresses made stand at a block's end."""
     made = np.flatnonzero(((records.kind & BY_CANONICAL) > 0) & ((records.kind & STORED) == 0))
-    return np.argsort(np.append(np.arange(len(records.kind) - len(made)), made), kind="stable")
+    rows = np.arange(len(records.kind) - len(made))
+    return np.argsort(np.append(rows, made), kind="stable") if len(made) else rows

@@ -207,10 +207,13 @@ class Graph:
 
     def get(self, address: str) -> int | None:
         """The page of an address in any spelling, None if the store does not have it."""
+        text = address.strip()
+        if ":" not in text and "." in text.partition("/")[0]:
+            text = "https://" + text
         try:
             # As links spell it: the compiled loop, where it is loaded, does it in half the time.
-            if address.lstrip()[:8].lower().startswith(("http://", "https://")):
-                page = self._find_key(key_of(address.strip())[0])
+            if text[:8].lower().startswith(("http://", "https://")):
+                page = self._find_key(key_of(text)[0])
             else:
                 page = self._find_canonical(rules.parse_query(address).canonical)
         except BadAddress:

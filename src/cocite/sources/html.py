@@ -61,10 +61,11 @@ def read_html(
     page.headings = [_clean(heading) for heading in number_blocks(page.links, walk.groups)]
     if nofollow:
         add_nofollow(page)
-    if text or not page.lang:
-        words = _main_text(walk.main_text())
-        page.lang = page.lang or language_of(words)
-        page.text = words if text else ""
+    pieces = walk.main_text()
+    page.text = _main_text(pieces) if text else ""
+    if not page.lang:
+        middle = len(pieces) // 2
+        page.lang = language_of(page.text or _main_text(pieces[max(0, middle - 500) : middle + 500]))
     return page
 
 
