@@ -43,8 +43,9 @@ _BOGUS = r"[!?/][^>]*+>?+"
 # The end tags of cells, rows and items say nothing that the next tag does not: swallowed, a quarter of all tags.
 _SILENT = rf"(?:/(?:[tT][dDrR]|[lL][iI])>{_SPACE}*+<){{0,8}}"
 
-# A link with plain text, which most are, is one token.
-_PLAIN_LINK = r'[aA] [hH][rR][eE][fF]="([^"]*+)"((?: [a-zA-Z-]++="[^"]*+")*+)>([^<]*+)</[aA]>'
+# A link with plain text, which most are, is one token. Attributes that say nothing to us may stand before its address.
+_SAYS_NOTHING = r'(?: (?:class|id|target|style|data-[a-z-]++)="[^"]*+")*+'
+_PLAIN_LINK = rf'[aA]{_SAYS_NOTHING} [hH][rR][eE][fF]="([^"]*+)"((?: [a-zA-Z-]++="[^"]*+")*+)>([^<]*+)</[aA]>'
 
 _TOKEN = re.compile(rf"<{_SILENT}(?:{_PLAIN_LINK}|({_RAW})|{_TAG}|{_COMMENT}|{_BOGUS})", re.DOTALL)
 

@@ -48,13 +48,16 @@ class Walk(Frames):
         """Read a list of tokens."""
         take = iter(parts)
         pieces = self.pieces
+        step_for = STEPS.get
         text = next(take)
         if text:
             self.words = True
             pieces.append(unescape(text))
         for href, further, label, raw, name, source, text in zip(*[take] * 7, strict=True):
             if name is not None:
-                step = STEPS[name]
+                step = step_for(name)
+                if step is None and not name.islower():
+                    step = step_for(name.lower())
                 if step is not None:
                     step(self, source or "")
             elif href is not None:
@@ -187,13 +190,6 @@ class Walk(Frames):
 Step = Callable[[Walk, str], None]
 
 
-class _Steps(dict[str, Step | None]):
-    """What to do for a tag; names in mixed case are looked up in lower case."""
-
-    def __missing__(self, name: str) -> Step | None:
-        return self.get(name.lower())
-
-
 def _opens(name: str, kind: int) -> Step:
     return lambda walk, source: walk.open(name, kind, source)
 
@@ -206,33 +202,33 @@ def _heads(level: int) -> Step:
     return lambda walk, _source: walk.begin_heading(level)
 
 
-STEPS = _Steps(
-    {
-        "a": Walk.begin_link,
-        "/a": Walk.end_link,
-        "area": Walk.area,
-        "img": Walk.image,
-        "br": Walk.line_break,
-        "hr": Walk.rule,
-        "b": Walk.begin_bold,
-        "strong": Walk.begin_bold,
-        "/b": Walk.end_bold,
-        "/strong": Walk.end_bold,
-        "li": Walk.item,
-        "dt": Walk.begin_term,
-        "dd": Walk.begin_description,
-        "tr": Walk.row,
-        "td": Walk.cell,
-        "th": Walk.head_cell,
-        "/caption": Walk.caption,
-        "svg": Walk.drawing,
-        "/svg": Walk.end_drawing,
-        "html": Walk.root,
-        "base": Walk.base,
-        "link": Walk.about,
-        "meta": Walk.about,
-    }
-)
+STEPS: dict[str, Step] = {
+    "a": Walk.begin_link,
+    "/a": Walk.end_link,
+    "area": Walk.area,
+    "img": Walk.image,
+    "br": Walk.line_break,
+    "hr": Walk.rule,
+    "b": Walk.begin_bold,
+    "strong": Walk.begin_bold,
+    "/b": Walk.end_bold,
+    "/strong": Walk.end_bold,
+    "li": Walk.item,
+    "dt": Walk.begin_term,
+    "dd": Walk.begin_description,
+    "tr": Walk.row,
+    "td": Walk.cell,
+    "th": Walk.head_cell,
+    "/caption": Walk.caption,
+    "svg": Walk.drawing,
+    "/svg": Walk.end_drawing,
+    "html": Walk.root,
+    "base": Walk.base,
+    "link": Walk.about,
+    "meta": Walk.about,
+}
+"""What to do for a tag; for a tag that is not here there is nothing to do."""
+
 for _name, _kind in KINDS.items():
     STEPS[_name], STEPS["/" + _name] = _opens(_name, _kind), _closes(_name)
 for _level, _name in enumerate(("h1", "h2", "h3", "h4", "h5", "h6", "summary", "legend"), 1):
@@ -241,6 +237,3 @@ for _name in ("p", "blockquote", "form", "center", "pre", "address", "figure", "
     STEPS[_name] = STEPS["/" + _name] = Walk.line
 for _name in list(STEPS):
     STEPS[_name.upper()] = STEPS[_name]
-for _name in ("span", "font", "i", "em", "td", "tr", "li", "th", "option", "tbody"):  # common, and nothing to do
-    STEPS.setdefault(_name, None)
-    STEPS.setdefault("/" + _name, None)
