@@ -49,7 +49,7 @@ _PLAIN_LINK = rf'[aA]{_SAYS_NOTHING} [hH][rR][eE][fF]="([^"]*+)"((?: [a-zA-Z-]++
 
 _TOKEN = re.compile(rf"<{_SILENT}(?:{_PLAIN_LINK}|({_RAW})|{_TAG}|{_COMMENT}|{_BOGUS})", re.DOTALL)
 
-_AT_ONCE = 100_000  # tokens: a page of nothing but tags would otherwise take a hundred times its size
+_AT_ONCE = 2000  # tokens: few enough to stay in the processor's cache, and in memory where a page is nothing but tags
 
 _ATTRIBUTE_PARTS = re.compile(
     rf"([^\t\n\f\r />][^\t\n\f\r />=]*+)(?:{_SPACE}*+={_SPACE}*+"
@@ -65,9 +65,10 @@ def tokens(source: str) -> Iterator[list[str | None]]:
     a raw element (script, title, …) as written, without `<`; the name of any other tag, `/name` for an end tag, and its
     attributes, None if it has none. Comments have nothing. A text that is the last of a list goes on in the next.
     """
+    at_once = max(_AT_ONCE, len(source) // 4000)  # what is left of the source is copied each time
     while True:
-        parts: list[str | None] = _TOKEN.split(source, _AT_ONCE)
-        if len(parts) < 7 * _AT_ONCE:
+        parts: list[str | None] = _TOKEN.split(source, at_once)
+        if len(parts) < 7 * at_once:
             break
         rest = parts[-1] or ""
         parts[-1] = ""
