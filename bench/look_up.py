@@ -20,7 +20,6 @@ import numpy as np
 
 from cocite.graph.store import Graph
 from cocite.kernels import kernel
-from cocite.kernels.addresses import load
 from cocite.kernels.lists import read_list
 from cocite.kernels.look_up import find_key
 from cocite.kernels.name_codec import LONGEST_KEY
@@ -48,7 +47,6 @@ def read_all(lists, pages, targets, attributes):  # type: ignore[no-untyped-def]
 
 def main() -> None:
     """Print the tables."""
-    load()
     start = time.perf_counter()
     graph = Graph(sys.argv[1])
     opened = (time.perf_counter() - start) * 1e3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import random
 import shutil
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -22,6 +23,7 @@ from cocite.pages.address import canonical
 from cocite.pages.key import key
 from cocite.sources.records import Link, Page
 from tests.graph.webs import ADDRESSES, make, page
+from tests.pages.spellings import join
 
 A, B, C = (f"https://{name}.example/" for name in "abc")
 
@@ -56,6 +58,35 @@ def everything(graph: Graph) -> list[object]:
 def web(fast_root: Path) -> Graph:
     make(fast_root / "store.cocite", some_web())
     return Graph(fast_root / "store.cocite")
+
+
+@pytest.fixture(scope="module")
+def strange(fast_root: Path) -> tuple[Graph, Graph, list[str]]:
+    """A store of strange addresses, opened twice, and the addresses; the second always takes the compiled way."""
+    choose = random.Random(7)
+    texts = [join(choose) for _ in range(2000)]
+    make(fast_root / "strange.cocite", [page("https://list.example/", *(t for t in texts if usable(t)))])
+    compiled = Graph(fast_root / "strange.cocite")
+    compiled._asked = store_module.FEW
+    return Graph(fast_root / "strange.cocite"), compiled, texts
+
+
+def usable(text: str) -> bool:
+    try:
+        canonical(text)
+    except BadAddress:
+        return False
+    return True
+
+
+def test_the_compiled_way_finds_the_same(strange: tuple[Graph, Graph, list[str]]) -> None:
+    plain, compiled, texts = strange
+    unknown = [text + "x" for text in texts]
+    for text in texts + unknown + ["https://" + "a" * 99_999, "https://\ud800.example/", "https://"]:
+        plain._asked = 0
+        assert compiled.get(text) == plain.get(text), text
+    assert sum(compiled.get(text) is not None for text in texts) > 1000
+    assert sum(compiled.get(text) is None for text in unknown) > 1000
 
 
 def test_any_spelling_is_found(web: Graph) -> None:

@@ -6,7 +6,6 @@ A compiled loop (`plain_addresses.py`) does plain addresses, which are nearly al
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -51,7 +50,7 @@ def key_addresses(data: Bytes, offsets: Offsets) -> Keyed:
     ends = np.zeros(count + 1, np.int64)
     fingerprint = np.zeros(count, np.uint64)
     flags = np.empty(count, np.uint8)
-    left = plain.key_plain(data, offsets, *_tables(), np.empty(66, np.uintp), keys, ends, fingerprint, flags)
+    left = plain.key_plain(data, offsets, *rule_tables(), np.empty(66, np.uintp), keys, ends, fingerprint, flags)
     keyed = Keyed(fingerprint, flags, keys[: ends[-1]], ends, {}, [])
     for i, text in _texts(data, offsets, np.flatnonzero(flags == APART)):  # of which only escapes and case were changed
         keyed.shown[i] = text.decode("ascii").partition("#")[0].removeprefix("host:")
@@ -148,51 +147,11 @@ def fingerprint_of(key: bytes) -> int:
     return int(xxh64(np.frombuffer(key, _BYTE), 0, len(key), SEED))
 
 
-def key_of(address: str) -> tuple[bytes, int]:
-    """The key and the fingerprint of one address. By the compiled loop, where it is loaded, in half the time."""
-    if plain.key_plain.overloads and (found := _key_of_plain(address)):
-        return found
-    key_bytes = key(parse(address).canonical).encode()
-    return key_bytes, fingerprint_of(key_bytes)
-
-
-def load() -> None:
-    """Compile the loop, or load it from disk, now rather than when it is first needed."""
-    _key_of_plain("name:1")
-
-
-def _key_of_plain(address: str) -> tuple[bytes, int] | None:
-    try:
-        text = address.encode()
-    except UnicodeEncodeError:
-        return None
-    room = _room
-    out = np.empty(len(text), _BYTE)
-    room.offsets[1] = len(text)
-    if plain.key_plain(
-        np.frombuffer(text, _BYTE), room.offsets, *_tables(), room.dots, out, room.ends, room.fingerprint, room.flags
-    ):
-        return None
-    return out[: room.ends[1]].tobytes(), int(room.fingerprint[0])
-
-
-class _Room(threading.local):
-    """Arrays for one address, one set for every thread."""
-
-    def __init__(self) -> None:
-        self.offsets = np.zeros(2, np.int64)
-        self.dots = np.empty(66, np.uintp)
-        self.ends = np.zeros(2, np.int64)
-        self.fingerprint = np.zeros(1, np.uint64)
-        self.flags = np.zeros(1, np.uint8)
-
-
-_room = _Room()
 _BYTE = np.dtype(np.uint8)
 
 
 @cache
-def _tables() -> tuple[NDArray[Any], ...]:
+def rule_tables() -> tuple[NDArray[Any], ...]:
     """The rules as arrays: arguments of the loop, not constants, since compiled code on disk outlives their changes."""
     classes = np.arange(256, dtype=np.int64)
     classes[ord("/")] = 3
