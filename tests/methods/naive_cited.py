@@ -64,12 +64,14 @@ def cocitation(
     )
 
 
-def nearness(view: View, parent: int, page: int, alpha: float, block_weight: float) -> dict[int, float]:
+def nearness(view: View, parent: int, page: int, window: int, alpha: float, block_weight: float) -> dict[int, float]:
     """How near to its link to a page a parent's other links are: distance^-alpha, and more in the same block.
 
-    A block of n links adds block_weight / ln(2 + n) to each: the fewer it holds, the more it says about them.
+    A block of n links adds block_weight / ln(2 + n) to each: the fewer it holds, the more it says about them. What is
+    outside the window is not seen.
     """
-    links = view.links(parent)
+    shown = {page, *view.window(parent, page, window)}
+    links = [link for link in view.links(parent) if link.target in shown]
     at = next(place for place, link in enumerate(links) if link.target == page)
     block = links[at].block
     size = sum(link.block == block for link in links)
@@ -86,7 +88,7 @@ def proximity(
     seeds: list[int],
     *,
     parents: int = 2000,
-    window: int = 0,
+    window: int = 2000,
     unit: str = "none",
     alpha: float = 0.81,
     block_weight: float = 10.0,
@@ -106,7 +108,7 @@ def proximity(
         for group in view.groups(view.random_parents(page, parents)):
             best: dict[int, float] = {}
             for parent in group:
-                for sibling, near in nearness(view, parent, page, alpha, block_weight).items():
+                for sibling, near in nearness(view, parent, page, window, alpha, block_weight).items():
                     if sibling in candidates:
                         best[view.node(sibling)] = max(near, best.get(view.node(sibling), 0.0))
             for sibling, near in best.items():

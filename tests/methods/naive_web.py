@@ -15,6 +15,7 @@ import xxhash
 NOFOLLOW, BOILERPLATE = 1, 16
 REL = ("all", "follow")
 UNITS = ("host", "domain", "site", "none")
+SAMPLE, BEST_FROM, BEST = 2000, 256, 201  # parents that a store keeps ready: graph/FORMAT.md
 
 
 class Link(NamedTuple):
@@ -195,14 +196,19 @@ class View:
         return [parent for parent in self.web.parents.get(page, []) if page in self.child_set(parent)]
 
     def random_parents(self, page: int, most: int) -> list[int]:
-        """The parents of smallest hash."""
+        """The parents of smallest hash. A store keeps some ready, and those are asked if they may do."""
         of = self.web.fingerprint
-        return sorted(self.parents(page), key=lambda parent: hash64(self.seed, of(page), of(parent)))[:most]
+        everyone = sorted(self.web.parents.get(page, []), key=lambda parent: hash64(self.seed, of(page), of(parent)))
+        if self.seed == 42 and most <= SAMPLE < len(everyone):
+            everyone = everyone[:SAMPLE]
+        return [parent for parent in everyone if page in self.child_set(parent)][:most]
 
     def best_parents(self, page: int, most: int, other_than: int) -> list[int]:
-        """The parents of highest in-degree, the lower number first of equals."""
-        parents = [parent for parent in self.parents(page) if parent != other_than]
-        return sorted(parents, key=lambda parent: (-self.web.in_degree(parent), parent))[:most]
+        """The parents of highest in-degree, the lower number first of equals; of many only those kept ready."""
+        everyone = sorted(self.web.parents.get(page, []), key=lambda parent: (-self.web.in_degree(parent), parent))
+        if len(everyone) > BEST_FROM:
+            everyone = everyone[:BEST]
+        return [parent for parent in everyone if parent != other_than and page in self.child_set(parent)][:most]
 
     def window(self, parent: int, page: int, window: int) -> list[int]:
         """The children of a parent around its link to a page, that page left out; a window of 0 is the whole parent."""

@@ -18,7 +18,7 @@ from cocite.kernels.lists import Lists
 LONG = 512
 """Lists of more links have entry points, one every SKIP links."""
 SKIP = 128
-BEST_FROM, BEST = 256, 200
+BEST_FROM, BEST = 256, 201
 """Pages with more than BEST_FROM links in have their BEST parents of highest in-degree kept ready."""
 SAMPLE_FROM = SAMPLE = 2000
 """Pages with more links in have as many parents, those of smallest hash, kept ready."""

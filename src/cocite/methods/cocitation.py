@@ -1,0 +1,85 @@
+"""Cocitation: pages that are linked beside the query page (Dean & Henzinger 1999, §2.2).
+
+Up to B parents of the page are chosen. The links of each within BF/2 before and BF/2 after its link to the page are the
+siblings S. The score of a sibling is the number of chosen parents that link to it, from anywhere on the page. If fewer
+than 15 siblings are cocited at least twice, the address is chopped.
+
+With a `unit` other than none, parents on one unit count as one; near-duplicate parents and siblings always do, unless
+`merge` is off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.kernels import vicinity
+from cocite.neighbourhood.clean import Merged, group, merge, representatives
+from cocite.neighbourhood.gather import Numbered, Parents, links_into, parents_of
+from cocite.neighbourhood.scores import Scores
+from cocite.neighbourhood.start import begin
+from cocite.neighbourhood.view import UNITS, Switches, View
+from cocite.parameters import parameter
+from cocite.web import Web
+
+ENOUGH, TWICE = 15, 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Params(Switches):
+    """B and BF of the paper, and what counts."""
+
+    parents: int = parameter(2000, "B: so many parents at most, chosen by hash", least=0)
+    window: int = parameter(8, "BF: links of a parent around its link to the page (0: all)", least=0)
+    unit: str = parameter("none", "parents on one unit count as one", choices=UNITS)
+
+
+@dataclass(frozen=True)
+class Siblings:
+    """Siblings of all query pages, and for each query page how many of its parents link to each."""
+
+    pages: Merged
+    degrees: NDArray[np.int32]  # a row for each query page
+    enough: bool
+
+
+def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
+    """Siblings by the number of chosen parents that they share with the query pages."""
+    start, siblings = begin(web.graph, seeds, params, lambda view, pages: gather(view, pages, params))
+    return Scores(
+        siblings.pages.pages,
+        siblings.degrees.sum(axis=0, dtype=np.float64),
+        start.used,
+        start.never,
+        reached=(siblings.degrees > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None,
+    )
+
+
+def gather(view: View, pages: Sequence[int], params: Params) -> Siblings:
+    """The siblings of pages and their cocitation degrees."""
+    parents = [parents_of(view, page, params.parents, params.window) for page in pages]
+    siblings = Numbered(sum(each.shown for each in parents))
+    for each in parents:
+        siblings.add_windows(each)
+    merged = merge(view, siblings.pages)
+    degrees = np.zeros((len(pages), len(merged.pages)), np.int32)
+    for row, each in zip(degrees, parents, strict=True):
+        count_parents(view, each, siblings, merged, row)
+    twice = (degrees >= TWICE).all(axis=0)
+    others = ~np.isin(merged.pages, representatives(view, np.array(pages, np.uint32)))
+    return Siblings(merged, degrees, int(np.count_nonzero(twice & others)) >= ENOUGH)
+
+
+def count_parents(view: View, parents: Parents, siblings: Numbered, merged: Merged, degrees: NDArray[np.int32]) -> None:
+    """How many parents, or groups of parents that count as one, link to each sibling."""
+    pairs = links_into(view, parents.pages, siblings, parents)
+    groups, count = group(view, parents.pages)
+    of = groups[pairs.rows]
+    items = merged.number[pairs.columns]
+    if count < len(groups):
+        order = np.argsort(of, kind="stable")
+        of, items = of[order], items[order]
+    vicinity.count_distinct(items, of, degrees)

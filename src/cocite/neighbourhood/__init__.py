@@ -1,0 +1,1 @@
+"""The web around a page: gathered under limits, cleaned of noise, its edges weighed."""

@@ -1,0 +1,67 @@
+"""From a neighbourhood to its authorities: what the methods in the manner of HITS have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cocite.neighbourhood.clean import representatives
+from cocite.neighbourhood.gather import Numbered, Parents
+from cocite.neighbourhood.scores import Scores
+from cocite.neighbourhood.start import begin
+from cocite.neighbourhood.view import Switches, View
+from cocite.neighbourhood.weigh import Edges, edges_among, iterate
+from cocite.web import Web
+
+
+@dataclass(frozen=True)
+class Vicinity:
+    """The pages around a page; `read` are parents whose lists were read, if they are the first pages."""
+
+    nodes: Numbered
+    read: Parents | None
+
+
+@dataclass(frozen=True)
+class _Around:
+    """The neighbourhoods of all query pages, and the links among all of their pages."""
+
+    each: list[Vicinity]
+    edges: Edges
+
+    @property
+    def enough(self) -> bool:
+        return len(self.edges.ends) > 0
+
+
+def rank_authorities(
+    web: Web,
+    seeds: Sequence[int],
+    switches: Switches,
+    gather: Callable[[View, int], Vicinity],
+    weighted: bool,
+    rounds: int,
+) -> Scores:
+    """Gather round every query page, iterate on all together, score by authority."""
+
+    def together(view: View, pages: list[int]) -> _Around:
+        each = [gather(view, page) for page in pages]
+        if len(each) == 1:
+            return _Around(each, edges_among(view, each[0].nodes, each[0].read))
+        nodes = Numbered(sum(one.nodes.count for one in each))
+        for one in each:
+            nodes.add(one.nodes.pages)
+        return _Around(each, edges_among(view, nodes))
+
+    start, around = begin(web.graph, seeds, switches, together)
+    edges = around.edges
+    done = iterate(edges, weighted, rounds)
+    reached = None
+    if len(around.each) > 1:
+        reached = np.zeros(len(edges.pages), np.int32)
+        for one in around.each:
+            reached += np.isin(edges.pages, representatives(start.view, one.nodes.pages))
+    facts = {"rounds": done.rounds, "residual": done.residual, "nodes": len(edges.pages), "edges": len(edges.ends)}
+    return Scores(edges.pages, done.authorities, start.used, start.never, reached=reached, facts=facts)

@@ -1,0 +1,59 @@
+"""One opinion, one voice: near-duplicates stand under one name, pages of one unit speak together.
+
+Which pages are near-duplicates is worked out once, when a store is built.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.kernels import vicinity
+from cocite.neighbourhood.gather import Numbered
+from cocite.neighbourhood.view import Pages, View
+
+
+class Merged(NamedTuple):
+    """Pages put together: page i belongs to number[i], for which pages[number[i]] stands."""
+
+    pages: Pages
+    number: NDArray[np.int32]
+
+
+def representatives(view: View, pages: Pages) -> Pages:
+    """The page that stands for each page: itself, unless it is a near-duplicate."""
+    near = view.graph.array("near.page")
+    if not view.switches.merge or not len(near):
+        return pages
+    found = np.empty(len(pages), np.uint32)
+    others = vicinity.representatives(near, view.graph.array("near.representative"), pages, found)
+    return found if others else pages
+
+
+def merge(view: View, pages: Pages) -> Merged:
+    """Near-duplicates among pages (all different) put together."""
+    found = representatives(view, pages)
+    if found is pages:
+        return Merged(pages, np.arange(len(pages), dtype=np.int32))
+    numbered = Numbered(len(pages))
+    numbered.add(found)
+    number = np.empty(len(pages), np.int32)
+    vicinity.numbers_of(numbered.table, numbered.local, found, number)
+    return Merged(numbered.pages, number)
+
+
+def group(view: View, pages: Pages) -> tuple[NDArray[np.int32], int]:
+    """The group of each page, and how many there are: pages on one unit, or near-duplicates, are one; transitively."""
+    table = np.empty(1 << max(4, (2 * len(pages)).bit_length()), np.uint32)
+    groups = np.empty(len(pages), np.int32)
+    count = vicinity.group(
+        view.units_of(pages),
+        representatives(view, pages),
+        table,
+        np.empty(len(table), np.int32),
+        np.empty(len(pages), np.int64),
+        groups,
+    )
+    return groups, int(count)

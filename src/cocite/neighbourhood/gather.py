@@ -1,0 +1,161 @@
+"""Pages around a page, under limits: parents with windows on their links, children, and the children's other parents.
+
+B, BF, F and FB of the papers are `parents`, `window`, `children` and `child_parents` here. Which parents are taken, if
+there are more than the limit, is a matter of hashes: the same in every store that has the same addresses.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.errors import BadStore
+from cocite.kernels import vicinity
+from cocite.kernels.look_up import find_position
+from cocite.neighbourhood.view import NO_PAGES, SEED, Pages, View
+
+
+class Parents(NamedTuple):
+    """Chosen parents of a page and their links that count: parent i's are targets[starts[i]:starts[i + 1]]."""
+
+    of: int
+    window: int
+    pages: Pages
+    starts: NDArray[np.int64]
+    places: NDArray[np.int64]  # of the link to the page, in `targets`
+    whole: NDArray[np.bool_]  # false: a long list, of which only the window was read
+    targets: Pages
+    attributes: Pages  # flags << 24 | block + 1; empty unless asked for
+
+    @property
+    def shown(self) -> int:
+        """At most so many links are in the windows."""
+        lengths = self.starts[1:] - self.starts[:-1]
+        return int((np.minimum(lengths, self.window + 1) if self.window else lengths).sum())
+
+
+def parents_of(view: View, page: int, most: int, window: int, blocks: bool = False) -> Parents:
+    """Up to `most` parents of a page, chosen by hash, with their links; `window` 0 is the whole parent."""
+    pages = NO_PAGES if view.refuses(page) or most == 0 else _pool(view, page, most)
+    pages = np.array(pages, np.uint32)
+    room = int(vicinity.room_for(view.graph.out_degree, pages, window, view.plain))
+    starts, places = np.zeros(len(pages) + 1, np.int64), np.zeros(len(pages), np.int64)
+    whole = np.ones(len(pages), np.bool_)
+    targets = np.empty(room, np.uint32)
+    attributes = np.empty(room, np.uint32) if blocks or view.refused.flags else NO_PAGES
+    count = vicinity.read_parents(
+        view.out, pages, page, most, window, view.refused, starts, places, whole, targets, attributes
+    )
+    _sound(view, count)
+    return Parents(page, window, pages[:count], starts[: count + 1], places[:count], whole[:count], targets, attributes)
+
+
+def _pool(view: View, page: int, most: int) -> Pages:
+    """The parents to choose from, in the order of choice if there are more than `most`.
+
+    Of a page with more parents than the store keeps ready, those kept are the pool: else a question that refuses some
+    of them would have to read them all.
+    """
+    graph, seed = view.graph, view.switches.seed
+    if seed == SEED:
+        sampled = graph.array("sample.page")
+        row = int(find_position(sampled, page)) if len(sampled) else -1
+        ready = len(graph.array("sample.parent")) // max(1, len(sampled))
+        if row >= 0 and most <= ready:
+            found: Pages = graph.array("sample.parent")[row * ready : (row + 1) * ready]
+            return found[:most] if view.plain else found
+    parents = graph.links_to(page)
+    if len(parents) <= most:
+        return parents
+    keep = most if view.plain else len(parents)
+    ordered = np.empty(keep, np.uint32)
+    count = vicinity.first_by_hash(parents, page, graph.fingerprints, seed, keep, ordered)
+    return ordered[:count]
+
+
+def chosen_parents(view: View, page: int, most: int) -> Pages:
+    """Up to `most` parents of a page, chosen by hash, without their links."""
+    if not view.plain:
+        return parents_of(view, page, most, 0).pages
+    return _pool(view, page, most)[:most] if most else NO_PAGES
+
+
+def children_of(view: View, page: int, most: int | None = None) -> Pages:
+    """The first `most` children of a page, in page order."""
+    degree = int(view.graph.out_degree[page])
+    targets = np.empty(degree, np.uint32)
+    attributes = np.empty(degree, np.uint32) if view.refused.flags else NO_PAGES
+    count = vicinity.read_children(view.out, page, view.refused, targets, attributes)
+    _sound(view, count)
+    return targets[:count][:most]
+
+
+def best_parents_of(view: View, children: Pages, other_than: int, most: int) -> Pages:
+    """Of each child its `most` parents of highest in-degree, without `other_than`; some may be repeated."""
+    graph = view.graph
+    found, starts = np.empty(len(children) * most, np.uint32), np.empty(len(children) + 1, np.int64)
+    count = vicinity.parents_of_highest_degree(
+        graph.into, graph.array("best.page"), graph.array("best.parent"), children, other_than, most, view.out,
+        view.refused, found, starts,
+    )  # fmt: skip
+    _sound(view, count)
+    return found[:count]
+
+
+class Numbered:
+    """A growing set of pages, numbered 0, 1, … in the order of their coming."""
+
+    def __init__(self, capacity: int) -> None:
+        size = 1 << max(4, (2 * capacity).bit_length())
+        self.table, self.local = np.full(size, vicinity.EMPTY, np.uint32), np.empty(size, np.int32)
+        self._pages, self.count = np.empty(capacity, np.uint32), 0
+
+    @property
+    def pages(self) -> Pages:
+        """The pages, in the order of their numbers."""
+        return self._pages[: self.count]
+
+    def add(self, pages: Pages) -> None:
+        """Number more pages."""
+        self.count = int(vicinity.number_pages(self.table, self.local, self._pages, self.count, pages))
+
+    def add_windows(self, parents: Parents) -> None:
+        """Number what the windows of parents show, without the page they stand round."""
+        self.count = int(
+            vicinity.number_windows(
+                parents.starts, parents.places, parents.targets, parents.of, parents.window,
+                self.table, self.local, self._pages, self.count,
+            )
+        )  # fmt: skip
+
+
+class Pairs(NamedTuple):
+    """Links between some pages (rows, by place) and numbered pages (columns, by number)."""
+
+    rows: NDArray[np.int32]
+    columns: NDArray[np.int32]
+
+
+def links_into(view: View, owners: Pages, numbered: Numbered, read: Parents | None = None) -> Pairs:
+    """Every link that counts from one of the owners to a numbered page; `read` holds the owners' lists, if they are."""
+    if read is None:
+        starts, whole, targets = np.zeros(len(owners) + 1, np.int64), np.zeros(len(owners), np.bool_), NO_PAGES
+        room = np.minimum(view.graph.out_degree[owners], max(1, numbered.count)).sum(dtype=np.int64)
+    else:
+        starts, whole, targets = read.starts, read.whole, read.targets
+        room = int(starts[-1]) + numbered.count * int(np.count_nonzero(~whole))
+    rows, columns = np.empty(int(room), np.int32), np.empty(int(room), np.int32)
+    count = vicinity.pair_links(
+        view.out, owners, starts, targets, whole, view.refused, numbered.table, numbered.local, numbered.count,
+        rows, columns,
+    )  # fmt: skip
+    _sound(view, count)
+    return Pairs(rows[:count], columns[:count])
+
+
+def _sound(view: View, count: int) -> None:
+    """A negative count says that a list could not be read."""
+    if count < 0:
+        raise BadStore(f"{view.graph.path} is damaged: run cocite check -i {view.graph.path}")

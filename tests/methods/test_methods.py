@@ -1,0 +1,92 @@
+"""Every method against the slow truth, on random webs."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocite.methods import method
+from cocite.sources.records import Page
+from cocite.web import Web
+from tests.graph.webs import examples, make
+from tests.methods import naive
+from tests.methods.naive import NaiveWeb
+from tests.methods.webs import webs
+
+UNIT = st.sampled_from(["site", "host", "domain", "none"])
+LIMIT = st.sampled_from([0, 1, 2, 3, 8, 40, 2000])
+WINDOW = st.sampled_from([0, 1, 2, 3, 4, 8, 40])
+SWITCHES: dict[str, st.SearchStrategy[Any]] = {
+    "unit": UNIT,
+    "merge": st.booleans(),
+    "rel": st.sampled_from(["all", "all", "follow"]),
+    "boilerplate": st.sampled_from([True, True, False]),
+    "chop": st.sampled_from(["site", "strict", "none"]),
+    "seed": st.sampled_from([42, 42, 7]),
+}
+LIMITS: dict[str, st.SearchStrategy[Any]] = {
+    "parents": LIMIT,
+    "window": WINDOW,
+    "children": LIMIT,
+    "child_parents": LIMIT,
+}
+OWN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "cocitation": {"parents": LIMIT, "window": WINDOW},
+    "proximity": {
+        "parents": LIMIT,
+        "window": WINDOW,
+        "alpha": st.sampled_from([0.0, 0.81, 2.0]),
+        "block_weight": st.sampled_from([0.0, 10.0]),
+        "popularity": st.sampled_from([0.0, 0.2]),
+    },
+    "companion": {**LIMITS, "rounds": st.sampled_from([1, 5, 200])},
+    "kleinberg": {"parents": LIMIT, "in_links": LIMIT, "rounds": st.sampled_from([3, 200])},
+    "extended_cocitation": {**LIMITS, "delta": st.sampled_from([1.0, 2.0])},
+    "lli": {**LIMITS, "epsilon": st.sampled_from([0.1, 0.5, 0.9])},
+}
+
+
+def choices(name: str) -> st.SearchStrategy[dict[str, Any]]:
+    """Some parameters of a method; the others keep their defaults."""
+    return st.fixed_dictionaries({}, optional={**SWITCHES, **OWN[name]})
+
+
+def fast(web: Web, name: str, seeds: list[int], given_: dict[str, Any]) -> tuple[list[tuple[int, float]], list[int]]:
+    scores = method(name, given_).relate(web, seeds)
+    return list(scores.ranked(web.graph.in_degree, first=3)), list(scores.used)
+
+
+def same(found: list[tuple[int, float]], expected: list[tuple[int, float]]) -> None:
+    """The same pages with the same scores; among scores that rounding tells apart or not, the order may differ."""
+    assert sorted(page for page, _ in found) == sorted(page for page, _ in expected)
+    truth = dict(expected)
+    for (page, score), (other, true_score) in zip(found, expected, strict=True):
+        assert score == pytest.approx(truth[page], rel=3e-5, abs=1e-9)
+        if page != other:
+            assert truth[page] == pytest.approx(true_score, rel=3e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", list(OWN))
+@given(pages=webs(), data=st.data())
+@examples(25)
+def test_the_slow_truth(name: str, pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        make(Path(folder) / "web.cocite", pages)
+        web = Web(Path(folder) / "web.cocite")
+        truth = NaiveWeb.from_graph(web.graph)
+        cited = np.argsort(web.graph.in_degree)[::-1][:12].tolist()
+        for _ in range(8):
+            seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=2, unique=True), label="seeds")
+            parameters = data.draw(choices(name), label="parameters")
+            stop = data.draw(st.lists(st.sampled_from(cited), max_size=2, unique=True), label="stop")
+            expected = getattr(naive, name)(truth, seeds, stop=frozenset(stop), **parameters)
+            texts = [web.graph.canonical(page) for page in stop]
+            found, used = fast(web, name, seeds, {**parameters, "stop": texts})
+            assert used == expected.used
+            same(found, list(expected))
