@@ -3,21 +3,76 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import uint64
 
 from cocite.kernels import inline, kernel
 from cocite.kernels.link_codec import DAMAGED
+from cocite.kernels.lists import expect
 from cocite.kernels.look_up import find_position
-from cocite.kernels.vicinity import EMPTY, read_counted, slot_of
+from cocite.kernels.vicinity import AHEAD, LONG, read_counted
 
 LONGER = 16  # times as many links as there are nodes: such a list is not read, the nodes are looked up in it
+NOTHING = 0xFFFFFFFFFFFFFFFF
+
+
+@inline
+def spread(page):
+    """A page number with its bits spread."""
+    return (uint64(page) * uint64(0x9E3779B97F4A7C15)) >> uint64(32)
 
 
 @kernel
-def edges_among(out, nodes, known, starts, targets, whole, refused, unit, table, local, edge_starts, ends):
+def tabulate(nodes, table, marks):
+    """Enter all nodes: page << 32 | number into `table`, and a bit each into `marks`; both have 2^b places.
+
+    The bits, 16 to 32 for every node, stay in the fastest memory, and tell nearly all links that lead elsewhere.
+    """
+    mask, marks_mask = uint64(len(table) - 1), uint64(8 * len(marks) - 1)
+    table[:] = uint64(NOTHING)
+    marks[:] = 0
+    for i in range(len(nodes)):
+        hashed = spread(nodes[i])
+        slot = hashed & mask
+        while table[slot] != uint64(NOTHING):
+            slot = (slot + uint64(1)) & mask
+        table[slot] = uint64(nodes[i]) << uint64(32) | uint64(i)
+        bit = hashed & marks_mask
+        marks[bit >> uint64(3)] |= np.uint8(1) << np.uint8(bit & uint64(7))
+
+
+@inline
+def number_of(table, page):
+    """The number of a page in a table, or -1."""
+    mask = uint64(len(table) - 1)
+    slot = spread(page) & mask
+    entry = table[slot]
+    while entry >> uint64(32) != page:
+        if entry == uint64(NOTHING):
+            return np.int32(-1)
+        slot = (slot + uint64(1)) & mask
+        entry = table[slot]
+    return np.int32(entry & uint64(0xFFFFFFFF))
+
+
+@inline
+def keep_marked(marks, links, count, kept):
+    """Those of the links that are marked, into `kept` (which may be `links`); returns how many. Without a branch."""
+    mask = uint64(8 * len(marks) - 1)
+    at = np.int64(0)
+    for k in range(count):
+        bit = spread(links[k]) & mask
+        kept[at] = links[k]
+        at += np.int64(marks[bit >> uint64(3)] >> np.uint8(bit & uint64(7)) & np.uint8(1))
+    return at
+
+
+@kernel
+def edges_among(out, nodes, known, starts, targets, whole, refused, unit, table, marks, edge_starts, ends):
     """All links from one node to another of a different unit: edge_starts[i]:edge_starts[i + 1] are those of node i.
 
-    The lists of the first `known` nodes, where `whole`, are as `read_parents` left them. `table` and `local` give a
-    page's number, `unit` that of a node. Returns how many there are, or DAMAGED.
+    The lists of the first `known` nodes, where `whole`, are as `read_parents` left them; `table` and `marks` are as
+    `tabulate` left them, `unit` has the unit of every node. `ends` must have room for one more than there can be. Returns how many there
+    are, or DAMAGED.
     """
     count = np.int64(0)
     none = np.empty(0, np.uint32)
@@ -27,11 +82,14 @@ def edges_among(out, nodes, known, starts, targets, whole, refused, unit, table,
         edge_starts[i] = count
         page = np.int64(nodes[i])
         if i < known and whole[i]:
-            links = targets[starts[i] : starts[i + 1]]
-            degree = np.int64(len(links))
+            degree = starts[i + 1] - starts[i]
+            if degree > len(room):
+                room = np.empty(2 * degree, np.uint32)
+            degree = keep_marked(marks, targets[starts[i] : starts[i + 1]], degree, room)
         else:
+            expect(out.lists, nodes, i, AHEAD)
             degree = np.int64(out.lists.degree[page])
-            if degree > LONGER * size + 512 and refused.flags == 0:
+            if degree > LONGER * size + LONG and refused.flags == 0:
                 at = find_position(out.page, page)
                 if at < 0:
                     return np.int64(DAMAGED)
@@ -43,17 +101,16 @@ def edges_among(out, nodes, known, starts, targets, whole, refused, unit, table,
                 continue
             if degree > len(room):
                 room = np.empty(2 * degree, np.uint32)
-            links = room
-            degree = read_counted(out, page, refused, links, none)
+            degree = read_counted(out, page, refused, room, none)
             if degree < 0:
                 return np.int64(DAMAGED)
+            degree = keep_marked(marks, room, degree, room)
+        own = unit[i]
         for k in range(degree):
-            slot = slot_of(table, links[k])
-            if table[slot] != EMPTY:
-                j = local[slot]
-                if unit[j] != unit[i]:
-                    ends[count] = j
-                    count += 1
+            j = number_of(table, room[k])
+            if j >= 0:
+                ends[count] = j
+                count += np.int64(unit[j] != own)  # no branch: it could not be foreseen
     edge_starts[size] = count
     return count
 
@@ -87,43 +144,84 @@ def merge_edges(edge_starts, ends, merged, unit, new_starts, new_ends):
     return at
 
 
+@inline
+def longest_first(starts, order, rank):
+    """Put lists in the order of their lengths: order[r] is the list of rank r. Returns how many are not empty.
+
+    Loops over lists of equal length have no branch that is hard to foresee, and what is asked for most stands together.
+    """
+    longest = np.int64(0)
+    for i in range(len(rank)):
+        longest = max(longest, starts[i + 1] - starts[i])
+    counts = np.zeros(longest + 2, np.int64)
+    for i in range(len(rank)):
+        counts[longest - (starts[i + 1] - starts[i]) + 1] += 1
+    for length in range(longest + 1):
+        counts[length + 1] += counts[length]
+    filled = counts[longest]
+    for i in range(len(rank)):
+        place = longest - (starts[i + 1] - starts[i])
+        rank[i] = counts[place]
+        order[counts[place]] = i
+        counts[place] += 1
+    return filled
+
+
 @kernel
-def turn_edges(starts, ends, in_starts, in_ends):
-    """The same edges by target."""
+def arrange(starts, ends, hub_rank, hub_order, hub_starts, hub_ends, rank, order, in_starts, in_ends):
+    """The edges twice: by hub and by authority, longest lists first, each naming the other end by its rank.
+
+    Returns how many hubs and how many authorities have edges.
+    """
     size = len(starts) - 1
-    in_starts[:] = 0
+    raw = np.zeros(size + 1, np.int64)
     for k in range(starts[size]):
-        in_starts[ends[k] + 1] += 1
+        raw[ends[k] + 1] += 1
     for i in range(size):
-        in_starts[i + 1] += in_starts[i]
-    following = in_starts[:-1].copy()
-    for i in range(size):
-        for k in range(starts[i], starts[i + 1]):
-            in_ends[following[ends[k]]] = i
-            following[ends[k]] += 1
+        raw[i + 1] += raw[i]
+    hubs = longest_first(starts, hub_order, hub_rank)
+    authorities = longest_first(raw, order, rank)
+    in_starts[0] = 0
+    for r in range(authorities):
+        in_starts[r + 1] = in_starts[r] + raw[order[r] + 1] - raw[order[r]]
+    following = in_starts[:authorities].copy()
+    at = np.int64(0)
+    for r in range(hubs):
+        hub_starts[r] = at
+        for k in range(starts[hub_order[r]], starts[hub_order[r] + 1]):
+            authority = rank[ends[k]]
+            hub_ends[at] = authority
+            at += 1
+            in_ends[following[authority]] = r
+            following[authority] += 1
+    hub_starts[hubs] = at
+    return hubs, authorities
 
 
 @kernel
-def shares(starts, ends, unit, units, weights):
-    """weights[k] = 1 / the number of edges of the same list whose other ends are of the same unit."""
+def count_shares(starts, ends, unit_of_end, units, shares):
+    """shares[k] = the number of edges of the same list whose other ends are of the same unit; returns the greatest."""
     seen = np.zeros(units, np.int32)
+    most = np.int32(1)
     for i in range(len(starts) - 1):
         for k in range(starts[i], starts[i + 1]):
-            seen[unit[ends[k]]] += 1
+            seen[unit_of_end[ends[k]]] += 1
         for k in range(starts[i], starts[i + 1]):
-            weights[k] = 1.0 / seen[unit[ends[k]]]
+            shares[k] = seen[unit_of_end[ends[k]]]
+            most = max(most, shares[k])
         for k in range(starts[i], starts[i + 1]):
-            seen[unit[ends[k]]] = 0
+            seen[unit_of_end[ends[k]]] = 0
+    return most
 
 
 @inline
-def renew(starts, ends, weights, given, fresh):
-    """fresh[i] = weighted sum of `given` over list i; returns the sum of squares."""
+def renew(starts, ends, shares, parts, given, fresh):
+    """fresh[i] = sum of `given` over list i, each divided by its share; returns the sum of squares."""
     square = 0.0
-    for i in range(len(starts) - 1):
+    for i in range(len(fresh)):
         total = 0.0
         for k in range(starts[i], starts[i + 1]):
-            total += weights[k] * given[ends[k]]
+            total += parts[shares[k]] * given[ends[k]]
         fresh[i] = total
         square += total * total
     return square
@@ -142,20 +240,21 @@ def scale(fresh, square, values):
 
 
 @kernel
-def iterate(starts, ends, hub_weights, in_starts, in_ends, authority_weights, rounds, tolerance, hubs, authorities):
+def iterate(starts, ends, hub_shares, in_starts, in_ends, shares, parts, rounds, tolerance, hubs, authorities):
     """Power iteration from 1 everywhere: authorities from hubs, then hubs from the new authorities.
 
-    Stops when no value changes by `tolerance` or more. Returns (rounds made, last change).
+    parts[s] is the weight of an edge whose share is s. Stops when no value changes by `tolerance` or more. Returns
+    (rounds made, last change).
     """
-    fresh = np.empty(len(hubs))
+    fresh_hubs, fresh = np.empty(len(hubs)), np.empty(len(authorities))
     hubs[:] = 1.0
     authorities[:] = 1.0
     change = 0.0
     for turn in range(rounds):
-        square = renew(in_starts, in_ends, authority_weights, hubs, fresh)
+        square = renew(in_starts, in_ends, shares, parts, hubs, fresh)
         change = scale(fresh, square, authorities)
-        square = renew(starts, ends, hub_weights, authorities, fresh)
-        change = max(change, scale(fresh, square, hubs))
+        square = renew(starts, ends, hub_shares, parts, authorities, fresh_hubs)
+        change = max(change, scale(fresh_hubs, square, hubs))
         if change < tolerance:
             return turn + 1, change
     return rounds, change

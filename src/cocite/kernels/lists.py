@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from cocite.kernels import inline, kernel
@@ -28,6 +31,40 @@ class Lists(NamedTuple):
 def start_of(lists, page):
     """The first bit of a page's list."""
     return np.int64(lists.base[page >> 4]) + np.int64(lists.offset[page])
+
+
+@intrinsic
+def _fetch(context, array, place):
+    """Ask memory for array[place], which must be inside, and do not wait for it."""
+
+    def generate(context, builder, signature, arguments):
+        made = context.make_array(signature.args[0])(context, builder, arguments[0])
+        pointer = builder.bitcast(builder.gep(made.data, [arguments[1]]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(prefetch, [pointer, number(0), number(3), number(1)])  # to read, near, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@inline
+def expect(lists, pages, at, ahead):
+    """Ask memory for what reading the lists of pages[at + ahead] and, from further off, the next ones will need.
+
+    Lists lie anywhere in the store, and waiting for memory is most of the time of reading many short ones.
+    """
+    if at + 2 * ahead < len(pages):
+        page = np.int64(pages[at + 2 * ahead])
+        _fetch(lists.base, page >> 4)
+        _fetch(lists.offset, page)
+        _fetch(lists.degree, page)
+    if at + ahead < len(pages):
+        word = start_of(lists, np.int64(pages[at + ahead])) >> 6
+        if 0 <= word < len(lists.words) - 8:
+            _fetch(lists.words, word)
+            _fetch(lists.words, word + 8)
 
 
 @inline

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from cocite.kernels import inline, kernel
 from cocite.kernels.link_codec import DAMAGED, decode_part
-from cocite.kernels.lists import Lists, read_list, start_of
+from cocite.kernels.lists import Lists, expect, read_list, start_of
 from cocite.kernels.look_up import find_position
 from cocite.kernels.parents import best_parents, sample_parents
 
 EMPTY = 0xFFFFFFFF
 WHOLE = 4096  # links of a list that is read whole rather than in part
-EVERY = 128  # links between two entry points
+AHEAD = 8  # lists that memory is asked for before they are read
+LONG, EVERY = 512, 128  # lists of more links have entry points, one every so many links
 
 
 class Out(NamedTuple):
@@ -215,6 +216,7 @@ def read_parents(out, parents, page, most, window, refused, starts, places, whol
     for i in range(len(parents)):
         if chosen == most:
             break
+        expect(out.lists, parents, i, AHEAD)
         parent = np.int64(parents[i])
         starts[chosen] = at
         some = attributes[at:] if len(attributes) > 0 else attributes
@@ -363,7 +365,7 @@ def pair_links(out, owners, starts, targets, whole, refused, table, local, size,
             continue
         page = np.int64(owners[i])
         degree = np.int64(out.lists.degree[page])
-        if degree < 16 * size:
+        if degree <= max(16 * size, LONG):
             links = np.empty(degree, np.uint32)
             if read_counted(out, page, refused, links, none) < 0:
                 return np.int64(DAMAGED)

@@ -50,7 +50,10 @@ def edges_among(view: View, nodes: Numbered, read: Parents | None = None) -> Edg
     degree = view.graph.out_degree[pages]
     known = 0 if read is None else len(read.pages)
     starts = np.empty(len(pages) + 1, np.int64)
-    ends = np.empty(int(np.minimum(degree, len(pages)).sum(dtype=np.int64)), np.int32)
+    ends = np.empty(int(np.minimum(degree, len(pages)).sum(dtype=np.int64)) + 1, np.int32)
+    size = 1 << (2 * len(pages)).bit_length()
+    table, marks = np.empty(size, np.uint64), np.empty(size // 2, np.uint8)
+    loops.tabulate(pages, table, marks)
     count = loops.edges_among(
         view.out,
         pages,
@@ -60,8 +63,8 @@ def edges_among(view: View, nodes: Numbered, read: Parents | None = None) -> Edg
         np.zeros(0, np.bool_) if read is None else read.whole,
         view.refused,
         unit,
-        nodes.table,
-        nodes.local,
+        table,
+        marks,
         starts,
         ends,
     )
@@ -87,18 +90,35 @@ def _number_units(view: View, pages: Pages) -> tuple[NDArray[np.int32], int]:
 
 def iterate(edges: Edges, weighted: bool, rounds: int) -> Iterated:
     """Hub and authority scores, each of length 1; without edges all are 0."""
-    size = len(edges.pages)
+    size, count = len(edges.pages), len(edges.ends)
     hubs, authorities = np.zeros(size), np.zeros(size)
-    if not len(edges.ends):
+    if not count:
         return Iterated(hubs, authorities, 0, 0.0)
-    in_starts, in_ends = np.empty(size + 1, np.int64), np.empty(len(edges.ends), np.int32)
-    loops.turn_edges(edges.starts, edges.ends, in_starts, in_ends)
-    hub_weights, authority_weights = np.ones(len(edges.ends)), np.ones(len(edges.ends))
+    orders = np.empty((4, size), np.int32)
+    hub_rank, hub_order, rank, order = orders
+    starts, in_starts = np.empty((2, size + 1), np.int64)
+    ends, in_ends = np.empty((2, count), np.int32)
+    some_hubs, some = loops.arrange(
+        edges.starts, edges.ends, hub_rank, hub_order, starts, ends, rank, order, in_starts, in_ends
+    )
+    hub_order, order, starts, in_starts = (
+        hub_order[:some_hubs],
+        order[:some],
+        starts[: some_hubs + 1],
+        in_starts[: some + 1],
+    )
+    hub_shares, shares = np.ones((2, count), np.int32)
+    most = 1
     if weighted:
-        loops.shares(edges.starts, edges.ends, edges.unit, edges.units, hub_weights)
-        loops.shares(in_starts, in_ends, edges.unit, edges.units, authority_weights)
+        of_authority, of_hub = edges.unit[order], edges.unit[hub_order]
+        most = max(
+            loops.count_shares(starts, ends, of_authority, edges.units, hub_shares),
+            loops.count_shares(in_starts, in_ends, of_hub, edges.units, shares),
+        )
+    parts = np.append(0.0, 1.0 / np.arange(1, most + 1))
+    hub_values, values = np.empty(some_hubs), np.empty(some)
     done, change = loops.iterate(
-        edges.starts, edges.ends, hub_weights, in_starts, in_ends, authority_weights, rounds, TOLERANCE,
-        hubs, authorities,
-    )  # fmt: skip
+        starts, ends, hub_shares, in_starts, in_ends, shares, parts, rounds, TOLERANCE, hub_values, values
+    )
+    hubs[hub_order], authorities[order] = hub_values, values
     return Iterated(hubs, authorities, int(done), float(change))
