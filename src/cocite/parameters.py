@@ -98,6 +98,12 @@ def make(cls: type[T], owner: str, given: Mapping[str, Any]) -> T:
     return cls(**{name: known[name].check(value) for name, value in given.items()})
 
 
+def values_of(instance: Any) -> dict[str, Any]:
+    """All parameters with their values; for JSON, tuples are lists."""
+    values = {each.name: getattr(instance, each.name) for each in parameters_of(type(instance))}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
 def changed(instance: Any) -> dict[str, Any]:
     """The parameters that differ from their defaults."""
     values = {each.name: (getattr(instance, each.name), each.default) for each in parameters_of(type(instance))}

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from cocite import methods
+from cocite.answers.answer import Answers
+from cocite.answers.ask import DEFAULT_METHOD, ask, question
+from cocite.answers.compare import Comparison, compare
+from cocite.answers.diversify import Filters
 from cocite.graph.build import BuildOptions, Built, Progress, no_progress
 from cocite.graph.build import build as build_store
 from cocite.graph.maintain import add as add_to_store
@@ -13,9 +20,45 @@ from cocite.sources.records import Report
 from cocite.web import Web
 
 
-def open(path: str | Path) -> Web:
+class Store(Web):
     """A store, ready to be asked."""
-    return Web(path)
+
+    def related(
+        self,
+        pages: str | Sequence[str],
+        method: str = DEFAULT_METHOD,
+        k: int = 10,
+        *,
+        unwanted: str | Sequence[str] = (),
+        explain: bool = True,
+        per_site: int = 0,
+        not_own_site: bool = False,
+        lang: str = "",
+        since: str = "",
+        **parameters: Any,
+    ) -> Answers:
+        """The pages most related to one page, or to all of several.
+
+        Parameters of the method are given by name, `web.related("nytimes.com", "companion", parents=500)`, or in the
+        method's name, `"companion(parents=500)"`.
+        """
+        kept = Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
+        asked = question(self.graph, _texts(pages), _texts(unwanted))
+        return ask(self, asked, methods.method(method, parameters), k, kept, explain)
+
+    def compare(self, page: str | Sequence[str], methods_: Sequence[str] = (), k: int = 10) -> Comparison:
+        """Several methods (all, if none is named) on the same question, side by side."""
+        chosen = [methods.method(name) for name in methods_ or methods.names()]
+        return compare(self, question(self.graph, _texts(page)), chosen, k)
+
+
+def _texts(pages: str | Sequence[str]) -> list[str]:
+    return [pages] if isinstance(pages, str) else list(pages)
+
+
+def open(path: str | Path) -> Store:
+    """A store, ready to be asked."""
+    return Store(path)
 
 
 def build(
@@ -31,6 +74,8 @@ def build(
 ) -> Built:
     """Read sources (files, folders, addresses) into a new store, or with `adding` into the one that is there."""
     options = options or BuildOptions()
+    said = {name: value for name, value in (("base", base), ("kind", kind)) if value is not None}
+    options = replace(options, said={**options.said, **said})
     report = Report(strict)
     opened = [open_source(str(source), report, base=base, kind=kind, text=options.text) for source in sources]
     return (add_to_store if adding else build_store)(opened, Path(path), report, options, progress)

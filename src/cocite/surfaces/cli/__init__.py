@@ -5,12 +5,13 @@ Nothing slow is imported here: NumPy, Numba and Arrow wait inside the verbs, so 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from cocite import __version__
-from cocite.surfaces.cli import add, build, check, demo, export, info, links, remove
+from cocite.surfaces.cli import add, batch, build, check, compare, demo, export, info, links, methods, related, remove
 from cocite.surfaces.cli.failures import Commands
 
 app = typer.Typer(
@@ -22,7 +23,12 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-for verb in (demo.demo, build.build, add.add, remove.remove, links.links, info.info, check.check, export.export):
+VERBS: list[Callable[..., None]] = [
+    *(demo.demo, build.build, add.add, remove.remove),
+    *(related.related, compare.compare, batch.batch, methods.methods),
+    *(links.links, info.info, check.check, export.export),
+]
+for verb in VERBS:
     app.command()(verb)
 
 
@@ -49,7 +55,7 @@ def cocite(
     Examples:
       cocite demo                                a sample web, in one command
       cocite build crawl.warc.gz -o web.cocite   a store of your own
-      cocite links nytimes.com                   the links around a page
+      cocite related nytimes.com                 related pages, and why
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())

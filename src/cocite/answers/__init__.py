@@ -1,0 +1,1 @@
+"""Answers: pages with scores and reasons, filtered, explained and shown."""

@@ -1,0 +1,119 @@
+"""Answer and Answers: what computing gives to showing. Structure only; `present.py` makes it readable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, overload
+
+TOGETHER, TOGETHER_IN_ALL = "cited together", "cited together in all"
+SHARED, SHARED_IN_ALL = "links to the same page", "links to the same pages in all"
+LINKED, LINKS, BEYOND = "linked by the query", "links to the query", "links to a page that links to the query"
+STANDS_FOR = "stands for near-duplicates"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """One piece of evidence from the links. Fields that do not belong to its kind are empty."""
+
+    kind: str
+    by: str = ""  # the page that links to both
+    title: str = ""  # of that page
+    block: str | None = (
+        None  # the heading of the block in which it does, empty if there is none; None: not in one block
+    )
+    distance: int | None = None  # links apart on that page: 1 is side by side
+    to: str = ""  # the page that both link to
+    through: str = ""  # the page in between
+    count: int | None = None  # how many there are in all
+    of: int | None = None  # of how many that were looked at
+    sites: int | None = None  # on how many units of independence
+    copy: str = ""  # the near-duplicate of the answer for which it holds, if not for the answer itself
+    pages: tuple[str, ...] = ()  # the near-duplicates
+    query: str = ""  # the query page for which it holds, if there are several
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: what belongs to its kind."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {
+            name: _plain(value) for name, value in values.items() if value not in ("", None, ()) or name == "kind"
+        } | ({"block": self.block} if self.block is not None else {})
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A related page."""
+
+    rank: int
+    url: str
+    title: str
+    score: float
+    reasons: tuple[Reason, ...] = ()
+    page: int = field(default=-1, compare=False)  # its number in the store
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        found = {"rank": self.rank, "url": self.url, "title": self.title, "score": self.score}
+        return {**found, "reasons": [reason.to_dict() for reason in self.reasons]}
+
+
+@dataclass(frozen=True)
+class Answers(Sequence[Answer]):
+    """The answers to one question, best first, with what was asked and how."""
+
+    query: tuple[str, ...]
+    method: str
+    params: Mapping[str, Any]
+    used: tuple[str, ...]  # differs from the query where an address was chopped or led elsewhere
+    answers: tuple[Answer, ...]
+    store: Mapping[str, Any]
+    milliseconds: float
+    facts: Mapping[str, Any] = field(default_factory=dict)  # what the method reports: nodes, edges, rounds …
+
+    @overload
+    def __getitem__(self, index: int) -> Answer: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Answer]: ...
+    def __getitem__(self, index: int | slice) -> Answer | Sequence[Answer]:
+        return self.answers[index]
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self.answers)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON, as docs and other programs know it."""
+        return {
+            "query": list(self.query),
+            "method": self.method,
+            "params": dict(self.params),
+            "used": list(self.used),
+            "answers": [answer.to_dict() for answer in self.answers],
+            "facts": dict(self.facts),
+            "store": dict(self.store),
+            "milliseconds": round(self.milliseconds, 3),
+        }
+
+    def to_frame(self) -> Any:
+        """The answers as a table of pandas, if that is installed."""
+        from pandas import DataFrame  # type: ignore[import-untyped]
+
+        return DataFrame(
+            [answer.to_dict() for answer in self.answers], columns=["rank", "url", "title", "score", "reasons"]
+        )
+
+    def _repr_html_(self) -> str:
+        from cocite.answers.present import html
+
+        return html(self)
+
+    def __str__(self) -> str:
+        from cocite.answers.present import text
+
+        return text(self)

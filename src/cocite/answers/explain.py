@@ -1,0 +1,183 @@
+"""Why is a page related? Recomputed from the links, the same way for every method.
+
+Evidence is what a reader can look up: pages that link to both, in which block and how far apart; pages that both link
+to; links from one to the other; near-duplicates that were counted together. Only links that the method counts are
+evidence, and of many parents those that it looks at. The best three pieces come first, then how many there are in all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.answers.answer import (
+    BEYOND,
+    LINKED,
+    LINKS,
+    SHARED,
+    SHARED_IN_ALL,
+    STANDS_FOR,
+    TOGETHER,
+    TOGETHER_IN_ALL,
+    Reason,
+)
+from cocite.kernels.look_up import find_position
+from cocite.neighbourhood.clean import group
+from cocite.neighbourhood.gather import Parents, children_of, parents_of
+from cocite.neighbourhood.view import Pages, Switches, View, stop_pages
+from cocite.web import Web
+
+BEST = 3
+PARENTS, WINDOW, CHILDREN = 2000, 2000, 4096
+"""What is looked at, unless the method says less: parents, links around the page on each, children."""
+NAMED = 5
+"""So many near-duplicates are named."""
+
+
+class Explainer:
+    """Gives the reasons for answers to one question."""
+
+    def __init__(self, web: Web, used: Sequence[int], params: Any) -> None:
+        """`used` are the pages that the method started from, `params` its parameters."""
+        graph = web.graph
+        switches = params if isinstance(params, Switches) else Switches()
+        view = View(graph, used, switches, stop_pages(graph, switches.stop))
+        parents = int(getattr(params, "parents", PARENTS)) or PARENTS
+        self._around = [_Around(view, page, parents) for page in used]
+
+    def reasons(self, page: int) -> tuple[Reason, ...]:
+        """The reasons for one answer, best first."""
+        most = max(1, BEST // max(1, len(self._around)))
+        found = [around.reasons(page, most) for around in self._around]
+        if len(found) > 1:
+            queries = [around.address for around in self._around]
+            found = [[replace(r, query=q) for r in rs] for q, rs in zip(queries, found, strict=True)]
+            found = [[each[i] for each in found if i < len(each)] for i in range(max(map(len, found)))]
+        copies = self._around[0].copies(page) if self._around else ()
+        stands = (Reason(kind=STANDS_FOR, count=len(copies), pages=copies[:NAMED]),) if copies else ()
+        return (*(reason for each in found for reason in each), *stands)
+
+
+class _Around:
+    """The links around one page that an explanation may speak of, read once for all answers."""
+
+    def __init__(self, view: View, page: int, parents: int) -> None:
+        self.view, self.graph, self.page, self._most = view, view.graph, page, parents
+
+    @cached_property
+    def address(self) -> str:
+        return self.graph.address(self.page)
+
+    @cached_property
+    def parents(self) -> Parents:
+        return parents_of(self.view, self.page, self._most, WINDOW, blocks=True)
+
+    @cached_property
+    def owner(self) -> NDArray[np.intp]:
+        """The parent to which each link read belongs."""
+        return np.repeat(np.arange(len(self.parents.pages)), np.diff(self.parents.starts))
+
+    @cached_property
+    def children(self) -> Pages:
+        return children_of(self.view, self.page, CHILDREN)
+
+    def copies(self, page: int) -> tuple[str, ...]:
+        """The other near-duplicates of a page."""
+        return tuple(self.graph.address(other) for other in self._same(page)[1:])
+
+    def _same(self, page: int) -> list[int]:
+        """A page and, if it stands for near-duplicates, these."""
+        near, representative = self.graph.array("near.page"), self.graph.array("near.representative")
+        if not self.view.switches.merge or not len(near) or find_position(near, page) < 0:
+            return [page]
+        return [page, *(int(other) for other in near[representative == page] if other != page)]
+
+    def reasons(self, page: int, most: int) -> list[Reason]:
+        """The best pieces of evidence, then the counts; those of a copy of the answer, where itself has none."""
+        for other in self._same(page):
+            best, counts = self._of(other)
+            if best:
+                if other != page:
+                    best = [replace(reason, copy=self.graph.address(other)) for reason in best]
+                return best[:most] + counts
+        return []
+
+    def _of(self, page: int) -> tuple[list[Reason], list[Reason]]:
+        together, together_counts = self._cited_together(page)
+        shared, shared_counts = self._shared(page)
+        direct = self._direct(page)
+        best = together[:2] + shared[:1] + direct if together and shared else together + direct + shared
+        best = best if len(best) >= BEST else [*best, *(each for each in together + shared if each not in best)]
+        if not best:
+            best = self._beyond(page)
+        return best, together_counts + shared_counts
+
+    def _cited_together(self, page: int) -> tuple[list[Reason], list[Reason]]:
+        """The parents that link to both, nearest first, and how many there are."""
+        parents = self.parents
+        total = int(parents.starts[-1])
+        hits = np.flatnonzero(parents.targets[:total] == page)
+        owners = self.owner[hits]
+        distance = np.abs(hits - parents.places[owners])
+        block = parents.attributes[:total] & 0xFFFFFF
+        same = (block[hits] == block[parents.places[owners]]) & (block[hits] > 0)
+        far, far_distance = self._on_long_lists(page, owners)
+        owners, distance = np.append(owners, far), np.append(distance, far_distance)
+        same, blocks = np.append(same, np.zeros(len(far), bool)), np.append(block[hits], np.zeros(len(far), np.uint32))
+        if not len(owners):
+            return [], []
+        pages = parents.pages[owners]
+        order = np.lexsort((pages, -self.graph.in_degree[pages].astype(np.int64), distance, ~same))
+        best = [
+            Reason(
+                kind=TOGETHER,
+                by=self.graph.address(int(pages[i])),
+                title=self.graph.title(int(pages[i])),
+                block=self._heading(int(pages[i]), int(blocks[i]) - 1) if same[i] else None,
+                distance=int(distance[i]),
+            )
+            for i in order[:BEST]
+        ]
+        units = group(self.view, np.unique(pages))[1] if self.view.switches.unit != "none" else None
+        return best, [Reason(kind=TOGETHER_IN_ALL, count=len(owners), of=len(parents.pages), sites=units)]
+
+    def _on_long_lists(self, page: int, found: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+        """Parents with long lists that link to the page beyond what was read, and the distance there."""
+        out, owners, distances = self.view.out, [], []
+        for owner in np.setdiff1d(np.flatnonzero(~self.parents.whole), found):
+            at = int(find_position(out.page, int(self.parents.pages[owner])))
+            low, high = int(out.link[at]), int(out.link[at + 1])
+            places = [int(find_position(out.target[low:high], each)) for each in (page, self.page)]
+            if min(places) >= 0:
+                owners.append(owner)
+                distances.append(abs(int(out.place[low + places[0]]) - int(out.place[low + places[1]])))
+        return np.array(owners, np.intp), np.array(distances, np.int64)
+
+    def _heading(self, parent: int, block: int) -> str:
+        headings = self.graph.headings(parent)
+        return headings[block] if 0 <= block < len(headings) else ""
+
+    def _shared(self, page: int) -> tuple[list[Reason], list[Reason]]:
+        """The children that both have, in the order of the query page, and how many there are."""
+        if not len(self.children) or not self.graph.out_degree[page]:
+            return [], []
+        shared = self.children[np.isin(self.children, self._children_of(page))]
+        best = [Reason(kind=SHARED, to=self.graph.address(int(child))) for child in shared[:BEST]]
+        return best, [Reason(kind=SHARED_IN_ALL, count=len(shared), of=len(self.children))] if best else []
+
+    def _children_of(self, page: int) -> Pages:
+        return children_of(self.view, page, CHILDREN)
+
+    def _direct(self, page: int) -> list[Reason]:
+        linked = [Reason(kind=LINKED)] if np.any(self.children == page) else []
+        return linked + ([Reason(kind=LINKS)] if np.any(self.parents.pages == page) else [])
+
+    def _beyond(self, page: int) -> list[Reason]:
+        """A page that the answer links to and that links to the query page."""
+        between = np.intersect1d(self._children_of(page), self.parents.pages)
+        return [Reason(kind=BEYOND, through=self.graph.address(int(other))) for other in between[:1]]

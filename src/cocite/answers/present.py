@@ -1,0 +1,113 @@
+"""Answers as text, tables and HTML for people. Titles come from strangers: escaped, and never markup."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from html import escape
+from itertools import groupby
+
+from cocite.answers.answer import (
+    BEYOND,
+    LINKED,
+    LINKS,
+    SHARED,
+    SHARED_IN_ALL,
+    STANDS_FOR,
+    TOGETHER,
+    TOGETHER_IN_ALL,
+    Answer,
+    Answers,
+    Reason,
+)
+
+
+def say(reason: Reason) -> str:
+    """A reason in words."""
+    about = f" (with {reason.query})" if reason.query else ""
+    if reason.kind == TOGETHER:
+        return f"beside it {_where(reason)}{about}"
+    if reason.kind == TOGETHER_IN_ALL:
+        sites = f", on {_count(reason.sites, 'site')}" if reason.sites and reason.sites != reason.count else ""
+        return f"cited together by {reason.count:,} of {_count(reason.of or 0, 'page')}{sites}{about}"
+    if reason.kind == SHARED_IN_ALL:
+        return f"{_count(reason.count or 0, 'link')} in common, of {reason.of:,}{about}"
+    if reason.kind == STANDS_FOR:
+        named = ", ".join(reason.pages)
+        return f"counted with {_count(reason.count or 0, 'near-duplicate')}: {named}"
+    words = {
+        SHARED: f"both link to {reason.to}",
+        LINKED: "the page links to it",
+        LINKS: "it links to the page",
+        BEYOND: f"it links to {reason.through}, which links to the page",
+    }
+    return words.get(reason.kind, reason.kind) + about
+
+
+def _where(reason: Reason) -> str:
+    apart = "next to each other" if reason.distance == 1 else f"{reason.distance:,} links apart"
+    under = f" under “{reason.block}”" if reason.block else ", in one block" if reason.block is not None else ""
+    who = reason.title or reason.by
+    return f"on {who}{under}, {apart}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what if number == 1 else what + 's'}"
+
+
+def briefly(answer: Answer) -> str:
+    """The whole evidence in a few words, for one line."""
+    for reason in answer.reasons:
+        if reason.kind in (TOGETHER_IN_ALL, SHARED_IN_ALL):
+            return say(reason)
+    return say(answer.reasons[0]) if answer.reasons else ""
+
+
+def lines(answer: Answer) -> Iterator[str]:
+    """Every reason on a line of its own, those of one page after another together."""
+    for _, same in groupby(answer.reasons, key=lambda reason: (reason.kind, reason.query)):
+        for reason in same:
+            yield say(reason)
+
+
+def text(answers: Answers) -> str:
+    """A plain list, for a Python prompt."""
+    head = f"related to {', '.join(answers.query)} by {answers.method}"
+    rows = [f"{answer.rank:3d}  {answer.score:<11g} {answer.url}  {answer.title}".rstrip() for answer in answers]
+    return "\n".join([head, *(rows or ["  nothing"])])
+
+
+def separated(answers: Answers, separator: str) -> str:
+    """Rows with a header line: rank, score, url, title, why."""
+    out = io.StringIO()
+    if separator == "\t":
+        out.write("rank\tscore\turl\ttitle\twhy\n")
+        for answer in answers:
+            fields = [str(answer.rank), f"{answer.score:g}", answer.url, answer.title, briefly(answer)]
+            out.write("\t".join(" ".join(field.split()) for field in fields) + "\n")
+        return out.getvalue()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["rank", "score", "url", "title", "why"])
+    for answer in answers:
+        writer.writerow([answer.rank, f"{answer.score:g}", answer.url, answer.title, briefly(answer)])
+    return out.getvalue()
+
+
+def html(answers: Answers) -> str:
+    """A table for a notebook."""
+    rows = "".join(
+        f"<tr><td>{answer.rank}</td><td>{_link(answer)}</td><td>{answer.score:g}</td>"
+        f"<td>{'<br>'.join(escape(line) for line in lines(answer))}</td></tr>"
+        for answer in answers
+    )
+    head = "<tr><th></th><th>page</th><th>score</th><th>why</th></tr>"
+    about = escape(f"related to {', '.join(answers.query)} by {answers.method}, {answers.milliseconds:.1f} ms")
+    return f"<table><caption>{about}</caption>{head}{rows}</table>"
+
+
+def _link(answer: Answer) -> str:
+    label = escape(answer.title or answer.url)
+    if not answer.url.lower().startswith(("http://", "https://")):
+        return label  # an opaque name, or a scheme that a browser might run
+    return f'<a href="{escape(answer.url, quote=True)}" rel="noreferrer noopener">{label}</a>'

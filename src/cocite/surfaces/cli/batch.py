@@ -1,0 +1,74 @@
+"""cocite batch: answers for every page."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cocite.errors import BadParameter
+from cocite.surfaces.cli import options as given
+from cocite.surfaces.cli.related import Method, read_addresses
+from cocite.surfaces.cli.terminal import Screen, count, rate, seconds
+
+
+def batch(
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="PLACE", help="A folder of Parquet files, or one file if it ends in .tsv."
+        ),
+    ],
+    index: given.Index = Path("web.cocite"),
+    method: Method = "proximity",
+    k: Annotated[int, typer.Option("-k", metavar="N", help="So many answers to each page.")] = 10,
+    queries: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Only for the pages of this file of addresses, one a line.")
+    ] = None,
+    threads: given.Threads = None,
+    quiet: given.Quiet = False,
+    json: given.Json = False,
+) -> None:
+    """Answer for every page, or for those of a file, on all cores.
+
+    Rows are query, rank, url and score; a TSV file has them in this order, without a header. If it is interrupted, the
+    same command goes on where it was.
+
+    \b
+    Examples:
+      cocite batch -o related.parquet
+      cocite batch -m cocitation -k 20 --queries pages.txt -o related.tsv
+    """
+    from cocite.answers.ask import check_k
+    from cocite.answers.batch import batch as run
+    from cocite.graph.store import Graph
+    from cocite.surfaces.cli.progress import display
+
+    if output.suffix not in (".parquet", ".tsv"):
+        raise BadParameter(f"{output} ends in neither .parquet nor .tsv: give one of them")
+    graph = Graph(index)
+    pages = None
+    unknown = 0
+    if queries is not None:
+        found = [graph.get(address) for address in read_addresses(queries)]
+        pages = [page for page in found if page is not None]
+        unknown = len(found) - len(pages)
+        if not pages:
+            raise BadParameter(f"{queries} has no address of a page in this store: check both")
+    screen, started = Screen(stderr=not json), time.monotonic()
+    with display(quiet=quiet or json) as stages:
+        done = run(graph, method, output, k=check_k(k), queries=pages, processes=threads, progress=stages)
+    took = time.monotonic() - started
+    if json:
+        screen.json({**done._asdict(), "unknown": unknown, "output": str(output), "seconds": round(took, 3)})
+        return
+    if unknown:
+        screen.line((f"{count(unknown, 'address')} of {queries} not in this store", "yellow"))
+    if done.kept:
+        screen.line((f"{count(done.kept, 'part')} of {done.parts} kept from an earlier run", "dim"))
+    speed = f", {rate(done.pages / took)} pages/s" if took > 1 and done.pages > 1000 and not done.kept else ""
+    screen.line(
+        f"{count(done.pages, 'page')} asked, {count(done.answers, 'answer')} in {seconds(took)}{speed}: {output}"
+    )
