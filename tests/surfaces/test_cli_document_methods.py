@@ -1,0 +1,25 @@
+"""docs/methods.md is what the method files say, and says everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cocite import methods
+from cocite.surfaces.cli.document_methods import document
+
+PAGE = Path(__file__).parents[2] / "docs" / "methods.md"
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text("utf-8") == document(), "run: make docs"
+
+
+def test_every_method_and_parameter_is_on_it() -> None:
+    page = document()
+    for name in methods.names():
+        section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        about = methods.about(name)
+        assert about.summary in section
+        for parameter in about.parameters:
+            assert f"| `{parameter.name}` |" in section or f"| `{parameter.name}` |" in page.partition("## Switches")[2]
+            assert parameter.meaning
