@@ -32,8 +32,9 @@ bench: $(VENV)/.installed-dev     ## the benchmarks of the store: minutes, and a
 	$(BIN)/python bench/build.py bench/data/standard --no-rival --keep bench/data/standard.cocite
 	$(BIN)/python bench/look_up.py bench/data/standard.cocite
 
-docs: $(VENV)/.installed-dev      ## docs/cli.md, from the commands themselves
+docs: $(VENV)/.installed-dev      ## docs/cli.md and docs/methods.md, from the code itself
 	$(BIN)/python -m cocite.surfaces.cli.document docs/cli.md
+	$(BIN)/python -m cocite.surfaces.cli.document_methods docs/methods.md
 
 lock: $(VENV)/.installed-dev      ## choose the development versions anew
 	$(BIN)/python -m pip install -q uv

@@ -1,6 +1,6 @@
-"""How good the plain, slow readings of the papers are on the awesome lists: the figures that fast methods must meet.
+"""How good the methods are on the awesome lists, and whether the fast ones score what the plain, slow readings do.
 
-    python bench/naive_quality.py --store STORE --judgements J.tsv.gz --judge judge.py [--queries 500] [--only lli]
+    python bench/quality.py --store STORE --judgements J.tsv.gz --judge judge.py [--slow] [--queries 500] [--only lli]
 
 Prints a table beside the figures that the data's own README gives for the same settings. The one in brackets is given
 there without its formula; the setting beside it was chosen because it comes near (docs/decisions/0023).
@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +26,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.methods import naive
 
-from cocite.graph.store import Graph
+from cocite.methods import method
+from cocite.web import Web
 from tables import show
 
 BACK = {"children": 0, "merge": False, "chop": "none"}
@@ -63,12 +65,21 @@ SETTINGS = [
     Setting("lli, defaults", "lli", {}),
 ]
 
-web: naive.NaiveWeb
+web: Web
+slow_web: naive.NaiveWeb
+FIRST = 20
+"""Answers taken; the judge looks at ten, and may find two of them to be one."""
 
 
 def answers(setting: Setting, page: int) -> list[int]:
-    """The first twenty pages that a method gives; the judge looks at ten and may find two of them to be one."""
-    return [answer for answer, _ in getattr(naive, setting.method)(web, [page], **setting.parameters)[:20]]
+    """The first pages that a method gives."""
+    scores = method(setting.method, setting.parameters).relate(web, [page])
+    return [answer for answer, _ in islice(scores.ranked(web.graph.in_degree), FIRST)]
+
+
+def slow_answers(setting: Setting, page: int) -> list[int]:
+    """The first pages that the slow reading gives."""
+    return [answer for answer, _ in getattr(naive, setting.method)(slow_web, [page], **setting.parameters)[:FIRST]]
 
 
 def judged(judge: Path, judgements: Path, rows: Iterator[str]) -> str:
@@ -85,17 +96,22 @@ def judged(judge: Path, judgements: Path, rows: Iterator[str]) -> str:
 
 def main() -> None:
     """Run what is asked for and print the table."""
-    global web
+    global web, slow_web
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--judgements", type=Path, required=True)
     parser.add_argument("--judge", type=Path, required=True)
     parser.add_argument("--queries", type=int, default=0, help="so many, evenly spaced; 0 is all")
     parser.add_argument("--only", default="", help="settings whose name begins so")
+    parser.add_argument("--slow", action="store_true", help="the slow readings too")
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
-    graph = Graph(options.store)
-    web = naive.NaiveWeb.from_graph(graph)
+    web = Web(options.store)
+    graph = web.graph
+    ways = [answers]
+    if options.slow:
+        slow_web = naive.NaiveWeb.from_graph(graph)
+        ways.append(slow_answers)
     with gzip.open(options.judgements, "rt", encoding="utf-8") as lines:
         pairs = [line.rstrip("\n").split("\t") for line in lines]
     queries = list(dict.fromkeys(query for query, _ in pairs))
@@ -109,18 +125,20 @@ def main() -> None:
         kept.flush()
         for setting in SETTINGS:
             if setting.name.startswith(options.only):
-                began = time.perf_counter()
-                results = pool.map(partial(answers, setting), pages.values(), chunksize=8)
-                took = (time.perf_counter() - began) * options.processes / len(pages)
-                run = (
-                    f"{query}\t{place}\t{graph.address(page)}\n"
-                    for query, found in zip(pages, results, strict=True)
-                    for place, page in enumerate(found, 1)
-                )
-                score = judged(options.judge, Path(kept.name), run)
-                rows.append((setting.name, score, setting.known, f"{took * 1000:.0f}"))
+                scored = []
+                for way in ways:
+                    began = time.perf_counter()
+                    results = pool.map(partial(way, setting), pages.values(), chunksize=8)
+                    took = (time.perf_counter() - began) * options.processes / len(pages)
+                    run = (
+                        f"{query}\t{place}\t{graph.address(page)}\n"
+                        for query, found in zip(pages, results, strict=True)
+                        for place, page in enumerate(found, 1)
+                    )
+                    scored += [judged(options.judge, Path(kept.name), run), f"{took * 1000:.1f}"]
+                rows.append((setting.name, setting.known, *scored))
                 print(*rows[-1], sep="  ", file=sys.stderr, flush=True)
-    header = ("method", "P@10 / MAP@10", "known", "ms a query")
+    header = ("method", "known", "P@10 / MAP@10", "ms a query", "slow reading", "ms a query")[: 2 + 2 * len(ways)]
     show(f"{len(queries)} queries, {len(pages)} of them in the store", header, rows)
 
 

@@ -1,19 +1,22 @@
 """Parameters as data: type, default, limits and meaning, which feed validation, help and documentation.
 
 A method's parameters are a frozen dataclass whose fields are made by `parameter`. They can be given by name in Python,
-or written in the method's name: `companion(parents=500, unit=host)`.
+or written in the method's name: `companion(parents=500, unit=host)`. A list is written with spaces between its items,
+and what holds a space, a comma or a quotation mark stands in quotation marks: `companion(stop=a.com "b, c.txt")`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from cocite.errors import BadParameter
 
 T = TypeVar("T")
+BEYOND = 1e18
+"""No number reaches this, unless its own limits say so: compiled loops count in 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -31,20 +34,30 @@ class Parameter:
     def check(self, value: Any) -> Any:
         """The value in its own type; raises BadParameter if it cannot be one."""
         converted = self._converted(value)
-        if converted is None:
-            raise BadParameter(f"{self.name} is {self.kind}, not {value!r}")
-        if self.choices and converted not in self.choices:
-            raise BadParameter(f"{self.name} is {self.kind}, not {value!r}")
-        if (self.least is not None and converted < self.least) or (self.most is not None and converted > self.most):
-            raise BadParameter(f"{self.name} is {self.kind}, not {value!r}")
+        if converted is None or not self._allows(converted):
+            shown = repr(value)
+            raise BadParameter(f"{self.name} is {self.kind}, not {shown if len(shown) <= 100 else shown[:99] + '…'}")
         return converted
+
+    def _allows(self, value: Any) -> bool:
+        if self.type not in (int, float):
+            return not self.choices or value in self.choices
+        least = -BEYOND if self.least is None else self.least
+        return bool(least <= value <= (BEYOND if self.most is None else self.most))  # NaN is not
 
     @property
     def kind(self) -> str:
         """What may be given, in words."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
-        name = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}.get(self.type, "a list")
+        names = {
+            int: "a whole number",
+            float: "a number",
+            bool: "true or false",
+            str: "a text",
+            tuple: "a list of texts",
+        }
+        name = names[self.type]
         if self.least is not None and self.most is not None:
             return f"{name} from {self.least:g} to {self.most:g}"
         return name if self.least is None else f"{name} of at least {self.least:g}"
@@ -53,16 +66,17 @@ class Parameter:
         if self.type is bool:
             return value if isinstance(value, bool) else _TRUTHS.get(str(value).lower())
         if self.type is tuple:
-            return (value,) if isinstance(value, str) and value else tuple(value)
-        if isinstance(value, bool) or (self.type is str and not isinstance(value, str)):
-            return None
+            items = (value,) if isinstance(value, str) else value
+            if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+                return None
+            return tuple(item for item in items if item.strip())
+        if self.type is str or isinstance(value, bool):
+            return value if isinstance(value, str) and self.type is str else None
         try:
             converted = self.type(value)
         except (ValueError, TypeError, OverflowError):
             return None
-        if self.type is int and isinstance(value, float) and value != converted:
-            return None
-        return converted if self.type is str or abs(converted) < 1e18 else None  # so infinity and NaN are none
+        return None if self.type is int and isinstance(value, float) and value != converted else converted
 
 
 _TRUTHS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
@@ -114,24 +128,50 @@ def spell(name: str, values: Mapping[str, Any]) -> str:
     """A name with parameters, as `parse` reads it."""
 
     def text(value: Any) -> str:
-        return str(value).lower() if isinstance(value, bool) else str(value)
+        if isinstance(value, tuple):
+            return " ".join(map(_quoted, value))
+        return str(value).lower() if isinstance(value, bool) else _quoted(str(value))
 
     return f"{name}({', '.join(f'{key}={text(value)}' for key, value in values.items())})" if values else name
 
 
-def parse(call: str) -> tuple[str, dict[str, str]]:
-    """`companion(parents=500, unit=host)` → its name and parameters, as texts."""
-    found = re.fullmatch(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", call, re.DOTALL)
+def _quoted(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else '"' + text.replace('"', '""') + '"'
+
+
+_PLAIN = re.compile(r"""[^\s,"'][^\s,]*""")
+_ITEM = rf"""(?:"(?:[^"]|"")*"|'(?:[^']|'')*'|{_PLAIN.pattern})"""
+_CALL = re.compile(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_PART = re.compile(rf"""\s*(?:([\w-]+)\s*=\s*({_ITEM}(?:\s+{_ITEM})*)?)?\s*(?:,|$)""")
+_WRONG = re.compile(r"[^,]*")
+
+
+def parse(call: str) -> tuple[str, dict[str, str | tuple[str, ...]]]:
+    """`companion(parents=500, unit=host)` → its name and its parameters, each a text, or several for a list."""
+    found = _CALL.fullmatch(call) if isinstance(call, str) else None
     if not found:
-        raise BadParameter(f"{call!r} is no method; write it as companion or companion(parents=500, unit=host)")
-    values: dict[str, str] = {}
-    for part in (found[2] or "").split(","):
-        if not part.strip():
-            continue
-        name, equals, value = part.partition("=")
-        if not equals or not name.strip():
-            raise BadParameter(f"{part.strip()!r} in {call!r} is no parameter; write name=value")
-        if name.strip() in values:
-            raise BadParameter(f"{name.strip()} is given twice in {call!r}")
-        values[name.strip()] = value.strip().strip("'\"")
+        raise BadParameter(f"{call!r:.200} is no method; write it as companion or companion(parents=500, unit=host)")
+    values: dict[str, str | tuple[str, ...]] = {}
+    for name, items in _parts(found[2] or ""):
+        if name in values:
+            raise BadParameter(f"{name} is given twice in {call!r:.200}")
+        values[name] = items[0] if len(items) == 1 else items or ""
     return found[1].replace("-", "_"), values
+
+
+def _parts(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The parameters written between the brackets of a call."""
+    at = 0
+    while at < len(text):
+        part = _PART.match(text, at)
+        if not part:
+            wrong = _WRONG.match(text, at)
+            raise BadParameter(f"{wrong[0].strip() if wrong else text!r} is no parameter; write name=value")
+        at = part.end()
+        if part[1]:
+            yield part[1].replace("-", "_"), tuple(_unquoted(item) for item in re.findall(_ITEM, part[2] or ""))
+
+
+def _unquoted(item: str) -> str:
+    mark = item[0]
+    return item[1:-1].replace(2 * mark, mark) if mark in "\"'" else item

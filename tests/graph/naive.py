@@ -1,6 +1,7 @@
 """The slow truth of a store: dictionaries and lists, straight from the rules of page records and links.
 
-A page is its canonical address. Every address that some usable record or link names is a page, in the order of keys.
+A page is its canonical address. Pages are those that have a capture that counts, those that a link that counts leads
+to, aliases and where they lead, in the order of keys.
 
 - Of several captures of a page the newest counts, the later of equals; one without a date is the oldest in a build and
   the newest in an add. A record that names another canonical address of its own domain is a capture of that page (one
@@ -8,8 +9,7 @@ A page is its canonical address. Every address that some usable record or link n
 - Partial records do not compete: their links come on top.
 - Aliases are followed to their end. Of a circle, the first page with a capture is the end, else the first page.
 - Links are distinct by target, the first is kept; links to removed pages, unusable addresses and the page itself go.
-- After an add or remove, what the store held counts as one capture of each page. Pages that nothing
-  links or leads to and that have no capture go at the next one.
+- After an add or remove, what the store held counts as one capture of each page.
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ class Naive:
         for record in records:
             captures += self._read(record, undated=inf if old else 0)
         self._settle(captures)
-        names = sorted(self._spellings, key=lambda name: key(name).encode())
+        left = {name for name, page in self.pages.items() if page.fetched} | {*self.aliases, *self.aliases.values()}
+        left |= {link.target for page in self.pages.values() for link in page.links}
+        names = sorted(left, key=lambda name: key(name).encode())
         self.pages = {name: self.pages.get(name) or NaivePage("") for name in names}
         for name, page in self.pages.items():
             page.address = str(self._spellings[name][-1])
@@ -161,9 +163,6 @@ class Naive:
         captures = []
         for name, page in old.pages.items():
             if name in self.removed:
-                continue
-            led_to = name in old.aliases or name in old.aliases.values()
-            if not (page.fetched or old.parents[name] or led_to):
                 continue
             self._spell(name, page.address, own=page.fetched or name in old.aliases)
             record = page.record

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,29 +15,8 @@ from cocite.graph.arrays import TEXTS
 from cocite.graph.check import check
 from cocite.graph.generation import read_current
 from cocite.graph.store import Graph
-from cocite.sources.records import Link, Page
-from tests.conftest import BOUNDS_CACHE, ROOT
-from tests.graph.damage import read_all, reseal, rewrite_manifest
-from tests.graph.webs import ADDRESSES, THOROUGH, make, page, tight
-
-
-def rich_web() -> list[Page]:
-    """A small web with something in every array of a store."""
-    dice = random.Random(5)
-    pages = []
-    for i, url in enumerate(ADDRESSES):
-        chosen = dice.sample(ADDRESSES, dice.choice([0, 3, 12, 20]))
-        links = [
-            Link(u, f"to {k}", k // 4 or None, f"near {k}", "nofollow" if k % 5 == 0 else "", 1 - k / 50)
-            for k, u in enumerate(chosen)
-        ]
-        pages.append(Page(url, f"Title {i}", f"Text {i} " * 20, links, ["One", "Two"], 200, "", "", "2020-01-01", "en"))
-    copies = [page(f"https://copy{i}.example/", *ADDRESSES[:15]) for i in range(4)]
-    moved = [
-        Page("https://old.example/", redirect="https://example.com/"),
-        Page("https://older.example/", redirect="https://old.example/"),
-    ]
-    return [*pages, *copies, *moved]
+from tests.graph.damage import read_all, reseal, rewrite_manifest, rich_web
+from tests.graph.webs import THOROUGH, make, tight
 
 
 @pytest.fixture(scope="module")
@@ -202,22 +177,3 @@ MEANINGLESS = {
     "site.page", "host.domain", "alias.target", *(f"{name}.{part}" for name in TEXTS for part in ("pages", "data")),
 }  # fmt: skip
 """Arrays whose values are right or wrong by nothing else in the store."""
-
-
-@pytest.mark.timeout(900)  # the first run compiles everything with bounds checked
-@pytest.mark.parametrize("checked", [False, True], ids=["as it runs", "with bounds checked"])
-def test_noise_under_fitting_checksums_never_crashes(whole: Path, checked: bool) -> None:
-    if not checked and not THOROUGH:
-        pytest.skip("bounds that are checked tell more; both ways with HYPOTHESIS_PROFILE=thorough")
-    environment = dict(os.environ)
-    if checked:
-        environment |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(BOUNDS_CACHE)}
-    rounds = 20 if THOROUGH else 1
-    seed = random.randrange(10**9) if THOROUGH else 7 + checked
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.graph.damage", str(whole), str(seed), str(rounds)],
-        capture_output=True, text=True, env=environment, cwd=ROOT, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, f"seed {seed}: {done.stderr[-3000:]}"
-    faults = json.loads(done.stdout.splitlines()[-1])
-    assert faults == [], f"seed {seed}, {len(faults)} faults: " + "\n".join(faults[:3])

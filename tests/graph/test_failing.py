@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from cocite.errors import BadSource, BadStore
-from cocite.graph import generation, number
+from cocite.graph import generation, sort_names
 from cocite.graph.build import BuildOptions, build
 from cocite.graph.check import check
 from cocite.graph.generation import Writer, new_generation
@@ -277,7 +277,7 @@ def test_a_damaged_store_can_be_built_again(store: Path) -> None:
 
 
 def test_names_that_cannot_be_sorted(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(number, "LEAST_MEMORY", 0)
+    monkeypatch.setattr(sort_names, "LEAST_MEMORY", 0)
     with pytest.raises(BadStore, match="memory"):
         make(store, [page(C, A)], memory=1)
     assert_untouched(store)

@@ -89,6 +89,6 @@ def test_parents_are_chosen_above_the_limits_only(place: Path) -> None:
     graph = Graph(place / "s")
     names = {kind: [graph.address(int(p)) for p in graph.array(f"{kind}.page")] for kind in ("best", "sample")}
     assert names == {"best": list(popular)[1:], "sample": list(popular)[3:]}
-    assert len(graph.array("best.parent")) == 3 * 200
+    assert len(graph.array("best.parent")) == 3 * 201
     assert len(graph.array("sample.parent")) == 2000
     assert_same(graph, Naive(pages))

@@ -18,7 +18,7 @@ from cocite.pages.address import parse
 from cocite.sources.records import Link, Page, Report
 from tests.graph.compare import assert_same
 from tests.graph.naive import Naive
-from tests.graph.webs import addresses, examples, extend, make, page, records, tight
+from tests.graph.webs import ADDRESSES, addresses, examples, extend, files_of, make, page, records, tight
 
 A, B, C, D, E = (f"https://{name}.example/" for name in "abcde")
 
@@ -94,13 +94,37 @@ def test_partial_records_that_are_added_add_up(place: Path) -> None:
     assert graph.title(graph.find(A)) == "Title"
 
 
-def test_links_that_a_replaced_page_left_behind_go_at_the_next_add(place: Path) -> None:
-    make(place / "s", [page(A, B)])
-    extend(place / "s", [page(A, C)])
-    assert Graph(place / "s").get(B) is not None
-    extend(place / "s", [page(D, C)])
-    assert Graph(place / "s").get(B) is None
-    assert Graph(place / "s").pages == 3
+def test_pages_that_only_a_replaced_capture_links_to_are_gone(place: Path) -> None:
+    make(place / "s", [page(A, B, captured="2020-01-01"), page(A, C, captured="2021-01-01")])
+    assert [Graph(place / "s").get(url) is None for url in (A, B, C)] == [False, True, False]
+    extend(place / "s", [page(A, D)])
+    assert [Graph(place / "s").get(url) is None for url in (A, C, D)] == [False, True, False]
+    assert Graph(place / "s").pages == 2
+
+
+def test_pages_that_only_a_removed_page_links_to_are_gone(place: Path) -> None:
+    make(place / "s", [page(A, B, C), page(D, C)])
+    remove([A], place / "s")
+    graph = Graph(place / "s")
+    assert [graph.address(p) for p in range(graph.pages)] == [C, D]
+    assert check(place / "s") == []
+
+
+def test_an_alias_goes_with_the_page_that_it_led_to(place: Path) -> None:
+    make(place / "s", [Page(A, redirect=B), page(C, B, D)])
+    remove([B], place / "s")
+    graph = Graph(place / "s")
+    assert [graph.address(p) for p in range(graph.pages)] == [C, D]
+
+
+def test_adding_the_same_again_gives_the_same_store(place: Path) -> None:
+    links = [page(A, *ADDRESSES[:20]), page(B, *ADDRESSES[10:40], captured="2020-01-01"), Page(C, redirect=A)]
+    make(place / "s", links)
+    more = [page(A, *ADDRESSES[5:9], A), page(B, D, D, captured="2021-01-01"), page(D, *ADDRESSES[30:])]
+    extend(place / "s", more)
+    once = files_of(place / "s")
+    extend(place / "s", more)
+    assert files_of(place / "s") == once
 
 
 def test_a_removed_page_stays_out_for_good(place: Path) -> None:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.errors import BadAddress, BadParameter, BadStore, UnknownPage
-from cocite.graph import store as store_module
+from cocite.graph import finding, mapped
 from cocite.graph.generation import map_array
 from cocite.graph.store import Graph
 from cocite.pages.address import canonical
@@ -67,7 +67,7 @@ def strange(fast_root: Path) -> tuple[Graph, Graph, list[str]]:
     texts = [join(choose) for _ in range(2000)]
     make(fast_root / "strange.cocite", [page("https://list.example/", *(t for t in texts if usable(t)))])
     compiled = Graph(fast_root / "strange.cocite")
-    compiled._asked = store_module.FEW
+    compiled._asked = finding.FEW
     return Graph(fast_root / "strange.cocite"), compiled, texts
 
 
@@ -156,6 +156,13 @@ def test_opaque_names_with_brackets_and_commas_have_nothing_under_them(place: Pa
     assert [graph.canonical(p) for p in graph.pages_under("a,b)")] == ["name:a,b)"]
 
 
+def test_domains_of_all_pages_are_worked_out_once(web: Graph) -> None:
+    domains = web.units("domain")
+    assert web.units("domain") is domains
+    assert not domains.flags.writeable
+    assert domains[web.find("blog.example.com/1")] == domains[web.find("example.com")]
+
+
 def test_names_are_numbered_in_the_order_of_keys(web: Graph) -> None:
     keys = [key(web.canonical(p)).encode() for p in range(web.pages)]
     assert keys == sorted(keys)
@@ -242,10 +249,10 @@ def test_opening_while_the_store_is_replaced(place: Path, monkeypatch: pytest.Mo
         if calls == 5:  # a new generation comes, and the old one goes, while its files are being opened
             monkeypatch.undo()
             make(place / "s", [page(C, B)])
-            monkeypatch.setattr(store_module, "map_array", map_array)
+            monkeypatch.setattr(mapped, "map_array", map_array)
         return map_array(file, entry)
 
-    monkeypatch.setattr(store_module, "map_array", slow)
+    monkeypatch.setattr(mapped, "map_array", slow)
     graph = Graph(place / "s")
     assert graph.get(C) is not None
     assert graph.manifest["generation"] == 2

@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from cocite.graph import build as build_module
-from cocite.graph import check, derive, number, reread, resolve, sort_links
+from cocite.graph import check, derive, number, reread, resolve, sort_links, sort_names
 from cocite.graph.build import BuildOptions, Built, build
 from cocite.graph.generation import read_current
 from cocite.graph.maintain import add
@@ -65,7 +65,8 @@ def page(url: str, *targets: str, **fields: Any) -> Page:
 
 
 LIMITS = {
-    number: {"BATCH": 32},
+    sort_names: {"BATCH": 32},
+    number: {"STEP": 16},
     derive: {"LONG": 5, "SKIP": 2, "BEST_FROM": 3, "BEST": 2, "SAMPLE_FROM": 2, "SAMPLE": 2, "STEP": 16},
     reread: {"STEP": 16},
     check: {"STEP": 16},

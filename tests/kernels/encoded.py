@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from cocite.graph.arrays import PER_BASE
+from cocite.graph.bit_stream import encode
 from cocite.graph.huffman import Code
-from cocite.graph.sort_links import PER_BASE, encode
 from cocite.kernels import link_codec
 from cocite.kernels.lists import Lists
 

@@ -58,7 +58,7 @@ def test_folders_are_blocks(tmp_path: Path) -> None:
         Link("https://www.zeit.de/", "Zeit", 3),
         Link("https://last.example/", "Last", 0),
     ]
-    assert report.read["links that lead to no web page"] == 2
+    assert report.read["link that leads to no web page"] == 2
     assert not report.skipped
     assert recognises(path, FIREFOX.encode())
     assert not recognises(path, b"<!doctype html><title>x</title><dl><dt>term<dd>text</dl>")

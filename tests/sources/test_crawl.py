@@ -246,6 +246,7 @@ def test_what_is_left_out_is_counted(outcome: Outcome) -> None:
         "HTTP status 403": 1,
         "HTTP status 500": 1,
         "page cannot be fetched": 1,
+        "link whose address cannot be read": 1,
     }
     assert "video/mp4" in outcome.report.example["not HTML"]
 
@@ -281,7 +282,7 @@ def test_page_limit_is_exact_and_order_is_breadth_first_also_the_second_time() -
             assert own == ["/", "/x", "/y", "/z", "/x/x", "/x/y", "/x/z"][: len(own)]
             assert len(found) == limit
             assert (len(own) < limit) == (scope == "any")
-            assert report.read["addresses left at the page limit"] > 0
+            assert report.read["address left at the page limit"] > 0
             assert not report.skipped
         assert site.hits.total() == 7 + 9 + 3  # robots.txt once for each host and crawl
 

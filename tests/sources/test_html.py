@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cocite.errors import BadSource
 from cocite.sources import html
 from cocite.sources.html import read_html, recognises
 from cocite.sources.html_encoding import decode
@@ -75,8 +76,21 @@ def test_only_links_to_web_pages_are_kept() -> None:
         <a href="/good">8</a>"""
     found = read_html(source.encode(), HERE, report=report)
     assert [link.url for link in found.links] == ["https://example.org/good"]
-    assert report.read["links whose address cannot be read"] == 2
-    assert not report.skipped
+    assert report.skipped == {"link whose address cannot be read": 2}
+    assert report.example == {"link whose address cannot be read": f"http://[bad on {HERE}"}
+    with pytest.raises(BadSource, match=r"link whose address cannot be read: 'http://\[bad on"):
+        read_html(source.encode(), HERE, report=Report(strict=True))
+
+
+def test_escape_sequences_are_taken_out_whole() -> None:
+    red, title, link = "\x1b[1;31m", "\x1b]0;owned\x07", "\x1b]8;;http://x.example/\x1b\\"
+    source = f"""<title>A {red}title{title}</title><h2>Head{red}ing</h2>
+        <p>words {title} before <a href=/a>an{red}chor{link} here</a> {red} and after</p>"""
+    found = read_html(source.encode(), HERE)
+    assert (found.title, found.headings) == ("A title", ["Heading"])
+    assert found.links[0].text == "anchor here"
+    assert found.links[0].context == "words before anchor here and after"
+    assert found.text == "Heading words before anchor here and after"
 
 
 @given(st.text(alphabet="/ab.%2eE?=&'~;:@#\\é|^ +$!()*,-_[]", max_size=10))

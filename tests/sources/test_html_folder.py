@@ -109,7 +109,7 @@ def test_saved_sites_tell_their_own_addresses(tmp_path: Path) -> None:
         "http://www.example.org/a/b.html",
     ]
     assert pages[1].links[0].url == "http://www.example.org/a/b.html"
-    assert report.read["HTML files outside the folders that are named after hosts"] == 2
+    assert report.read["HTML file outside the folders that are named after hosts"] == 2
 
 
 def test_a_folder_without_addresses_is_refused(tmp_path: Path) -> None:

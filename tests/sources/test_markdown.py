@@ -62,7 +62,7 @@ def test_a_list_of_links_as_a_page() -> None:
         Link("https://www.newyorker.com/?a=1&b=2", "The New Yorker", 3, "long reads"),
         Link("https://www.chicagotribune.com/", "Tribune", 3, "Chicago"),
     ]
-    assert report.read["links that lead to no web page"] == 2
+    assert report.read["link that leads to no web page"] == 2
     assert "nested Der Spiegel is German" in page.text
 
 

@@ -20,6 +20,7 @@ from cocite.sources.open_source import READERS, Source, open_source
 from cocite.sources.page_records import write_jsonl, write_parquet
 from cocite.sources.recognise import KINDS
 from cocite.sources.records import SCHEMA, Link, Page, Report, batches
+from tests.sources.test_warc import record
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 PAGE = Page("https://a.example/", text="words", links=[Link("https://b.example/"), Link("https://c.example/")])
@@ -96,6 +97,34 @@ def test_texts_are_left_out_where_they_are_not_wanted(tmp_path: Path) -> None:
             assert batch.column("text").to_pylist() == [expected]
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("x.md", "# T\nwords", "T\nwords"),
+        ("x.html", "<!doctype html><title>T</title><p>words <a href='/b'>b</a>", "words b"),
+        ("x.jsonl", '{"url": "https://a.example/", "text": "words"}', "words"),
+        ("x.warc", None, "words b"),
+        ("x.wet", None, "words"),
+    ],
+)
+def test_no_reader_gives_texts_that_are_not_wanted(tmp_path: Path, name: str, content: str | None, words: str) -> None:
+    page = b"<p>words <a href='/b'>b</a>"
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n\r\n".encode()
+    warc = record("response", "http://a.example/", head + page, "application/http; msgtype=response")
+    made = {"x.warc": warc, "x.wet": record("conversion", "http://a.example/", b"words", "text/plain")}
+    (tmp_path / name).write_bytes(made[name] if content is None else content.encode())
+    for place in (tmp_path / name, tmp_path):
+        for text in (True, False):
+            source = open_source(str(place), Report(), base="https://me.example/", text=text)
+            assert [row["text"] for batch in source.records() for row in batch.to_pylist()] == [words if text else ""]
+
+
+def test_main_text_is_not_made_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.html").write_text("<!doctype html><html lang=en><p>words")
+    monkeypatch.setattr("cocite.sources.html._main_text", lambda pieces: pytest.fail("main text was made"))
+    assert counts(open_source(str(tmp_path), Report(), base="https://me.example/", text=False)) == (1, 0)
+
+
 def test_progress(tmp_path: Path) -> None:
     path = tmp_path / "x.tsv"
     path.write_bytes(b"1\t2\n" * 1000)
@@ -121,7 +150,27 @@ def test_progress(tmp_path: Path) -> None:
         ("nodes.tsv", b"id\tlabel\n1\tx\n2\ty\n", "has the columns id, label: call two of them source and target"),
         ("paths.tsv", b"1 2 3\n1 2\n4 5 6 7\n1 2 3 4 5\n", "same columns on every line.*give --kind edges"),
         ("words.csv", b"one\ntwo\n", "no two columns"),
-        ("prose.txt", b"Some words stand here,\nand in the next line there are more.\n", "cannot tell what"),
+        (
+            "prose.txt",
+            b"Some words stand here,\nand in the next line there are more.\n",
+            "it looks like plain text; say",
+        ),
+        ("a" * 150 + ".x", None, r"/a+… does not exist: check the path"),
+        (
+            "list.txt",
+            b"milk, eggs\nbread, jam\n",
+            "list.txt looks like a table of 2 columns parted by commas, with no name",
+        ),
+        (
+            "list.csv",
+            b"milk, eggs\nbread, jam\n",
+            "on both sides, not like links: --kind edges reads it as an edge list",
+        ),
+        (
+            "words",
+            b"hello world\n" * 10,
+            "words looks like text with 2 words on every line, not like links: --kind edges",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
@@ -154,6 +203,41 @@ def test_a_kind_can_be_forced(tmp_path: Path) -> None:
         open_source(str(tmp_path / "none"), Report(), kind="edges")
     with pytest.raises(BadSource, match="neither a file nor a folder"):
         open_source("/dev/null", Report())
+
+
+@pytest.mark.parametrize("content", ["milk, eggs\nbread, jam\n", "hello world\nbread and butter\nbye now\n"])
+def test_prose_can_be_forced_to_be_an_edge_list(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text(content)
+    with pytest.raises(BadSource, match="--kind"):
+        open_source(str(path), Report())
+    records = [row for batch in open_source(str(path), Report(), kind="edges").records() for row in batch.to_pylist()]
+    assert {(row["url"], row["links"][0]["url"]) for row in records} == {
+        tuple(f"name:{word}" for word in line.replace(",", "").split()[:2]) for line in content.splitlines()
+    }
+    assert counts(open_source(str(tmp_path), Report(), kind="edges"))[0] == len(records)
+
+
+def test_a_store_is_no_source(tmp_path: Path) -> None:
+    store = tmp_path / "web.cocite"
+    (store / "g000001").mkdir(parents=True)
+    (store / "CURRENT").write_text(f"g000001 {'0a' * 16}\n")
+    (store / "g000001" / "pages.jsonl").write_text(RECORD)
+    for path in (store, store / "g000001"):
+        with pytest.raises(
+            BadSource, match=r"is a cocite store: .* cocite export --format records .*web\.cocite"
+        ) as caught:
+            open_source(str(path), Report())
+        assert "-i to cocite add" in str(caught.value)
+    with pytest.raises(BadSource, match="is an empty folder"):  # a store beside nothing
+        open_source(str(tmp_path), Report())
+    (tmp_path / "pages.jsonl").write_text(RECORD)
+    report = Report()
+    assert counts(open_source(str(tmp_path), report)) == (1, 1)
+    assert report.read["file of no known kind"] == 0
+    (store / "CURRENT").unlink()
+    os.mkfifo(store / "CURRENT")  # never opened
+    assert counts(open_source(str(store), Report())) == (1, 1)
 
 
 def test_every_kind_has_a_reader_and_a_description() -> None:
@@ -208,7 +292,7 @@ def test_a_mixed_folder_is_read_file_by_file(tmp_path: Path) -> None:
         "https://me.example/c/list.html",
         "https://me.example/c/subs.opml",
     ]
-    assert report.read["files of no known kind"] == 4
+    assert report.read["file of no known kind"] == 4
     assert source.progress() == 1.0
     report = Report()
     urls = [url for batch in open_source(str(tmp_path), report).records() for url in batch.column("url").to_pylist()]

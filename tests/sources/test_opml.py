@@ -41,7 +41,7 @@ def test_outlines_are_blocks(tmp_path: Path) -> None:
         Link("https://link.example/?a=1&b=2", "Link", 0),
         Link("https://loose.example/", "Loose", 2),
     ]
-    assert report.read["links that lead to no web page"] == 1
+    assert report.read["link that leads to no web page"] == 1
     assert recognises(tmp_path, FEEDS.encode())
     assert recognises(tmp_path, FEEDS.encode("utf-16"))
     assert (

@@ -131,7 +131,15 @@ def test_a_field_of_the_wrong_type_is_counted_and_its_record_kept() -> None:
         "link field 'text' of the wrong type or out of range": 1,
         "link field 'boilerplate' of the wrong type or out of range": 1,
         "link without url": 3,
+        "heading of the wrong type": 1,
     }
+    assert report.example["heading of the wrong type"] == "7"
+
+
+def test_a_broken_line_is_named_once() -> None:
+    _, report = read({"url": "https://a.example/"}, b'{"url": oh}', b"[" * 100_000, b'{"status": ' + b"9" * 5000 + b"}")
+    assert report.skipped == {"line that is not JSON": 3}
+    assert report.example == {"line that is not JSON": "line 2, character 9: Expecting value"}
 
 
 def test_strange_bytes_become_text_that_arrow_can_hold() -> None:

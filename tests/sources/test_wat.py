@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from cocite.sources.records import Link, Page, Report
-from cocite.sources.wat import read_wat, recognises
+from cocite.sources.warc import NO_PAGE, read_warc
+from cocite.sources.wat import NO_HTML, read_wat, recognises
 from tests.sources.test_warc import record
 
 ARCHIVES = Path(__file__).parents[3] / "shared" / "data" / "warc"
@@ -77,7 +78,7 @@ def test_a_page(tmp_path: Path) -> None:
     )
     assert [link.block for link in page.links] == [None, None, None]
     assert report.read["links"] == 3
-    assert report.read["links that lead to no web page"] == 1
+    assert report.read["link that leads to no web page"] == 1
 
 
 def test_pages_that_ask_not_to_follow(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_redirects_and_the_dead(tmp_path: Path) -> None:
         (200, "http://example.org/there"),
     ]
     assert report.skipped == {"redirect to no web address": 1}
-    assert report.read["answers with HTTP status 503"] == 1
+    assert report.read["answer with HTTP status 503"] == 1
     assert report.read["redirects"] == 3
 
 
@@ -118,12 +119,10 @@ def test_other_records_are_counted(tmp_path: Path) -> None:
     )
     assert not pages
     assert (
-        report.read["warcinfo records"]
-        == report.read["request records"]
-        == report.read["records that are not HTML"]
-        == 1
+        report.read["warcinfo record"] == report.read["request record"] == report.read["record that is not HTML"] == 1
     )
-    assert not report.skipped
+    assert report.skipped == {NO_HTML: 1}
+    assert report.example[NO_HTML] == "x.warc.wat.gz: give the WARC file that it was made from"
 
 
 @pytest.mark.parametrize(
@@ -143,7 +142,7 @@ def test_bad_json(tmp_path: Path, content: bytes) -> None:
     good = wat(answer({}))
     pages, report = read(tmp_path, record("metadata", "http://example.org/", content, "application/json"), good)
     assert len(pages) == 1
-    assert sum(report.skipped.values()) + report.read["other records"] == 1
+    assert sum(report.skipped.values()) + report.read["other record"] == 1
 
 
 @pytest.mark.parametrize(
@@ -160,9 +159,33 @@ def test_the_real_file() -> None:
     path = ARCHIVES / "whirlwind-python__whirlwind.warc.wat.gz"
     if not path.exists():
         pytest.skip(f"{path} is not there")
-    report = Report(strict=True)
-    assert list(read_wat(path, report)) == []  # it holds what was found in a request
-    assert report.read == {"bytes": 1361, "warcinfo records": 1, "request records": 1}
+    report = Report()
+    assert list(read_wat(path, report)) == []  # it holds what was found in a request, no page and no link
+    assert report.read == {"bytes": 1361, "warcinfo record": 1, "request record": 1}
+    assert report.skipped == {NO_HTML: 1}
+    report = Report()
+    assert list(read_warc(path, report)) == []
+    assert report.skipped == {NO_PAGE: 1}
+
+
+def test_what_is_described_of_a_real_page(tmp_path: Path) -> None:
+    path = ARCHIVES / "whirlwind-python__whirlwind.warc.gz"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    (real,) = read_warc(path, Report())
+    links = [{"path": "A@/href", "url": link.url, "text": link.text} for link in real.links]
+    (page,), report = read(tmp_path, wat(answer({"Head": {"Title": real.title}, "Links": links}), real.url))
+    assert (page.url, page.title, len(page.links)) == (real.url, "Escopete - Biquipedia, a enciclopedia libre", 207)
+    assert page.links == [Link(link.url, link.text) for link in real.links]
+    assert not report.skipped
+
+
+def test_addresses_that_cannot_be_read_are_skips(tmp_path: Path) -> None:
+    links = [{"path": "A@/href", "url": url} for url in ("http://[bad", "tel:1", "/good")]
+    (page,), report = read(tmp_path, wat(answer({"Links": links}, status="9" * 5000)))
+    assert [link.url for link in page.links] == ["http://example.org/good"]
+    assert (page.status, report.read["link that leads to no web page"]) == (None, 1)
+    assert report.example == {"link whose address cannot be read": "http://[bad on http://example.org/dir/page"}
 
 
 def test_recognises() -> None:

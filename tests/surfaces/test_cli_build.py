@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from cocite.errors import BadParameter
+from cocite.graph.build import Built
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page, Report
+from cocite.surfaces.cli.build import summarise
 from cocite.surfaces.cli.opening import Crawling, open_sources
 from cocite.surfaces.cli.options import parse_size
 from tests.surfaces.conftest import run
@@ -36,12 +38,35 @@ def test_build_says_what_it_made(source: Path, place: Path) -> None:
     lines = ran.out.splitlines()
     assert lines[0] == f"{place}/web.cocite  is ready"
     assert lines[1] == "  pages\t3\ton 3 sites"
-    assert lines[2] == "  links\t2\tof 4 read: repeats, links to the page itself and replaced captures left out"
-    assert "links/s" in lines[3]
-    assert "bytes per link" in lines[4]
+    assert lines[2] == "  links\t2\tof 4: without 1 repeated on their page, 1 to no usable address"
+    assert not any("links/s" in line or "per link" in line for line in lines), "of two links they say nothing"
     assert lines[5] == "  skipped (--strict stops at the first)"
     assert any("such as" in line and "mailto:ann@example.com" in line for line in lines)
     assert "reading: 4 links" in ran.err
+
+
+def test_links_that_are_not_kept_are_counted_by_cause(place: Path) -> None:
+    pages = [
+        {"url": A, "links": [B, B, B, A], "captured": "2021-01-01"},  # two repeated, one of the page to itself
+        {"url": A, "links": [B, C, "mailto:x"], "captured": "2020-01-01"},  # two replaced, one unusable
+        {"url": C, "links": [A, "https://www.c.example/"]},  # one to itself, in another spelling
+    ]
+    ran = run("build", records(place / "a.jsonl", *pages), "-o", place / "web.cocite", "-q", "--json")
+    found = json.loads(ran.out)
+    assert found["left_out"] == {"repeated": 2, "to_itself": 2, "replaced": 2, "unusable": 1}
+    assert (found["links_read"], found["links"]) == (9, 2)
+    ran = run("remove", C, "-i", place / "web.cocite", "-q", "--json")
+    assert json.loads(ran.out)["left_out"] == {"repeated": 0, "to_itself": 0, "replaced": 1, "unusable": 0}
+
+
+def test_a_rate_is_shown_where_it_means_something(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("build", records(place / "a.jsonl", {"url": A, "links": [B]}), "-o", place / "web.cocite", "-q")
+    left_out = {"repeated": 0, "to_itself": 0, "replaced": 0, "unusable": 0}
+    built = Built(place / "web.cocite", 2, 40_000, 240_000, 3.0, Report(), 40_000, left_out, {})
+    summarise(built, 1.0, False)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[3] == "  time\t3.0 s\t20,000 links/s, 1.0 s of it for compiling, once"
+    assert lines[4] == "  size\t240 kB\t6.0 bytes per link, texts included"
 
 
 def test_build_as_json(source: Path, place: Path) -> None:
@@ -120,6 +145,10 @@ def test_add_and_remove(source: Path, place: Path) -> None:
     assert run("links", B, "-i", store).code == 3
     run("add", more, "-i", store, "-q")
     assert run("links", B, "-i", store).code == 3, "what was removed stays out"
+    again = run("remove", "b.example", "-i", store, "-q")
+    assert (again.code, again.err) == (
+        3, "cocite: 'b.example' was removed already: leave it out; nothing was changed\n",
+    )  # fmt: skip
     info = json.loads(run("info", "-i", store, "--json").out)
     assert (info["generation"], info["removed"]) == (4, 1)
 

@@ -59,7 +59,7 @@ def test_json(store: Path) -> None:
     assert found["query"] == "http://www.lists.example/papers/"
     assert found["page"] == {
         "url": LIST, "title": "Papers", "read": True, "links_out": 4, "links_in": 1, "status": 200,
-        "captured": "2024-05-06T00:00:00+00:00", "lang": "en",
+        "captured": "2024-05-06T00:00:00+00:00", "lang": "en", "noindex": False,
     }  # fmt: skip
     assert [(block["block"], block["heading"], len(block["links"])) for block in found["blocks"]] == [
         (0, "Dailies", 2), (1, "", 1), (None, "", 1),
@@ -72,6 +72,19 @@ def test_json(store: Path) -> None:
     assert cited["url"] == "https://blog.example/roll"
     assert (cited["heading"], cited["text"], cited["in_links"]) == ("Roll", "papers", 1)
     assert cited["beside"] == [{"text": "news", "url": NEWS}]
+
+
+def test_json_has_everything_that_is_kept_of_a_link(place: Path) -> None:
+    link = Link(NEWS, "news", 0, "good, daily", "ugc", 0.1)
+    make(place / "web.cocite", [Page(LIST, links=[link], noindex=True)])
+    found = json.loads(run("links", LIST, "-i", place / "web.cocite", "--json").out)
+    assert found["page"]["noindex"] is True
+    assert found["blocks"][0]["links"] == [{
+        "position": 1, "url": NEWS, "text": "news", "title": "", "context": "good, daily", "rel": ["ugc"],
+        "weight": 0.1, "boilerplate": False,
+    }]  # fmt: skip
+    cited = json.loads(run("links", NEWS, "-i", place / "web.cocite", "--json").out)["cited_by"][0]
+    assert (cited["context"], cited["weight"], cited["rel"]) == ("good, daily", 0.1, ["ugc"])
 
 
 def test_an_alias_leads_to_its_page(store: Path) -> None:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
 import pytest
 
+import cocite
 from cocite.graph.export import FORMATS
 from cocite.graph.generation import read_current
+from cocite.graph.store import Graph
+from cocite.sources.records import Link, Page
+from cocite.surfaces.cli import info
+from cocite.surfaces.cli.check import sources_of
 from cocite.surfaces.cli.export import SAME
 from cocite.surfaces.cli.info import PARTS, sizes
+from cocite.surfaces.cli.opening import Crawling
+from cocite.surfaces.cli.options import said_of_sources
 from tests.graph.webs import make
 from tests.surfaces.conftest import LIST, NEWS, PAGES, run
 
@@ -32,6 +40,41 @@ def test_info(store: Path) -> None:
     assert "  aliases\t1" in lines
     assert any(line.startswith("  links out\t") for line in lines)
     assert lines[-1] == "    records\ttest\t5 records, 7 links"
+
+
+def test_the_store_may_be_named_without_an_option(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COCITE_INDEX", "nowhere")
+    for verb in ("info", "check"):
+        assert run(verb, store, "--json").out == run(verb, "-i", store, "--json").out
+        assert run(verb, store).code == 0
+
+
+def test_info_of_a_small_store_has_no_sizes_per_link(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "bits per link" not in run("info", store).out
+    monkeypatch.setattr(info, "MANY", 7)
+    assert "bits per link" in run("info", store).out
+
+
+def test_info_of_opaque_names(place: Path) -> None:
+    make(place / "web.cocite", [Page("name:1", links=[Link("name:2"), Link("name:Ada"), Link(NEWS)])])
+    found = json.loads(run("info", place / "web.cocite", "--json").out)
+    assert [found[name] for name in ("pages", "names", "sites", "hosts")] == [4, 3, 1, 1]
+    make(place / "web.cocite", [Page("name:1", links=[Link("name:2")])])
+    lines = run("info", place / "web.cocite").out.splitlines()
+    assert "  names\t2" in lines
+    assert not any(line.startswith(("  sites\t", "  hosts\t")) for line in lines)
+
+
+def test_info_says_what_a_folder_held(place: Path) -> None:
+    folder = place / "mixed"
+    folder.mkdir()
+    for name in ("a.md", "b.md"):
+        (folder / name).write_text("- [x](https://x.example/)\n")
+    (folder / "links.tsv").write_text("https://a.example/\thttps://b.example/\n")
+    assert run("build", folder, "--base", "https://me.example/", "-o", place / "web.cocite", "-q").code == 0
+    assert run("info", place / "web.cocite").out.splitlines()[-1] == (
+        f"    {folder}\tfolder\t3 records, 3 links (files: 1 edges, 2 markdown)"
+    )
 
 
 def test_info_as_json(store: Path) -> None:
@@ -72,9 +115,10 @@ def test_check_of_a_whole_store(store: Path) -> None:
 def test_check_finds_a_flipped_byte_and_names_the_repair(own: Path, name: str) -> None:
     file = next(own.glob(f"g*/{name}"))
     raw = bytearray(file.read_bytes())
-    raw[len(raw) // 2] ^= 1
+    at = raw.index(b'"digest": "') + 12 if name == "manifest.json" else len(raw) // 2
+    raw[at] ^= 1
     file.write_bytes(raw)
-    ran = run("check", "-i", own, "-q")
+    ran = run("check", own, "-q")
     assert ran.code == 2
     assert "is damaged" in ran.out
     assert ran.err.count("\n") == 1
@@ -82,6 +126,45 @@ def test_check_finds_a_flipped_byte_and_names_the_repair(own: Path, name: str) -
     found = json.loads(run("check", "-i", own, "-q", "--json").out)
     assert found["whole"] is False
     assert len(found["faults"]) == 1
+
+
+def test_the_repair_reads_sources_as_they_were_read(place: Path) -> None:
+    notes, odd, store = place / "notes", place / "odd name.txt", place / "web.cocite"
+    notes.mkdir()
+    (notes / "a.md").write_text("# A\n\n- [b](https://b.example/)\n")
+    odd.write_text("1 2\n2 3\n")
+    table = place / "platforms.toml"
+    table.write_text('[[platform]]\nhost = "a.example"\nsites = ["/*"]\n')
+    base = ("--base", "https://a.example/")
+    assert run("build", notes, *base, "--platforms", table, "-o", store, "-q", "--no-text").code == 0
+    assert run("add", odd, "--kind", "edges", "--platforms", table, "-i", store, "-q").code == 0
+    before = Graph(store).manifest["id"]
+    next(store.glob("g*/name.words.bin")).write_bytes(b"")
+    command = run("check", store, "-q", "--json")
+    repair = json.loads(command.out)["repair"]
+    assert repair == (
+        f"cocite build {notes} --base https://a.example/ --platforms {table} -o {store} --no-text && "
+        f"cocite add '{odd}' --kind edges --platforms {table} -i {store}"
+    )
+    for step in repair.split(" && "):
+        assert run(*shlex.split(step)[1:], "-q").code == 0
+    assert Graph(store).manifest["id"] == before
+
+
+def test_the_repair_knows_what_was_said_in_python(place: Path) -> None:
+    (place / "notes.md").write_text("- [b](https://b.example/)\n")
+    cocite.build([place / "notes.md"], place / "web.cocite", base="https://a.example/", kind="markdown")
+    assert sources_of(Graph(place / "web.cocite").manifest) == [
+        (str(place / "notes.md"), " --base https://a.example/ --kind markdown")
+    ]
+
+
+def test_the_repair_of_a_crawl_keeps_its_limits() -> None:
+    said = said_of_sources(None, None, None, Crawling(depth=3, scope="host", allow_private=True))
+    entry = {"source": "https://a.example/", "said": said}
+    assert sources_of({"sources": [entry, {"source": "b", "said": 5}]}) == [
+        ("https://a.example/", " --depth 3 --scope host --allow-private"), ("b", ""),
+    ]  # fmt: skip
 
 
 def test_check_of_a_store_without_its_manifest(own: Path) -> None:
@@ -139,6 +222,21 @@ def test_export(store: Path, place: Path) -> None:
     piped = run("export", "-i", store, "-o", "-")
     assert piped.out == (place / "links.tsv").read_text()
     assert piped.err == ""
+
+
+def test_export_of_a_matrix_names_both_its_files(store: Path, place: Path) -> None:
+    ran = run("export", "-i", store, "-o", place / "links.npz", "-q")
+    assert ran.out.splitlines()[1] == f"{place}/links.pages.txt.gz  the address of each row, a line each"
+    found = json.loads(run("export", "-i", store, "-o", place / "links.npz", "-q", "--json").out)
+    assert Path(found["rows"]).is_file()
+
+
+def test_export_says_which_names_it_knows(store: Path, place: Path) -> None:
+    refused = run("export", "-i", store, "-o", place / "a.doc").err
+    for ending in (".tsv", ".csv", ".parquet", ".jsonl", ".npz", ".graphml", ".gexf"):
+        assert ending in refused
+    assert run("export", "-i", store, "-o", place / "links.csv", "-q").code == 0
+    assert (place / "links.csv").read_text().splitlines()[0] == "source,target"
 
 
 def test_export_refuses_in_one_line(store: Path, place: Path) -> None:

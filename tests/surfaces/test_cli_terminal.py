@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import threading
+import time
 import unicodedata
 from typing import Any
 
@@ -131,8 +133,10 @@ def test_the_live_display() -> None:
     assert COMPILING[:40] in terminal.file.getvalue()
 
 
-def test_compiling_is_told_once_and_timed() -> None:
+def test_compiling_is_told_once_and_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     import numba
+
+    monkeypatch.setattr(progress, "_told", threading.Event())
 
     said: list[str] = []
     begun: list[int] = []
@@ -150,3 +154,32 @@ def test_compiling_is_told_once_and_timed() -> None:
     assert stages.compiling > 0
     numba.njit(lambda x: x + 2)(1)
     assert said == [COMPILING], "nobody listens any more"
+    again = Listening()
+    with compilation(again, lambda: begun.append(2)):
+        numba.njit(lambda x: x + 3)(1)
+    assert (said, begun) == ([COMPILING], [1]), "once in a run, whatever comes after it"
+    assert again.compiling > 0
+
+
+def test_compiling_in_several_threads_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core import event
+
+    monkeypatch.setattr(progress, "_told", threading.Event())
+    said: list[str] = []
+
+    class Slow(Stages):
+        def say(self, message: str) -> None:
+            time.sleep(0.02)
+            said.append(message)
+
+    def compile_something() -> None:
+        event.start_event("numba:compile", {})
+        event.end_event("numba:compile", {})
+
+    with compilation(Slow(), lambda: None):
+        threads = [threading.Thread(target=compile_something) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert said == [COMPILING]

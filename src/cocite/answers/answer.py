@@ -19,9 +19,7 @@ class Reason:
     kind: str
     by: str = ""  # the page that links to both
     title: str = ""  # of that page
-    block: str | None = (
-        None  # the heading of the block in which it does, empty if there is none; None: not in one block
-    )
+    block: str | None = None  # the heading of the block in which it does, perhaps empty; None: not in one block
     distance: int | None = None  # links apart on that page: 1 is side by side
     to: str = ""  # the page that both link to
     through: str = ""  # the page in between
@@ -88,14 +86,13 @@ class Answers(Sequence[Answer]):
         return iter(self.answers)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON, as docs and other programs know it."""
+        """For JSON, as docs and other programs know it: `facts` differ from method to method and are left out."""
         return {
             "query": list(self.query),
             "method": self.method,
             "params": dict(self.params),
             "used": list(self.used),
             "answers": [answer.to_dict() for answer in self.answers],
-            "facts": dict(self.facts),
             "store": dict(self.store),
             "milliseconds": round(self.milliseconds, 3),
         }

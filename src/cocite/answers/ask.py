@@ -15,7 +15,7 @@ from cocite.answers.naming import title_of
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.methods import Method
-from cocite.parameters import values_of
+from cocite.parameters import Parameter, values_of
 from cocite.web import Web
 
 DEFAULT_METHOD = "proximity"
@@ -40,15 +40,22 @@ def question(graph: Graph, urls: Sequence[str], unwanted: Sequence[str] = ()) ->
         raise BadParameter("no page to ask about: give an address")
     if len(urls) + len(unwanted) > MOST_QUERIES:
         raise BadParameter(f"more than {MOST_QUERIES:,} addresses: ask about fewer at once")
-    seeds = tuple(graph.find(url) for url in urls)
-    return Question(tuple(urls), seeds, tuple(graph.find(url) for url in unwanted))
+    for url in (*urls, *unwanted):
+        if not isinstance(url, str):
+            raise BadParameter(f"an address is a text, not {url!r:.100}")
+    seeds, others = (tuple(graph.find(url) for url in each) for each in (urls, unwanted))
+    for url, page in zip(unwanted, others, strict=True):
+        if page in seeds:
+            raise BadParameter(f"{url!r:.200} is asked about and unwanted at once: leave out one")
+    return Question(tuple(urls), seeds, others)
+
+
+_K = Parameter("k", int, 10, "answers wanted", 0, MOST, ())
 
 
 def check_k(k: int) -> int:
     """The number of answers wanted, if it can be one."""
-    if not 0 <= k <= MOST:
-        raise BadParameter(f"k is a whole number from 0 to {MOST:,}, not {k}")
-    return k
+    return int(_K.check(k))
 
 
 def ask(
@@ -56,11 +63,11 @@ def ask(
 ) -> Answers:
     """The k pages most related to those asked about, with reasons unless they are not wanted."""
     started = time.perf_counter()
-    graph, filters = web.graph, filters or Filters()
+    graph, filters, k = web.graph, filters or Filters(), check_k(k)
     scores = method.relate(web, asked.seeds)
     far = unwanted_ranks(web, asked.unwanted, method)
     # Without filters k is enough; with them some more are sorted at once, since some will not pass.
-    ranked = scores.ranked(graph.in_degree, first=check_k(k) if filters == Filters() and not far else 10 * k + 100)
+    ranked = scores.ranked(graph.in_degree, first=k if filters == Filters() and not far else 10 * k + 100)
     chosen = islice(diversify(graph, ranked, {*asked.seeds, *scores.used}, filters, far), k)
     explainer = Explainer(web, scores.used, method.params) if explained else None
     answers = [
@@ -87,12 +94,14 @@ def ask(
 
 
 def unwanted_ranks(web: Web, unwanted: Sequence[int], method: Method) -> Mapping[int, int]:
-    """The best rank of each page among those related to an unwanted page, itself at 0."""
+    """The best rank of each page among those related to an unwanted page; 0: itself, or what stands for it."""
     ranks: dict[int, int] = {}
     for page in unwanted:
-        related = islice(method.relate(web, [page]).ranked(web.graph.in_degree, FAR), FAR)
-        for rank, (other, _) in enumerate([(page, 1.0), *related]):
+        scores = method.relate(web, [page])
+        for rank, (other, _) in enumerate(islice(scores.ranked(web.graph.in_degree, FAR), FAR), 1):
             ranks[other] = min(rank, ranks.get(other, rank))
+        for same in (page, *scores.used):
+            ranks |= {same: 0, web.graph.representative(same): 0}
     return ranks
 
 

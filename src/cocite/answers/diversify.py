@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from datetime import UTC, datetime
 
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
-from cocite.parameters import make, parameter
+from cocite.parameters import parameter, parameters_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,22 +23,25 @@ class Filters:
     since: str = parameter("", "only pages captured on or after this date, such as 2020-05-17")
 
     def __post_init__(self) -> None:
+        for each in parameters_of(Filters):
+            object.__setattr__(self, each.name, each.check(getattr(self, each.name)))
         self.moment()
+        if self.lang and not re.fullmatch("[a-z]{2,3}", self.language()):
+            raise BadParameter(f"lang is a code such as de or en-GB, not {self.lang!r:.100}")
 
-    def moment(self) -> int:
-        """`since` in seconds from 1970, 0 if it is not given."""
+    def language(self) -> str:
+        """`lang` as a store has it: without a country."""
+        return re.split("[-_]", self.lang.strip().lower())[0]
+
+    def moment(self) -> float | None:
+        """`since` in seconds from 1970, None if it is not given."""
         if not self.since:
-            return 0
+            return None
         try:
             given = datetime.fromisoformat(self.since)
         except ValueError:
-            raise BadParameter(f"since is a date such as 2020-05-17, not {self.since!r}") from None
-        return int((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp())
-
-
-def filters(given: Mapping[str, object]) -> Filters:
-    """Filters from checked values."""
-    return make(Filters, "related", given)
+            raise BadParameter(f"since is a date such as 2020-05-17, not {self.since!r:.100}") from None
+        return (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
 
 
 def diversify(
@@ -54,15 +58,16 @@ def diversify(
     sites = graph.site_of
     own = {int(sites[page]) for page in seeds} if wanted.not_own_site else set()
     moment, shown = wanted.moment(), Counter[int]()
+    lang = wanted.language()
     for place, (page, score) in enumerate(ranked, 1):
         site = int(sites[page])
         if site in own or unwanted.get(page, place + 1) <= place:
             continue
         if wanted.per_site and shown[site] >= wanted.per_site:
             continue
-        if wanted.lang and graph.language(page).partition("-")[0].lower() != wanted.lang.partition("-")[0].lower():
+        if lang and graph.language(page) != lang:
             continue
-        if moment and graph.captured(page) < moment:
+        if moment is not None and graph.captured(page) < max(moment, 1):  # 0: unknown
             continue
         shown[site] += 1
         yield page, score

@@ -26,17 +26,19 @@ from cocite.answers.answer import (
     TOGETHER_IN_ALL,
     Reason,
 )
+from cocite.errors import BadStore
+from cocite.kernels import vicinity
 from cocite.kernels.look_up import find_position
 from cocite.neighbourhood.clean import group
 from cocite.neighbourhood.gather import Parents, children_of, parents_of
-from cocite.neighbourhood.view import Pages, Switches, View, stop_pages
+from cocite.neighbourhood.view import NO_PAGES, Pages, Switches, View, stop_pages
 from cocite.web import Web
 
 BEST = 3
 PARENTS, WINDOW, CHILDREN = 2000, 2000, 4096
-"""What is looked at, unless the method says less: parents, links around the page on each, children."""
-NAMED = 5
-"""So many near-duplicates are named."""
+"""What is looked at, unless the method says otherwise: parents, links around the page on each, children."""
+NAMED, TRIED = 5, 100
+"""So many near-duplicates are named; of so many evidence is sought."""
 
 
 class Explainer:
@@ -48,7 +50,8 @@ class Explainer:
         switches = params if isinstance(params, Switches) else Switches()
         view = View(graph, used, switches, stop_pages(graph, switches.stop))
         parents = int(getattr(params, "parents", PARENTS)) or PARENTS
-        self._around = [_Around(view, page, parents) for page in used]
+        children = max(CHILDREN, int(getattr(params, "children", 0)))
+        self._around = [_Around(view, page, parents, children) for page in used]
 
     def reasons(self, page: int) -> tuple[Reason, ...]:
         """The reasons for one answer, best first."""
@@ -66,8 +69,8 @@ class Explainer:
 class _Around:
     """The links around one page that an explanation may speak of, read once for all answers."""
 
-    def __init__(self, view: View, page: int, parents: int) -> None:
-        self.view, self.graph, self.page, self._most = view, view.graph, page, parents
+    def __init__(self, view: View, page: int, parents: int, children: int) -> None:
+        self.view, self.graph, self.page, self._limits = view, view.graph, page, (parents, children)
 
     @cached_property
     def address(self) -> str:
@@ -75,7 +78,7 @@ class _Around:
 
     @cached_property
     def parents(self) -> Parents:
-        return parents_of(self.view, self.page, self._most, WINDOW, blocks=True)
+        return parents_of(self.view, self.page, self._limits[0], WINDOW, blocks=True)
 
     @cached_property
     def owner(self) -> NDArray[np.intp]:
@@ -84,27 +87,32 @@ class _Around:
 
     @cached_property
     def children(self) -> Pages:
-        return children_of(self.view, self.page, CHILDREN)
+        return children_of(self.view, self.page, self._limits[1])
 
     def copies(self, page: int) -> tuple[str, ...]:
         """The other near-duplicates of a page."""
-        return tuple(self.graph.address(other) for other in self._same(page)[1:])
+        return tuple(self.graph.address(int(other)) for other in self._same(page))
 
-    def _same(self, page: int) -> list[int]:
-        """A page and, if it stands for near-duplicates, these."""
+    def _same(self, page: int) -> Pages:
+        """The near-duplicates for which a page stands, without itself."""
         near, representative = self.graph.array("near.page"), self.graph.array("near.representative")
         if not self.view.switches.merge or not len(near) or find_position(near, page) < 0:
-            return [page]
-        return [page, *(int(other) for other in near[representative == page] if other != page)]
+            return NO_PAGES
+        found: Pages = near[(representative == page) & (near != page)]
+        return found
 
     def reasons(self, page: int, most: int) -> list[Reason]:
         """The best pieces of evidence, then the counts; those of a copy of the answer, where itself has none."""
-        for other in self._same(page):
-            best, counts = self._of(other)
+        best, counts = self._of(page)
+        if best:
+            return best[:most] + counts
+        copies = self._same(page)
+        seen = np.isin(copies, self.parents.targets[: self.parents.starts[-1]])  # likelier to have some
+        for other in copies[np.argsort(~seen, kind="stable")][:TRIED]:
+            best, counts = self._of(int(other))
             if best:
-                if other != page:
-                    best = [replace(reason, copy=self.graph.address(other)) for reason in best]
-                return best[:most] + counts
+                address = self.graph.address(int(other))
+                return [replace(reason, copy=address) for reason in best[:most] + counts]
         return []
 
     def _of(self, page: int) -> tuple[list[Reason], list[Reason]]:
@@ -126,9 +134,10 @@ class _Around:
         distance = np.abs(hits - parents.places[owners])
         block = parents.attributes[:total] & 0xFFFFFF
         same = (block[hits] == block[parents.places[owners]]) & (block[hits] > 0)
-        far, far_distance = self._on_long_lists(page, owners)
+        far, far_distance, far_block = self._on_long_lists(page, owners)
+        same = np.append(same, (far_block > 0) & (far_block == block[parents.places[far]]))
         owners, distance = np.append(owners, far), np.append(distance, far_distance)
-        same, blocks = np.append(same, np.zeros(len(far), bool)), np.append(block[hits], np.zeros(len(far), np.uint32))
+        blocks = np.append(block[hits], far_block)
         if not len(owners):
             return [], []
         pages = parents.pages[owners]
@@ -146,17 +155,36 @@ class _Around:
         units = group(self.view, np.unique(pages))[1] if self.view.switches.unit != "none" else None
         return best, [Reason(kind=TOGETHER_IN_ALL, count=len(owners), of=len(parents.pages), sites=units)]
 
-    def _on_long_lists(self, page: int, found: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-        """Parents with long lists that link to the page beyond what was read, and the distance there."""
-        out, owners, distances = self.view.out, [], []
-        for owner in np.setdiff1d(np.flatnonzero(~self.parents.whole), found):
-            at = int(find_position(out.page, int(self.parents.pages[owner])))
+    def _on_long_lists(
+        self, page: int, found: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.uint32]]:
+        """Parents with long lists that link to the page beyond what was read; the distance, and the page's block."""
+        long = np.setdiff1d(np.flatnonzero(~self.parents.whole), found)
+        pages = self.parents.pages[long]
+        places = [self._places(pages, each) for each in (page, self.page)]
+        linked = places[0] >= 0
+        chosen, width = pages[linked], 2
+        count = len(chosen)
+        if not count:
+            return long[:0], places[0][:0], NO_PAGES
+        room = int(vicinity.room_for(self.graph.out_degree, chosen, width, self.view.plain))
+        targets, attributes = np.empty(room, np.uint32), np.empty(room, np.uint32)
+        starts, at, whole = np.empty(count + 1, np.int64), np.empty(count, np.int64), np.empty(count, np.bool_)
+        if count != vicinity.read_parents(
+            self.view.out, chosen, page, count, width, self.view.refused, starts, at, whole, targets, attributes
+        ):
+            raise BadStore(f"{self.graph.path} is damaged: run cocite check -i {self.graph.path}")
+        return long[linked], np.abs(places[0] - places[1])[linked], attributes[at] & np.uint32(0xFFFFFF)
+
+    def _places(self, parents: Pages, page: int) -> NDArray[np.int64]:
+        """Where on parents with long lists the link to a page stands, -1 if there is none."""
+        out, found = self.view.out, np.full(len(parents), -1, np.int64)
+        for i, parent in enumerate(parents):
+            at = int(find_position(out.page, int(parent)))
             low, high = int(out.link[at]), int(out.link[at + 1])
-            places = [int(find_position(out.target[low:high], each)) for each in (page, self.page)]
-            if min(places) >= 0:
-                owners.append(owner)
-                distances.append(abs(int(out.place[low + places[0]]) - int(out.place[low + places[1]])))
-        return np.array(owners, np.intp), np.array(distances, np.int64)
+            place = int(find_position(out.target[low:high], page))
+            found[i] = -1 if place < 0 else out.place[low + place]
+        return found
 
     def _heading(self, parent: int, block: int) -> str:
         headings = self.graph.headings(parent)
@@ -164,20 +192,28 @@ class _Around:
 
     def _shared(self, page: int) -> tuple[list[Reason], list[Reason]]:
         """The children that both have, in the order of the query page, and how many there are."""
-        if not len(self.children) or not self.graph.out_degree[page]:
-            return [], []
-        shared = self.children[np.isin(self.children, self._children_of(page))]
+        shared = self.children[self._links_to(page, self.children)]
         best = [Reason(kind=SHARED, to=self.graph.address(int(child))) for child in shared[:BEST]]
         return best, [Reason(kind=SHARED_IN_ALL, count=len(shared), of=len(self.children))] if best else []
 
-    def _children_of(self, page: int) -> Pages:
-        return children_of(self.view, page, CHILDREN)
+    def _links_to(self, page: int, others: Pages) -> NDArray[np.bool_]:
+        """To which of other pages a page has a link that counts. A long list is looked up, not read, if all count."""
+        if not len(others) or not self.graph.out_degree[page]:
+            return np.zeros(len(others), np.bool_)
+        out = self.view.out
+        at = int(find_position(out.page, page)) if self.view.plain else -1
+        members = out.target[int(out.link[at]) : int(out.link[at + 1])] if at >= 0 else NO_PAGES
+        if not len(members):
+            return np.isin(others, children_of(self.view, page))
+        places = np.minimum(np.searchsorted(members, others), len(members) - 1)
+        return np.asarray(members[places] == others)
 
     def _direct(self, page: int) -> list[Reason]:
         linked = [Reason(kind=LINKED)] if np.any(self.children == page) else []
-        return linked + ([Reason(kind=LINKS)] if np.any(self.parents.pages == page) else [])
+        links = self._links_to(page, np.array([self.page], np.uint32))[0]
+        return linked + ([Reason(kind=LINKS)] if links else [])
 
     def _beyond(self, page: int) -> list[Reason]:
         """A page that the answer links to and that links to the query page."""
-        between = np.intersect1d(self._children_of(page), self.parents.pages)
-        return [Reason(kind=BEYOND, through=self.graph.address(int(other))) for other in between[:1]]
+        between = self.parents.pages[self._links_to(page, self.parents.pages)]
+        return [Reason(kind=BEYOND, through=self.graph.address(int(between.min())))] if len(between) else []

@@ -57,11 +57,16 @@ def _count(number: int, what: str) -> str:
 
 
 def briefly(answer: Answer) -> str:
-    """The whole evidence in a few words, for one line."""
-    for reason in answer.reasons:
-        if reason.kind in (TOGETHER_IN_ALL, SHARED_IN_ALL):
-            return say(reason)
-    return say(answer.reasons[0]) if answer.reasons else ""
+    """The whole evidence in a few words, for one line: how many cite both, and the best of them."""
+    counts = [reason for reason in answer.reasons if reason.kind in (TOGETHER_IN_ALL, SHARED_IN_ALL)]
+    best = answer.reasons[0] if answer.reasons else None
+    if best is None:
+        return ""
+    if best.kind != TOGETHER or not counts or counts[0].kind != TOGETHER_IN_ALL:
+        return say(counts[0]) if counts and best.kind == SHARED else say(best)
+    under = f" under “{best.block}”" if best.block else ""
+    many = f"{counts[0].count:,} of {_count(counts[0].of or 0, 'page')} cite both"
+    return f"{many}, such as {best.title or best.by}{under}"
 
 
 def lines(answer: Answer) -> Iterator[str]:

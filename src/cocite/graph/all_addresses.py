@@ -17,8 +17,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
+from cocite.graph.names import read_keys
 from cocite.graph.store import Graph
-from cocite.kernels import name_codec
 from cocite.pages.key import APART, from_key, shown
 
 STEP = 1 << 14
@@ -68,16 +68,8 @@ def addresses(graph: Graph, first: int, count: int, marked: bool = False) -> Ite
 
 def decode_keys(graph: Graph, first: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """The keys of pages [first, first + count): bytes, and where each begins."""
-    names, offsets = graph.names, np.zeros(count + 1, np.int64)
-    buffer = np.empty(name_codec.LONGEST_KEY, np.uint8)
-    size = 128 * count
-    while True:
-        data = np.empty(size, np.uint8)
-        done = name_codec.decode_names(
-            names.words, names.block, names.table, names.shared_table, first, count, buffer, data, offsets
-        )
-        if done == count:
-            return data[: int(offsets[-1])], offsets
-        if done < 0:
-            raise BadStore(f"{graph.path} is damaged: run cocite check -i {graph.path}")
-        size *= 2
+    names = graph.names
+    try:
+        return read_keys((names.words, names.block, names.table, names.shared_table), first, count)
+    except ValueError as error:
+        raise BadStore(f"{graph.path} is damaged: run cocite check -i {graph.path}") from error

@@ -79,6 +79,14 @@ def load_links(file: Path) -> Links:
     return Links(*load(file.with_suffix(".links"), Links))
 
 
+def load_attributes(file: Path, most: int) -> NDArray[np.uint32]:
+    """The attributes of a block's first links."""
+    with file.with_suffix(".links").open("rb") as arrays:
+        targets, attributes, _ = np.fromfile(arrays, np.int64, 3).tolist()
+        arrays.seek(8 * targets, 1)
+        return np.fromfile(arrays, np.uint32, min(most, attributes))
+
+
 def save_numbers(numbers: NDArray[np.uint32], file: Path) -> None:
     """Set page numbers down on disk."""
     file.write_bytes(numbers.data)

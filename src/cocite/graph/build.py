@@ -3,6 +3,7 @@
 spill        addresses become fingerprints, new names go to files               spill.py
 number       names are sorted; a page's place in that order is its number       number.py
 resolve      fingerprints become numbers; newest captures win; aliases          resolve.py
+forget       pages that nothing mentions any more are dropped                   forget.py
 sort_links   both directions, sorted in buckets and encoded                     sort_links.py
 derive       long lists, best and sampled parents, near-duplicates              derive.py
 gather_texts titles, headings, anchors, text, in page order                     gather_texts.py
@@ -12,10 +13,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,12 +23,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cocite import __version__
 from cocite.errors import BadSource, BadStore
 from cocite.graph.derive import derive
+from cocite.graph.describe import describe, describe_source
+from cocite.graph.forget import mentioned
 from cocite.graph.gather_texts import gather_texts
-from cocite.graph.generation import FORMAT, Writer, digest, new_generation, publish, read_current
-from cocite.graph.number import number_pages
+from cocite.graph.generation import Writer, new_generation, publish, read_current
+from cocite.graph.number import keep_pages, number_pages, opaque_names, write_look_up
 from cocite.graph.ordered import in_order
 from cocite.graph.resolve import Resolved
 from cocite.graph.sort_links import LinkSorter
@@ -61,6 +62,7 @@ class BuildOptions:
     memory: int = 4 * GIBI  # bytes that a build may use, roughly
     threads: int = field(default_factory=lambda: min(8, os.cpu_count() or 1))
     platforms: Path | None = None  # the user's own table of platforms
+    said: Mapping[str, str] = field(default_factory=dict)  # other options of these sources: a repair needs them
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class Built:
     bytes: int
     seconds: float
     report: Report
+    links_read: int  # with those that the store had before
+    left_out: dict[str, int]  # how many of these, by cause: sort_links.CAUSES
     passes: dict[str, float]  # seconds of each
 
 
@@ -119,48 +123,49 @@ def build(
                 memory=options.memory >> 4,
                 same_site=lambda a, b: sites.domain(sites.host(canonical(a))) == sites.domain(sites.host(canonical(b))),
             )
-            described = read_sources(sources, spill, old, pool, options.threads, report, progress)
-            spill.finish()
+            described = read_sources(sources, spill, old, pool, options, progress)
+            spill.names.finish()
             clock.lap("read")
-            pages = number_pages(
-                work,
-                writer,
-                sites,
-                options.memory // 2,
-                options.threads,
-                pool,
-                report,
-                counted(progress, "numbering pages"),
-            )
-            if not pages and old is None:
-                raise BadSource("the sources hold no page that can be used" + why(report))
+            naming = counted(progress, "numbering pages")
+            pages = number_pages(work, writer, sites, options.memory // 2, options.threads, pool, naming)
             if not pages:
-                raise BadStore(f"no page would be left in {path}: delete the folder instead")
+                raise nothing_left(path, report, old)
             clock.lap("number")
             resolved = Resolved(spill, pages, pool, options.threads)
             resolved.number(
                 writer.map("fingerprint"), options.memory // 2, counted(progress, "resolving links", spill.links)
             )
-            resolved.choose_records(writer, undated=0 if old is None else NEWEST)
+            resolved.choose_records(undated=0 if old is None else NEWEST)
+            kept = mentioned(resolved)
+            if kept is not None:
+                if not kept.any():
+                    raise nothing_left(path, report, old)
+                if not kept.all():
+                    keep_pages(writer, sites, pool, kept)
+                    resolved.keep_only(kept)
+                resolved.measure_again()
+            write_look_up(writer, report)
+            resolved.write_records(writer)
             clock.lap("resolve")
-            links = LinkSorter(resolved, writer, options.memory // 2).sort(
-                lambda stage, done: progress(stage, done, spill.links)
-            )
+            sorter = LinkSorter(resolved, writer, options.memory // 2)
+            links = sorter.sort(lambda stage, done: progress(stage, done, spill.links))
             clock.lap("sort")
+            pages = resolved.pages
             derive(writer, pages, options.threads, pool, progress)
             clock.lap("derive")
             gather_texts(resolved, writer, options.memory // 4, progress)
             clock.lap("texts")
             writer.append("removed", removed)
             writer.close()
-            manifest = describe(writer, pages, links, described, report, options, sites)
+            manifest = describe(writer, pages, links, opaque_names(writer), described, report, options, sites)
             folder = publish(path, new, manifest)
             clock.lap("finish")
         except BaseException:
             writer.abandon()
             raise
     size = sum(file.stat().st_size for file in folder.iterdir())
-    return Built(path, pages, links, size, time.perf_counter() - started, report, passes)
+    took = time.perf_counter() - started
+    return Built(path, pages, links, size, took, report, spill.links, sorter.left_out, passes)
 
 
 class Clock:
@@ -182,8 +187,7 @@ def read_sources(
     spill: Spill,
     old: Any,
     pool: ThreadPoolExecutor,
-    threads: int,
-    report: Report,
+    options: BuildOptions,
     progress: Progress,
 ) -> list[dict[str, Any]]:
     """Spill every record of every source; returns what is to be said of the sources."""
@@ -195,9 +199,7 @@ def read_sources(
 
     def numbered() -> Iterator[tuple[int, pa.RecordBatch]]:
         for source in sources:
-            # The whole path: a repair may be done from another folder.
-            spec = str(Path(source.spec).absolute()) if Path(source.spec).exists() else source.spec
-            entry: dict[str, Any] = {"source": spec, "kind": source.kind, "records": 0, "links": 0}
+            entry = describe_source(source.spec, source.kind, options.said)
             described.append(entry)
             for batch in source.records():
                 if not len(batch):
@@ -208,7 +210,7 @@ def read_sources(
                 progress("reading", links, None)
                 yield spill.reserve(links, len(batch)), batch
 
-    for _ in in_order(lambda item: spill.add(*item), numbered(), pool, threads):
+    for _ in in_order(lambda item: spill.add(*item), numbered(), pool, options.threads):
         pass
     return described
 
@@ -232,31 +234,8 @@ def why(report: Report) -> str:
     return f" ({reasons})" if reasons else "; give other sources, or --kind if they were not recognised"
 
 
-def describe(
-    writer: Writer,
-    pages: int,
-    links: int,
-    sources: list[dict[str, Any]],
-    report: Report,
-    options: BuildOptions,
-    sites: Sites,
-) -> dict[str, Any]:
-    """The manifest."""
-    platforms = options.platforms.read_bytes() if options.platforms else b""
-    return {
-        "format": FORMAT,
-        "id": digest("".join(f"{n}{a['digest']}" for n, a in sorted(writer.arrays.items())).encode())[:16],
-        "built": datetime.now(UTC).isoformat(timespec="seconds"),
-        "by": f"cocite {__version__}",
-        "pages": pages,
-        "links": links,
-        "aliases": writer.length("alias.page"),
-        "sites": writer.length("site.page"),
-        "hosts": writer.length("host.page"),
-        "sources": sources,
-        "options": {k: v for k, v in asdict(options).items() if k in ("anchors", "text")},
-        "public_suffix_list": sites.version(),
-        "platforms": digest(platforms) if platforms else "",
-        "skipped": dict(report.skipped),
-        "arrays": writer.arrays,
-    }
+def nothing_left(path: Path, report: Report, old: Any) -> BadSource | BadStore:
+    """The error of a store without pages."""
+    if old is None:
+        return BadSource("the sources hold no page that can be used" + why(report))
+    return BadStore(f"no page would be left in {path}: delete the folder instead")

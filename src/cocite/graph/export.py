@@ -35,6 +35,7 @@ class Format:
 
 FORMATS = {
     "edges": Format(export_text.write_edges, (".tsv", ".tsv.gz", ".tsv.zst")),
+    "csv": Format(export_text.write_csv, (".csv", ".csv.gz", ".csv.zst")),
     "parquet": Format(export_records.write_parquet_edges, (".parquet",)),
     "records": Format(export_records.write_records, (".jsonl", ".jsonl.gz", ".jsonl.zst")),
     "npz": Format(export_text.write_npz, (".npz",)),
@@ -49,7 +50,9 @@ def format_of(path: Path) -> str:
         if path.name.lower().endswith(form.endings):
             return name
     known = ", ".join(form.endings[0] for form in FORMATS.values())
-    raise BadParameter(f"cannot tell a format from the name {path.name}: end it in {known}, or give --format")
+    raise BadParameter(
+        f"cannot tell a format from the name {path.name}: end it in {known}, or give --format {'|'.join(FORMATS)}"
+    )
 
 
 def export(
@@ -60,8 +63,8 @@ def export(
     if name not in FORMATS:
         raise BadParameter(f"no format is called {name!r}: choose one of {', '.join(FORMATS)}")
     form = FORMATS[name]
-    if path == export_text.STDOUT and name != "edges":
-        raise BadParameter(f"only edges can be written to standard output: give a file name for {name}")
+    if path == export_text.STDOUT and name not in ("edges", "csv"):
+        raise BadParameter(f"only edges and csv can be written to standard output: give a file name for {name}")
     if path.is_dir():
         raise BadParameter(f"{path} is a folder: give the name of a file in it")
     if not path.absolute().parent.is_dir():

@@ -27,7 +27,7 @@ RELS = np.array([" ".join(word for word, bit in REL.items() if flags & bit) for 
 def write_records(graph: Graph, path: Path, progress: Progress) -> int:
     """Page records as Parquet, or as JSON Lines where the name says so; returns their number.
 
-    What records cannot say is left behind: which pages were removed for good, and pages that nothing links to any more.
+    What records cannot say is left behind: which pages were removed for good.
     """
     with mapped_addresses(graph, path, progress, marked=True) as known:
         batches = record_batches(graph, known, progress)

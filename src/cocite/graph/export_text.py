@@ -25,7 +25,7 @@ from cocite.graph.store import Graph
 
 STEP = 1 << 13
 STDOUT = Path("-")
-TAB, LINE_END, NOTHING = (pa.scalar(text, pa.large_string()) for text in ("\t", "\n", ""))
+TAB, COMMA, QUOTE, LINE_END, NOTHING = (pa.scalar(text, pa.large_string()) for text in ("\t", ",", '"', "\n", ""))
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -61,20 +61,38 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 def write_edges(graph: Graph, path: Path, progress: Progress) -> int:
     """`source<TAB>target` on every line, in page order, with the weight as a third column if any link has one."""
+    return write_rows(graph, path, progress, TAB)
+
+
+def write_csv(graph: Graph, path: Path, progress: Progress) -> int:
+    """The same with commas, every address in quotation marks (it may hold commas), under a header."""
+    return write_rows(graph, path, progress, COMMA)
+
+
+def write_rows(graph: Graph, path: Path, progress: Progress, mark: pa.Scalar) -> int:
+    """A line for every link."""
     weights, done = graph.array("out.weight"), 0
     room = None if path == STDOUT else path
     with mapped_addresses(graph, room, progress) as known, opened(path) as out:
+        if mark is COMMA:
+            out.write(b"source,target,weight\n" if len(weights) else b"source,target\n")
         for first, starts, links in graph.iter_links(STEP):
             degrees, total = np.diff(starts), len(links.targets)
-            source = known.take(pa.array(np.repeat(np.arange(first, first + len(degrees)), degrees)))
-            parts = [source, TAB, known.take(pa.array(links.targets.astype(np.int64)))]
+            ends = np.repeat(np.arange(first, first + len(degrees)), degrees), links.targets.astype(np.int64)
+            source, target = (known.take(pa.array(pages)) for pages in ends)
+            parts = [source, mark, target] if mark is TAB else [quoted(source), mark, quoted(target)]
             if len(weights):
-                parts += [TAB, pc.cast(pa.array(weights[done : done + total]), pa.large_string())]
+                parts += [mark, pc.cast(pa.array(weights[done : done + total]), pa.large_string())]
             text = pc.binary_join_element_wise(*parts, LINE_END, NOTHING)  # its buffer is the lines, one after another
             out.write(joined(text))
             done += total
             progress("writing links", total, graph.links)
     return done
+
+
+def quoted(texts: pa.Array) -> pa.Array:
+    """Texts in quotation marks, those within doubled."""
+    return pc.binary_join_element_wise(QUOTE, pc.replace_substring(texts, '"', '""'), QUOTE, NOTHING)
 
 
 def joined(texts: pa.Array) -> memoryview | bytes:
@@ -192,7 +210,7 @@ def write_npz(graph: Graph, path: Path, progress: Progress) -> int:
     small = {"indptr": starts_of_rows, "shape": np.array([graph.pages] * 2), "format": np.array(b"csr")}
     small["_is_array"] = np.array(True)
     with (
-        opened(path.with_name(path.name.removesuffix(".npz") + ".pages.txt.gz")) as names,
+        opened(rows_of(path)) as names,
         replacing(path) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     ):
@@ -213,6 +231,11 @@ def write_npz(graph: Graph, path: Path, progress: Progress) -> int:
             for _, own in rows(graph):
                 file.write(own.astype(value).tobytes())
     return graph.links
+
+
+def rows_of(path: Path) -> Path:
+    """The file of a matrix's addresses, a line for each row."""
+    return path.with_name(path.name.removesuffix(".npz") + ".pages.txt.gz")
 
 
 def write_header(file: IO[bytes], dtype: np.dtype[Any], length: int) -> None:

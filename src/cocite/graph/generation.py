@@ -78,6 +78,13 @@ class Writer:
             self._files[name][0].flush()
         return map_array(self.folder / f"{name}.bin", self.arrays[name])
 
+    def discard(self, name: str) -> None:
+        """Take an array back; what is mapped of it can still be read."""
+        if name in self._files:
+            self._files.pop(name)[0].close()
+        del self.arrays[name]
+        (self.folder / f"{name}.bin").unlink()
+
     def close(self) -> None:
         """Finish every array that is still open."""
         for name in list(self._files):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cocite.errors import BadAddress
+from cocite.errors import BadAddress, UnknownPage
 from cocite.graph.build import BuildOptions, Built, Progress, Source, build, no_progress
 from cocite.graph.store import Graph
 from cocite.kernels.addresses import fingerprint_of
@@ -31,11 +31,16 @@ def add(
 def remove(
     addresses: Iterable[str], path: Path, options: BuildOptions | None = None, progress: Progress = no_progress
 ) -> Built:
-    """Take pages out, with all links from and to them, for good: later adds leave them out too."""
+    """Take pages out, with all links from and to them, for good: later adds leave them out too.
+
+    Building the store again from its sources brings them back.
+    """
     graph = Graph(path)
     fingerprints = []
     for address in addresses:
-        fingerprints.append(int(graph.fingerprints[graph.find(address)]))
         with suppress(BadAddress):  # the address may be an alias, which goes too
             fingerprints.append(fingerprint_of(key(parse_query(address).canonical).encode()))
+            if graph.get(address) is None and fingerprints[-1] in graph.removed:
+                raise UnknownPage(f"{address[:200]!r} was removed already: leave it out; nothing was changed")
+        fingerprints.append(int(graph.fingerprints[graph.find(address)]))
     return build([], path, Report(), options, progress, old=graph, remove=np.array(fingerprints, np.uint64))

@@ -1,7 +1,4 @@
-"""An existing store as the first source of a build: its pages, links and texts, without their sources.
-
-Pages that nothing links or leads to and that have no record (their last link was replaced) are left behind.
-"""
+"""An existing store as the first source of a build: its pages, links and texts, without their sources."""
 
 from __future__ import annotations
 
@@ -14,9 +11,10 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 from cocite.graph.blocks import ALIAS, BY_CANONICAL, NOINDEX, STORED, Links, Records
-from cocite.graph.spill import LINK_TEXTS, TEXTS, Spill, spelling_orders
+from cocite.graph.names import read_keys
+from cocite.graph.spill import LINK_TEXTS, TEXTS, Spill
+from cocite.graph.spill_names import spelling_orders
 from cocite.graph.store import FETCHED, Graph
-from cocite.kernels import name_codec
 from cocite.kernels.hashing import copy_chosen
 from cocite.pages.key import APART
 
@@ -39,7 +37,6 @@ def put_all(old: Graph, spill: Spill, progress: Callable[[str, int, int | None],
     if not spill.text:
         columns.pop("text", None)
     aliases, alias_targets = old.array("alias.page"), old.array("alias.target")
-    led_to = np.unique(alias_targets)
     kind = old.array("page.kind")
     for first, starts, links in old.iter_links(STEP):
         count = len(starts) - 1
@@ -52,9 +49,7 @@ def put_all(old: Graph, spill: Spill, progress: Callable[[str, int, int | None],
         if len(spill.removed):
             targets = np.where(np.isin(targets, spill.removed), np.uint64(0), targets)
         gone = np.isin(fingerprints, spill.removed)
-        known = (old.out_degree[pages] > 0) | (old.in_degree[pages] > 0) | (kind[pages] > 0) | (lead > 0)
-        known |= np.isin(pages, led_to)
-        put_names(old, spill, first, known & ~gone, ((kind[pages] & FETCHED) > 0) | (lead > 0))
+        put_names(old, spill, first, ~gone, ((kind[pages] & FETCHED) > 0) | (lead > 0))
         number = spill.reserve(len(targets), count)
         own = fingerprints.copy()
         # Pages known from links only have no record: nothing of theirs may compete with a record that is added.
@@ -88,19 +83,8 @@ def column_part(old: Graph, name: str, pages: NDArray[np.int64], dtype: type[np.
 def put_names(old: Graph, spill: Spill, first: int, kept: NDArray[np.bool_], own: NDArray[np.bool_]) -> None:
     """Names of the kept pages from `first` on; `own` are those with a record, which spells them."""
     count = len(kept)
-    names, offsets = old.names, np.zeros(count + 1, np.int64)
-    size = 128 * count
-    while True:
-        data = np.empty(size, np.uint8)
-        buffer = np.empty(name_codec.LONGEST_KEY, np.uint8)
-        done = name_codec.decode_names(
-            names.words, names.block, names.table, names.shared_table, first, count, buffer, data, offsets
-        )
-        if done < 0:
-            raise BadStore(f"{old.path} is damaged: run cocite check -i {old.path}")
-        if done == count:
-            break
-        size *= 2
+    names = old.names
+    data, offsets = read_keys((names.words, names.block, names.table, names.shared_table), first, count)
     chosen, ends = np.empty(int(offsets[-1]), np.uint8), np.empty(int(kept.sum()) + 1, np.int64)
     used = copy_chosen(data, offsets, kept, chosen, ends)
     spelling = old.array("name.spelling")[first : first + count][kept]
@@ -109,7 +93,7 @@ def put_names(old: Graph, spill: Spill, first: int, kept: NDArray[np.bool_], own
     for i in np.flatnonzero(spelling == APART).tolist():
         shown[i] = old.address(int(places[i]))
     orders = np.where(own[kept], spelling_orders(spelling, own=True), spelling_orders(spelling, own=False))
-    spill.put_names(f"old-{first}", chosen[:used], ends, orders, old.fingerprints[first : first + count][kept], shown)
+    spill.names.put(f"old-{first}", chosen[:used], ends, orders, old.fingerprints[first : first + count][kept], shown)
 
 
 class TextCursor:

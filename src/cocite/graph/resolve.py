@@ -18,6 +18,7 @@ from cocite.graph.blocks import (
     Links,
     Records,
     in_sequence,
+    load_attributes,
     load_links,
     load_numbers,
     load_records,
@@ -46,11 +47,11 @@ class Resolved:
         self.threads = threads
         self.alias = np.zeros(0, np.uint32)  # where every page leads, empty if all lead to themselves
         self.best_record = np.zeros(0, np.uint32)
-        self.shift = 4  # a cell is 2^shift pages; borders of cells are borders of shared offsets
-        while pages >> self.shift >= CELLS:
-            self.shift += 1
+        self.captured = np.zeros(0, np.uint32)
+        self.shift = cell_shift(pages)
         self.out_cells = np.zeros((pages >> self.shift) + 1, np.int64)  # links by cell of their source, nearly exact
         self.in_cells = np.zeros_like(self.out_cells)
+        self._renumbered = np.zeros(0, np.uint32)  # from the numbers that the blocks have; empty if those still hold
         self.symbols = np.zeros(link_codec.SYMBOLS, np.int64)  # a sample of what the code of links out has to write
 
     def number(self, fingerprints: NDArray[np.uint64], memory: int, progress: Callable[[int], None]) -> None:
@@ -103,8 +104,7 @@ class Resolved:
         into = np.bincount((targets >> self.shift)[targets != MISSING], minlength=cells)
         symbols = np.zeros_like(self.symbols)
         sample = records.first_link[: int(np.searchsorted(records.first_link, SAMPLE)) + 1]
-        flat = np.full(link_codec.SYMBOLS + 1, 6, np.uint8)
-        link_codec.count_symbols(targets, links.attribute, sample, pages, flat, symbols)
+        count_sample(targets, links.attribute, sample, pages, symbols)
         return [out, into, symbols]
 
     def blocks(self) -> Iterator[tuple[int, Path, Records, NDArray[np.uint32], NDArray[np.uint32]]]:
@@ -113,12 +113,49 @@ class Resolved:
         for file in self.spill.block_files():
             records = load_records(file)
             count = len(records.fingerprint)
-            numbers = load_numbers(file.with_suffix(".pages"))
+            numbers = self._current(load_numbers(file.with_suffix(".pages")))
             yield first, file, records, numbers[:count], numbers[count:]
             first += count
 
-    def choose_records(self, writer: Writer, undated: int) -> None:
-        """Let captures of one page compete, collect aliases, and write what is kept of the records themselves."""
+    def targets(self, file: Path) -> NDArray[np.uint32]:
+        """The pages that the links of a block lead to."""
+        return self._current(load_numbers(file.with_suffix(".targets")))
+
+    def _current(self, numbers: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        if not len(self._renumbered):
+            return numbers
+        missing = numbers == MISSING
+        return np.where(missing, np.uint32(MISSING), self._renumbered[np.where(missing, 0, numbers)])
+
+    def keep_only(self, kept: NDArray[np.bool_]) -> None:
+        """Go on with some of the pages, which get new numbers; links that count lead to none of the others."""
+        numbers = np.cumsum(kept, dtype=np.int64) - 1
+        self._renumbered = np.where(kept, numbers, MISSING).astype(np.uint32)
+        self.pages = int(numbers[-1]) + 1
+        self.best_record, self.captured = self.best_record[kept], self.captured[kept]
+        if len(self.alias):
+            self.alias = self._renumbered[self.alias[kept]]
+        of_cell = np.maximum(numbers[:: 1 << self.shift], 0)  # a cell's links go with its first page
+        self.shift = cell_shift(self.pages)
+        for name in ("out_cells", "in_cells"):
+            cells = np.zeros((self.pages >> self.shift) + 1, np.int64)
+            old = getattr(self, name)[: len(of_cell)]
+            np.add.at(cells, of_cell >> self.shift, old)
+            setattr(self, name, cells)
+
+    def measure_again(self) -> None:
+        """Take the sample of symbols from links that count alone, so that the same links get the same code."""
+        self.symbols[:] = 0
+        for first, file, records, page, _ in self.blocks():
+            rows = int(np.searchsorted(records.first_link, SAMPLE))
+            taken = self.taken(first, records, page)[:rows]
+            sizes = np.diff(records.first_link[: rows + 1])
+            links = np.repeat(taken, sizes)
+            sample = self.targets(file)[: len(links)][links], load_attributes(file, len(links))[links]
+            count_sample(*sample, np.append(0, np.cumsum(sizes[taken])), page[:rows][taken], self.symbols)
+
+    def choose_records(self, undated: int) -> None:
+        """Let captures of one page compete, and collect aliases."""
         n = self.pages
         best_order, self.best_record = np.zeros(n, np.uint64), np.full(n, MISSING, np.uint32)
         aliases = False
@@ -127,19 +164,17 @@ class Resolved:
             partial = (records.kind & PARTIAL) > 0
             order = capture_order(records, undated)
             sorting.choose_records(in_sequence(records), page, order, partial, first, best_order, self.best_record)
-        captured = np.zeros(n, np.uint32)
+        self.captured = np.zeros(n, np.uint32)
         if aliases:
-            self._find_aliases(captured, undated, best_order)
-        del best_order
-        self._write_kinds(writer, captured)
+            self._find_aliases(undated, best_order)
 
-    def _find_aliases(self, captured: NDArray[np.uint32], undated: int, best_order: NDArray[np.uint64]) -> None:
+    def _find_aliases(self, undated: int, best_order: NDArray[np.uint64]) -> None:
         """Fill `alias`; of a circle the first page that has a capture is the end, or the first page of all."""
         n = self.pages
         alias, circle = np.arange(n, dtype=np.uint32), np.full(n, MISSING, np.uint32)
         for first, _, records, page, lead in self.blocks():
-            leads = self._won(first, page) & ((records.kind & ALIAS) > 0) & (lead != MISSING)
-            alias[page[leads]], captured[page[leads]] = lead[leads], records.captured[leads]
+            leads = self.won(first, page) & ((records.kind & ALIAS) > 0) & (lead != MISSING)
+            alias[page[leads]], self.captured[page[leads]] = lead[leads], records.captured[leads]
         if sorting.find_circles(alias, circle):
             members = np.flatnonzero(circle != MISSING)
             self.best_record[members], best_order[members] = MISSING, 0
@@ -155,9 +190,9 @@ class Resolved:
         if sorting.resolve_aliases(alias):
             self.alias = alias
 
-    def _write_kinds(self, writer: Writer, captured: NDArray[np.uint32]) -> None:
+    def write_records(self, writer: Writer) -> None:
         """Write where aliases lead, and kind, date, status and language of pages that have a record."""
-        n = self.pages
+        n, captured = self.pages, self.captured
         kind, status, language = np.zeros(n, np.uint8), np.zeros(n, np.uint16), np.zeros(n, np.uint32)
         for first, _, records, page, _ in self.blocks():
             taken, partial = self.taken(first, records, page), (records.kind & PARTIAL) > 0
@@ -177,7 +212,8 @@ class Resolved:
             if values.any():
                 writer.append(name, values)
 
-    def _won(self, first: int, page: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    def won(self, first: int, page: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Which records are those that count among the captures of their page."""
         known = page != MISSING
         numbers = np.arange(first, first + len(page), dtype=np.uint32)
         won: NDArray[np.bool_] = known & (self.best_record[np.where(known, page, 0)] == numbers)
@@ -185,12 +221,32 @@ class Resolved:
 
     def taken(self, first: int, records: Records, page: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Which records' links count: the winners' and the partial ones', unless the page is an alias."""
-        taken: NDArray[np.bool_] = (self._won(first, page) | ((records.kind & PARTIAL) > 0)) & (page != MISSING)
+        taken: NDArray[np.bool_] = (self.won(first, page) | ((records.kind & PARTIAL) > 0)) & (page != MISSING)
         taken &= (records.kind & ALIAS) == 0
         if len(self.alias):
             safe = np.where(page == MISSING, 0, page)
             taken &= self.alias[safe] == safe
         return taken
+
+
+def cell_shift(pages: int) -> int:
+    """A cell is 2^shift pages: not too many cells, and borders of cells are borders of shared offsets."""
+    shift = 4
+    while pages >> shift >= CELLS:
+        shift += 1
+    return shift
+
+
+def count_sample(
+    targets: NDArray[np.uint32],
+    attributes: NDArray[np.uint32],
+    starts: NDArray[np.int64],
+    pages: NDArray[np.uint32],
+    symbols: NDArray[np.int64],
+) -> None:
+    """Add up the symbols that the code of links out has to write for some lists."""
+    flat = np.full(link_codec.SYMBOLS + 1, 6, np.uint8)
+    link_codec.count_symbols(targets, attributes, starts, pages, flat, symbols)
 
 
 def numbers_of(file: Path, suffix: str, count: int, first: bool) -> NDArray[np.uint32]:

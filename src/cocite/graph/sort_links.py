@@ -11,14 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadStore
-from cocite.graph.arrays import PER_BASE
-from cocite.graph.blocks import PARTIAL, load_links, load_numbers, load_records
+from cocite.graph.bit_stream import BitStream, encode
+from cocite.graph.blocks import PARTIAL, Records, load_links
+from cocite.graph.buckets import Buckets, Columns
 from cocite.graph.generation import Writer
 from cocite.graph.huffman import Code
 from cocite.graph.ordered import in_order
@@ -28,121 +28,20 @@ from cocite.kernels import link_codec, sorting
 BYTES_PER_LINK = 64
 """What sorting one link of a bucket takes in memory, all arrays together."""
 NO_ATTRIBUTES = np.zeros(0, np.uint32)
+CAUSES = ("repeated", "to_itself", "replaced", "unusable")
+"""Why links are left out: the page has the same link before; it is a link of the page to itself; its capture does not
+count (a newer one does, or the page only leads elsewhere); its address is no page, or that of a removed one."""
 NO_LINE = np.uint32(0xFFFFFFFF)
 """Place of a link whose record has no texts that count."""
 
 
-@dataclass(slots=True)
-class Buckets:
-    """Ranges of pages with at most so many links; borders lie on cells."""
+class Scattered(NamedTuple):
+    """The records and links of a block by bucket of their source."""
 
-    borders: list[int]  # page numbers: bucket b is [borders[b], borders[b + 1])
-    of_cell: NDArray[np.int64]
-
-    @property
-    def count(self) -> int:
-        """How many buckets there are."""
-        return len(self.borders) - 1
-
-    @classmethod
-    def cut(cls, cells: NDArray[np.int64], shift: int, pages: int, most: int) -> Buckets:
-        """Cut where another cell would make more than `most` links."""
-        borders, links = [0], 0
-        of_cell = np.zeros(len(cells), np.int64)
-        for cell, count in enumerate(cells.tolist()):
-            if links and links + count > most:
-                borders.append(cell << shift)
-                links = 0
-            links += count
-            of_cell[cell] = len(borders) - 1
-        borders.append(pages)
-        return cls(borders, of_cell)
-
-
-class Columns:
-    """Arrays of one bucket that grow on disk."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir()
-        self._folder = folder
-        self._files: dict[str, IO[bytes]] = {}
-        self._types: dict[str, np.dtype[Any]] = {}
-
-    def append(self, name: str, values: NDArray[Any]) -> None:
-        """Add values to the end of an array."""
-        if name not in self._files:
-            self._files[name] = (self._folder / name).open("wb")
-            self._types[name] = values.dtype
-        self._files[name].write(np.ascontiguousarray(values).data)
-
-    def close(self) -> None:
-        """No more values will come."""
-        for file in self._files.values():
-            file.close()
-
-    def read(self, name: str, missing: type[np.generic]) -> NDArray[Any]:
-        """An array, empty if it has no value."""
-        return np.fromfile(self._folder / name, self._types[name]) if name in self._types else np.zeros(0, missing)
-
-    def remove(self) -> None:
-        """Free the disk space."""
-        for name in self._files:
-            (self._folder / name).unlink()
-        self._folder.rmdir()
-
-
-class BitStream:
-    """Writes the lists of one direction: words, offsets, degrees."""
-
-    def __init__(self, writer: Writer, name: str) -> None:
-        self._writer = writer
-        self._name = name
-        self._bits = 0
-        self._links = 0
-        self._carry = np.zeros(0, np.uint64)  # the last, unfilled word
-
-    def append(
-        self, words: NDArray[np.uint64], bits: int, ends: NDArray[np.int64], degrees: NDArray[np.uint32]
-    ) -> None:
-        """Add encoded lists of further pages (a multiple of PER_BASE of them, or the last)."""
-        starts = np.append(0, ends[:-1]) + self._bits if len(ends) else np.zeros(0, np.int64)
-        self._put_offsets(starts)
-        self._writer.append(f"{self._name}.degree", degrees)
-        if self._name == "out":
-            before = np.append(0, np.cumsum(degrees, dtype=np.int64)[:-1]) if len(degrees) else np.zeros(0, np.int64)
-            self._writer.append("out.first", (before[::PER_BASE] + self._links).astype(np.uint64))
-            self._links += int(degrees.sum(dtype=np.int64))
-        used = words[: (bits + 63) >> 6]
-        shift = np.uint64(self._bits & 63)
-        if shift:
-            moved = np.append(used << shift, np.uint64(0))
-            moved[1:] |= used >> (np.uint64(64) - shift)
-            moved[0] |= self._carry[0]
-            used = moved
-        self._bits += bits
-        whole = (self._bits >> 6) - self._writer.length(f"{self._name}.words")
-        self._writer.append(f"{self._name}.words", used[:whole])
-        self._carry = used[whole : whole + 1] if self._bits & 63 else np.zeros(0, np.uint64)
-
-    def _put_offsets(self, starts: NDArray[np.int64]) -> None:
-        bases = starts[::PER_BASE]
-        offsets = starts - np.repeat(bases, PER_BASE)[: len(starts)]
-        if len(offsets) and offsets.max() >= 1 << 32:
-            raise BadStore(
-                "the lists of sixteen neighbouring pages take more than 512 MiB: split the source into several stores"
-            )
-        self._writer.append(f"{self._name}.base", bases.astype(np.uint64))
-        self._writer.append(f"{self._name}.offset", offsets.astype(np.uint32))
-
-    def close(self, pages: int) -> None:
-        """Write the end of the last list, the unfilled word, and the spare word that decoders may look at."""
-        if pages % PER_BASE == 0:
-            self._writer.append(f"{self._name}.base", np.array([self._bits], np.uint64))
-            self._writer.append(f"{self._name}.offset", np.zeros(1, np.uint32))
-        else:
-            base = int(self._writer.map(f"{self._name}.base")[-1])
-            self._writer.append(f"{self._name}.offset", np.array([self._bits - base], np.uint32))
-        self._writer.append(f"{self._name}.words", np.append(self._carry, np.uint64(0)))
+    columns: dict[str, NDArray[Any]]
+    rows: NDArray[np.int64]  # where each bucket's records begin
+    kept: NDArray[np.int64]  # where each bucket's links begin
+    usable: NDArray[np.int64]  # links to pages: of records that do not count, and of those that do
 
 
 @dataclass(slots=True)
@@ -166,9 +65,10 @@ class LinkSorter:
         self.writer = writer
         self.folder = resolved.spill.folder
         self.most = max(1 << 16, memory // (resolved.threads + 1) // BYTES_PER_LINK)
+        self.left_out = dict.fromkeys(CAUSES, 0)
 
     def sort(self, progress: Callable[[str, int], None]) -> int:
-        """Write links out and links in; returns how many links there are."""
+        """Write links out and links in; returns how many links there are. `left_out` counts the others by cause."""
         r = self.resolved
         out_buckets = Buckets.cut(r.out_cells, r.shift, r.pages, self.most)
         in_buckets = Buckets.cut(r.in_cells, r.shift, r.pages, self.most)
@@ -176,21 +76,21 @@ class LinkSorter:
         by_target = [Columns(self.folder / f"in-{b}") for b in range(in_buckets.count)]
         links = self._write_out(by_source, by_target, out_buckets, in_buckets, progress)
         self._write_in(by_target, in_buckets, progress)
+        self.left_out["repeated"] = r.spill.links - links - sum(self.left_out.values())
         return links
 
     def _scatter(self, buckets: Buckets, progress: Callable[[str, int], None]) -> list[Columns]:
         """Bring records and links into files by the bucket of their source."""
         r = self.resolved
-        files = [Columns(self.folder / f"out-{b}") for b in range(buckets.count)]
+        files, found = [Columns(self.folder / f"out-{b}") for b in range(buckets.count)], 0
 
-        def work(item: tuple[int, Path]) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64], NDArray[np.int64]]:
-            first, file = item
-            records, links = load_records(file), load_links(file)
-            pages = load_numbers(file.with_suffix(".pages"))[: len(records.fingerprint)]
-            targets = load_numbers(file.with_suffix(".targets"))
+        def work(item: tuple[int, Path, Records, NDArray[np.uint32]]) -> Scattered:
+            first, file, records, pages = item
+            links, targets = load_links(file), r.targets(file)
             for suffix in (".links", ".targets"):  # not needed again; what is not yet on disk need not be written
                 file.with_suffix(suffix).unlink()
             taken = r.taken(first, records, pages)
+            usable = np.bincount(np.repeat(taken, np.diff(records.first_link))[links.target != 0], minlength=2)
             sorting.follow_aliases(pages, taken, records.first_link, targets, r.alias)
             rows, kept = np.zeros(buckets.count + 1, np.int64), np.zeros(buckets.count + 1, np.int64)
             sorting.count_rows(pages, taken, records.first_link, targets, buckets.of_cell, r.shift, rows[1:], kept[1:])
@@ -210,10 +110,14 @@ class LinkSorter:
                 places = (link - starts[link]).astype(np.uint32)
                 of_partial = np.repeat((records.kind & PARTIAL) > 0, np.diff(records.first_link))
                 columns["position"] = np.where(of_partial[link], NO_LINE, places)
-            return {"source": row_source, "count": row_count, **columns}, rows, kept
+            return Scattered({"source": row_source, "count": row_count, **columns}, rows, kept, usable)
 
-        firsts = ((first, file) for first, file, *_ in r.blocks())
-        for columns, rows, kept in in_order(work, firsts, r.pool, r.threads):
+        blocks = ((first, file, records, page) for first, file, records, page, _ in r.blocks())
+        for columns, rows, kept, usable in in_order(work, blocks, r.pool, r.threads):
+            replaced, taken = usable.tolist()
+            found += replaced + taken
+            self.left_out["replaced"] += replaced
+            self.left_out["to_itself"] += taken - int(kept[-1])
             for b, file in enumerate(files):
                 for name, values in columns.items():
                     cut = rows if name in ("source", "count") else kept
@@ -222,6 +126,7 @@ class LinkSorter:
             progress("sorting links", int(kept[-1]))
         for file in files:
             file.close()
+        self.left_out["unusable"] = r.spill.links - found
         return files
 
     def _write_out(
@@ -323,15 +228,3 @@ class LinkSorter:
             progress("encoding links in", int(degrees.sum(dtype=np.int64)))
         stream.close(r.pages)
         self.writer.append("in.code", code.lengths)
-
-
-def encode(
-    targets: NDArray[np.uint32], attributes: NDArray[np.uint32], starts: NDArray[np.int64], low: int, code: Code
-) -> tuple[NDArray[np.uint64], int, NDArray[np.int64]]:
-    """Lists of pages from `low` on as (words, bits used, bit where each list ends)."""
-    worst = 12 + link_codec.RAW_BITS + 32 + (38 if len(attributes) else 0)
-    words = np.zeros(len(targets) * worst // 64 + 2, np.uint64)
-    ends = np.zeros(len(starts) - 1, np.int64)
-    bases = np.arange(low, low + len(starts) - 1, dtype=np.uint32)
-    bits = link_codec.encode_lists(targets, attributes, starts, bases, code.codes, code.lengths, words, ends)
-    return words, int(bits), ends

@@ -71,8 +71,8 @@ def edges_among(out, nodes, known, starts, targets, whole, refused, unit, table,
     """All links from one node to another of a different unit: edge_starts[i]:edge_starts[i + 1] are those of node i.
 
     The lists of the first `known` nodes, where `whole`, are as `read_parents` left them; `table` and `marks` are as
-    `tabulate` left them, `unit` has the unit of every node. `ends` must have room for one more than there can be. Returns how many there
-    are, or DAMAGED.
+    `tabulate` left them, `unit` has the unit of every node. `ends` must have room for one more than there can be.
+    Returns how many there are, or DAMAGED.
     """
     count = np.int64(0)
     none = np.empty(0, np.uint32)

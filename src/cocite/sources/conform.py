@@ -49,7 +49,7 @@ def conform(batch: pa.RecordBatch, report: Report, name: str = "", dictionaries:
 
 def _links(column: pa.Array, report: Report, name: str, dictionaries: bool) -> pa.Array | None:
     """Lists of link objects or of bare addresses; links without an address are counted and left out."""
-    parts = _list_parts(column)
+    parts = list_parts(column)
     if parts is None:
         return None
     offsets, items = parts
@@ -94,7 +94,7 @@ def _link_field(column: pa.Array | None, field: pa.Field, count: int, report: Re
 
 
 def _headings(column: pa.Array) -> pa.Array | None:
-    parts = _list_parts(column)
+    parts = list_parts(column)
     if parts is None:
         return None
     offsets, items = parts
@@ -104,7 +104,7 @@ def _headings(column: pa.Array) -> pa.Array | None:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pc.fill_null(texts, ""))
 
 
-def _list_parts(column: pa.Array) -> tuple[np.ndarray[Any, np.dtype[np.int64]], pa.Array] | None:
+def list_parts(column: pa.Array) -> tuple[np.ndarray[Any, np.dtype[np.int64]], pa.Array] | None:
     """Offsets and items of a list of any kind; a null list is an empty one."""
     kinds = pa.types
     if kinds.is_list_view(column.type) or kinds.is_large_list_view(column.type):

@@ -135,7 +135,7 @@ def _pages(job: Job, report: Report) -> Iterator[Page]:
                     report.skip(message["skip"], message["example"], message["count"])
                 else:
                     if message["left"]:
-                        report.read["addresses left at the page limit"] += message["left"]
+                        report.read["address left at the page limit"] += message["left"]
                     return
             raise BadSource(f"the crawl broke off: {_last_line(log, process)} (what came before is good)")
         finally:

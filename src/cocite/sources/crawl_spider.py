@@ -34,7 +34,7 @@ from cocite.sources.crawl_guard import guarded, web_address
 from cocite.sources.crawl_output import Output
 from cocite.sources.crawl_robots import REDIRECTS, RobotsRules, slow_down
 from cocite.sources.html import read_html
-from cocite.sources.records import Page
+from cocite.sources.records import Page, Report
 
 GONE = frozenset([404, 410])
 PERMANENT = frozenset([301, 308])
@@ -128,7 +128,10 @@ class PageSpider(Spider):
 
     def _read_page(self, response: Response, fetch: Fetch) -> None:
         hint = charset(response.headers)
-        page = read_html(response.body, fetch.url, encoding_hint=hint, text=self.job.text)
+        unread = Report()
+        page = read_html(response.body, fetch.url, encoding_hint=hint, text=self.job.text, report=unread)
+        for reason, count in unread.skipped.items():
+            self.out.skip(reason, unread.example[reason], count)
         if page.redirect:  # by <meta http-equiv=refresh>
             self._redirected(fetch, response.status, page.redirect)
             return

@@ -6,9 +6,10 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cocite.errors import BadSource
+from cocite.sources.edge_evidence import looks_like
 
 # Names of columns, in lower case and without marks: `From Node-ID` is `fromnodeid`.
 _WHAT = r"(?:node|page|url|uri|id|name|address|host|domain|site|paper)"
@@ -41,6 +42,7 @@ class Layout:
     weight: int | None
     comments: bool
     names: tuple[str, ...] = ()  # of the columns, if there is a header
+    looks: str = ""  # what the file looks like if there is nothing to show that it is an edge list
 
     @property
     def linked(self) -> bool:
@@ -69,7 +71,7 @@ def layout(
 ) -> Layout:
     """The layout of a file that begins with `head`. `columns` names (or numbers, from 0) source, target and weight.
 
-    With `strict`, nearly all lines must have the same number of columns, as they do not in prose.
+    With `strict`, nearly all lines must have the same number of columns, as they do not in prose, and `looks` is set.
     """
     lines, comments = _data_lines(head)
     if not lines:
@@ -92,7 +94,10 @@ def layout(
     if columns is None and not header and width > 2:
         numbers = sum(_NUMBER.fullmatch(row[2]) is not None for row in even)
         weight = 2 if numbers >= MOST * len(even) else None
-    return Layout(delimiter, width, header, source, target, weight, comments, tuple(first) if header else ())
+    found = Layout(delimiter, width, header, source, target, weight, comments, tuple(first) if header else ())
+    if not strict or header:
+        return found
+    return replace(found, looks=looks_like(delimiter, width, [(row[source], row[target]) for row in even]))
 
 
 def pick_columns(

@@ -39,10 +39,6 @@ def _is_host(texts: pa.Array) -> pa.Array:
     return pa.array(answer)
 
 
-def _prefixed(texts: pa.Array, but: pa.Array, prefix: str) -> pa.Array:
-    return pc.if_else(but, texts, pc.binary_join_element_wise(prefix, texts, ""))
-
-
 @lru_cache(maxsize=1 << 14)
 def _known(suffix: str) -> bool:
     """Whether hosts may end so. Asked once per ending instead of once per host, which took most of the time."""

@@ -11,10 +11,12 @@ import re
 
 import can_ada
 
+from cocite.sources.escapes import plain
 from cocite.sources.html_blocks import number_blocks
 from cocite.sources.html_encoding import decode
 from cocite.sources.html_tokens import tokens
 from cocite.sources.html_walk import Walk
+from cocite.sources.link_list import UNREADABLE, meant_for_web
 from cocite.sources.records import Link, Page, Report
 
 MAX_CONTENT = 16 << 20
@@ -37,12 +39,10 @@ _LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_]|$)")
 _MARKS = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|script|div|table|a\s|p>)", re.IGNORECASE)
 _FROM_ROOT = re.compile(r"/[\w.~!$&()*+,;=:@-][\w.~!$&()*+,;=:@/-]*+(?:\?[\w.~!$&()*+,;=:@/?%-]*+)?+", re.ASCII)
 """References from the root of the site, which resolving does not change; a third of the time of going the long way."""
-_UNREADABLE = re.compile(r"\s*(?:https?:|//)", re.IGNORECASE)
 _SELF_CLOSED = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*+)((?:\s[^<>/]*+(?:/(?!>)[^<>/]*+)*+)?)/>")
 _VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "wbr")
 )
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def read_html(
@@ -55,10 +55,10 @@ def read_html(
     """
     walk = Walk()
     walk.read(tokens(_source(content, encoding_hint)))
-    page = Page(url, title=_clean(walk.title or "")[:MAX_TITLE])
+    page = Page(url, title=plain(walk.title or "")[:MAX_TITLE])
     base, nofollow = read_head(walk.head, page)
-    page.links = _resolved(walk.links, base, report)
-    page.headings = [_clean(heading) for heading in number_blocks(page.links, walk.groups)]
+    page.links = _resolved(walk.links, url, base, report)
+    page.headings = [plain(heading) for heading in number_blocks(page.links, walk.groups)]
     if nofollow:
         add_nofollow(page)
     pieces = walk.main_text()
@@ -128,11 +128,7 @@ def _main_text(pieces: list[str]) -> str:
         room -= len(part) + 1
         if room < 0:
             break
-    return _clean(" ".join(parts)[:MAX_TEXT].strip())
-
-
-def _clean(text: str) -> str:
-    return text if text.isprintable() else _CONTROLS.sub(" ", text).strip()
+    return plain(" ".join(parts)[:MAX_TEXT].strip())
 
 
 def read_head(head: list[tuple[str, dict[str, str]]], page: Page) -> tuple[can_ada.URL | None, bool]:
@@ -169,7 +165,7 @@ def _refreshed(content: str, base: can_ada.URL | None, url: str) -> str:
     return "" if address.partition("#")[0] == url.partition("#")[0] else address
 
 
-def _resolved(links: list[Link], base: can_ada.URL | None, report: Report | None) -> list[Link]:
+def _resolved(links: list[Link], url: str, base: can_ada.URL | None, report: Report | None) -> list[Link]:
     """The links that lead to web pages, with their absolute addresses."""
     known: dict[str, str] = {}
     kept = []
@@ -186,12 +182,12 @@ def _resolved(links: list[Link], base: can_ada.URL | None, report: Report | None
         if address:
             link.url = address
             if not link.text.isprintable():
-                link.text = _clean(link.text)
+                link.text = plain(link.text)
             if link.context and not link.context.isprintable():
-                link.context = _clean(link.context)
+                link.context = plain(link.context)
             kept.append(link)
-        elif report is not None and _UNREADABLE.match(href):
-            report.read["links whose address cannot be read"] += 1
+        elif report is not None and meant_for_web(href):
+            report.skip(UNREADABLE, f"{href} on {url}")
     return kept
 
 

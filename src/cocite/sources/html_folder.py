@@ -42,7 +42,7 @@ def read_html_folder(path: Path, report: Report, *, base: str | None, text: bool
         found = True
         address = _address(path, file, base, hosts)
         if address is None:  # HTTrack's own start page
-            report.read["HTML files outside the folders that are named after hosts"] += 1
+            report.read["HTML file outside the folders that are named after hosts"] += 1
             continue
         page = _read(file, address, report, text)
         if page is not None:

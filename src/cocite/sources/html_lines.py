@@ -71,7 +71,8 @@ class Lines:
         if len(pieces) > self.unit:
             if self.words:
                 self.words = False
-                self.settle_words()
+                if self.spans or self.bold or self.bold_from >= 0 or self.link is not None:
+                    self.settle_words()
             pieces.append(BREAK)
             self.unit = len(pieces)
         if self.spans:

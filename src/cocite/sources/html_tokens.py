@@ -36,7 +36,7 @@ _SELECT = rf"select(?={_ENDS_NAME}){_ATTRIBUTES}{_TAG_END}(?:[^<]++|<(?!{_ENDS_S
 
 _RAW_NAMES = ("style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
 _RAW_ELEMENTS = "|".join([_SCRIPT, _SELECT, *map(_raw, _RAW_NAMES), rf"plaintext(?={_ENDS_NAME}).*+"])
-_RAW = rf"(?=[sStTxXiInNpP])(?i:{_RAW_ELEMENTS})"
+_RAW = rf"(?=[sS][cCeEtT]|[tT][eEiI]|[xX][mM]|[iI][fF]|[nN][oO]|[pP][lL])(?i:{_RAW_ELEMENTS})"  # no try for <td>, <tr>
 _TAG = rf"(/?+[a-zA-Z][^\t\n\f\r />]*+)(?:>|({_ATTRIBUTES}){_TAG_END})"
 _COMMENT = r"!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+(?:--!?>)?+)"
 _BOGUS = r"[!?/][^>]*+>?+"

@@ -19,8 +19,11 @@ def page_of(line: bytes, number: int, report: Report) -> Page | None:
     """The page of one line of JSON; None, and counted, where there is none."""
     try:
         record = json.loads(_decoded(line, number, report))
-    except (ValueError, RecursionError) as error:
-        report.skip("line that is not JSON", f"line {number}: {error}")
+    except json.JSONDecodeError as error:
+        report.skip("line that is not JSON", f"line {number}, character {error.pos + 1}: {error.msg}")
+        return None
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists thousands deep
+        report.skip("line that is not JSON", f"line {number}: too long a number, or too deeply nested")
         return None
     if not isinstance(record, dict):
         report.skip("record that is not an object", f"line {number}: {line[:80].decode('utf-8', 'replace')}")
@@ -76,6 +79,9 @@ def _flag(value: object, report: Report) -> bool | None:
 def _headings(value: object, report: Report) -> list[str] | None:
     if not isinstance(value, list):
         return None
+    for heading in value:
+        if not isinstance(heading, str | None):
+            report.skip("heading of the wrong type", str(heading)[:80])
     return [heading if isinstance(heading, str) else "" for heading in value]
 
 

@@ -15,7 +15,7 @@ from urllib.parse import quote, urljoin
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import open_bytes
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, Report, cut
 
 MAX_FILE = 32 << 20
 """Bytes of one list; the longest known lists have 2 MB."""
@@ -23,8 +23,12 @@ MAX_FILE = 32 << 20
 MAX_FOLDERS = 8  # names that a section's heading shows of the folders around it
 MAX_NAME = 200
 
+UNREADABLE, NO_PAGE = "link whose address cannot be read", "link that leads to no web page"
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _WEB = re.compile(r"https?://[^\s/]", re.IGNORECASE)
+_STORE_POINTER = re.compile(rb"g[0-9]{6,} [0-9a-f]{32}\n")  # see graph/FORMAT.md
+_MEANT_FOR_WEB = re.compile(r"\s*(?:https?:|//)", re.IGNORECASE)
 _NOT_IN_ADDRESS = re.compile(r"[\x00-\x20]*[\n\r\t][\x00-\x20]*")  # browsers take line ends and tabs out
 
 
@@ -46,6 +50,19 @@ def web_link(page: str, href: str) -> str | None:
     if (mark and address == page.partition("#")[0]) or not _WEB.match(absolute):
         return None
     return absolute
+
+
+def meant_for_web(href: str) -> bool:
+    """Whether a link should have led to a web page, as `mailto:` and `javascript:` should not."""
+    return _MEANT_FOR_WEB.match(href) is not None
+
+
+def leave_out(href: str, page: str, report: Report) -> None:
+    """Count a link that is not kept: a mistake if it was meant for another web page, else only noted."""
+    if meant_for_web(href) and "#" not in href:  # with a fragment it may have been meant for the page itself
+        report.skip(UNREADABLE, f"{href} on {page}")
+    else:
+        report.read[NO_PAGE] += 1
 
 
 def whole(path: Path, report: Report) -> bytes | None:
@@ -84,7 +101,7 @@ def own_address(path: Path, content: bytes, base: str | None) -> str:
 def checked_base(base: str) -> str:
     """A base address, or an error that says what one looks like."""
     if not _WEB.match(base.strip()):
-        raise BadSource(f"--base {base!r} is no web address: give one such as https://example.org/notes/")
+        raise BadSource(f"--base {cut(base)!r} is no web address: give one such as https://example.org/notes/")
     return base.strip()
 
 
@@ -93,10 +110,22 @@ def under(base: str, folder: Path, path: Path) -> str:
     return base.rstrip("/") + "/" + quote(os.fsencode(path.relative_to(folder).as_posix()))
 
 
+def is_store(folder: Path) -> bool:
+    """Whether a folder is one of cocite's own stores, told by the file that names its current generation."""
+    pointer = folder / "CURRENT"
+    try:
+        if not pointer.is_file():  # a pipe of that name would never end
+            return False
+        with pointer.open("rb") as file:
+            return _STORE_POINTER.fullmatch(file.read(100)) is not None
+    except OSError:
+        return False
+
+
 def files(folder: Path) -> Iterator[Path]:
-    """The regular files of a folder and its folders, sorted; hidden ones and linked folders are left out."""
+    """The regular files of a folder and its folders, sorted; hidden ones, linked folders and stores are left out."""
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and not is_store(Path(place, name)))
         for name in sorted(names):
             path = Path(place, name)
             if not name.startswith(".") and path.is_file():
@@ -123,7 +152,7 @@ class Folders:
         """A link in the innermost folder."""
         address = web_link(self.page.url, href)
         if address is None:
-            report.read["links that lead to no web page"] += 1
+            leave_out(href, self.page.url, report)
             return
         _, number = self._open[-1]
         if not number:

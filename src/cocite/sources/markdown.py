@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import quote, urljoin
 
 from cocite.errors import BadSource
-from cocite.sources.link_list import checked_base, decoded, files, under, web_link, whole
+from cocite.sources.link_list import checked_base, decoded, files, leave_out, under, web_link, whole
 from cocite.sources.markdown_blocks import blocks
 from cocite.sources.markdown_html import InlineHeading
 from cocite.sources.markdown_inline import scan
@@ -80,7 +80,7 @@ def parse(text: str, address: str | None, report: Report, name: str = "the text"
                 continue
             target = web_link(url, item.url)
             if target is None:
-                report.read["links that lead to no web page"] += 1
+                leave_out(item.url, url, report)
                 continue
             if block is None:
                 block = len(page.headings)

@@ -10,17 +10,17 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
 
 from cocite.errors import BadSource
-from cocite.sources.link_list import checked_base, files, under
+from cocite.sources.gather import gathered
+from cocite.sources.link_list import checked_base, files, is_store, under
 from cocite.sources.recognise import KINDS, recognise, recognised
-from cocite.sources.records import Page, Report, batches
+from cocite.sources.records import Page, Report, cut
 
-Items = Iterator[Page] | Iterator[pa.RecordBatch]
+Items = Iterator[Page] | Iterator[pa.RecordBatch] | Iterator[Page | pa.RecordBatch]
 Reader = Callable[[Path, Report, str | None, bool], Items]
 
 WHOLE_FOLDERS = ("html", "markdown", "webgraph")
@@ -44,7 +44,7 @@ class Source:
     def records(self) -> Iterator[pa.RecordBatch]:
         """The source's records, in batches of bounded size."""
         self._began[:] = [self.report.read["bytes"]]
-        yield from _batches(self.read(), self.text)
+        yield from gathered(self.read(), self.text)
 
     def progress(self) -> float | None:
         """The part of the source that has been read, from 0 to 1; None where that is not known."""
@@ -62,7 +62,7 @@ def open_source(
     if not spec.strip():
         raise BadSource("a source without a name: give a file, a folder or an address")
     if kind is not None and kind not in KINDS:
-        raise BadSource(f"no kind of source is called {kind!r}: choose one of {', '.join(KINDS)}")
+        raise BadSource(f"no kind of source is called {cut(kind)!r}: choose one of {', '.join(KINDS)}")
     base = None if base is None else checked_base(base)
     if kind == "crawl" or (kind is None and _WEB.match(spec)):
         return Source(spec, "crawl", 0, report, lambda: _crawl(spec, report, text), text)
@@ -70,7 +70,7 @@ def open_source(
     try:
         return _open_path(spec, path, report, base, kind, text)
     except OSError as error:
-        raise BadSource(f"cannot look at {spec[:100]}: {error.strerror}; check the path and its permissions") from error
+        raise BadSource(f"cannot look at {cut(spec)}: {error.strerror}; check the path and its permissions") from error
 
 
 def _open_path(spec: str, path: Path, report: Report, base: str | None, kind: str | None, text: bool) -> Source:
@@ -87,30 +87,17 @@ def _open_path(spec: str, path: Path, report: Report, base: str | None, kind: st
     return Source(spec, found, size, report, lambda: READERS[found](path, report, base, text), text)
 
 
-def _batches(items: Items, text: bool) -> Iterator[pa.RecordBatch]:
-    first = next(items, None)
-    if first is None:
-        return
-    if isinstance(first, Page):
-        yield from batches(_pages(chain([first], items), text))
-    else:
-        yield first
-        yield from items
-
-
-def _pages(items: Iterator[object], text: bool) -> Iterator[Page]:
-    for item in items:
-        assert isinstance(item, Page)
-        if not text:
-            item.text = ""
-        yield item
-
-
 # Folders
 
 
 def _open_folder(spec: str, path: Path, report: Report, base: str | None, kind: str | None, text: bool) -> Source:
     """A folder is read file by file, whatever kinds are in it."""
+    store = next((place for place in (path, path.resolve().parent) if is_store(place)), None)
+    if store is not None:
+        raise BadSource(
+            f"{spec} is a cocite store: write its records by cocite export --format records -o pages.parquet -i {store}"
+            " and give these, or name it by -i to cocite add"
+        )
     size, known = 0, kind is not None
     for file in files(path):
         size += file.stat().st_size
@@ -126,7 +113,7 @@ def _open_folder(spec: str, path: Path, report: Report, base: str | None, kind: 
 
 def _read_folder(
     path: Path, report: Report, base: str | None, kind: str | None, text: bool
-) -> Iterator[pa.RecordBatch]:
+) -> Iterator[Page | pa.RecordBatch]:
     """All that can be read; what cannot is counted, unless nothing can."""
     whole: set[object] = set()  # what has been read as one although it is many files
     found = False
@@ -136,13 +123,13 @@ def _read_folder(
             continue
         what = kind or recognised(file)
         if what is None:
-            report.read["files of no known kind"] += 1
+            report.read["file of no known kind"] += 1
             report.read["bytes"] += file.stat().st_size
             continue
         try:
-            for batch in _batches(_read_file(file, what, path, report, base, text, whole), text):
+            for item in _read_file(file, what, path, report, base, text, whole):
                 found = True
-                yield batch
+                yield item
         except BadSource as error:
             if report.strict:
                 raise

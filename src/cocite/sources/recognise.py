@@ -14,6 +14,7 @@ from cocite.sources import bookmarks, opml
 from cocite.sources.compressed import head
 from cocite.sources.edge_layout import layout, named
 from cocite.sources.markdown import SUFFIXES as MARKDOWN
+from cocite.sources.records import cut
 
 KINDS = {
     "records": "page records (JSON Lines, Parquet)",
@@ -28,10 +29,12 @@ KINDS = {
     "crawl": "pages to be crawled",
 }
 
-EDGES = (".tsv", ".csv", ".edges", ".edgelist", ".el", ".tab")
+EDGES = (".edges", ".edgelist", ".el")
+TABLES = (".tsv", ".csv", ".tab", *EDGES)
 MAYBE_EDGES = (".txt", ".net", ".dat", "")
 JSON_LINES = (".jsonl", ".ndjson", ".jsonlines")
 
+_SAY = "say so by --kind"
 _NEVER = re.compile(
     r"\.(?:css|m?js|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|[to]tf|eot|pdf|mp[34]|webm|np[yz]|py|ipynb|toml|ya?ml)$",
     re.IGNORECASE,
@@ -43,13 +46,14 @@ _GRAPH = re.compile(r"vertices|edges|\.paths|\.graph$|\.properties$|\.offsets$")
 def recognise(path: Path) -> str:
     """The kind of a file; an error that says what to do if there is no telling."""
     if not path.exists() and not _is_webgraph(path, b""):
-        address = f", or to crawl it write https://{path}" if "." in path.name.strip(".") else ""
-        raise BadSource(f"{path} does not exist: check the path{address}")
+        shown = cut(str(path))
+        address = f", or to crawl it write https://{shown}" if "." in path.name.strip(".") else ""
+        raise BadSource(f"{shown} does not exist: check the path{address}")
     if path.is_file() and not path.stat().st_size:
         raise BadSource(f"{path} is empty: give a file that holds something")
     found = _kind(path)
     if found is None:
-        raise BadSource(f"cannot tell what {path} is: say so by --kind ({', '.join(KINDS)})")
+        raise BadSource(f"cannot tell what {path} is: {_SAY} ({', '.join(KINDS)})")
     return found
 
 
@@ -94,8 +98,8 @@ def _kind(path: Path) -> str | None:
         return "markdown"
     if _is_html(path, start):
         return "html"
-    if suffix in EDGES or suffix in MAYBE_EDGES:
-        return _edge_kind(path, start, sure=suffix in EDGES)
+    if suffix in TABLES or (suffix in MAYBE_EDGES and b"\0" not in start):
+        return _edge_kind(path, start, suffix)
     return None
 
 
@@ -159,17 +163,19 @@ def _parquet_kind(path: Path) -> str:
     raise BadSource(f"{path.name} {_unnamed(names)}")
 
 
-def _edge_kind(path: Path, start: bytes, sure: bool) -> str | None:
-    """Whether a text is an edge list; `sure` that it is a table, it is an error if it is not."""
+def _edge_kind(path: Path, start: bytes, suffix: str) -> str:
+    """`edges`, if a text gives good reason to think so; else an error that says what it looks like."""
     try:
         form = layout(start, name=path.name, strict=True)
     except BadSource as error:
-        if sure:
+        if suffix in TABLES:
             raise BadSource(f"{error}: give --kind edges to read it all the same") from error
-        return None
-    if form.linked:
-        return "edges"
-    raise BadSource(f"{path.name} {_unnamed(form.names)}")
+        raise BadSource(f"cannot tell what {path} is: it looks like plain text; {_SAY} ({', '.join(KINDS)})") from error
+    if not form.linked:
+        raise BadSource(f"{path.name} {_unnamed(form.names)}")
+    if form.looks and suffix not in EDGES:
+        raise BadSource(f"{path.name} looks like {form.looks}, not like links: --kind edges reads it as an edge list")
+    return "edges"
 
 
 def _unnamed(names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ second, so that the builder sees one shape. Address columns may be dictionary-en
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -75,6 +76,18 @@ SCHEMA = pa.schema(
 
 MOST_REASONS = 100
 """Reasons may quote strangers; a report stays readable all the same."""
+LONGEST_EXAMPLE, LONGEST_WORD = 250, 100
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
+
+
+def cut(text: str, most: int = LONGEST_WORD) -> str:
+    """A text for a message: what is too long is cut, and that is shown."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def shown(example: str) -> str:
+    """An example for a message, each address in it cut to a readable length."""
+    return cut(_LONG_WORD.sub(lambda word: cut(word[0]), example[:10_000]), LONGEST_EXAMPLE)
 
 
 class Report:
@@ -93,9 +106,10 @@ class Report:
         if reason not in self.skipped and len(self.skipped) >= MOST_REASONS:
             reason = "other reasons"
         self.skipped[reason] += count
-        self.example.setdefault(reason, example[:200])
+        if reason not in self.example:
+            self.example[reason] = shown(example)
         if self.strict:
-            raise BadSource(f"{reason}: {example[:200]!r} (leave out --strict to count and skip such records)")
+            raise BadSource(f"{reason}: {shown(example)!r} (leave out --strict to count and skip such records)")
 
     def merge(self, other: Report) -> None:
         """Add another report's counts to this one."""

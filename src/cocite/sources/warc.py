@@ -31,6 +31,7 @@ KEPT_CONTENT = 64 << 20
 """Bytes of recent pages that are kept for records that only refer to them."""
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
+NO_PAGE = "archive that holds no page"
 UNTYPED = frozenset({"", "*/*", "unknown", "unknown/unknown", "no-type"})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 GONE = frozenset({404, 410})
@@ -45,11 +46,15 @@ _TIMED = re.compile(r"unavailable_after|max-(?:snippet|image-preview|video-previ
 def read_warc(path: Path, report: Report, *, text: bool = True) -> Iterator[Page]:
     """The pages of an archive in file order. What a damaged file still holds is given, and the damage counted."""
     reader = _Reader(report, text)
+    found = False
     for record in open_records(path, report):
         page = reader.page(record)
         if page is not None:
+            found = True
             report.read["pages"] += 1
             yield page
+    if not found:
+        report.skip(NO_PAGE, path.name)
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -68,10 +73,10 @@ class _Reader:
     def page(self, record: Record) -> Page | None:
         """The page in a record, or None, counted."""
         if record.kind not in ("response", "resource", "conversion", "revisit"):
-            self.report.read[f"{record.kind} records"] += 1
+            self.report.read[f"{record.kind} record"] += 1
             return None
         if not record.url:
-            self.report.read["records of other things than web pages"] += 1
+            self.report.read["record of something other than a web page"] += 1
             return None
         if record.kind == "conversion":
             return self.text_page(record)
@@ -83,7 +88,7 @@ class _Reader:
         if status in GONE:
             return Page(record.url, status=status, captured=record.captured)
         if status is not None and not 200 <= status < 300:
-            self.report.read[f"answers with HTTP status {status}"] += 1
+            self.report.read[f"answer with HTTP status {status}"] += 1
             return None
         if not self.is_html(record):
             return None
@@ -99,7 +104,7 @@ class _Reader:
                 return True
         if kind in HTML_TYPES:
             return True
-        self.report.read["records that are not HTML"] += 1
+        self.report.read["record that is not HTML"] += 1
         return False
 
     def html_page(self, record: Record) -> Page | None:
@@ -148,7 +153,7 @@ class _Reader:
     def text_page(self, record: Record) -> Page | None:
         """Plain text made from a page (Common Crawl's WET): its first line is the title."""
         if media_type(record) not in ("text/plain", ""):
-            self.report.read["records that are not HTML"] += 1
+            self.report.read["record that is not HTML"] += 1
             return None
         content = record.body()[: 4 * MAX_TEXT].decode("utf-8", "replace")
         page = Page(record.url, captured=record.captured)
@@ -174,7 +179,7 @@ class _Reader:
     def revisited(self, record: Record) -> Page | None:
         """A capture that found what an earlier one had found: its links again, under the new date."""
         if record.http.get("content-type") and media_type(record) not in HTML_TYPES and record.status != 304:
-            self.report.read["records that are not HTML"] += 1
+            self.report.read["record that is not HTML"] += 1
             return None
         if record.status in REDIRECTS and record.http.get("location"):
             return self.redirect(record)

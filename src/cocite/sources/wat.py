@@ -7,6 +7,7 @@ which block they stood in is not known.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,22 +15,29 @@ from typing import Any
 from cocite.sources.archive_records import Record, open_records, web_address
 from cocite.sources.html import MAX_TITLE, add_nofollow, parsed, read_head, resolve
 from cocite.sources.html_lines import MAX_ANCHOR, MAX_LINKS
+from cocite.sources.link_list import leave_out
 from cocite.sources.records import Link, Page, Report
 from cocite.sources.warc import GONE, REDIRECTS
 
 LINK_PATHS = frozenset({"A@/href", "AREA@/href"})
+_STATUS = re.compile("[0-9]{3}")
+NO_HTML = "WAT file in which no record describes an HTML page"
 BAD = "WAT record that is not as it should be"
 
 
 def read_wat(path: Path, report: Report) -> Iterator[Page]:
     """The pages of a WAT file in file order."""
+    described = False
     for record in open_records(path, report):
         page = _page(record, report)
+        described = described or (page is not None and page.status not in REDIRECTS | GONE)
         if page is not None:
             report.read["pages"] += 1
             report.read["links"] += len(page.links)
             report.read["redirects"] += bool(page.redirect)
             yield page
+    if not described:
+        report.skip(NO_HTML, f"{path.name}: give the WARC file that it was made from")
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -41,7 +49,7 @@ def recognises(path: Path, head: bytes) -> bool:
 
 def _page(record: Record, report: Report) -> Page | None:
     if record.kind != "metadata":
-        report.read[f"{record.kind} records"] += 1
+        report.read[f"{record.kind} record"] += 1
         return None
     try:
         envelope = _dict(json.loads(record.body()), "Envelope")
@@ -53,19 +61,19 @@ def _page(record: Record, report: Report) -> Page | None:
     url = web_address(_text(header, "WARC-Target-URI"))
     response = _dict(_dict(envelope, "Payload-Metadata"), "HTTP-Response-Metadata")
     if kind != "response" or not url:
-        report.read[f"{kind or 'other'} records"] += 1
+        report.read[f"{kind or 'other'} record"] += 1
         return None
     status = _text(_dict(response, "Response-Message"), "Status")
-    page = Page(url, captured=_text(header, "WARC-Date"), status=int(status) if status.isdecimal() else None)
+    page = Page(url, captured=_text(header, "WARC-Date"), status=int(status) if _STATUS.fullmatch(status) else None)
     if page.status in REDIRECTS:
         return _redirect(page, response, report)
     if page.status in GONE:
         return page
     if page.status is not None and not 200 <= page.status < 300:
-        report.read[f"answers with HTTP status {page.status}"] += 1
+        report.read[f"answer with HTTP status {page.status}"] += 1
         return None
     if "HTML-Metadata" not in response:
-        report.read["records that are not HTML"] += 1
+        report.read["record that is not HTML"] += 1
         return None
     return _read_html_metadata(page, _dict(response, "HTML-Metadata"), report)
 
@@ -94,7 +102,7 @@ def _read_html_metadata(page: Page, found: dict[str, Any], report: Report) -> Pa
             continue
         address = resolve(base, _text(item, "url"))
         if not address:
-            report.read["links that lead to no web page"] += 1
+            leave_out(_text(item, "url"), page.url, report)
             continue
         rel = " ".join(_text(item, "rel").lower().split())
         words = _text(item, "text") or _text(item, "alt") or _text(item, "title")

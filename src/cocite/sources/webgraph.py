@@ -29,7 +29,7 @@ from cocite.sources.webgraph_files import PART, Release, find_release, graphs_in
 
 __all__ = ["BVGraph", "read_bvgraph", "read_webgraph_release", "recognises"]
 
-ISOLATED = "vertices that neither link nor are linked, left out"
+ISOLATED = "vertex that neither links nor is linked, left out"
 _NO_EDGES = np.empty((2, 0), np.int64)
 _UNKNOWN = "link from or to a vertex without a name"
 _EDGE = re.compile(rb"(#[^\n]*\n)*\d+[\t ]+\d+\s")

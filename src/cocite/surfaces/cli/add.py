@@ -45,8 +45,9 @@ def add(
 
     report = Report(strict)
     keep = given.as_before(index, anchors, text, platforms)
-    made = given.build_options(memory, threads, platforms, *keep)
     crawling = Crawling(depth, max_pages, delay, scope, allow_private)
+    said = given.said_of_sources(base, kind, platforms, crawling)
+    made = given.build_options(memory, threads, platforms, *keep, said)
     with helper() as start, display(quiet, start) as stages:
         opened = open_sources(sources, report, base=base, kind=kind, text=made.text, crawling=crawling, progress=stages)
         stages.fraction = part_read(opened, report)

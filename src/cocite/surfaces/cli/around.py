@@ -20,7 +20,9 @@ class Child:
     url: str
     text: str  # of the link
     title: str  # of the page that it leads to
+    context: str  # the words around it
     rel: list[str]
+    weight: float
     boilerplate: bool
 
 
@@ -47,7 +49,9 @@ class Citation:
     in_links: int  # of the citing page
     heading: str
     text: str
+    context: str
     rel: list[str]
+    weight: float
     boilerplate: bool
     beside: list[tuple[str, str]]  # (text, address) of the links next to it in its block, in page order
 
@@ -64,6 +68,7 @@ def facts(graph: Graph, page: int) -> dict[str, Any]:
         "status": graph.status(page) or None,
         "captured": datetime.fromtimestamp(captured, UTC).isoformat() if captured else None,
         "lang": graph.language(page) or None,
+        "noindex": graph.noindex(page),
     }
 
 
@@ -74,11 +79,17 @@ def rel_words(flags: int) -> list[str]:
     return [word for word, bit in REL.items() if flags & bit]
 
 
+def plain(weight: Any) -> float:
+    """A stored weight as people wrote it: 0.1, not 0.10000000149011612."""
+    return float(str(weight))
+
+
 def children(graph: Graph, page: int, most: int) -> list[Block]:
     """The first links of a page by block, in the order in which the blocks begin; 0 is no limit."""
     from cocite.graph.columns import BOILERPLATE
 
     links, headings, texts = graph.links_from(page), graph.headings(page), graph.anchors(page)
+    contexts, weights = graph.contexts(page), graph.weights_from(page)
     blocks: dict[int, Block] = {}
     shown = len(links.targets) if not most else min(most, len(links.targets))
     for place in range(shown):
@@ -93,7 +104,9 @@ def children(graph: Graph, page: int, most: int) -> list[Block]:
                 url=graph.address(target),
                 text=texts[place],
                 title=graph.title(target),
+                context=contexts[place],
                 rel=rel_words(flags),
+                weight=plain(weights[place]),
                 boilerplate=bool(flags & BOILERPLATE),
             )
         )
@@ -134,7 +147,9 @@ def cited_in(graph: Graph, page: int, parent: int, near: int = 2) -> Citation:
         in_links=int(graph.in_degree[parent]),
         heading=headings[block] if 0 <= block < len(headings) else "",
         text=texts[place],
+        context=graph.contexts(parent)[place],
         rel=rel_words(flags),
+        weight=plain(graph.weights_from(parent)[place]),
         boilerplate=bool(flags & BOILERPLATE),
         beside=[(texts[i], graph.address(int(links.targets[i]))) for i in beside],
     )

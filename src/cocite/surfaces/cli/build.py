@@ -9,10 +9,20 @@ import typer
 
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.opening import Crawling, open_sources, part_read
-from cocite.surfaces.cli.terminal import Cell, Screen, rate, seconds, size
+from cocite.surfaces.cli.terminal import Cell, Screen, count, rate, seconds, size
 
 if TYPE_CHECKING:
     from cocite.graph.build import Built
+
+
+MANY = 10_000
+"""Links from which a rate, or a size per link, says something."""
+CAUSES = {
+    "repeated": "repeated on their page",
+    "to_itself": "of a page to itself",
+    "replaced": "of records that were replaced, removed or unusable",
+    "unusable": "to no usable address",
+}
 
 
 def build(
@@ -40,7 +50,8 @@ def build(
 
     Sources are recognised by what is in them: page records (JSON Lines, Parquet), edge lists, web archives (WARC, ARC,
     WAT), HTML, Markdown, bookmarks, OPML, web graphs. A store that is there already is replaced when the new one is
-    whole, not before.
+    whole, not before. Of links that a page repeats the first is kept, links of a page to itself are dropped; the
+    summary counts both.
 
     \b
     Examples:
@@ -54,8 +65,9 @@ def build(
     from cocite.surfaces.cli.progress import display
 
     report = Report(strict)
-    made = given.build_options(memory, threads, platforms, anchors, text)
     crawling = Crawling(depth, max_pages, delay, scope, allow_private)
+    said = given.said_of_sources(base, kind, platforms, crawling)
+    made = given.build_options(memory, threads, platforms, anchors, text, said)
     with helper() as start, display(quiet, start) as stages:
         opened = open_sources(sources, report, base=base, kind=kind, text=made.text, crawling=crawling, progress=stages)
         stages.fraction = part_read(opened, report)
@@ -73,19 +85,15 @@ def summarise(built: Built, compiling: float, json: bool, head: str = "") -> Non
         screen.json(as_json(built, manifest, compiling))
         return
     screen.line((str(built.path), "bold"), head or "  is ready")
-    read = sum(source["links"] for source in manifest["sources"])
     working = max(1e-9, built.seconds - compiling)
+    many = built.links >= MANY  # else a rate says nothing
+    speed = f"{rate(built.links / working)} links/s" if many and working >= 1 else ""
+    per_link = f"{built.bytes / max(1, built.links):,.1f} bytes per link, texts included" if many else ""
     facts = [
-        ("pages", f"{built.pages:,}", f"on {manifest['sites']:,} sites"),
-        (
-            "links",
-            f"{built.links:,}",
-            f"of {read:,} read: repeats, links to the page itself and replaced captures left out"
-            if read > built.links
-            else "",
-        ),
-        ("time", seconds(built.seconds), f"{rate(built.links / working)} links/s{compiled(compiling)}"),
-        ("size", size(built.bytes), f"{built.bytes / max(1, built.links):,.1f} bytes per link, texts included"),
+        ("pages", f"{built.pages:,}", f"on {count(manifest['sites'], 'site')}" if manifest["sites"] else ""),
+        ("links", f"{built.links:,}", not_kept(built)),
+        ("time", seconds(built.seconds), ", ".join(filter(None, (speed, compiled(compiling))))),
+        ("size", size(built.bytes), per_link),
     ]
     wide = max(len(fact[1]) for fact in facts)
     for name, value, note in facts:
@@ -95,7 +103,13 @@ def summarise(built: Built, compiling: float, json: bool, head: str = "") -> Non
 
 def compiled(seconds_taken: float) -> str:
     """Words on the time that compiling took."""
-    return f", without {seconds(seconds_taken)} of compiling, once" if seconds_taken >= 0.5 else ""
+    return f"{seconds(seconds_taken)} of it for compiling, once" if seconds_taken >= 0.5 else ""
+
+
+def not_kept(built: Built) -> str:
+    """Words on the links that were read and not kept, by cause."""
+    causes = [f"{built.left_out[cause]:,} {words}" for cause, words in CAUSES.items() if built.left_out[cause]]
+    return f"of {built.links_read:,}: without {', '.join(causes)}" if causes else ""
 
 
 def left_out(screen: Screen, built: Built) -> None:
@@ -128,6 +142,8 @@ def as_json(built: Built, manifest: dict[str, Any], compiling: float) -> dict[st
         "generation": manifest["generation"],
         "pages": built.pages,
         "links": built.links,
+        "links_read": built.links_read,
+        "left_out": built.left_out,
         "sites": manifest["sites"],
         "seconds": round(built.seconds, 3),
         "links_per_second": round(built.links / max(1e-9, built.seconds), 1),

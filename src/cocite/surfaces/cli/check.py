@@ -5,6 +5,8 @@ from __future__ import annotations
 import json as encoding
 import shlex
 import time
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,18 +23,24 @@ MOST = 20
 """Faults that are listed; after those, one more tells nothing new."""
 
 
-def check(index: given.Index = Path("web.cocite"), quiet: given.Quiet = False, json: given.Json = False) -> None:
+def check(
+    store: given.Store = None,
+    index: given.Index = Path("web.cocite"),
+    quiet: given.Quiet = False,
+    json: given.Json = False,
+) -> None:
     """Verify a store fully: every checksum, every list, every name.
 
     Exits with 0 if it is whole, with 2 if it is damaged; then the faults are listed, with the command that repairs it.
 
     \b
     Examples:
-      cocite check -i web.cocite
+      cocite check web.cocite
     """
     from cocite.errors import BadStore
     from cocite.surfaces.cli.progress import display
 
+    index = store or index
     began = time.monotonic()
     try:
         with display(quiet) as stages:
@@ -82,19 +90,28 @@ def show_faults(screen: Screen, index: Path, faults: list[str]) -> None:
 
 def repair(index: Path) -> str:
     """The command that makes the store anew from what it was made of, as far as that is known."""
-    manifest = read_manifest(index)
+    manifest, store = read_manifest(index), shlex.quote(str(index))
     # Of a source that was added again the last time counts: later records replace earlier ones.
-    sources = list(dict.fromkeys(reversed([shlex.quote(source) for source in sources_of(manifest)])))[::-1]
+    sources = list(dict.fromkeys(reversed(sources_of(manifest))))[::-1]
     made = manifest.get("options")
     chosen = [f" --no-{name}" for name in ("anchors", "text") if isinstance(made, dict) and made.get(name) is False]
-    return f"cocite build {' '.join(sources) or 'SOURCE...'} -o {shlex.quote(str(index))}{''.join(chosen)}"
+    # Sources with other options need a command of their own.
+    steps = [(" ".join(source for source, _ in group), said) for said, group in groupby(sources, itemgetter(1))]
+    specs, said = steps[0] if steps else ("SOURCE...", "")
+    build = f"cocite build {specs}{said} -o {store}{''.join(chosen)}"
+    return " && ".join([build, *(f"cocite add {specs}{said} -i {store}" for specs, said in steps[1:])])
 
 
-def sources_of(manifest: dict[str, Any]) -> list[str]:
-    """What a store was made of; a damaged manifest may hold anything."""
+def sources_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
+    """What a store was made of, and the options of each source, as a shell reads them; a manifest may hold anything."""
     entries = manifest.get("sources")
-    found = [entry.get("source") for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
-    return [source for source in found if isinstance(source, str)]
+    found = []
+    for entry in entries if isinstance(entries, list) else []:
+        if isinstance(entry, dict) and isinstance(entry.get("source"), str):
+            said = entry["said"] if isinstance(entry.get("said"), dict) else {}
+            options = [f" --{name}" + (f" {shlex.quote(str(value))}" if value else "") for name, value in said.items()]
+            found.append((shlex.quote(entry["source"]), "".join(options)))
+    return found
 
 
 def removed_pages(manifest: dict[str, Any]) -> int:

@@ -58,10 +58,11 @@ def show(screen: Screen, found: Comparison) -> None:
     names = list(found.by_method)
     ranks = {name: {answer.url: answer.rank for answer in answers} for name, answers in found.by_method.items()}
     titles = {answer.url: answer.title for answers in found.by_method.values() for answer in answers}
-    wide = max(5, min(24, *(len(name) for name in names))) if screen.live else 0
-    legend = {
-        name: (name if len(name) <= wide or not screen.live else chr(ord("A") + i)) for i, name in enumerate(names)
-    }
+    # Names that do not fit into their columns give way to letters, all of them.
+    longest = max(map(len, names))
+    fits = not screen.live or (longest + 2) * len(names) < screen.width // 2
+    legend = {name: name if fits else chr(ord("A") + i % 26) for i, name in enumerate(names)}
+    wide = (longest if fits else 5) if screen.live else 0
     for name, short in legend.items():
         if short != name:
             screen.line((f"{short} ", "bold"), name, indent=2)

@@ -1,4 +1,4 @@
-"""cocite demo: the bundled sample web, and the links around pages that everybody knows."""
+"""cocite demo: the bundled sample web, and what is related to pages that everybody knows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import shlex
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
@@ -22,9 +21,10 @@ from cocite.surfaces.cli.terminal import Cell, Screen, count, seconds
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
+    from cocite.web import Web
 
 WELL_KNOWN = ["nytimes.com", "postgresql.org", "bmw.com", "louvre.fr"]
-MOST_LISTS, MOST_BESIDE = 4, 8
+METHOD, MOST = "proximity", 5
 
 
 def demo(
@@ -46,13 +46,18 @@ def demo(
       cocite demo
       cocite demo python.org lufthansa.com
     """
+    from cocite.surfaces.cli.progress import display
+    from cocite.web import Web
+
     screen = Screen()
     screen.line(("A small web", "bold"), " of link lists, written by hand: papers, databases, cars, museums …")
     with helper() as start:
         graph = sample_graph(screen, output, start)
-        for url in urls or WELL_KNOWN:
-            screen.blank()
-            show(screen, graph, graph.find(url))
+        web = Web(graph.path)
+        with display(quiet=True, compiling=start):
+            for url in urls or WELL_KNOWN:
+                screen.blank()
+                show(screen, web, url)
     screen.blank()
     show_next(screen, graph)
 
@@ -117,65 +122,29 @@ def build_sample(store: Path, compiling: Callable[[], object]) -> tuple[Path, fl
     return built.path, built.seconds
 
 
-def show(screen: Screen, graph: Graph, page: int) -> None:
-    """What stands beside a page in most lists, and some of the lists: under which heading, and next to what."""
-    from cocite.surfaces.cli.around import cited_in
+def show(screen: Screen, web: Web, url: str) -> None:
+    """The pages most related to one page, and why: the best with all reasons, the others with a line each."""
+    from cocite.answers.ask import ask, question
+    from cocite.answers.naming import title_of
+    from cocite.answers.present import briefly, lines
+    from cocite.methods import method
 
-    company = company_of(graph, page)
-    lists = (cited_in(graph, page, parent) for parent in typical(graph, page, company)[: 3 * MOST_LISTS])
-    different = {(citation.heading, *citation.beside): citation for citation in lists}
-    cited = list(different.values())[:MOST_LISTS]
-    names = Counter(citation.text for citation in cited if citation.text).most_common(1)
-    title = graph.title(page) or (names[0][0] if names else "")
-    total = int(graph.in_degree[page])
-    screen.line((title, "bold"), "  " if title else "", (graph.address(page), "cyan"), f"  in {count(total, 'list')}")
-    if company:
-        shown = [f"{label(graph, other, who)} {len(who)}×" for other, who in list(company.items())[:MOST_BESIDE]]
-        screen.line(("most often beside it: ", "yellow"), ", ".join(shown), indent=2)
-    wide = (int(screen.width * 0.34), int(screen.width * 0.26), 0)
-    if cited:
-        heads = ("for example in the list", "under the heading", "next to")
-        screen.row(*(Cell(text, width, "dim") for text, width in zip(heads, wide, strict=True)), indent=2)
-    for citation in cited:
-        beside = ", ".join(text or url for text, url in citation.beside)
-        cells = Cell(citation.title or citation.url, wide[0]), Cell(citation.heading, wide[1], "green"), Cell(beside)
-        screen.row(*cells, indent=2)
-
-
-def company_of(graph: Graph, page: int) -> dict[int, list[int]]:
-    """The pages that lists have in one block with this page, and those lists; the most frequent first.
-
-    Of copies of a list one counts.
-    """
-    found: dict[int, list[int]] = {}
-    for parent in sorted({graph.representative(int(parent)) for parent in graph.links_to(page)}):
-        links = graph.links_from(parent)
-        own = links.blocks[links.targets == page]
-        for other in links.targets[(links.blocks == own[:1]) & (links.blocks >= 0)].tolist() if len(own) else []:
-            if other != page:
-                found.setdefault(other, []).append(parent)
-    return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
-
-
-def typical(graph: Graph, page: int, company: dict[int, list[int]]) -> list[int]:
-    """The lists that have the page, those with most of its usual company first."""
-    usual: Counter[int] = Counter()
-    for lists in company.values():
-        for parent in lists:
-            usual[parent] += len(lists) - 1
-    parents = {graph.representative(int(parent)) for parent in graph.links_to(page)}
-    return sorted(parents, key=lambda parent: (-usual[parent], parent))
-
-
-def label(graph: Graph, page: int, lists: list[int]) -> str:
-    """What most lists call a page."""
-    texts = Counter(
-        text
-        for parent in lists
-        for target, text in zip(graph.links_from(parent).targets.tolist(), graph.anchors(parent), strict=True)
-        if target == page and text
-    )
-    return texts.most_common(1)[0][0] if texts else graph.address(page)
+    graph = web.graph
+    asked = question(graph, [url])
+    answers = ask(web, asked, method(METHOD), MOST)
+    page = asked.seeds[0]
+    title, address = title_of(graph, page), graph.address(page)
+    total = count(int(graph.in_degree[page]), "list")
+    screen.line(("Related to ", "dim"), (title or address, "bold"), "  ", (address, "cyan"), (f"  in {total}", "dim"))
+    for answer in answers:
+        name = answer.title or answer.url
+        why = "" if answer.rank == 1 else briefly(answer)
+        wide = min(26, max(len(other.title or other.url) for other in answers))
+        screen.row(Cell(str(answer.rank), 1, "dim"), Cell(name, wide, "bold"), Cell(why, style="dim"), indent=2)
+        for line in lines(answer) if answer.rank == 1 else ():
+            screen.row(Cell(line, style="dim"), indent=5)
+    if not len(answers):
+        screen.line(("nothing: no list has it beside another page", "dim"), indent=2)
 
 
 def show_next(screen: Screen, graph: Graph) -> None:
@@ -187,7 +156,9 @@ def show_next(screen: Screen, graph: Graph) -> None:
     screen.line(("Try next", "bold"))
     for line, note in (
         (f"export COCITE_INDEX={store}", ""),
-        ("cocite links louvre.fr", "all links around a page"),
+        ("cocite related louvre.fr --explain", "all reasons"),
+        ("cocite related audi.com bmw.com -m companion", "related to both, by another method"),
+        ("cocite compare nytimes.com", "every method side by side"),
         ("cocite links homes.example/~tom/links.html", "a list, with its sections"),
         ("cocite info", "what the store holds"),
         ("cocite build bookmarks.html -o web.cocite", "a store of your own"),

@@ -17,7 +17,10 @@ SAME = {"scipy": "npz", "networkx": "graphml", "igraph": "graphml", "gephi": "ge
 
 def export(
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write; - is standard output, for edges.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The file to write; - is standard output, for edges and csv."
+        ),
     ],
     index: given.Index = Path("web.cocite"),
     form: Annotated[
@@ -34,8 +37,12 @@ def export(
 
     \b
     Formats:
-      edges    source, tab, target on every line; .gz and .zst compress
-      parquet  the same as Parquet, with position, block and marks
+      edges    source, tab, target on every line (and the weight, if any link
+               has one); .gz and .zst compress
+      csv      the same with commas, under a header
+      parquet  the same as Parquet, with position, block, boilerplate and
+               nofollow for your own analysis; build reads source, target
+               and weight of it, so to build again export records
       records  page records with all texts, as .parquet or .jsonl.gz:
                `cocite build` makes the same store of them
       npz      SciPy sparse matrix, with the addresses of its rows beside it
@@ -50,6 +57,7 @@ def export(
     """
     from cocite.graph.export import export as write
     from cocite.graph.export import format_of
+    from cocite.graph.export_text import rows_of
     from cocite.graph.store import Graph
     from cocite.surfaces.cli.progress import display
 
@@ -64,7 +72,10 @@ def export(
     took, written = time.monotonic() - began, output.stat().st_size
     screen = Screen()
     what = "records" if form == "records" else "links"
+    beside = {"rows": str(rows_of(output))} if form == "npz" else {}
     if json:
-        screen.json({"file": str(output), what: number, "bytes": written, "seconds": round(took, 3)})
+        screen.json({"file": str(output), what: number, "bytes": written, "seconds": round(took, 3), **beside})
         return
     screen.line((str(output), "bold"), f"  {number:,} {what}, {size(written)}, {seconds(took)}")
+    for file in beside.values():
+        screen.line((file, "bold"), "  the address of each row, a line each")

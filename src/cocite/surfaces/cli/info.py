@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cocite.surfaces.cli import options as given
-from cocite.surfaces.cli.build import rows
+from cocite.surfaces.cli.build import MANY, rows
 from cocite.surfaces.cli.terminal import Cell, Screen, count, size
 
 PARTS = {
@@ -30,16 +30,17 @@ PARTS = {
 """Parts of a store and the arrays that they are, by FORMAT.md; the first that fits."""
 
 
-def info(index: given.Index = Path("web.cocite"), json: given.Json = False) -> None:
+def info(store: given.Store = None, index: given.Index = Path("web.cocite"), json: given.Json = False) -> None:
     """Show what a store holds, of what, and what takes how much space.
 
     \b
     Examples:
-      cocite info -i web.cocite
+      cocite info web.cocite
       cocite info --json | jq .pages
     """
     from cocite.graph.generation import read_current
 
+    index = store or index
     _, manifest = read_current(index)
     found = describe(index, manifest)
     screen = Screen()
@@ -57,6 +58,7 @@ def describe(path: Path, manifest: dict[str, Any]) -> dict[str, Any]:
     return {
         "store": str(path),
         **{name: manifest[name] for name in names},
+        "names": manifest.get("names", 0),
         "removed": manifest["arrays"].get("removed", {}).get("length", 0),
         "bytes": sum(parts.values()),
         "parts": [
@@ -93,14 +95,15 @@ def show(screen: Screen, found: dict[str, Any]) -> None:
         f"generation {found['generation']}, built {when} UTC by {found['by']}, format {found['format']}", indent=2
     )
     screen.blank()
-    facts = [(name, int(found[name])) for name in ("pages", "links", "sites", "hosts", "aliases", "removed")]
+    facts = [(name, int(found[name])) for name in ("pages", "links", "names", "sites", "hosts", "aliases", "removed")]
     wide = max(len(f"{number:,}") for _, number in facts)
     for name, number in facts:
         if number or name in ("pages", "links"):
             screen.row(Cell(name, 8, "dim"), Cell(f"{number:,}", wide, right=True), indent=2)
     screen.blank()
-    columns = (13, 10, 14, 15)
-    head = ("size by part", "", "bits per link", "bytes per page")
+    many = found["links"] >= MANY
+    columns = (13, 10, 14, 15) if many else (13, 10)
+    head = ("size by part", "", "bits per link", "bytes per page")[: len(columns)]
     screen.row(*(Cell(t, w, "dim", i > 0) for i, (t, w) in enumerate(zip(head, columns, strict=True))), indent=2)
     total = {
         "part": "all",
@@ -111,7 +114,8 @@ def show(screen: Screen, found: dict[str, Any]) -> None:
     for part in [*found["parts"], total]:
         texts = (part["part"], size(part["bytes"]), f"{part['bits_per_link']:,.1f}", f"{part['bytes_per_page']:,.1f}")
         style = "bold" if part is total else ""
-        screen.row(*(Cell(t, w, style, i > 0) for i, (t, w) in enumerate(zip(texts, columns, strict=True))), indent=2)
+        cells = zip(texts, columns, strict=False)
+        screen.row(*(Cell(t, w, style, i > 0) for i, (t, w) in enumerate(cells)), indent=2)
     screen.blank()
     show_sources(screen, found)
 
@@ -121,6 +125,8 @@ def show_sources(screen: Screen, found: dict[str, Any]) -> None:
     screen.line(("sources", "dim"), indent=2)
     for source in found["sources"]:
         counts = f"{count(source['records'], 'record')}, {count(source['links'], 'link')}"
+        held = [f"{number:,} {kind}" for kind, number in sorted(source.get("files", {}).items())]
+        counts += f" (files: {', '.join(held)})" if held else ""
         screen.row(Cell(source["source"]), Cell(source["kind"], style="cyan"), Cell(counts, style="dim"), indent=4)
     if found["skipped"]:
         screen.line(("skipped when it was last changed", "dim"), indent=2)

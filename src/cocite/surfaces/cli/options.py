@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cocite.errors import BadParameter
+from cocite.surfaces.cli.opening import Crawling
 
 if TYPE_CHECKING:
     from cocite.graph.build import BuildOptions
@@ -18,6 +20,9 @@ KINDS = "records, edges, warc, wat, html, markdown, bookmarks, opml, webgraph, c
 Index = Annotated[
     Path,
     typer.Option("--index", "-i", metavar="STORE", envvar="COCITE_INDEX", help="The store to use."),
+]
+Store = Annotated[
+    Path | None, typer.Argument(metavar="STORE", help="The store to use, instead of -i.", show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
@@ -87,13 +92,28 @@ def parse_size(text: str) -> int:
     return int(number)
 
 
+def said_of_sources(base: str | None, kind: str | None, platforms: Path | None, crawling: Crawling) -> dict[str, str]:
+    """The options without which sources would be read otherwise, as they are written on the command line."""
+    own: dict[str, Any] = {"base": base, "kind": kind, "platforms": None if platforms is None else platforms.absolute()}
+    usual = asdict(Crawling())
+    own |= {name: value for name, value in asdict(crawling).items() if value != usual[name]}
+    return {
+        name.replace("_", "-"): "" if value is True else str(value) for name, value in own.items() if value is not None
+    }
+
+
 def build_options(
-    memory: str, threads: int | None, platforms: Path | None, anchors: bool | None = None, text: bool | None = None
+    memory: str,
+    threads: int | None,
+    platforms: Path | None,
+    anchors: bool | None = None,
+    text: bool | None = None,
+    said: dict[str, str] | None = None,
 ) -> BuildOptions:
     """How to build, from what the command line says; what it does not say is kept."""
     from cocite.graph.build import BuildOptions
 
-    given: dict[str, Any] = {"memory": parse_size(memory), "platforms": platforms}
+    given: dict[str, Any] = {"memory": parse_size(memory), "platforms": platforms, "said": said or {}}
     if threads is not None:
         given["threads"] = threads
     given |= {name: value for name, value in (("anchors", anchors), ("text", text)) if value is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 HEARTBEAT = 30.0
 """Seconds after which a log hears of a stage that is still under way."""
+_told = threading.Event()  # in this run that it compiles
 COMPILING = "compiling, once: the first run on this machine makes its loops fast, later ones start at once"
 
 
@@ -191,19 +193,25 @@ def compilation(stages: Stages, begun: Callable[[], object]) -> Iterator[None]:
     class Listener(event.Listener):  # type: ignore[misc, unused-ignore]
         depth = 0
         began = 0.0
+        lock = threading.Lock()  # several threads may come to loops that are not compiled yet
 
         def on_start(self, _: Any) -> None:
-            if not self.depth:
+            with self.lock:
+                self.depth += 1
+                if self.depth > 1:
+                    return
                 self.began = time.monotonic()
-                if not stages.compiling:
-                    stages.say(COMPILING)
-                    begun()
-            self.depth += 1
+                told = _told.is_set()
+                _told.set()
+            if not told:
+                stages.say(COMPILING)
+                begun()
 
         def on_end(self, _: Any) -> None:
-            self.depth -= 1
-            if not self.depth:
-                stages.compiling += time.monotonic() - self.began
+            with self.lock:
+                self.depth -= 1
+                if not self.depth:
+                    stages.compiling += time.monotonic() - self.began
 
     with event.install_listener("numba:compile", Listener()):
         yield

@@ -23,7 +23,8 @@ def remove(
 ) -> None:
     """Take pages out of a store, with all links from and to them.
 
-    They stay out: a later add leaves them out too. If one of the addresses is unknown, nothing is removed.
+    They stay out: a later add leaves them out too. To have one back, build the store again from its sources, which
+    cocite info names. If one of the addresses is unknown, or was removed before, nothing is removed.
 
     \b
     Examples:

@@ -1,0 +1,131 @@
+"""Answers for parts of a batch, in several processes.
+
+They map the same store, so they share its memory, and not a lock. Ctrl-C is for the process that started them; when it
+stops they stop after the page they are at, and when it is killed they end.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.errors import BadStore, CociteError
+from cocite.graph.store import Graph
+from cocite.methods import Method
+from cocite.methods import method as method_of
+from cocite.web import Web
+
+
+class Part(NamedTuple):
+    """The answers to some pages: `counts[i]` of them for page i."""
+
+    counts: NDArray[np.int32]
+    pages: NDArray[np.uint32]
+    scores: NDArray[np.float64]
+
+
+def answer_parts(
+    graph: Graph, call: str, k: int, parts: list[tuple[int, NDArray[np.uint32]]], processes: int | None
+) -> Generator[tuple[int, Part], None, None]:
+    """Every part's answers, in the order in which they are ready."""
+    count = min(processes or os.cpu_count() or 1, len(parts))
+    task = graph.path.absolute(), str(graph.manifest["id"]), call
+    if count == 1:
+        web, method = _open(*task)
+        for i, pages in parts:
+            yield i, answer(web, method, pages, k)
+        return
+    waiting, context = iter(parts), get_context("spawn")
+    stop = context.RawValue("b", 0)  # without a lock, which a process that is killed might hold
+    pool = ProcessPoolExecutor(count, context, _begin, (stop,))
+    running: dict[Future[Part], int] = {}
+    try:
+        while True:
+            with _uninterrupted():
+                for i, pages in islice(waiting, 2 * count - len(running)):
+                    running[pool.submit(_answer, task, pages, k)] = i
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
+    except BrokenProcessPool as error:
+        raise CociteError(
+            "a process of this batch was ended from outside, perhaps for want of memory: the parts that are ready are "
+            "kept, run it again, with fewer threads"
+        ) from error
+    finally:
+        stop.value = 1
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Processes started here do not hear Ctrl-C: what is to be done then, this one knows. It hears of it afterwards."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def answer(
+    web: Web, method: Method, pages: NDArray[np.uint32], k: int, stopped: Callable[[], bool] = lambda: False
+) -> Part:
+    """The k best answers for every page; without the rest of them, once it is to be stopped."""
+    in_degree = web.graph.in_degree
+    counts = np.zeros(len(pages), np.int32)
+    found: list[tuple[int, float]] = []
+    for i, page in enumerate(pages.tolist()):
+        if stopped():
+            break
+        before = len(found)
+        found.extend(islice(method.relate(web, [page]).ranked(in_degree, k), k))
+        counts[i] = len(found) - before
+    return Part(
+        counts, np.array([page for page, _ in found], np.uint32), np.array([score for _, score in found], np.float64)
+    )
+
+
+def _open(path: Path, generation: str, call: str) -> tuple[Web, Method]:
+    """The store, as it was when the batch began."""
+    web = Web(path)
+    if str(web.graph.manifest["id"]) != generation:
+        raise BadStore(f"{path} was changed meanwhile by another command: start the batch again, in another place")
+    return web, method_of(call)
+
+
+# In a process of its own, which ends with the one that started it.
+
+_stop: Any = None
+_opened: tuple[Web, Method] | None = None
+
+
+def _begin(stop: Any) -> None:
+    global _stop
+    _stop = stop
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)  # killed: it waits for no answer
+
+
+def _answer(task: tuple[Path, str, str], pages: NDArray[np.uint32], k: int) -> Part:
+    global _opened
+    _opened = _opened or _open(*task)
+    return answer(*_opened, pages, k, lambda: bool(_stop.value))

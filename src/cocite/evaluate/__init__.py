@@ -1,0 +1,1 @@
+"""How good answers are, and the papers' experiments on any web."""
