@@ -123,16 +123,16 @@ def sweep(web: Web, judgements: Judgements) -> None:
         kept.flush()
         for epsilon in EPSILONS:
             params = replace(BACK, epsilon=epsilon)
-            run, ends = [], [0, 0]
+            run, ends = [], np.zeros(3, int)
             for query in judgements:
                 scores = lli.relate(web, [web.graph.find(query)], params)
-                ends[0] += scores.facts["back k"] == 1
-                ends[1] += scores.facts["back k"] == scores.facts["back rank"]
+                k, rank = scores.facts["back k"], scores.facts["back rank"]
+                ends += (k == 1, k == rank, 1 < k < rank - 2)
                 ranked = scores.ranked(web.graph.in_degree, first=2 * FIRST)
                 found = [page for _, (page, _) in zip(range(2 * FIRST), ranked, strict=False)]
                 run += [f"{query}\t{at}\t{web.graph.address(page)}\n" for at, page in enumerate(found, 1)]
             rows.append((epsilon, *ends, judged(JUDGE, Path(kept.name), iter(run))))
-    show(f"LLI by ε, {len(judgements)} queries", ("ε", "k = 1", "k = rank", "P@10 / MAP@10"), rows)
+    show(f"LLI by ε, {len(judgements)} queries", ("ε", "k = 1", "k = rank", "1 < k < rank − 2", "P@10 / MAP@10"), rows)
 
 
 def read_judgements(web: Web, most: int) -> Judgements:

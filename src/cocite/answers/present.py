@@ -26,6 +26,7 @@ from cocite.answers.answer import (
 def say(reason: Reason) -> str:
     """A reason in words."""
     about = f" (with {reason.query})" if reason.query else ""
+    about += f" (its near-duplicate {reason.copy})" if reason.copy else ""
     if reason.kind == TOGETHER:
         return f"beside it {_where(reason)}{about}"
     if reason.kind == TOGETHER_IN_ALL:
@@ -79,24 +80,24 @@ def lines(answer: Answer) -> Iterator[str]:
 def text(answers: Answers) -> str:
     """A plain list, for a Python prompt."""
     head = f"related to {', '.join(answers.query)} by {answers.method}"
-    rows = [f"{answer.rank:3d}  {answer.score:<11g} {answer.url}  {answer.title}".rstrip() for answer in answers]
-    return "\n".join([head, *(rows or ["  nothing"])])
+    rows = [f"{answer.rank:3d}  {answer.score:<11g} {_seen(f'{answer.url}  {answer.title}')}" for answer in answers]
+    return "\n".join([_seen(head), *(rows or ["  nothing"])])
 
 
 def separated(answers: Answers, separator: str) -> str:
-    """Rows with a header line: rank, score, url, title, why."""
-    out = io.StringIO()
+    """Rows with a header line: rank, score, url, title, why. By commas as spreadsheets do, by tabs without quoting."""
+    found = [[str(answer.rank), f"{answer.score:g}", answer.url, answer.title, briefly(answer)] for answer in answers]
+    rows = [["rank", "score", "url", "title", "why"], *([_seen(text) for text in row] for row in found)]
     if separator == "\t":
-        out.write("rank\tscore\turl\ttitle\twhy\n")
-        for answer in answers:
-            fields = [str(answer.rank), f"{answer.score:g}", answer.url, answer.title, briefly(answer)]
-            out.write("\t".join(" ".join(field.split()) for field in fields) + "\n")
-        return out.getvalue()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["rank", "score", "url", "title", "why"])
-    for answer in answers:
-        writer.writerow([answer.rank, f"{answer.score:g}", answer.url, answer.title, briefly(answer)])
+        return "".join("\t".join(row) + "\n" for row in rows)
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
+
+
+def _seen(text: str) -> str:
+    """Text on one line, of printable characters and those that join letters: none that steers a terminal."""
+    return " ".join("".join(c if c.isprintable() or c in "\u200c\u200d" else " " for c in text).split())
 
 
 def html(answers: Answers) -> str:

@@ -27,7 +27,7 @@ from cocite.errors import BadStore
 
 FORMAT = 1
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n")
-OURS = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+")
+OURS = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+|side")
 """Names in a store's folder."""
 ALIGNMENT = 8
 

@@ -21,7 +21,7 @@ from cocite.neighbourhood.clean import Merged, group, merge, representatives
 from cocite.neighbourhood.gather import Numbered, Parents, links_into, parents_of
 from cocite.neighbourhood.scores import Scores
 from cocite.neighbourhood.start import begin
-from cocite.neighbourhood.view import UNITS, Switches, View
+from cocite.neighbourhood.view import UNITS, Switches, View, is_one_of
 from cocite.parameters import parameter
 from cocite.web import Web
 
@@ -69,7 +69,7 @@ def gather(view: View, pages: Sequence[int], params: Params) -> Siblings:
     for row, each in zip(degrees, parents, strict=True):
         count_parents(view, each, siblings, merged, row)
     twice = (degrees >= TWICE).all(axis=0)
-    others = ~np.isin(merged.pages, representatives(view, np.array(pages, np.uint32)))
+    others = ~is_one_of(merged.pages, representatives(view, np.array(pages, np.uint32)))
     return Siblings(merged, degrees, int(np.count_nonzero(twice & others)) >= ENOUGH)
 
 

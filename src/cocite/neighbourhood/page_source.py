@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cocite.neighbourhood.clean import group, merge, representatives
 from cocite.neighbourhood.gather import Numbered, Pairs, best_parents_of, children_of, links_into, parents_of
-from cocite.neighbourhood.view import Pages, Switches, View
+from cocite.neighbourhood.view import Pages, Switches, View, is_one_of
 from cocite.parameters import parameter
 
 
@@ -118,7 +118,7 @@ def _side(
     pairs = [merged.number[of].astype(np.int64) * size + to for of, to in zip(rows, columns, strict=True)]
     distinct = np.unique(np.concatenate(pairs)) if pairs else np.zeros(0, np.int64)
     row, column = distinct // size, (distinct % size).astype(np.int32)
-    kept = ~np.isin(merged.pages, representatives(view, np.array(seeds, np.uint32)))
+    kept = ~is_one_of(merged.pages, representatives(view, np.array(seeds, np.uint32)))
     inside = kept[row]
     starts = np.zeros(int(np.count_nonzero(kept)) + 1, np.int64)
     np.cumsum(np.bincount(row[inside], minlength=len(kept))[kept], out=starts[1:])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.neighbourhood.view import Pages
+from cocite.neighbourhood.view import Pages, is_one_of
 
 LEAST = 1e-12
 """A score below this is no answer."""
@@ -33,10 +33,7 @@ class Scores:
         By query pages reached, score to six significant digits, ties, in-degree, and number, which is address.
         """
         good = self.values >= LEAST
-        for page in self.never if len(self.never) < 16 else ():  # `isin` sorts, which takes longer for a few
-            good &= self.pages != page
-        if len(self.never) >= 16:
-            good &= ~np.isin(self.pages, self.never)
+        good &= ~is_one_of(self.pages, self.never)
         chosen = np.flatnonzero(good)
         given = 0
         if self.reached is None and len(chosen) > 4 * first:

@@ -10,6 +10,7 @@ import typer
 
 from cocite.errors import BadParameter
 from cocite.surfaces.cli import options as given
+from cocite.surfaces.cli.failures import INTERRUPTED, complain
 from cocite.surfaces.cli.related import Method, read_addresses
 from cocite.surfaces.cli.terminal import Screen, count, rate, seconds
 
@@ -41,7 +42,6 @@ def batch(
       cocite batch -o related.parquet
       cocite batch -m cocitation -k 20 --queries pages.txt -o related.tsv
     """
-    from cocite.answers.ask import check_k
     from cocite.answers.batch import batch as run
     from cocite.graph.store import Graph
     from cocite.surfaces.cli.progress import display
@@ -58,8 +58,12 @@ def batch(
         if not pages:
             raise BadParameter(f"{queries} has no address of a page in this store: check both")
     screen, started = Screen(stderr=not json), time.monotonic()
-    with display(quiet=quiet or json) as stages:
-        done = run(graph, method, output, k=check_k(k), queries=pages, processes=threads, progress=stages)
+    try:
+        with display(quiet=quiet or json) as stages:
+            done = run(graph, method, output, k=k, queries=pages, processes=threads, progress=stages)
+    except KeyboardInterrupt:
+        complain("interrupted; the parts that are ready are kept, the same command goes on from there")
+        raise typer.Exit(INTERRUPTED) from None
     took = time.monotonic() - started
     if json:
         screen.json({**done._asdict(), "unknown": unknown, "output": str(output), "seconds": round(took, 3)})

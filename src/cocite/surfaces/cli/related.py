@@ -61,13 +61,12 @@ def related(
 
     \b
     Examples:
-      cocite related nytimes.com
       cocite related nytimes.com lemonde.fr -m companion -k 20 --explain
       cocite related nytimes.com --not bbc.co.uk --per-site 1 --not-own-site
       cocite related example.org -m 'cocitation(window=0, unit=site)' --json | jq '.answers[].url'
     """
     from cocite.answers.ask import ask, check_k, question
-    from cocite.answers.diversify import filters
+    from cocite.answers.diversify import Filters
     from cocite.methods import method as method_of
     from cocite.surfaces.cli.progress import display
     from cocite.web import Web
@@ -75,7 +74,7 @@ def related(
     if json + csv + tsv > 1:
         raise BadParameter("--json, --csv and --tsv: give one of them")
     chosen = method_of(method)
-    kept = filters({"per_site": per_site, "not_own_site": not_own_site, "lang": lang, "since": since})
+    kept = Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
     check_k(k)
     web = Web(index)
     asked = question(web.graph, [*(urls or []), *(read_addresses(like) if like else [])], unwanted or [])
@@ -89,19 +88,20 @@ def related(
 
         typer.echo(separated(answers, "\t" if tsv else ","), nl=False)
     else:
-        show(screen, answers, explain)
+        own = {web.graph.canonical(page).removeprefix("name:") for page in asked.seeds}
+        show(screen, answers, explain, [page for page in answers.used if page not in own])
     if not len(answers) and k:
-        complain(nothing(answers, kept != filters({})))
+        complain(nothing(answers, bool(asked.unwanted) or kept != Filters()))
         raise typer.Exit(NOTHING)
 
 
 def read_addresses(path: Path) -> list[str]:
     """The addresses of a file, one a line; lines that begin with # are remarks."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
     except UnicodeDecodeError as error:
         raise BadParameter(f"{path} is no text in UTF-8: give a file of addresses, one a line") from error
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def nothing(answers: Answers, filtered: bool) -> str:
@@ -112,11 +112,13 @@ def nothing(answers: Answers, filtered: bool) -> str:
     return f"{names} is known, but {answers.method} finds nothing related: see its links with cocite links"
 
 
-def show(screen: Screen, answers: Answers, explained: bool) -> None:
-    """For people."""
+def show(screen: Screen, answers: Answers, explained: bool, instead: list[str]) -> None:
+    """For people; `instead` are shorter addresses that were asked."""
     from cocite.answers.present import briefly, lines
 
-    head(screen, answers)
+    if instead:
+        why = " (too little is known of the page itself)"
+        screen.line(("asked instead: ", "yellow"), ", ".join(instead), (why, "dim"))
     wide = max((len(f"{answer.score:.6g}") for answer in answers), default=0)
     for answer in answers:
         score = Cell(f"{answer.score:.6g}", wide, "dim", True)
@@ -135,13 +137,3 @@ def show(screen: Screen, answers: Answers, explained: bool) -> None:
         took = f"{answers.milliseconds:.1f} ms"
         facts = ", ".join(f"{name} {value:,.6g}" for name, value in answers.facts.items())
         screen.line((f"{took} by {answers.method}" + (f": {facts}" if facts and explained else ""), "dim"))
-
-
-def head(screen: Screen, answers: Answers) -> None:
-    """What was asked, where that is not plain."""
-    used, query = set(answers.used), {text.lower() for text in answers.query}
-    others = [page for page in answers.used if not any(page.lower() in text for text in query)]
-    if others and used:
-        screen.line(
-            ("asked instead: ", "yellow"), ", ".join(others), (" (too little is known of the page itself)", "dim")
-        )

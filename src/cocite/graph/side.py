@@ -1,0 +1,99 @@
+"""What is worked out of a store and kept beside it: ranks, words, searches.
+
+web.cocite/side/NAME.json         what it is, of which generation, made how; replaced atomically
+web.cocite/side/NAME-XXXXXXXX/    its files: arrays as in a generation, or whatever its maker writes
+
+It belongs to one generation: after an `add` it is stale, and says so. Nothing of it is needed to open a store.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from cocite.errors import BadStore
+from cocite.graph.generation import Writer, digest, map_array, sync_folder, write_synced
+from cocite.graph.mapped import Mapped
+
+FOLDER = "side"
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Side:
+    """Side data, opened."""
+
+    name: str
+    folder: Path
+    about: dict[str, Any]  # what its maker noted
+    arrays: dict[str, dict[str, Any]]
+
+    def array(self, name: str) -> NDArray[Any]:
+        """One of its arrays, mapped."""
+        if name not in self.arrays:
+            raise BadStore(f"{self.folder} has no array {name}: it is damaged; make it again")
+        return map_array(self.folder / f"{name}.bin", self.arrays[name])
+
+
+def write_side(graph: Mapped, name: str, about: dict[str, Any], make: Callable[[Path, Writer], None]) -> None:
+    """Have side data made into a new folder, then put it in the place of what was there under this name.
+
+    `make` gets the folder, for files of its own, and a Writer for arrays. If it fails, nothing has changed.
+    """
+    assert NAME.fullmatch(name), name
+    side = graph.path / FOLDER
+    side.mkdir(exist_ok=True)
+    folder = side / f"{name}-{secrets.token_hex(4)}"
+    folder.mkdir()
+    writer = Writer(folder)
+    try:
+        make(folder, writer)
+        writer.close()
+        sync_folder(folder)
+    except BaseException:
+        writer.abandon()
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    text = {"folder": folder.name, "generation": graph.manifest["id"], "about": about, "arrays": writer.arrays}
+    body = json.dumps(text, sort_keys=True, ensure_ascii=False)
+    fresh = side / f".{name}.json.{os.getpid()}"
+    write_synced(fresh, json.dumps({"digest": digest(body.encode()), "body": body}).encode())
+    fresh.replace(side / f"{name}.json")
+    sync_folder(side)
+    for old in side.glob(f"{name}-*"):
+        if old != folder and re.fullmatch(rf"{name}-[0-9a-f]{{8}}", old.name):
+            shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
+
+
+def read_side(graph: Mapped, name: str, again: str) -> Side | None:
+    """Side data of this generation; None if there is none. Raises BadStore if it is stale or damaged.
+
+    `again` is the command that makes it anew.
+    """
+    assert NAME.fullmatch(name), name
+    side = graph.path / FOLDER
+    try:
+        outer = json.loads((side / f"{name}.json").read_bytes())
+        body = outer["body"]
+        if digest(body.encode()) != outer["digest"]:
+            raise ValueError("checksum")
+        text = json.loads(body)
+        folder, generation, about, arrays = side / text["folder"], text["generation"], text["about"], text["arrays"]
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadStore(f"{side / name}.json is damaged: make it again with {again}") from error
+    if generation != graph.manifest["id"]:
+        raise BadStore(f"the {name} of {graph.path} was made before the store was changed: make it again with {again}")
+    if folder.parent != side or not folder.is_dir():
+        raise BadStore(f"{side / name}.json names a folder that is not there: make it again with {again}")
+    return Side(name, folder, about, arrays)

@@ -1,0 +1,120 @@
+"""Is a reason true? Read off the links of a store, word by word, by the slow truth's view of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from cocite.answers.answer import Reason
+from cocite.graph.store import Graph
+from tests.methods.naive import NaiveWeb, View
+
+LOOKED_AT = 2000
+
+
+def view_of(graph: Graph, truth: NaiveWeb, used: Sequence[int], params: Any, stop: Iterable[int]) -> View:
+    """The web as a question with these parameters sees it."""
+    return View(
+        truth,
+        used,
+        params.unit,
+        merge=params.merge,
+        stop=frozenset(stop),
+        rel=params.rel,
+        boilerplate=params.boilerplate,
+        seed=params.seed,
+    )
+
+
+class Proof:
+    """Knows the links that count for one question."""
+
+    def __init__(self, graph: Graph, view: View, used: Sequence[int], parents: int) -> None:
+        self.graph, self.view, self.used, self.limit = graph, view, used, parents or LOOKED_AT
+
+    def prove(self, answer: int, reasons: Sequence[Reason]) -> None:
+        """Every reason is true; those of one kind stand best first; the counts come after the evidence."""
+        for reason in reasons:
+            getattr(self, reason.kind.replace(" ", "_"))(reason, self.subject(answer, reason), self.query(reason))
+        counts = [reason.count is not None for reason in reasons]
+        assert counts == sorted(counts), "counts come last"
+
+    def query(self, reason: Reason) -> int:
+        """The query page that a reason speaks of; which one is said only if there are several."""
+        if len(self.used) == 1:
+            assert reason.query == ""
+            return self.used[0]
+        if not reason.query:
+            assert reason.kind == "stands for near-duplicates"
+            return self.used[0]
+        page = self.graph.find(reason.query)
+        assert page in self.used
+        return page
+
+    def subject(self, answer: int, reason: Reason) -> int:
+        """The answer, or the near-duplicate of it that a reason speaks of."""
+        if not reason.copy:
+            return answer
+        copy = self.graph.find(reason.copy)
+        assert copy != answer == self.view.node(copy)
+        return copy
+
+    def looked_at(self, query: int) -> list[int]:
+        return self.view.random_parents(query, self.limit)
+
+    def cited_together(self, reason: Reason, page: int, query: int) -> None:
+        parent = self.graph.find(reason.by)
+        assert parent in self.looked_at(query)
+        assert reason.title == self.graph.title(parent)
+        near = self.nearness(parent, page, query)
+        assert near is not None, "the parent links to both"
+        apart, distance, block = near
+        assert reason.distance == distance
+        headings = self.graph.headings(parent)
+        heading = headings[block] if block < len(headings) else ""
+        assert reason.block == (None if apart else heading)
+
+    def nearness(self, parent: int, page: int, query: int) -> tuple[bool, int, int] | None:
+        """(not in one block, links apart, block) on a parent that links to both."""
+        links = self.view.links(parent)
+        places = {link.target: place for place, link in enumerate(links)}
+        if page not in places or query not in places:
+            return None
+        one, other = links[places[page]], links[places[query]]
+        return (one.block < 0 or one.block != other.block), abs(places[page] - places[query]), one.block
+
+    def cited_together_in_all(self, reason: Reason, page: int, query: int) -> None:
+        looked = self.looked_at(query)
+        both = [parent for parent in looked if page in self.view.child_set(parent)]
+        assert (reason.count, reason.of) == (len(both), len(looked))
+        assert reason.sites == (None if self.view.unit_name == "none" else len(self.view.groups(both)))
+
+    def best(self, page: int, query: int) -> tuple[bool, int] | None:
+        """The nearest that the two stand together anywhere."""
+        found = [self.nearness(parent, page, query) for parent in self.looked_at(query)]
+        return min((each[:2] for each in found if each is not None), default=None)
+
+    def links_to_the_same_page(self, reason: Reason, page: int, query: int) -> None:
+        child = self.graph.find(reason.to)
+        assert child in self.view.child_set(page) & self.view.child_set(query)
+
+    def links_to_the_same_pages_in_all(self, reason: Reason, page: int, query: int) -> None:
+        shared = self.view.child_set(page) & self.view.child_set(query)
+        assert (reason.count, reason.of) == (len(shared), len(self.view.child_set(query)))
+
+    def linked_by_the_query(self, reason: Reason, page: int, query: int) -> None:
+        assert page in self.view.child_set(query)
+
+    def links_to_the_query(self, reason: Reason, page: int, query: int) -> None:
+        assert query in self.view.child_set(page)
+
+    def links_to_a_page_that_links_to_the_query(self, reason: Reason, page: int, query: int) -> None:
+        between = self.graph.find(reason.through)
+        assert between in self.view.child_set(page)
+        assert query in self.view.child_set(between)
+
+    def stands_for_near_duplicates(self, reason: Reason, page: int, query: int) -> None:
+        copies = [other for other, by in self.view.web.representatives.items() if by == page and other != page]
+        assert reason.count == len(copies)
+        assert self.view.merge
+        assert [self.graph.find(each) for each in reason.pages] == sorted(copies)[:5]

