@@ -28,9 +28,10 @@ bench: $(VENV)/.installed-dev     ## the benchmarks of the store: minutes, and a
 	$(BIN)/python -m pip install -q --disable-pip-version-check marisa-trie
 	test -d bench/data/medium || $(BIN)/python bench/generate.py --pages 500000 -o bench/data/medium
 	test -d bench/data/standard || $(BIN)/python bench/generate.py -o bench/data/standard
-	$(BIN)/python bench/build.py bench/data/medium
+	$(BIN)/python bench/build.py bench/data/medium --keep bench/data/medium.cocite
 	$(BIN)/python bench/build.py bench/data/standard --no-rival --keep bench/data/standard.cocite
 	$(BIN)/python bench/look_up.py bench/data/standard.cocite
+	$(BIN)/python bench/related.py bench/data/standard.cocite bench/data/medium.cocite
 
 docs: $(VENV)/.installed-dev      ## docs/cli.md and docs/methods.md, from the code itself
 	$(BIN)/python -m cocite.surfaces.cli.document docs/cli.md

@@ -93,10 +93,11 @@ def duckdb_join(links: Any, into: Any) -> Iterator[Rival]:
         yield Rival("DuckDB, self-join", counts, 10)
 
 
-def igraph_cocitation(links: Any) -> Rival:
+def igraph_cocitation(graph: Graph) -> Rival:
     """igraph, which goes through all pages to count for one."""
     import igraph
 
+    links = to_scipy(graph)
     edges = np.column_stack([owners(links, np.int64), links.indices])
     made = igraph.Graph(n=links.shape[0], edges=edges, directed=True)
 

@@ -79,7 +79,7 @@ class Density(NamedTuple):
 
 @dataclass(frozen=True)
 class LinkageSide:
-    """One side's figures. Pages come by bcp, then dd, then sim, best first: the order of Table 8."""
+    """One side's figures. Pages come by bcp, then dd, then sim, best first, as in the paper."""
 
     name: str
     pages: Pages
