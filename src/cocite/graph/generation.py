@@ -107,10 +107,17 @@ def map_array(file: Path, entry: dict[str, Any]) -> NDArray[Any]:
         if size != expected:
             raise BadStore(f"{file} has {size:,} bytes instead of {expected:,}: the store is damaged; build it again")
         if not expected:
-            return np.zeros(0, dtype)
+            return nothing(dtype)
         return np.memmap(file, dtype, mode="r", shape=(int(entry["length"]),)).view(np.ndarray)
     except OSError as error:
         raise BadStore(f"{file} is missing: the store is damaged; build it again") from error
+
+
+def nothing(dtype: np.dtype[Any]) -> NDArray[Any]:
+    """An empty array, read-only as mapped ones are: for others, loops would be compiled again."""
+    empty: NDArray[Any] = np.zeros(0, dtype)
+    empty.flags.writeable = False
+    return empty
 
 
 def read_current(store: Path) -> tuple[Path, dict[str, Any]]:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore
-from cocite.graph.arrays import contradictions
-from cocite.graph.generation import map_array, read_current
+from cocite.graph.arrays import TYPE_OF, contradictions
+from cocite.graph.generation import map_array, nothing, read_current
 from cocite.graph.huffman import Code
 from cocite.graph.texts import Texts
 from cocite.kernels import name_codec
@@ -58,7 +58,7 @@ class Mapped:
     def array(self, name: str) -> NDArray[Any]:
         """An array by its name in FORMAT.md; empty where this store has none."""
         found = self._arrays.get(name)
-        return np.zeros(0, np.uint32) if found is None else found
+        return nothing(TYPE_OF.get(name, np.dtype(np.uint32))) if found is None else found
 
     @cached_property
     def out(self) -> Lists:

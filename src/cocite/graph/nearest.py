@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 IN_HOST = "abcdefghijklmnopqrstuvwxyz0123456789-."
 IN_PATH = IN_HOST + "_~"
 IN_NAME = IN_PATH + "ABCDEFGHIJKLMNOPQRSTUVWXYZ ,'"
-LONGEST = 40
+LONGEST = 32
 """Characters of what is edited: a longer text has more spellings than there is time for."""
-LONGEST_PATH = 200
+LONGEST_PATH = 160
 """And of what stands beside it."""
 SHORTEST = 4
 """What is shorter has too many words one edit away that mean something else."""

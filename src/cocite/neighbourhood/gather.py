@@ -110,23 +110,23 @@ class Numbered:
     def __init__(self, capacity: int) -> None:
         size = 1 << max(4, (2 * capacity).bit_length())
         self.table, self.local = np.full(size, vicinity.EMPTY, np.uint32), np.empty(size, np.int32)
-        self._pages, self.count = np.empty(capacity, np.uint32), 0
+        self.room, self.count = np.empty(capacity, np.uint32), 0
 
     @property
     def pages(self) -> Pages:
         """The pages, in the order of their numbers."""
-        return self._pages[: self.count]
+        return self.room[: self.count]
 
     def add(self, pages: Pages) -> None:
         """Number more pages."""
-        self.count = int(vicinity.number_pages(self.table, self.local, self._pages, self.count, pages))
+        self.count = int(vicinity.number_pages(self.table, self.local, self.room, self.count, pages))
 
     def add_windows(self, parents: Parents) -> None:
         """Number what the windows of parents show, without the page they stand round."""
         self.count = int(
             vicinity.number_windows(
                 parents.starts, parents.places, parents.targets, parents.of, parents.window,
-                self.table, self.local, self._pages, self.count,
+                self.table, self.local, self.room, self.count,
             )
         )  # fmt: skip
 

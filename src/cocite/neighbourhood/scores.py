@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ class Scores:
     ties: NDArray[np.float64] | None = None  # decides between equal scores
     reached: NDArray[np.int32] | None = None  # how many query pages have to do with each; None: all of them
     facts: Mapping[str, Any] = field(default_factory=dict)
+    path: Callable[[int], Sequence[int]] | None = None  # the pages through which an answer was reached, if far
 
     def ranked(self, in_degree: NDArray[np.uint32], first: int = 100) -> Iterator[tuple[int, float]]:
         """(page, score), best first. The first ones cost little, the rest are sorted only when they are asked for.

@@ -7,6 +7,7 @@ goes, never beyond its site, until an address is found that has links enough aro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -48,7 +49,7 @@ def begin(
         chosen: int | None = page
         if switches.chop != "none":
             chosen = None
-            for other in (page, *chopped(graph, page)):
+            for other in chain((page,), chopped(graph, page)):
                 view = View(graph, [other], switches, stop)
                 tried = view, gather(view, [other])
                 if tried[1].enough:

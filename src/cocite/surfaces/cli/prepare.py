@@ -1,9 +1,9 @@
 """Compiling with two processes instead of one, in the first build on a machine.
 
 Numba compiles one loop at a time, in the order in which a build comes to them. The last of them, which find
-near-duplicates, and those of the first look-up take more than half of the time in a small web. So when a build finds
-that it has to compile, a second process compiles those, and they are in Numba's cache on disk when the first comes to
-them. Nothing depends on it: if it fails, the first process compiles everything itself.
+near-duplicates, and those of the first look-up and the first answer take more than half of the time in a small web. So
+when a build finds that it has to compile, a second process compiles those, and they are in Numba's cache on disk when
+the first comes to them. Nothing depends on it: if it fails, the first process compiles everything itself.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 COMMAND = [sys.executable, "-m", "cocite.surfaces.cli.prepare"]
@@ -42,26 +44,68 @@ def helper() -> Iterator[Callable[[], list[subprocess.Popen[bytes]]]]:
 
 
 def compile_late() -> None:
-    """Call what a build needs last, and a look-up after it, with empty arrays like those of a mapped store."""
+    """Call what a build needs last, and look-ups and questions after it, with empty arrays like a mapped store's."""
     import numpy as np
 
     from cocite.graph.derive import near_duplicate_pairs
-    from cocite.graph.huffman import LONGEST
-    from cocite.kernels.lists import Lists, read_one
-    from cocite.kernels.look_up import Names, find
+    from cocite.kernels.look_up import find
     from cocite.kernels.name_codec import LONGEST_KEY
 
-    def mapped(length: int, dtype: str) -> Any:
-        array = np.zeros(length, dtype)
+    web = empty_web()
+    graph = web.graph
+    near_duplicate_pairs(graph.out, graph.out.degree)
+    find(graph.names, graph.array("page.kind"), np.empty(LONGEST_KEY, np.uint8))
+    ask_about_nothing(web)
+
+
+def ask_about_nothing(web: Any) -> None:
+    """A question to an empty store ends in an error, after everything it needs was called."""
+    from cocite.answers.ask import DEFAULT_METHOD
+    from cocite.answers.explain import Explainer
+    from cocite.errors import CociteError
+    from cocite.methods import method
+
+    chosen = method(DEFAULT_METHOD)
+    for work in (lambda: chosen.relate(web, [0]), lambda: Explainer(web, [0], chosen.params).reasons(0)):
+        with suppress(CociteError):
+            work()
+
+
+def empty_web() -> Any:
+    """A store of one page and no links; its arrays are read-only, as mapped ones are."""
+    import numpy as np
+
+    from cocite.graph.arrays import TYPE_OF
+    from cocite.graph.huffman import LONGEST
+    from cocite.graph.store import Graph
+    from cocite.kernels.lists import Lists
+    from cocite.kernels.look_up import Names
+    from cocite.web import Web
+
+    def mapped(name: str) -> Any:
+        array = np.zeros({"out.offset": 2, "in.offset": 2, "look_up.start": 3}.get(name, 1), TYPE_OF[name])
         array.flags.writeable = False
         return array
 
     table = np.zeros(1 << LONGEST, np.uint32)
-    lists = Lists(mapped(1, "u8"), mapped(1, "u8"), mapped(2, "u4"), mapped(1, "u4"), table)
-    near_duplicate_pairs(lists, lists.degree)
-    names = Names(mapped(1, "u8"), mapped(1, "u8"), table, table, mapped(1, "u8"), mapped(3, "u4"), mapped(1, "u4"))
-    find(names, mapped(1, "u1"), np.empty(LONGEST_KEY, np.uint8))
-    read_one(lists, 0, np.empty(0, np.uint32), np.empty(0, np.uint32))
+    graph, web = Graph.__new__(Graph), Web.__new__(Web)
+    arrays = {name: mapped(name) for name in TYPE_OF if "." not in name or name.partition(".")[0] not in ("alias",)}
+    names = [arrays[name] for name in ("fingerprint", "look_up.start", "look_up.page")]
+    graph.__dict__ |= {
+        "_arrays": arrays,
+        "pages": 1,
+        "links": 0,
+        "path": Path("nowhere"),
+        "manifest": {"id": ""},
+        "_scratch": threading.local(),
+        "_asked": 0,
+        "names": Names(arrays["name.words"], arrays["name.block"], table, table, *names),
+    }
+    for way, name in (("out", "out"), ("into", "in")):
+        words, base, offset, degree = (arrays[f"{name}.{part}"] for part in ("words", "base", "offset", "degree"))
+        graph.__dict__[way] = Lists(words, base, offset, degree, table)
+    web.graph = graph
+    return web
 
 
 if __name__ == "__main__":

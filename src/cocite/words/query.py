@@ -1,0 +1,56 @@
+"""A question in words → a query of tantivy.
+
+Words and "phrases"; nothing else is syntax, so no question is an error. What stands together without spaces but is
+several words (`node.js`, `wi-fi`, a run of Han characters) is a phrase.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import tantivy
+from tantivy import Occur, Query
+
+from cocite.words.tokens import words_of
+
+LONGEST = 2000
+"""Characters of a question that are read."""
+MOST = 32
+"""Words and phrases of a question that are asked for."""
+WEIGHTS = {"title": 4.0, "anchors": 3.0, "headings": 2.0, "around": 1.5, "text": 1.0, "address": 0.7}
+"""How much a field counts."""
+BESIDE = 0.3
+"""How much the fields count that do not have the word best."""
+_PIECE = re.compile(r'"([^"]*)"|“([^”]*)”|([^\s"“]+)')
+
+Clause = tuple[str, ...]
+"""A word, or the words of a phrase."""
+
+
+def clauses_of(question: str) -> list[Clause]:
+    """The words and phrases of a question, each once."""
+    pieces = (tuple(words_of(next(filter(None, found), ""))) for found in _PIECE.findall(question[:LONGEST]))
+    return list(dict.fromkeys(piece for piece in pieces if piece))[:MOST]
+
+
+def query_of(schema: tantivy.Schema, clauses: Sequence[Clause], least: int) -> Query:
+    """Pages that have at least `least` of the clauses; better if they have them one after the other."""
+    main = Query.boolean_query([(Occur.Should, anywhere(schema, clause)) for clause in clauses], least)
+    if len(clauses) == 1:
+        return main
+    whole = tuple(word for clause in clauses for word in clause)
+    return Query.boolean_query([(Occur.Must, main), (Occur.Should, anywhere(schema, whole))])
+
+
+def anywhere(schema: tantivy.Schema, clause: Clause) -> Query:
+    """Pages that have a word or a phrase in any field: the field that has it best, and a little of the others."""
+    found = [Query.boost_query(one_field(schema, field, clause), weight) for field, weight in WEIGHTS.items()]
+    return Query.disjunction_max_query(found, BESIDE)
+
+
+def one_field(schema: tantivy.Schema, field: str, clause: Clause) -> Query:
+    """Pages that have a word or a phrase in this field."""
+    if len(clause) == 1:
+        return Query.term_query(schema, field, clause[0])
+    return Query.phrase_query(schema, field, list(clause))

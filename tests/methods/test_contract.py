@@ -1,0 +1,299 @@
+"""What every method of the folder promises, whatever it computes."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocite import methods
+from cocite.answers.ask import Question, ask, question
+from cocite.answers.workers import answer
+from cocite.errors import BadParameter, UnknownMethod, UnknownPage
+from cocite.parameters import Parameter
+from cocite.sources.records import Link, Page
+from cocite.web import Web
+from tests.graph.webs import make, page
+
+NAMES = methods.names()
+PARAMETERS = [(name, each) for name in NAMES for each in methods.about(name).parameters]
+MIRRORED = [f"https://page{n}.example/" for n in range(12)]
+every_method = pytest.mark.parametrize("name", NAMES)
+
+
+def sample() -> list[Page]:
+    """Lists of lists, mirrors that merge, a page that cites itself, pages with no links one way or the other."""
+    lists = [
+        Page(
+            f"https://list{n}.example/links",
+            links=[
+                Link(f"https://page{(n * 3 + k * k) % 12}.example/", block=k // 3, rel="nofollow" if k == 4 else "")
+                for k in range(3 + n)
+            ],
+        )
+        for n in range(6)
+    ]
+    return [
+        *lists,
+        *(page(f"https://mirror{n}.example/", *MIRRORED) for n in range(2)),
+        page(
+            "https://hub.example/", "https://mirror0.example/", "https://mirror1.example/", lists[0].url, lists[1].url
+        ),
+        page("https://hub.example/more", "https://mirror1.example/", lists[0].url, lists[2].url),
+        page("https://page0.example/", "https://page1.example/", "https://out.example/", "https://page0.example/"),
+        page("https://page1.example/", "https://out.example/", "https://page0.example/"),
+        page("https://self.example/", "https://self.example/"),
+        page("https://own.example/", "https://own.example/a", "https://own.example/b"),
+        page("https://own.example/b", "https://own.example/a"),
+        page("https://lonely.example/"),
+        page("https://childless-and-cited.example/"),
+        page("https://cites.example/", "https://childless-and-cited.example/", "https://page3.example/"),
+    ]
+
+
+def unrelated(n: int) -> list[Page]:
+    """Pages that shift the numbers of all others, being before, among and behind them."""
+    hosts = ["aaa.example", "list2a.example", "page1a.example", "zzz.example"]
+    return [page(f"https://{host}/{i}", f"https://{host}/{i + 1}") for host in hosts for i in range(n)]
+
+
+def build(root: Path, pages: list[Page]) -> Web:
+    folder = Path(tempfile.mkdtemp(dir=root))
+    make(folder / "web.cocite", pages)
+    return Web(folder / "web.cocite")
+
+
+@pytest.fixture(scope="module")
+def web(fast_root: Path) -> Web:
+    return build(fast_root, sample())
+
+
+def addresses(web: Web, name: str, *urls: str, k: int = 1000, **given_: Any) -> list[tuple[str, float]]:
+    asked = question(web.graph, urls)
+    found = ask(web, asked, methods.method(name, given_), k, explained=False)
+    return [(each.url, each.score) for each in found]
+
+
+@every_method
+def test_never_the_query_nor_what_is_merged_with_it(web: Web, name: str) -> None:
+    graph = web.graph
+    mirrors = [graph.find(f"https://mirror{n}.example/") for n in range(2)]
+    assert graph.representative(mirrors[0]) == graph.representative(mirrors[1])
+    for seeds in ([number] for number in range(graph.pages)), [[0, 5], mirrors, [mirrors[0], 3, 7]]:
+        for asked in seeds:
+            scores = methods.method(name).relate(web, asked)
+            found = [page for page, _ in scores.ranked(graph.in_degree)]
+            assert len(found) == len(set(found))
+            never = {*asked, *scores.used}
+            if methods.method(name).params.merge:
+                never |= {graph.representative(page) for page in never}
+            assert not never & set(found)
+            values = [score for _, score in scores.ranked(graph.in_degree)]
+            assert all(score >= 1e-12 and math.isfinite(score) for score in values)
+            if len(asked) == 1:
+                assert values == sorted(values, reverse=True)
+
+
+@every_method
+def test_deterministic_and_in_batches_as_alone(web: Web, name: str) -> None:
+    graph, method = web.graph, methods.method(name)
+    pages = np.arange(graph.pages, dtype=np.uint32)
+    once, again = answer(web, method, pages, 5), answer(Web(graph.path), methods.method(name), pages, 5)
+    assert all(np.array_equal(one, other) for one, other in zip(once, again, strict=True))
+    ends = np.cumsum(once.counts)
+    for number in range(graph.pages):
+        alone = ask(web, Question(("",), (number,)), method, 5, explained=False)
+        part = slice(ends[number] - once.counts[number], ends[number])
+        assert [each.page for each in alone] == once.pages[part].tolist()
+        assert [each.score for each in alone] == once.scores[part].tolist()
+
+
+@every_method
+def test_any_number_of_answers(web: Web, name: str) -> None:
+    everything = addresses(web, name, "page0.example", k=100_000)
+    assert len(everything) > 5
+    assert addresses(web, name, "page0.example", k=0) == []
+    for k in (1, 3, len(everything), len(everything) + 1):
+        assert addresses(web, name, "page0.example", k=k) == everything[:k]
+
+
+@every_method
+def test_unchanged_by_renumbering(web: Web, name: str, fast_root: Path) -> None:
+    shifted = build(fast_root, [*unrelated(3), *sample()])
+    assert shifted.graph.find("page0.example") > web.graph.find("page0.example")
+    for query in ("page0.example", "page3.example", "list1.example/links", "mirror1.example", "hub.example/more"):
+        assert addresses(shifted, name, query) == addresses(web, name, query)
+    assert addresses(shifted, name, "page0.example", "page3.example") == addresses(
+        web, name, "page0.example", "page3.example"
+    )
+
+
+@every_method
+def test_pages_with_little_around_them(web: Web, name: str) -> None:
+    assert addresses(web, name, "lonely.example") == []
+    assert addresses(web, name, "self.example") == []  # a page's links to itself are none
+    for given_ in ({}, {"chop": "strict"}, {"chop": "none"}):
+        for query in ("out.example", "page11.example", "list0.example/links", "hub.example", "own.example/a"):
+            assert all(score > 0 for _, score in addresses(web, name, query, **given_)), query
+    assert {url for url, _ in addresses(web, name, "childless-and-cited.example")} <= {
+        "https://page3.example/", "https://cites.example/", *(f"https://list{n}.example/links" for n in range(6)),
+        *MIRRORED, *(f"https://mirror{n}.example/" for n in range(2)),
+    }  # fmt: skip
+
+
+@every_method
+def test_cited_by_its_own_site_only(web: Web, name: str) -> None:
+    """Where pages of one site are one opinion of each other, that is no opinion; else it is as good as any."""
+    for unit in ("site", "host", "domain"):
+        found = addresses(web, name, "own.example/a", unit=unit)
+        inside = name in ("cocitation", "proximity", "extended_cocitation", "lli")  # siblings may be of the own site
+        assert [url for url, _ in found] == (["https://own.example/b"] if inside else [])
+
+
+@every_method
+def test_a_page_of_the_stop_list(web: Web, name: str) -> None:
+    usual = addresses(web, name, "page0.example")
+    assert usual
+    stop = ["page1.example", "https://mirror0.example/", "unknown.example", "no address at all", ""]
+    without = {url for url, _ in addresses(web, name, "page0.example", stop=stop)}
+    assert without
+    assert not without & {"https://page1.example/", "https://mirror0.example/"}
+    # The stop list is off where the page asked about is on it.
+    assert addresses(web, name, "page0.example", stop=[*stop, "page0.example"]) == usual
+    assert addresses(web, name, "page0.example", stop_degree=1) == usual
+
+
+@every_method
+def test_a_store_of_one_page(name: str, fast_root: Path) -> None:
+    web = build(fast_root, [page("https://only.example/")])
+    assert addresses(web, name, "only.example") == []
+
+
+@every_method
+def test_an_unknown_page(web: Web, name: str) -> None:
+    with pytest.raises(UnknownPage, match=r"did you mean https://page0\.example/") as caught:
+        addresses(web, name, "https://page0.example/none")
+    assert caught.value.nearest[0] == "https://page0.example/"
+
+
+# ------------------------------------------------------------------------------------------------------- parameters
+
+
+def wrong(each: Parameter) -> list[Any]:
+    """Values that a parameter must refuse."""
+    if each.choices:
+        return ["", "nonsense", each.choices[0].upper(), None, 1, True, [each.choices[0]]]
+    if each.type is bool:
+        return ["", "perhaps", None, 2, 0.5, [], math.nan]
+    if each.type is tuple:
+        return [None, 5, True, math.nan, {"a"}, ["a", 5], [None]]
+    values = ["", "many", "1,5", None, True, math.nan, math.inf, -math.inf, "nan", "inf", "9" * 30, "9" * 6000, 1e300]
+    values += [[], "1 2", b"\xff", object()] + ([0.5, "0.5"] if each.type is int else [1j])
+    values += [] if each.least is None else [each.least - 1, str(each.least - 1), -math.inf]
+    return values + ([] if each.most is None else [each.most * 2, str(each.most * 2)])
+
+
+@pytest.mark.parametrize(("name", "each"), PARAMETERS, ids=lambda value: getattr(value, "name", value))
+def test_every_parameter_is_checked(name: str, each: Parameter) -> None:
+    for value in wrong(each):
+        with pytest.raises(BadParameter) as caught:
+            methods.method(name, {each.name: value})
+        message = str(caught.value)
+        assert message.startswith(f"{each.name} is {each.kind}, not ")
+        assert "\n" not in message
+        assert len(message) < 300
+    assert getattr(methods.method(name, {each.name: each.default}).params, each.name) == each.default
+    assert each.meaning
+    assert "\n" not in each.meaning
+
+
+@every_method
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("(parent=3)", "has no parameter 'parent'; it has "),
+        ("(parents=", "is no method; write it as companion or companion(parents=500, unit=host)"),
+        ("(parents)", "'parents' is no parameter; write name=value"),
+        ("(=3)", "'=3' is no parameter; write name=value"),
+        ("(chop=none; parents=3)", "chop is one of site, strict, none, not ('none;', 'parents=3')"),
+        ("(chop=none, chop=none)", "chop is given twice"),
+        ("(chop)=none", "is no method"),
+        ('(stop="a.com)', "'stop=\"a.com' is no parameter"),
+        ("(chop=)", "chop is one of site, strict, none, not ''"),
+    ],
+)
+def test_a_call_that_cannot_be_read(name: str, written: str, message: str) -> None:
+    with pytest.raises(BadParameter) as caught:
+        methods.method(name + written)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("call", ["", " ", "companion companion", "companion[]", None, 5, "com\npanion"])
+def test_what_is_no_method_at_all(call: Any) -> None:
+    with pytest.raises(BadParameter, match="is no method; write it as companion"):
+        methods.method(call)
+
+
+def test_an_unknown_method_lists_the_methods() -> None:
+    with pytest.raises(UnknownMethod) as caught:
+        methods.method("companoin(parents=3)")
+    everything = ", ".join(methods.names())
+    assert str(caught.value) == f"there is no method 'companoin' (did you mean companion?); there are {everything}"
+
+
+def values_of(each: Parameter) -> st.SearchStrategy[Any]:
+    """Values that a parameter takes."""
+    if each.choices:
+        return st.sampled_from(each.choices)
+    if each.type is bool:
+        return st.booleans()
+    if each.type is tuple:
+        texts = st.text(st.characters(codec="utf-8"), max_size=8) | st.sampled_from(
+            ["a.com", "it's", 'a"b', "a, b", "x=y", ")", "''", '"', "https://e.org/A_(b),c", "my file.txt"]
+        )
+        return st.lists(texts.filter(str.strip), max_size=3).map(tuple)
+    least, most = each.least, each.most
+    if each.type is int:
+        return st.integers(int(least or 0), 10**17 if most is None else int(most))
+    return st.floats(least, 1e17 if most is None else most, allow_nan=False)
+
+
+@every_method
+@given(data=st.data())
+def test_a_method_is_written_so_that_it_can_be_read_back(name: str, data: st.DataObject) -> None:
+    about = methods.about(name)
+    chosen = data.draw(st.fixed_dictionaries({}, optional={each.name: values_of(each) for each in about.parameters}))
+    method = methods.method(name, chosen)
+    assert {key: getattr(method.params, key) for key in chosen} == chosen
+    again = methods.method(str(method))
+    assert again == method
+    assert str(again) == str(method)
+
+
+def test_how_a_method_is_written() -> None:
+    assert str(methods.method("companion")) == "companion"
+    assert str(methods.method(" companion ( parents = 500,unit='host', ) ")) == "companion(unit=host, parents=500)"
+    assert str(methods.method("companion(parents=2000)")) == "companion"  # the default
+    assert str(methods.method("extended-cocitation(merge=NO)")) == "extended_cocitation(merge=false)"
+    written = "lli(stop=a.com https://e.org/A_(b) \"b, c.txt\" 'd''e')"
+    stop = ("a.com", "https://e.org/A_(b)", "b, c.txt", "d'e")
+    assert methods.method(written).params.stop == stop
+    assert str(methods.method("lli", {"stop": stop})) == 'lli(stop=a.com https://e.org/A_(b) "b, c.txt" d\'e)'
+    assert methods.method("companion(parents=5)", {"parents": 6}).params.parents == 6
+
+
+@every_method
+def test_numbers_at_their_limits(web: Web, name: str) -> None:
+    """The least and the greatest value that a parameter takes are values that work."""
+    for each in methods.about(name).parameters:
+        if each.type in (int, float):
+            for value in (each.least, 10**18 if each.most is None else each.most):
+                found = addresses(web, name, "page0.example", **{each.name: value})
+                assert all(math.isfinite(score) for _, score in found), f"{each.name}={value}"
