@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cocite.graph.store import Graph
+
+if TYPE_CHECKING:
+    from cocite.words.search import Search
 
 
 class Web:
@@ -15,3 +20,10 @@ class Web:
 
     def __repr__(self) -> str:
         return f"<Web {self.graph.path} {self.graph.pages:,} pages, {self.graph.links:,} links>"
+
+    @cached_property
+    def search(self) -> Search:
+        """The search index; raises BadStore, which says how to make it, if there is none that fits."""
+        from cocite.words.search import open_search
+
+        return open_search(self.graph)

@@ -5,6 +5,7 @@ The fast methods are compared with these on small random webs. They share no cod
 """
 
 from tests.methods.naive_cited import cocitation, proximity
+from tests.methods.naive_community import community
 from tests.methods.naive_hits import companion, kleinberg
 from tests.methods.naive_latent import densities, extended_cocitation, lli
 from tests.methods.naive_web import Link, NaiveWeb, Ranking, View, hash64
@@ -15,6 +16,7 @@ __all__ = [
     "Ranking",
     "View",
     "cocitation",
+    "community",
     "companion",
     "densities",
     "extended_cocitation",

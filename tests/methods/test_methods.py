@@ -48,6 +48,15 @@ OWN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "companion": {**LIMITS, "rounds": st.sampled_from([1, 5, 200])},
     "kleinberg": {"parents": LIMIT, "in_links": LIMIT, "rounds": st.sampled_from([3, 200])},
     "extended_cocitation": {**LIMITS, "delta": st.sampled_from([1.0, 2.0])},
+    "community": {
+        "parents": LIMIT,
+        "in_links": LIMIT,
+        "npea": st.sampled_from(["avg", "max", "min", "off"]),
+        "delta": st.sampled_from([0.1, 0.5, 0.9]),
+        "basis": st.sampled_from(["svd", "root"]),
+        "weighted": st.booleans(),
+        "rounds": st.sampled_from([3, 200]),
+    },
     "lli": {**LIMITS, "epsilon": st.sampled_from([0.1, 0.5, 0.9])},
 }
 

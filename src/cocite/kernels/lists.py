@@ -34,7 +34,7 @@ def start_of(lists, page):
 
 
 @intrinsic
-def _fetch(context, array, place):
+def fetch(context, array, place):
     """Ask memory for array[place], which must be inside, and do not wait for it."""
 
     def generate(context, builder, signature, arguments):
@@ -57,14 +57,14 @@ def expect(lists, pages, at, ahead):
     """
     if at + 2 * ahead < len(pages):
         page = np.int64(pages[at + 2 * ahead])
-        _fetch(lists.base, page >> 4)
-        _fetch(lists.offset, page)
-        _fetch(lists.degree, page)
+        fetch(lists.base, page >> 4)
+        fetch(lists.offset, page)
+        fetch(lists.degree, page)
     if at + ahead < len(pages):
         word = start_of(lists, np.int64(pages[at + ahead])) >> 6
         if 0 <= word < len(lists.words) - 8:
-            _fetch(lists.words, word)
-            _fetch(lists.words, word + 8)
+            fetch(lists.words, word)
+            fetch(lists.words, word + 8)
 
 
 @inline

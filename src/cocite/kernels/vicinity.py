@@ -389,13 +389,57 @@ def pair_links(out, owners, starts, targets, whole, refused, table, local, size,
 
 
 @kernel
-def count_distinct(items, groups, counts):
-    """counts[item] = how many groups it is paired with; the pairs of one group stand together."""
+def count_cited(out, owners, starts, targets, whole, refused, order, groups, table, local, size, merged, counts):
+    """counts[m] = how many groups of owners link to a numbered page that is merged into m.
+
+    Lists are as `read_parents` left them; one that was read in part is read whole or looked up in, as in `pair_links`.
+    `order` has the owners group by group. Returns DAMAGED if a list cannot be read.
+    """
     last = np.full(len(counts), -1, np.int32)
-    for at in range(len(items)):
-        if last[items[at]] != groups[at]:
-            last[items[at]] = groups[at]
-            counts[items[at]] += 1
+    marks = np.zeros(max(8, 2 * len(table) // 8), np.uint8)
+    mask = uint64(8 * len(marks) - 1)
+    for slot in range(len(table)):
+        if table[slot] != EMPTY:
+            bit = (uint64(table[slot]) * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
+            marks[bit >> uint64(3)] |= np.uint8(1) << np.uint8(bit & uint64(7))
+    none = np.empty(0, np.uint32)
+    room = np.empty(1024, np.uint32)
+    for i in order:
+        count = starts[i + 1] - starts[i] if whole[i] else np.int64(out.lists.degree[owners[i]])
+        if count > len(room):
+            room = np.empty(2 * count, np.uint32)
+        if whole[i]:
+            links = targets[starts[i] : starts[i + 1]]
+        else:
+            page = np.int64(owners[i])
+            if count > max(16 * size, LONG):
+                at = find_position(out.page, page)
+                if at < 0:
+                    return np.int64(DAMAGED)
+                members = out.target[np.int64(out.link[at]) : np.int64(out.link[at + 1])]
+                for slot in range(len(table)):
+                    if table[slot] != EMPTY and find_position(members, table[slot]) >= 0:
+                        m = merged[local[slot]]
+                        counts[m] += np.int32(last[m] != groups[i])
+                        last[m] = groups[i]
+                continue
+            count = read_counted(out, page, refused, room, none)
+            if count < 0:
+                return np.int64(DAMAGED)
+            links = room
+        kept = np.int64(0)
+        for k in range(count):  # no branch: whether a link leads to a numbered page cannot be foreseen
+            page = links[k]
+            bit = (uint64(page) * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
+            room[kept] = page
+            kept += np.int64(marks[bit >> uint64(3)] >> np.uint8(bit & uint64(7)) & np.uint8(1))
+        for k in range(kept):
+            slot = slot_of(table, room[k])
+            if table[slot] != EMPTY:
+                m = merged[local[slot]]
+                counts[m] += np.int32(last[m] != groups[i])
+                last[m] = groups[i]
+    return np.int64(0)
 
 
 @kernel

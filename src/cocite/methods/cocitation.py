@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels import vicinity
 from cocite.neighbourhood.clean import Merged, group, merge, representatives
-from cocite.neighbourhood.gather import Numbered, Parents, links_into, parents_of
+from cocite.neighbourhood.gather import Numbered, Parents, parents_of, sound
 from cocite.neighbourhood.scores import Scores
 from cocite.neighbourhood.start import begin
 from cocite.neighbourhood.view import UNITS, Switches, View, is_one_of
@@ -75,11 +75,10 @@ def gather(view: View, pages: Sequence[int], params: Params) -> Siblings:
 
 def count_parents(view: View, parents: Parents, siblings: Numbered, merged: Merged, degrees: NDArray[np.int32]) -> None:
     """How many parents, or groups of parents that count as one, link to each sibling."""
-    pairs = links_into(view, parents.pages, siblings, parents)
     groups, count = group(view, parents.pages)
-    of = groups[pairs.rows]
-    items = merged.number[pairs.columns]
-    if count < len(groups):
-        order = np.argsort(of, kind="stable")
-        of, items = of[order], items[order]
-    vicinity.count_distinct(items, of, degrees)
+    order = np.arange(len(groups)) if count == len(groups) else np.argsort(groups, kind="stable")
+    done = vicinity.count_cited(
+        view.out, parents.pages, parents.starts, parents.targets, parents.whole, view.refused, order, groups,
+        siblings.table, siblings.local, siblings.count, merged.number, degrees,
+    )  # fmt: skip
+    sound(view, done)

@@ -162,8 +162,9 @@ def communities(web: Web, root: Sequence[int], params: Params) -> Communities:
     found = []
     for number, (at, sign, hubs, authorities) in enumerate(ends):
         members = rest.pages[owner == number]
-        sides = (_best(rest.pages, weights, graph.in_degree) for weights in (hubs, authorities))
-        found.append(Community(at + 1, sign, float(singular[at]), *sides, members, _eliminated(base, members)))
+        best_hubs, best = (_best(rest.pages, weights, graph.in_degree) for weights in (hubs, authorities))
+        noise = _eliminated(base, members)
+        found.append(Community(at + 1, sign, float(singular[at]), best_hubs, best, members, noise))
     return Communities(found, base)
 
 

@@ -48,7 +48,7 @@ def parents_of(view: View, page: int, most: int, window: int, blocks: bool = Fal
     count = vicinity.read_parents(
         view.out, pages, page, most, window, view.refused, starts, places, whole, targets, attributes
     )
-    _sound(view, count)
+    sound(view, count)
     return Parents(page, window, pages[:count], starts[: count + 1], places[:count], whole[:count], targets, attributes)
 
 
@@ -88,7 +88,7 @@ def children_of(view: View, page: int, most: int | None = None) -> Pages:
     targets = np.empty(degree, np.uint32)
     attributes = np.empty(degree, np.uint32) if view.refused.flags else NO_PAGES
     count = vicinity.read_children(view.out, page, view.refused, targets, attributes)
-    _sound(view, count)
+    sound(view, count)
     return targets[:count][:most]
 
 
@@ -100,7 +100,7 @@ def best_parents_of(view: View, children: Pages, other_than: int, most: int) -> 
         graph.into, graph.array("best.page"), graph.array("best.parent"), children, other_than, most, view.out,
         view.refused, found, starts,
     )  # fmt: skip
-    _sound(view, count)
+    sound(view, count)
     return found[:count]
 
 
@@ -151,11 +151,11 @@ def links_into(view: View, owners: Pages, numbered: Numbered, read: Parents | No
         view.out, owners, starts, targets, whole, view.refused, numbered.table, numbered.local, numbered.count,
         rows, columns,
     )  # fmt: skip
-    _sound(view, count)
+    sound(view, count)
     return Pairs(rows[:count], columns[:count])
 
 
-def _sound(view: View, count: int) -> None:
+def sound(view: View, count: int) -> None:
     """A negative count says that a list could not be read."""
     if count < 0:
         raise BadStore(f"{view.graph.path} is damaged: run cocite check -i {view.graph.path}")

@@ -33,20 +33,19 @@ class Scores:
 
         By query pages reached, score to six significant digits, ties, in-degree, and number, which is address.
         """
-        good = self.values >= LEAST
-        good &= ~is_one_of(self.pages, self.never)
-        chosen = np.flatnonzero(good)
         given = 0
-        if self.reached is None and len(chosen) > 4 * first:
-            values = self.values[chosen]
-            least = np.partition(values, len(values) - first)[len(values) - first] * (1 - 1e-5)
-            for at in self._order(chosen[values >= least], in_degree)[:first]:
+        enough = first + len(self.never)  # that many best ones hold the first answers
+        if self.reached is None and len(self.values) > 2 * enough:
+            place = len(self.values) - enough
+            least = max(LEAST, np.partition(self.values, place)[place] * (1 - 1e-5))
+            for at in self._order(np.flatnonzero(self.values >= least), in_degree)[:first]:
                 given += 1
                 yield int(self.pages[at]), rounded(float(self.values[at]))
-        for at in self._order(chosen, in_degree)[given:]:
+        for at in self._order(np.flatnonzero(self.values >= LEAST), in_degree)[given:]:
             yield int(self.pages[at]), rounded(float(self.values[at]))
 
     def _order(self, chosen: NDArray[np.intp], in_degree: NDArray[np.uint32]) -> NDArray[np.intp]:
+        chosen = chosen[~is_one_of(self.pages[chosen], self.never)]
         pages = self.pages[chosen]
         keys: list[NDArray[Any]] = [pages, -in_degree[pages].astype(np.int64)]
         if self.ties is not None:

@@ -19,8 +19,8 @@ EQUAL = 1e-9
 """Singular values, as a share of the greatest, and entries of vectors that differ by less are equal."""
 NEW = 1e-6
 """A projected unit vector of which less than this is left, after those before it, adds no direction."""
-DENSE = 1500
-"""A matrix with more rows and columns than this is never decomposed whole: 1,500 take half a second, 3,000 four."""
+DENSE = 400
+"""A matrix with more rows and columns than this is not decomposed whole for a few of its vectors."""
 
 
 def kept(singular: Matrix, fall: float) -> tuple[int, int]:

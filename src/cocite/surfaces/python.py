@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,31 @@ from cocite.answers.answer import Answers
 from cocite.answers.ask import DEFAULT_METHOD, ask, question
 from cocite.answers.compare import Comparison, compare
 from cocite.answers.diversify import Filters
+from cocite.answers.search import search_for
 from cocite.graph.build import BuildOptions, Built, Progress, no_progress
 from cocite.graph.build import build as build_store
 from cocite.graph.maintain import add as add_to_store
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Report
 from cocite.web import Web
+from cocite.words.search import Search, kept_side, renew_search
+
+
+class StoreSearch(Search):
+    """The search index of a store; it can be called."""
+
+    def __call__(self, query: str, k: int = 10) -> Answers:
+        """The pages that suit some words best, `web.search("static site generator")`; phrases in double quotes."""
+        return search_for(self.graph, self, query, k)
 
 
 class Store(Web):
     """A store, ready to be asked."""
+
+    @cached_property
+    def search(self) -> StoreSearch:
+        """The search index, to be called with words."""
+        return StoreSearch(self.graph, kept_side(self.graph))
 
     def related(
         self,
@@ -78,4 +94,6 @@ def build(
     options = replace(options, said={**options.said, **said})
     report = Report(strict)
     opened = [open_source(str(source), report, base=base, kind=kind, text=options.text) for source in sources]
-    return (add_to_store if adding else build_store)(opened, Path(path), report, options, progress)
+    built = (add_to_store if adding else build_store)(opened, Path(path), report, options, progress)
+    renew_search(built.path, options.text, progress, options.memory // 4)
+    return built

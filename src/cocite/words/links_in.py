@@ -28,6 +28,8 @@ ROWS = 1 << 17
 """Links that are dealt out at once."""
 GRAIN = 256
 """Ranges of targets begin at multiples of it."""
+PART = GRAIN << 12
+"""Pages whose links in are counted at once."""
 SAMPLE = 10_000
 """Links in, about, that are read of one page."""
 LONGEST = 300
@@ -71,9 +73,10 @@ def said_of_pages(graph: Graph, folder: Path, memory: int, progress: Progress) -
 
 def cut_targets(graph: Graph, ranges: int) -> NDArray[np.int64]:
     """Borders of ranges of pages with about as many links in each."""
-    firsts = np.arange(0, graph.pages, GRAIN)
-    totals = np.cumsum(np.add.reduceat(np.minimum(graph.in_degree, SAMPLE), firsts, dtype=np.int64))
-    inner = firsts[np.searchsorted(totals, totals[-1] * np.arange(1, ranges) // ranges)]
+    parts = [graph.in_degree[first : first + PART] for first in range(0, graph.pages, PART)]
+    sums = [np.add.reduceat(np.minimum(part, SAMPLE), np.arange(0, len(part), GRAIN), dtype=np.int64) for part in parts]
+    totals = np.cumsum(np.concatenate(sums))
+    inner = GRAIN * np.searchsorted(totals, totals[-1] * np.arange(1, ranges) // ranges)
     return np.unique(np.concatenate([[0], inner, [graph.pages]]))
 
 
@@ -126,7 +129,8 @@ def sampled(graph: Graph, page: int, targets: NDArray[np.uint32]) -> NDArray[np.
     if int(targets.max(initial=0)) >= graph.pages:
         raise graph._damaged()
     every = graph.in_degree[targets] // SAMPLE + 1
-    return np.uint32((page * 0x9E3779B1 & 0xFFFFFFFF) >> 8) % every == 0
+    taken: NDArray[np.bool_] = np.uint32((page * 0x9E3779B1 & 0xFFFFFFFF) >> 8) % every == 0
+    return taken
 
 
 class Cursor:

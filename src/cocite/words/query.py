@@ -18,9 +18,9 @@ LONGEST = 2000
 """Characters of a question that are read."""
 MOST = 32
 """Words and phrases of a question that are asked for."""
-WEIGHTS = {"title": 4.0, "anchors": 3.0, "headings": 2.0, "around": 1.5, "text": 1.0, "address": 0.7}
-"""How much a field counts."""
-BESIDE = 0.3
+WEIGHTS = {"title": 4.0, "anchors": 3.0, "around": 2.5, "headings": 2.0, "text": 1.0, "address": 0.3}
+"""How much a field counts (docs/decisions/0030)."""
+BESIDE = 0.6
 """How much the fields count that do not have the word best."""
 _PIECE = re.compile(r'"([^"]*)"|“([^”]*)”|([^\s"“]+)')
 

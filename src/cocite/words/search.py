@@ -7,19 +7,18 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import tantivy
 
 from cocite.errors import BadParameter, BadStore
-from cocite.graph.generation import Writer
+from cocite.graph.generation import Writer, read_current
 from cocite.graph.side import FOLDER, Side, read_side, write_side
 from cocite.graph.store import Graph
-from cocite.words.documents import FIELDS, documents
+from cocite.words.documents import FIELDS, documents, has_texts
 from cocite.words.links_in import Progress
 from cocite.words.query import Clause, clauses_of, query_of
 from cocite.words.tokens import analyzer
@@ -28,8 +27,11 @@ NAME = "search"
 VERSION = 1
 """Of what is indexed and how; an index of another version is made again."""
 MEMORY = 1 << 30
-PRIOR = 0.15
+"""Bytes that making an index may use, roughly."""
+PRIOR = 0.3
 """How much popularity counts, see `prior`."""
+LEAST_HEAP, MOST_HEAP = 15 << 20, 1 << 30
+"""Bytes that tantivy takes and can use for what it has not written yet."""
 MOST_TIES = 1 << 17
 """Pages of equal score among which the order is exact."""
 
@@ -41,6 +43,15 @@ class Indexed:
     pages: int
     bytes: int
     seconds: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found."""
+
+    hits: list[tuple[int, float]]  # (page, score), best first
+    had: int  # so many words and phrases of the question each of these pages has, at least
+    asked: int  # of so many
 
 
 def no_progress(stage: str, done: int, total: int | None) -> None:
@@ -59,7 +70,54 @@ def schema() -> tantivy.Schema:
 
 def build_search(graph: Graph, progress: Progress = no_progress, memory: int = MEMORY) -> Indexed:
     """Make the index of a store, and put it in the place of the one that may be there."""
+    with only_one(graph):
+        return make_index(graph, progress, memory)
+
+
+def ready_search(graph: Graph, progress: Progress = no_progress) -> Search:
+    """The search index of a store, made if there is none that fits."""
+    with suppress(BadStore):
+        return open_search(graph)
+    with only_one(graph):
+        with suppress(BadStore):
+            return open_search(graph)  # another command has made it meanwhile
+        make_index(graph, progress, MEMORY)
+    return open_search(graph)
+
+
+def renew_search(path: Path, wanted: bool, progress: Progress = no_progress, memory: int = MEMORY) -> Indexed | None:
+    """After a store was built or changed: its index, if it is wanted and there is any text; else none is left."""
+    graph = Graph(path)
+    if wanted and has_texts(graph):
+        return build_search(graph, progress, memory)
+    if (path / FOLDER).is_dir():
+        with only_one(graph):
+            (path / FOLDER / f"{NAME}.json").unlink(missing_ok=True)
+            for old in (path / FOLDER).glob(f"{NAME}-????????"):
+                shutil.rmtree(old, ignore_errors=True)  # it may tell of pages that were removed
+    return None
+
+
+@contextmanager
+def only_one(graph: Graph) -> Iterator[None]:
+    """Wait until nobody else makes this index: each removes what is there beside its own."""
+    side = graph.path / FOLDER
+    try:
+        side.mkdir(exist_ok=True)
+        lock = (side / f".{NAME}.lock").open("a")
+    except OSError as error:
+        why = f"the search index of {graph.path} cannot be written ({error.strerror})"
+        raise BadStore(f"{why}: check its permissions, or copy the store to another place") from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def make_index(graph: Graph, progress: Progress, memory: int) -> Indexed:
+    """The work of `build_search`."""
     started = time.perf_counter()
+    if read_current(graph.path)[1]["id"] != graph.manifest["id"]:
+        raise BadStore(f"{graph.path} was changed meanwhile by another command: open it again")
     about: dict[str, Any] = {"version": VERSION, "pages": 0, "files": {}}
 
     def make(folder: Path, _: Writer) -> None:
@@ -67,8 +125,7 @@ def build_search(graph: Graph, progress: Progress = no_progress, memory: int = M
             about["pages"] = write_index(graph, folder, Path(passing), memory, progress)
         about["files"] = {file.name: file.stat().st_size for file in sorted(folder.iterdir()) if file.suffix != ".lock"}
 
-    with only_one(graph):
-        write_side(graph, NAME, about, make)
+    write_side(graph, NAME, about, make)
     return Indexed(about["pages"], sum(about["files"].values()), time.perf_counter() - started)
 
 
@@ -76,43 +133,29 @@ def write_index(graph: Graph, folder: Path, passing: Path, memory: int, progress
     """Index every document; returns how many."""
     index = tantivy.Index(schema(), path=str(folder), reuse=False)
     index.register_tokenizer("words", analyzer())
-    priors = prior(graph)
-    number = 0
+    writer = index.writer(max(LEAST_HEAP, min(memory // 4, MOST_HEAP)), 1)
+    degrees, number = graph.in_degree, 0
     try:
-        writer = index.writer(max(15 << 20, min(memory // 4, 1 << 30)), 1)
         for page, texts in documents(graph, passing, memory // 2, progress):
-            writer.add_document(tantivy.Document(page=page, prior=float(priors[page]), **texts))
+            writer.add_document(tantivy.Document(page=page, prior=prior(int(degrees[page])), **texts))
             number += 1
         writer.commit()
         writer.wait_merging_threads()
-    except ValueError as error:  # tantivy's own way to say that a disk is full
-        free = shutil.disk_usage(folder).free
-        raise BadStore(
-            f"the search index cannot be written to {folder.parent} ({error}; {free:,} bytes free)"
-        ) from error
+    except BaseException as error:
+        with suppress(ValueError):
+            writer.rollback()  # or its threads go on writing into a folder that is being removed
+        if isinstance(error, ValueError):  # tantivy's way to say that a file could not be written
+            free = shutil.disk_usage(folder).free
+            why = f"the search index of {graph.path} could not be written ({error}; {free >> 20:,} MiB are free)"
+            raise BadStore(f"{why}: free some space; the store itself is whole") from error
+        raise
     return number
 
 
-def prior(graph: Graph) -> Any:
-    """What tantivy multiplies scores by, of each page: it takes log2(2 + value) of it.
-
-    Twice as many links in make a page worth PRIOR more, beginning with 1.
-    """
-    return np.exp2(1 + PRIOR * np.log2(1.0 + graph.in_degree)) - 2
-
-
-@contextmanager
-def only_one(graph: Graph) -> Iterator[None]:
-    """Wait until nobody else makes this index."""
-    side = graph.path / FOLDER
-    try:
-        side.mkdir(exist_ok=True)
-        lock = (side / f".{NAME}.lock").open("a")
-    except OSError as error:
-        raise BadStore(f"the search index of {graph.path} cannot be written ({error.strerror})") from error
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def prior(degree: int) -> float:
+    """How popular a page is, such that tantivy, which multiplies scores by log2(2 + this), does so by
+    1 + PRIOR · log2(1 + degree)."""
+    return float(2 * (1 + degree) ** PRIOR - 2)
 
 
 def make_command(graph: Graph) -> str:
@@ -120,20 +163,25 @@ def make_command(graph: Graph) -> str:
     return f"cocite search --make -i {graph.path}"
 
 
-def open_search(graph: Graph) -> Search:
-    """The search index of a store; raises BadStore if there is none, or none that fits."""
+def kept_side(graph: Graph) -> Side:
+    """The index as it is kept; raises BadStore if there is none of this store as it is."""
     again = make_command(graph)
     side = read_side(graph, NAME, again)
     if side is None:
         raise BadStore(f"{graph.path} has no search index: make one with {again}")
-    return Search(graph, side)
+    return side
+
+
+def open_search(graph: Graph) -> Search:
+    """The search index of a store; raises BadStore if there is none that fits."""
+    return Search(graph, kept_side(graph))
 
 
 class Search:
     """A search index, opened. It can be shared among threads."""
 
     def __init__(self, graph: Graph, side: Side) -> None:
-        self._graph = graph
+        self.graph = graph
         again = make_command(graph)
         if side.about.get("version") != VERSION:
             raise BadStore(f"the search index of {graph.path} is of another version: make it again with {again}")
@@ -148,23 +196,28 @@ class Search:
             raise self._damaged() from error
 
     def find(self, query: str, k: int) -> list[tuple[int, float]]:
-        """(page, score) of the k best pages, best first: those that have all of the words, in whatever field.
+        """(page, score) of the k best pages, best first; see `look_for`."""
+        return self.look_for(query, k).hits
 
-        If no page has them all, then those that have the most of them. Raises BadParameter if there is no word.
+    def look_for(self, query: str, k: int) -> Found:
+        """The k best pages: those that have all of the words and phrases, each in whatever field.
+
+        If no page has them all, those that have the most of them; if none has any phrase, those that have a word.
+        Raises BadParameter if there is no word.
         """
         clauses = clauses_of(query)
         if not clauses:
             raise BadParameter("there is no word to search for: give some letters or digits")
         for least in range(len(clauses), 0, -1):
-            found = self._best(clauses, least, k)
-            if found:
-                return found
-        single = [(word,) for word in dict.fromkeys(word for clause in clauses for word in clause)]
-        return self._best(single, 1, k) if single != clauses else []
+            if hits := self._best(clauses, least, k):
+                return Found(hits, least, len(clauses))
+        single: list[Clause] = [(word,) for word in dict.fromkeys(word for clause in clauses for word in clause)]
+        return Found(self._best(single, 1, k) if single != clauses else [], 0, len(clauses))
 
     def pages_with(self, word: str) -> int:
         """How many pages have a word, by the field in which most have it."""
-        return max(int(self._guarded(lambda: self._searcher.doc_freq(field, word))) for field in FIELDS)
+        with self._reading():
+            return max(self._searcher.doc_freq(field, word) for field in FIELDS)
 
     @property
     def pages(self) -> int:
@@ -177,25 +230,27 @@ class Search:
             return []
         query, limit = query_of(self._schema, clauses, least), min(k + 16, self.pages)
         while True:
-            hits = self._guarded(lambda: self._hits(query, limit))
+            hits = self._hits(query, limit)
             if len(hits) < limit or limit >= min(self.pages, max(k, MOST_TIES)) or hits[-1][0] < hits[k - 1][0]:
                 break
             limit = min(4 * limit, self.pages)
-        degrees = self._graph.in_degree
+        degrees = self.graph.in_degree
         hits.sort(key=lambda hit: (-hit[0], -int(degrees[hit[1]]), hit[1]))
         return [(page, float(f"{score:.5e}")) for score, page in hits[:k]]
 
     def _hits(self, query: tantivy.Query, limit: int) -> list[tuple[float, int]]:
-        found = self._searcher.search(query, limit, count=False, weight_by_field="prior").hits
-        pages = self._searcher.fast_field_values("page", [place for _, place in found])
-        if not all(isinstance(page, int) and 0 <= page < self._graph.pages for page in pages):
+        with self._reading():
+            found = self._searcher.search(query, limit, count=False, weight_by_field="prior").hits
+            pages = self._searcher.fast_field_values("page", [place for _, place in found])
+        if not all(isinstance(page, int) and 0 <= page < self.graph.pages for page in pages):
             raise self._damaged()
         return [(score, int(page or 0)) for (score, _), page in zip(found, pages, strict=True)]
 
-    def _guarded(self, work: Any) -> Any:
-        """What tantivy answers; what it cannot read is damage."""
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """What tantivy cannot read is damage."""
         try:
-            return work()
+            yield
         except (ValueError, OSError) as error:
             raise self._damaged() from error
         except BaseException as error:
@@ -205,5 +260,5 @@ class Search:
 
     def _damaged(self) -> BadStore:
         return BadStore(
-            f"the search index of {self._graph.path} is damaged: make it again with {make_command(self._graph)}"
+            f"the search index of {self.graph.path} is damaged: make it again with {make_command(self.graph)}"
         )

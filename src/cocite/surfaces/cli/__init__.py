@@ -11,7 +11,21 @@ from typing import Annotated
 import typer
 
 from cocite import __version__
-from cocite.surfaces.cli import add, batch, build, check, compare, demo, export, info, links, methods, related, remove
+from cocite.surfaces.cli import (
+    add,
+    batch,
+    build,
+    check,
+    compare,
+    demo,
+    export,
+    info,
+    links,
+    methods,
+    related,
+    remove,
+    search,
+)
 from cocite.surfaces.cli.failures import Commands
 
 app = typer.Typer(
@@ -26,7 +40,7 @@ app = typer.Typer(
 VERBS: list[Callable[..., None]] = [
     *(demo.demo, build.build, add.add, remove.remove),
     *(related.related, compare.compare, batch.batch, methods.methods),
-    *(links.links, info.info, check.check, export.export),
+    *(search.search, links.links, info.info, check.check, export.export),
 ]
 for verb in VERBS:
     app.command()(verb)

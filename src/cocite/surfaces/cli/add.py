@@ -7,6 +7,7 @@ from pathlib import Path
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.build import summarise
 from cocite.surfaces.cli.opening import Crawling, open_sources, part_read
+from cocite.surfaces.cli.search import renewed
 
 
 def add(
@@ -52,4 +53,5 @@ def add(
         opened = open_sources(sources, report, base=base, kind=kind, text=made.text, crawling=crawling, progress=stages)
         stages.fraction = part_read(opened, report)
         built = add_to_store(opened, index, report, made, stages)
-    summarise(built, stages.compiling, json, "  has more in it")
+        indexed = renewed(built.path, made, stages)
+    summarise(built, indexed, stages.compiling, json, "  has more in it")

@@ -9,10 +9,13 @@ import typer
 
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.opening import Crawling, open_sources, part_read
+from cocite.surfaces.cli.search import as_json as indexed_as_json
+from cocite.surfaces.cli.search import renewed
 from cocite.surfaces.cli.terminal import Cell, Screen, count, rate, seconds, size
 
 if TYPE_CHECKING:
     from cocite.graph.build import Built
+    from cocite.words.search import Indexed
 
 
 MANY = 10_000
@@ -72,17 +75,18 @@ def build(
         opened = open_sources(sources, report, base=base, kind=kind, text=made.text, crawling=crawling, progress=stages)
         stages.fraction = part_read(opened, report)
         built = build_store(opened, output, report, made, stages)
-    summarise(built, stages.compiling, json)
+        indexed = renewed(built.path, made, stages)
+    summarise(built, indexed, stages.compiling, json)
 
 
-def summarise(built: Built, compiling: float, json: bool, head: str = "") -> None:
+def summarise(built: Built, indexed: Indexed | None, compiling: float, json: bool, head: str = "") -> None:
     """What a build made: for people, or as JSON."""
     from cocite.graph.generation import read_current
 
     screen = Screen()
     _, manifest = read_current(built.path)
     if json:
-        screen.json(as_json(built, manifest, compiling))
+        screen.json({**as_json(built, manifest, compiling), "search": indexed_as_json(indexed) if indexed else None})
         return
     screen.line((str(built.path), "bold"), head or "  is ready")
     working = max(1e-9, built.seconds - compiling)
@@ -95,6 +99,8 @@ def summarise(built: Built, compiling: float, json: bool, head: str = "") -> Non
         ("time", seconds(built.seconds), ", ".join(filter(None, (speed, compiled(compiling))))),
         ("size", size(built.bytes), per_link),
     ]
+    if indexed:
+        facts.append(("search", size(indexed.bytes), f"{count(indexed.pages, 'page')} in {seconds(indexed.seconds)}"))
     wide = max(len(fact[1]) for fact in facts)
     for name, value, note in facts:
         screen.row(Cell(name, 6, "dim"), Cell(value, wide, right=True), Cell(note, style="dim"), indent=2)

@@ -30,7 +30,7 @@ def compare(
     \b
     Examples:
       cocite compare nytimes.com
-      cocite compare nytimes.com -m cocitation -m companion -m 'companion(unit=host)' -k 5
+      cocite compare bmw.com -m cocitation -m 'companion(unit=host)' -k 5
     """
     from cocite import methods
     from cocite.answers.ask import check_k, question

@@ -48,7 +48,11 @@ Anchors = Annotated[
 ]
 Text = Annotated[
     bool | None,
-    typer.Option("--text/--no-text", help="Keep the texts of pages; add does as was done before.", show_default=False),
+    typer.Option(
+        "--text/--no-text",
+        help="Keep the texts of pages, and index all words for search; add does as was done before.",
+        show_default=False,
+    ),
 ]
 Platforms = Annotated[
     Path | None,

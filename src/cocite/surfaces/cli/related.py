@@ -62,8 +62,7 @@ def related(
     \b
     Examples:
       cocite related nytimes.com lemonde.fr -m companion -k 20 --explain
-      cocite related nytimes.com --not bbc.co.uk --per-site 1 --not-own-site
-      cocite related example.org -m 'cocitation(window=0, unit=site)' --json | jq '.answers[].url'
+      cocite related bmw.com -m 'cocitation(unit=site)' --json | jq .answers
     """
     from cocite.answers.ask import ask, check_k, question
     from cocite.answers.diversify import Filters

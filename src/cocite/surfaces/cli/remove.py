@@ -9,6 +9,7 @@ import typer
 
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.build import summarise
+from cocite.surfaces.cli.search import renewed
 from cocite.surfaces.cli.terminal import count
 
 
@@ -37,4 +38,5 @@ def remove(
     made = given.build_options(memory, threads, platforms, *keep)
     with display(quiet) as stages:
         built = remove_from_store(urls, index, made, stages)
-    summarise(built, stages.compiling, json, f"  is without {count(len(set(urls)), 'page')} now")
+        indexed = renewed(built.path, made, stages)
+    summarise(built, indexed, stages.compiling, json, f"  is without {count(len(set(urls)), 'page')} now")

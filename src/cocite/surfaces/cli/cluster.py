@@ -1,0 +1,75 @@
+"""cocite cluster: a set of pages into named groups."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cocite.errors import BadParameter
+from cocite.surfaces.cli import options as given
+from cocite.surfaces.cli.related import read_addresses
+from cocite.surfaces.cli.terminal import Cell, Screen, count
+
+if TYPE_CHECKING:
+    from cocite.answers.groups import Group
+    from cocite.graph.store import Graph
+
+
+def cluster(
+    urls: Annotated[list[str] | None, typer.Argument(metavar="URL", help="Addresses of pages.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", metavar="FILE", help="More of them: a file, one address a line.")
+    ] = None,
+    index: given.Index = Path("web.cocite"),
+    most: Annotated[int, typer.Option("--most", metavar="N", min=2, max=100, help="So many groups at most.")] = 12,
+    json: given.Json = False,
+) -> None:
+    """Put pages into groups, named by keywords.
+
+    Pages that are cited in the same sections of the same pages belong together.
+
+    \b
+    Examples:
+      cocite cluster nytimes.com lemonde.fr bmw.com audi.com louvre.fr
+      cocite cluster --file bookmarks.txt --json
+    """
+    from cocite.answers.groups import group_pages
+    from cocite.surfaces.cli.progress import display
+    from cocite.web import Web
+
+    texts = [*(urls or []), *(read_addresses(file) if file else [])]
+    if not texts:
+        raise BadParameter("no pages to group: give addresses, or --file FILE")
+    web = Web(index)
+    pages = [web.graph.find(text) for text in texts]
+    with display(quiet=json):
+        groups = group_pages(web, pages, most)
+    screen = Screen()
+    if json:
+        screen.json({"groups": [as_dict(web.graph, group) for group in groups]})
+        return
+    for group in groups:
+        show_group(screen, web.graph, group)
+
+
+def as_dict(graph: Graph, group: Group) -> dict[str, object]:
+    """For JSON."""
+    from cocite.answers.naming import title_of
+
+    pages = [{"url": graph.address(page), "title": title_of(graph, page)} for page in group.pages]
+    return {"keywords": list(group.keywords), "pages": pages}
+
+
+def show_group(screen: Screen, graph: Graph, group: Group) -> None:
+    """For people."""
+    from cocite.answers.naming import title_of
+
+    screen.line((group.name, "bold green"), (f"  {count(len(group.pages), 'page')}", "dim"))
+    for page in group.pages:
+        title = title_of(graph, page)
+        wide = 30 if screen.live else 0
+        screen.row(
+            Cell(title or graph.address(page), wide), Cell(graph.address(page) if title else "", 0, "cyan"), indent=2
+        )

@@ -1,0 +1,122 @@
+"""Questions and answers: what is asked, what is refused, what is unwanted."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cocite
+from cocite import methods
+from cocite.answers.answer import Answers
+from cocite.answers.ask import Question, ask, check_k, question
+from cocite.answers.diversify import Filters
+from cocite.errors import BadAddress, BadParameter, UnknownPage
+from cocite.web import Web
+from tests.answers.conftest import MANY, OTHERS
+from tests.graph.webs import make, page
+
+KEYS = {"query", "method", "params", "used", "answers", "store", "milliseconds"}
+
+
+def asked(web: Web, *urls: str, unwanted: tuple[str, ...] = (), k: int = 10, method: str = "proximity") -> Answers:
+    return ask(web, question(web.graph, urls, unwanted), methods.method(method), k)
+
+
+def test_answers_in_their_order(web: Web) -> None:
+    answers = asked(web, "Q.example")
+    assert [answer.url for answer in answers] == [*MANY, *OTHERS]
+    assert [answer.rank for answer in answers] == [1, 2, 3, 4, 5, 6, 7]
+    # Two lists of eight links in one block: 2 · (1^-0.81 + 10 / ln 10), to six digits
+    assert answers[0].score == float(f"{2 * (1 + 10 / math.log(10)):.5e}") == 10.6859
+    assert (answers[0].title, answers[0].page) == ("Null", web.graph.find(MANY[0]))
+    assert (len(answers), list(answers), answers[1:3]) == (7, list(answers.answers), answers.answers[1:3])
+
+
+def test_the_json_has_the_keys_that_others_rely_on(web: Web) -> None:
+    found = json.loads(json.dumps(asked(web, "https://old.example/", k=1, method="cocitation(stop=x.com)").to_dict()))
+    assert set(found) == KEYS
+    assert (found["query"], found["used"], found["method"]) == (["https://old.example/"], ["q.example"], "cocitation")
+    assert found["params"]["window"] == 8
+    assert found["params"]["stop"] == ["x.com"]
+    assert set(found["store"]) == {"id", "built", "pages", "links"}
+    assert (found["store"]["pages"], found["store"]["links"]) == (web.graph.pages, web.graph.links)
+    [answer] = found["answers"]
+    assert set(answer) == {"rank", "url", "title", "score", "reasons"}
+    assert answer["reasons"][0] == {
+        "kind": "cited together", "by": "https://list1.example/", "title": "First", "block": "Things", "distance": 1,
+    }  # fmt: skip
+    assert found["milliseconds"] > 0
+
+
+def test_of_several_spellings_and_pages(web: Web) -> None:
+    assert asked(web, "q.example", "http://www.q.example/").answers == asked(web, "q.example").answers
+    both = asked(web, "q.example", "bad.example")
+    assert {answer.url for answer in both[:2]} == set(MANY[:2])  # which both are cited with
+    assert both.used == ("q.example", "bad.example")
+
+
+@pytest.mark.parametrize("k", [-1, 100_001, 2.5, math.nan, math.inf, "many", None, True, "", [3]])
+def test_numbers_of_answers_that_are_refused(web: Web, k: Any) -> None:
+    filters = [None, Filters(per_site=1)]
+    for each in filters:
+        with pytest.raises(BadParameter, match="k is a whole number from 0 to 100000, not"):
+            ask(web, Question(("q",), (web.graph.find("q.example"),)), methods.method("proximity"), k, each)
+
+
+def test_numbers_of_answers_that_are_taken() -> None:
+    assert [check_k(k) for k in (0, 100_000, 5.0, "7")] == [0, 100_000, 5, 7]  # type: ignore[arg-type]
+
+
+def test_questions_that_cannot_be_asked(web: Web) -> None:
+    with pytest.raises(BadParameter, match="no page to ask about: give an address"):
+        question(web.graph, [])
+    with pytest.raises(BadParameter, match="more than 1,000 addresses"):
+        question(web.graph, ["q.example"] * 1000, ["bad.example"])
+    with pytest.raises(BadParameter, match="an address is a text, not 5"):
+        question(web.graph, [5])  # type: ignore[list-item]
+    with pytest.raises(BadParameter, match=r"'old\.example' is asked about and unwanted at once"):
+        question(web.graph, ["q.example"], ["old.example"])
+    with pytest.raises(BadAddress):
+        question(web.graph, [" "])
+    with pytest.raises(UnknownPage):
+        question(web.graph, ["q.example"], ["unknown.example"])
+
+
+def test_what_is_nearer_to_an_unwanted_page_is_left_out(web: Web) -> None:
+    # Of bad.example the first is MANY[1] and the second MANY[0]; of q.example MANY[0] is the first, MANY[1] the second.
+    answers = asked(web, "q.example", unwanted=("bad.example",))
+    assert [answer.url for answer in answers] == [MANY[0], *MANY[2:], *OTHERS]
+    assert answers[1].rank == 2
+    answers = asked(web, "q.example", unwanted=(MANY[0],))
+    assert MANY[0] not in [answer.url for answer in answers]
+
+
+def test_what_stands_for_an_unwanted_page_is_unwanted(place: Path) -> None:
+    """Two mirrors: many.example, cited more often, stands for both, and mirror.example is not wanted."""
+    others = [f"https://other{n}.example/" for n in range(12)]
+    pages = [
+        *(page(url, *others) for url in ("https://many.example/", "https://mirror.example/")),
+        *(page(f"https://fan{n}.example/", "https://many.example/") for n in range(2)),
+        page("https://hub.example/", "https://q.example/", "https://mirror.example/", "https://c.example/"),
+    ]
+    make(place / "web.cocite", pages)
+    web = Web(place / "web.cocite")
+    assert [each.url for each in asked(web, "q.example")] == ["https://many.example/", "https://c.example/"]
+    assert [each.url for each in asked(web, "q.example", unwanted=("mirror.example",))] == []  # c.example is as near
+
+
+def test_python_asks_the_same(web: Web) -> None:
+    store = cocite.open(web.graph.path)
+    assert store.related("q.example", k=3).answers == asked(web, "q.example", k=3).answers
+    assert store.related(["q.example"], "proximity(alpha=2)").params["alpha"] == 2.0
+    assert store.related("q.example", alpha=2).params["alpha"] == 2.0
+    assert [each.url for each in store.related("q.example", per_site=1)] == [MANY[0], *OTHERS]
+    with pytest.raises(BadParameter, match="per_site is a whole number of at least 0, not -1"):
+        store.related("q.example", per_site=-1)
+    with pytest.raises(BadParameter, match="proximity has no parameter 'apha'"):
+        store.related("q.example", apha=2)
+    assert set(store.compare("q.example", ["lli", "companion"]).by_method) == {"lli", "companion"}

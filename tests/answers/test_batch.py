@@ -1,0 +1,239 @@
+"""Answers for all pages: parts, formats, what happens to an interrupted batch."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pyarrow.parquet as pq
+import pytest
+
+from cocite.answers.ask import Question, ask
+from cocite.answers.batch import PLAN, Done, batch, linked_pages
+from cocite.errors import BadParameter, BadStore, CociteError
+from cocite.methods import method
+from cocite.web import Web
+from tests.answers.conftest import PAGES
+from tests.conftest import ROOT
+from tests.graph.webs import make, page
+
+Row = tuple[str, int, str, float]
+
+
+def expected(web: Web, call: str, k: int, pages: list[int]) -> list[Row]:
+    """Every page asked alone."""
+    rows = []
+    for each in pages:
+        found = ask(web, Question(("",), (each,)), method(call), k, explained=False)
+        rows += [(web.graph.address(each), answer.rank, answer.url, answer.score) for answer in found]
+    return rows
+
+
+def rows_of(place: Path) -> list[Row]:
+    """What a batch wrote."""
+    if place.suffix == ".parquet":
+        columns = pq.read_table(place).to_pydict()  # as others read it: the whole folder
+        assert list(columns) == ["query", "rank", "url", "score"]
+        return list(zip(*columns.values(), strict=True))
+    fields = [line.split("\t") for line in place.read_text().splitlines()]
+    return [(query, int(rank), url, float(score)) for query, rank, url, score in fields]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "tsv"])
+@pytest.mark.parametrize("call", ["proximity", "companion(unit=host)"])
+def test_every_page(web: Web, place: Path, ending: str, call: str) -> None:
+    pages = linked_pages(web.graph).tolist()
+    truth = expected(web, call, 3, pages)
+    steps: list[tuple[str, int, int | None]] = []
+    done = batch(
+        web.graph, call, place / f"r.{ending}", k=3, processes=1, part=4, progress=lambda *step: steps.append(step)
+    )
+    assert rows_of(place / f"r.{ending}") == truth
+    assert done == Done(len(pages), len({row[0] for row in truth}), len(truth), -(-len(pages) // 4), 0)
+    assert sum(count for stage, count, _ in steps if stage == "answering pages") == len(pages)
+    left = sorted(path.name for path in place.iterdir())
+    assert left == [f"r.{ending}"], "no folder of parts, nothing unfinished"
+    if ending == "parquet":
+        names = sorted(path.name for path in (place / "r.parquet").iterdir())
+        assert names == [PLAN, *(f"part-{n:05d}.parquet" for n in range(done.parts))]
+
+
+def test_two_processes_do_the_same(web: Web, place: Path) -> None:
+    for count in (1, 2):
+        batch(web.graph, "lli", place / f"{count}.parquet", processes=count, part=5)
+    assert files(place / "1.parquet") == files(place / "2.parquet")
+
+
+def test_given_pages_once_each_in_their_order(web: Web, place: Path) -> None:
+    pages = [web.graph.find(url) for url in ("q.example", "https://many.example/2", "q.example")]
+    done = batch(web.graph, "proximity", place / "r.tsv", queries=pages, k=2)
+    assert rows_of(place / "r.tsv") == expected(web, "proximity", 2, pages[:2])
+    assert done == Done(2, 2, 4, 1, 0)
+
+
+def test_names_are_written_the_same_for_few_and_for_all(place: Path) -> None:
+    """A batch of few pages reads single addresses, another all of them."""
+    hostile = ["name:two  spaces", "name:tab\there", "name:line\nbreak"]
+    make(place / "s", [page("name:list", *hostile), *(page(f"name:{n}", f"name:{n + 1}") for n in range(200))])
+    web = Web(place / "s")
+    pages = [web.graph.find(hostile[0].removeprefix("name:"))]
+    batch(web.graph, "proximity", place / "few.tsv", queries=pages)
+    batch(web.graph, "proximity", place / "all.tsv")
+    few = (place / "few.tsv").read_text().splitlines()
+    assert few == ["two  spaces\t1\ttab here\t1", "two  spaces\t2\tline break\t0.570382"]
+    assert set(few) < set((place / "all.tsv").read_text().splitlines())
+
+
+def test_no_answers_wanted_and_no_pages(web: Web, place: Path) -> None:
+    assert batch(web.graph, "proximity", place / "none.tsv", k=0).answers == 0
+    assert (place / "none.tsv").read_text() == ""
+    make(place / "s", [page("https://only.example/")])
+    assert batch(Web(place / "s").graph, "lli", place / "r.parquet") == Done(0, 0, 0, 1, 0)
+    assert rows_of(place / "r.parquet") == []
+
+
+def test_a_batch_that_is_done_is_not_done_again(web: Web, place: Path) -> None:
+    first = batch(web.graph, "proximity", place / "r.parquet", part=4)
+    before = {file: file.stat().st_mtime_ns for file in (place / "r.parquet").iterdir()}
+    assert batch(web.graph, "proximity", place / "r.parquet", part=4) == first._replace(kept=first.parts)
+    assert {file: file.stat().st_mtime_ns for file in (place / "r.parquet").iterdir()} == before
+    batch(web.graph, "proximity", place / "r.tsv")
+    with pytest.raises(BadParameter, match="is there already: remove it, or choose another place"):
+        batch(web.graph, "proximity", place / "r.tsv")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"call": "cocitation"},
+        {"call": "proximity(alpha=2)"},
+        {"k": 9},
+        {"part": 5},
+        {"queries": [1, 0]},
+        {"queries": [0]},
+    ],
+)
+def test_another_plan_is_refused(web: Web, place: Path, other: dict[str, Any]) -> None:
+    plan: dict[str, Any] = {"call": "proximity", "k": 10, "part": 4, "queries": [0, 1]}
+    for chosen in (plan, {**plan, **other}, plan):
+        call = chosen["call"]
+        rest = {name: value for name, value in chosen.items() if name != "call"}
+        if chosen is plan:
+            batch(web.graph, call, place / "r.parquet", **rest)
+        else:
+            with pytest.raises(BadParameter, match="holds something else than this batch: remove it, or choose"):
+                batch(web.graph, call, place / "r.parquet", **rest)
+
+
+def test_a_folder_of_something_else_is_refused_and_an_empty_one_taken(web: Web, place: Path) -> None:
+    (place / "full.parquet").mkdir()
+    (place / "full.parquet" / "mine.txt").write_text("mine")
+    (place / "file.parquet").write_text("mine")
+    for name in ("full", "file"):
+        with pytest.raises(BadParameter, match="holds something else"):
+            batch(web.graph, "proximity", place / f"{name}.parquet")
+    assert (place / "full.parquet" / "mine.txt").read_text() == (place / "file.parquet").read_text() == "mine"
+    (place / "empty.parquet").mkdir()
+    (place / "empty.parquet" / f".{PLAN}.unfinished").write_text("{")  # killed while it wrote its plan
+    assert batch(web.graph, "proximity", place / "empty.parquet").answers > 0
+
+
+def test_a_store_that_changed_meanwhile(place: Path) -> None:
+    make(place / "s", PAGES)
+    graph = Web(place / "s").graph
+    make(place / "other", [page("https://a.example/", "https://b.example/")])
+    (place / "s").rename(place / "gone")
+    (place / "other").rename(place / "s")
+    for count in (1, 2):
+        with pytest.raises(BadStore, match="changed meanwhile by another command: start the batch again"):
+            batch(graph, "proximity", place / f"{count}.parquet", part=4, processes=count)
+
+
+@pytest.mark.parametrize("k", [-1, 10**9, "x"])
+def test_bad_numbers(web: Web, place: Path, k: Any) -> None:
+    with pytest.raises(BadParameter, match="k is a whole number from 0 to"):
+        batch(web.graph, "proximity", place / "r.parquet", k=k)
+    assert not list(place.iterdir())
+
+
+# ------------------------------------------------------------------------------------------------------ interruptions
+
+KILLED = """
+import json, os, signal, sys
+from multiprocessing import active_children
+from pathlib import Path
+from cocite.answers.batch import batch
+from cocite.graph.store import Graph
+store, output, processes, victim = sys.argv[1:]
+finished = 0
+def progress(stage, done, total):
+    global finished
+    finished += stage == "answering pages"
+    if finished == 3:  # the beginning, and two parts
+        workers = [process.pid for process in active_children()]
+        print(json.dumps(workers), flush=True)
+        os.kill(workers[0] if victim == "worker" else os.getpid(), signal.SIGKILL)
+if __name__ == "__main__":
+    batch(Graph(store), "proximity", Path(output), part=3, processes=int(processes), progress=progress)
+"""
+
+
+def run_and_kill(web: Web, output: Path, processes: int, victim: str = "itself") -> tuple[int, list[int], str]:
+    """A batch that is killed after two parts; (its code, the processes it had begun, what it complained of)."""
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, web.graph.path, output, str(processes), victim],
+        capture_output=True, text=True, cwd=ROOT, timeout=120,
+    )  # fmt: skip
+    return done.returncode, json.loads(done.stdout.splitlines()[0]), done.stderr
+
+
+def gone(processes: list[int], seconds: float = 20.0) -> bool:
+    """Whether processes end by themselves."""
+    end = time.monotonic() + seconds
+    while any(psutil.pid_exists(each) and psutil.Process(each).status() != "zombie" for each in processes):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@pytest.mark.parametrize(("ending", "processes"), [("parquet", 2), ("tsv", 1)])
+def test_a_killed_batch_goes_on_where_it_was(web: Web, place: Path, ending: str, processes: int) -> None:
+    whole, killed = place / f"whole.{ending}", place / "killed" / f"r.{ending}"
+    batch(web.graph, "proximity", whole, part=3, processes=1)
+    code, workers, _ = run_and_kill(web, killed, processes)
+    assert code == -signal.SIGKILL
+    assert len(workers) == (processes if processes > 1 else 0)
+    assert gone(workers), "processes are left behind"
+    parts = killed if ending == "parquet" else killed.with_name("r.tsv.parts")
+    ready = {file: file.stat().st_mtime_ns for file in parts.glob("part-*")}
+    assert len(ready) == 2
+    assert not killed.exists() or ending == "parquet"
+    done = batch(web.graph, "proximity", killed, part=3, processes=1)
+    assert (done.kept, done.pages) == (2, len(linked_pages(web.graph)))
+    if ending == "parquet":
+        assert files(killed) == files(whole)
+        assert all(file.stat().st_mtime_ns == when for file, when in ready.items())
+    else:
+        assert killed.read_bytes() == whole.read_bytes()
+    assert done.answers == len(rows_of(whole))
+    assert [each.name for each in killed.parent.iterdir()] == [killed.name]
+
+
+def test_a_worker_that_is_killed(web: Web, place: Path) -> None:
+    code, workers, complaint = run_and_kill(web, place / "r.parquet", 2, "worker")
+    assert code == 1
+    assert f"{CociteError.__name__}: a process of this batch was ended from outside" in complaint
+    assert gone(workers)
+    batch(web.graph, "proximity", place / "r.parquet", part=3)
+    assert rows_of(place / "r.parquet") == expected(web, "proximity", 10, linked_pages(web.graph).tolist())

@@ -1,0 +1,80 @@
+"""Filters: sites, languages, dates, and values that are none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cocite import methods
+from cocite.answers.ask import ask, question
+from cocite.answers.diversify import Filters, diversify
+from cocite.errors import BadParameter
+from cocite.web import Web
+from tests.answers.conftest import MANY, OTHERS
+
+
+def shown(web: Web, *, query: str = "q.example", k: int = 100, **given: Any) -> list[str]:
+    found = ask(web, question(web.graph, [query]), methods.method("proximity"), k, Filters(**given))
+    return [answer.url for answer in found]
+
+
+def test_not_too_many_of_one_site(web: Web) -> None:
+    assert shown(web, per_site=1) == [MANY[0], *OTHERS]
+    assert shown(web, per_site=3) == [*MANY[:3], *OTHERS]
+    assert shown(web, per_site=1, k=2) == [MANY[0], OTHERS[0]]
+    assert shown(web, per_site=0) == shown(web) == [*MANY, *OTHERS]
+
+
+def test_not_of_the_own_site(web: Web) -> None:
+    assert shown(web, query=MANY[2])[:2] == [MANY[1], MANY[3]]
+    assert not set(shown(web, query=MANY[2], not_own_site=True)) & set(MANY)
+    assert "https://q.example/" in shown(web, query=MANY[2], not_own_site=True)
+
+
+@pytest.mark.parametrize("lang", ["de", "DE", "de-CH", " de_AT "])
+def test_a_language(web: Web, lang: str) -> None:
+    assert shown(web, lang=lang) == MANY[:2]
+    assert shown(web, lang=lang, per_site=1) == MANY[:1]
+
+
+def test_a_language_that_no_page_has(web: Web) -> None:
+    assert shown(web, lang="fr") == []
+
+
+def test_since_a_date(web: Web) -> None:
+    assert shown(web, since="2020-05-17") == [MANY[0], MANY[2]]
+    assert shown(web, since="2020-05-18") == [MANY[2]]
+    assert shown(web, since="2020-05-17T00:00:01+00:00") == [MANY[2]]
+    assert shown(web, since="2020-05-17T01:00:00+02:00") == [MANY[0], MANY[2]]
+    assert shown(web, since="2020-01-01", lang="de") == [MANY[0]]
+    for early in ("1970-01-01", "1950-01-01", "0001-01-01"):  # when it was captured must still be known
+        assert shown(web, since=early) == MANY[:3]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"per_site": -1}, "per_site is a whole number of at least 0, not -1"),
+        ({"per_site": 1.5}, "per_site is a whole number of at least 0, not 1.5"),
+        ({"per_site": "two"}, "per_site is a whole number of at least 0, not 'two'"),
+        ({"not_own_site": "perhaps"}, "not_own_site is true or false, not 'perhaps'"),
+        ({"lang": "german"}, "lang is a code such as de or en-GB, not 'german'"),
+        ({"lang": "é"}, "lang is a code such as de or en-GB, not 'é'"),
+        ({"lang": 5}, "lang is a text, not 5"),
+        ({"since": "yesterday"}, "since is a date such as 2020-05-17, not 'yesterday'"),
+        ({"since": "2020-13-01"}, "since is a date such as 2020-05-17, not '2020-13-01'"),
+        ({"since": 2020}, "since is a text, not 2020"),
+    ],
+)
+def test_filters_that_are_none(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadParameter) as caught:
+        Filters(**given)
+    assert str(caught.value) == message
+
+
+def test_unwanted_pages_go_by_rank(web: Web) -> None:
+    ranked = [(10, 0.5), (11, 0.4), (12, 0.3), (13, 0.2)]
+    # 11 is second here and first there, 12 third in both, 13 fourth here and fifth there
+    unwanted = {11: 1, 12: 3, 13: 5}
+    assert list(diversify(web.graph, ranked, [0], Filters(), unwanted)) == [(10, 0.5), (13, 0.2)]

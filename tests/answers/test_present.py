@@ -1,0 +1,127 @@
+"""Answers in words, tables and HTML; titles and addresses of strangers do no harm."""
+
+from __future__ import annotations
+
+import csv
+import io
+from html.parser import HTMLParser
+
+import pytest
+
+from cocite import methods
+from cocite.answers.answer import Answer, Answers, Reason
+from cocite.answers.ask import ask, question
+from cocite.answers.present import briefly, html, lines, say, separated, text
+from cocite.web import Web
+from tests.answers.conftest import MANY, NASTY
+
+
+def answers_of(*found: Answer) -> Answers:
+    return Answers((NASTY,), "proximity", {}, ("x",), found, {}, 1.25)
+
+
+class Tags(HTMLParser):
+    """All tags and attributes of a document."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, list[tuple[str, str | None]]]] = []
+        self.words = ""
+        self.feed(document)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, attrs))
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+@pytest.mark.parametrize(
+    ("url", "linked"),
+    [
+        ("https://a.example/", True),
+        ('https://a.example/"onclick="alert(1)', True),
+        ("https://a.example/'><script>alert(1)</script>", True),
+        ("javascript:alert(1)", False),
+        ("JaVaScRiPt:alert(1)", False),
+        ("data:text/html,<script>", False),
+        ("a name <b>", False),
+    ],
+)
+def test_html_of_hostile_titles_and_addresses(url: str, linked: bool) -> None:
+    reason = Reason(kind="cited together", by=url, title=NASTY, block="<b>", distance=1)
+    for title in (NASTY, ""):
+        page = Tags(html(answers_of(Answer(1, url, title, 0.5, (reason,)))))
+        names = [tag for tag, _ in page.tags]
+        assert set(names) <= {"table", "caption", "tr", "th", "td", "a", "br"}
+        anchors = [dict(attributes) for tag, attributes in page.tags if tag == "a"]
+        assert anchors == ([{"href": url, "rel": "noreferrer noopener"}] if linked else [])
+        assert all(not attributes for tag, attributes in page.tags if tag != "a")
+        assert (title or url) in page.words
+
+
+def test_html_of_a_store(web: Web) -> None:
+    answers = ask(web, question(web.graph, ["q.example"]), methods.method("proximity"), 3)
+    page = Tags(answers._repr_html_())
+    assert [dict(attributes)["href"] for tag, attributes in page.tags if tag == "a"] == MANY[:3]
+    assert "on First under “Things”, next to each other" in page.words
+
+
+def test_values_by_commas_and_by_tabs(web: Web) -> None:
+    answers = ask(web, question(web.graph, ["q.example"]), methods.method("proximity"), 4)
+    clean = '[31m<script>alert("1")</script> &amp; a, "b" tab line'
+    for separator in (",", "\t"):
+        out = separated(answers, separator)
+        assert out.count("\n") == 5, "a line for each answer, whatever their titles say"
+        assert not set(out) & set("\x1b\x9b\u202e\r")
+        quoted = csv.reader(io.StringIO(out)) if separator == "," else (row.split("\t") for row in out.splitlines())
+        rows = list(quoted)
+        assert rows[0] == ["rank", "score", "url", "title", "why"]
+        assert [row[2] for row in rows[1:]] == MANY
+        assert rows[1][:2] == ["1", "10.6859"]
+        assert rows[3][3] == clean
+        assert all(len(row) == 5 for row in rows)
+
+
+def test_text_for_a_prompt(web: Web) -> None:
+    answers = ask(web, question(web.graph, ["q.example"]), methods.method("proximity"), 3)
+    head, *rows = str(answers).splitlines()
+    assert head == "related to q.example by proximity"
+    assert rows[0] == f"  1  10.6859     {MANY[0]} Null"
+    assert len(rows) == 3
+    assert "\x1b" not in text(answers_of(Answer(1, "u", NASTY, 1.0)))
+    assert text(answers_of()).splitlines()[-1] == "  nothing"
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        (Reason(kind="cited together", by="u", title="T", block="H", distance=1), "beside it on T under “H”, next to"),
+        (Reason(kind="cited together", by="u", block="", distance=2), "beside it on u, in one block, 2 links apart"),
+        (Reason(kind="cited together", by="u", distance=1500), "beside it on u, 1,500 links apart"),
+        (Reason(kind="cited together in all", count=1, of=1), "cited together by 1 of 1 page"),
+        (Reason(kind="cited together in all", count=9, of=2000, sites=4), "by 9 of 2,000 pages, on 4 sites"),
+        (Reason(kind="links to the same page", to="c", query="q"), "both link to c (with q)"),
+        (Reason(kind="links to the same pages in all", count=2, of=40), "2 links in common, of 40"),
+        (Reason(kind="linked by the query"), "the page links to it"),
+        (Reason(kind="links to the query", copy="m"), "it links to the page (its near-duplicate m)"),
+        (Reason(kind="links to a page that links to the query", through="t"), "it links to t, which links to the page"),
+        (Reason(kind="stands for near-duplicates", count=6, pages=("a", "b")), "counted with 6 near-duplicates: a, b"),
+    ],
+)
+def test_reasons_in_words(reason: Reason, words: str) -> None:
+    assert words in say(reason)
+    assert "None" not in say(reason)
+    assert list(lines(Answer(1, "u", "", 1.0, (reason, reason)))) == [say(reason)] * 2
+    assert briefly(Answer(1, "u", "", 1.0, (reason,)))
+
+
+def test_nothing_to_say() -> None:
+    assert briefly(Answer(1, "u", "", 1.0)) == ""
+
+
+def test_reasons_as_data() -> None:
+    assert Reason(kind="cited together", by="u", block="", distance=1).to_dict() == {
+        "kind": "cited together", "by": "u", "block": "", "distance": 1,
+    }  # fmt: skip
+    assert Reason(kind="linked by the query").to_dict() == {"kind": "linked by the query"}
