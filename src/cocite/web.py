@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cocite.graph.store import Graph
 
 if TYPE_CHECKING:
+    from cocite.ranks import Ranked
     from cocite.words.search import Search
 
 
@@ -17,6 +18,7 @@ class Web:
 
     def __init__(self, path: str | Path) -> None:
         self.graph = Graph(path)
+        self._ranks: dict[str, Ranked] = {}
 
     def __repr__(self) -> str:
         return f"<Web {self.graph.path} {self.graph.pages:,} pages, {self.graph.links:,} links>"
@@ -27,3 +29,12 @@ class Web:
         from cocite.words.search import open_search
 
         return open_search(self.graph)
+
+    def rank(self, call: str) -> Ranked:
+        """A rank of all pages, such as `hubrank`: the one that is kept, else worked out now, and not kept."""
+        from cocite import ranks
+
+        wanted = ranks.rank(call)
+        if str(wanted) not in self._ranks:
+            self._ranks[str(wanted)] = wanted.kept(self.graph) or wanted.compute(self.graph)
+        return self._ranks[str(wanted)]

@@ -73,7 +73,7 @@ class Proof:
         apart, distance, block = near
         assert reason.distance == distance
         headings = self.graph.headings(parent)
-        heading = headings[block] if block < len(headings) else ""
+        heading = headings[block] if 0 <= block < len(headings) else ""
         assert reason.block == (None if apart else heading)
 
     def nearness(self, parent: int, page: int, query: int) -> tuple[bool, int, int] | None:

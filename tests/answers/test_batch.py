@@ -70,7 +70,7 @@ def test_every_page(web: Web, place: Path, ending: str, call: str) -> None:
 
 def test_two_processes_do_the_same(web: Web, place: Path) -> None:
     for count in (1, 2):
-        batch(web.graph, "lli", place / f"{count}.parquet", processes=count, part=5)
+        batch(web.graph, "proximity", place / f"{count}.parquet", processes=count, part=5)
     assert files(place / "1.parquet") == files(place / "2.parquet")
 
 
@@ -184,7 +184,7 @@ def progress(stage, done, total):
         print(json.dumps(workers), flush=True)
         os.kill(workers[0] if victim == "worker" else os.getpid(), signal.SIGKILL)
 if __name__ == "__main__":
-    batch(Graph(store), "proximity", Path(output), part=3, processes=int(processes), progress=progress)
+    batch(Graph(store), "proximity", Path(output), part=1, processes=int(processes), progress=progress)
 """
 
 
@@ -210,7 +210,7 @@ def gone(processes: list[int], seconds: float = 20.0) -> bool:
 @pytest.mark.parametrize(("ending", "processes"), [("parquet", 2), ("tsv", 1)])
 def test_a_killed_batch_goes_on_where_it_was(web: Web, place: Path, ending: str, processes: int) -> None:
     whole, killed = place / f"whole.{ending}", place / "killed" / f"r.{ending}"
-    batch(web.graph, "proximity", whole, part=3, processes=1)
+    batch(web.graph, "proximity", whole, part=1, processes=1)
     code, workers, _ = run_and_kill(web, killed, processes)
     assert code == -signal.SIGKILL
     assert len(workers) == (processes if processes > 1 else 0)
@@ -219,7 +219,7 @@ def test_a_killed_batch_goes_on_where_it_was(web: Web, place: Path, ending: str,
     ready = {file: file.stat().st_mtime_ns for file in parts.glob("part-*")}
     assert len(ready) == 2
     assert not killed.exists() or ending == "parquet"
-    done = batch(web.graph, "proximity", killed, part=3, processes=1)
+    done = batch(web.graph, "proximity", killed, part=1, processes=1)
     assert (done.kept, done.pages) == (2, len(linked_pages(web.graph)))
     if ending == "parquet":
         assert files(killed) == files(whole)
@@ -235,5 +235,5 @@ def test_a_worker_that_is_killed(web: Web, place: Path) -> None:
     assert code == 1
     assert f"{CociteError.__name__}: a process of this batch was ended from outside" in complaint
     assert gone(workers)
-    batch(web.graph, "proximity", place / "r.parquet", part=3)
+    batch(web.graph, "proximity", place / "r.parquet", part=1, processes=1)
     assert rows_of(place / "r.parquet") == expected(web, "proximity", 10, linked_pages(web.graph).tolist())

@@ -25,11 +25,38 @@ class Noise(NamedTuple):
     k: int
 
 
-def base_set(view: View, root: Collection[int], in_links: int) -> set[int]:
-    """Root pages, all that they link to, and some that link to each."""
-    pages = set(root)
-    for page in root:
-        pages |= {*view.children(page), *view.random_parents(page, in_links)}
+class Limits(NamedTuple):
+    """Of the base set."""
+
+    window: int
+    in_links: int
+
+
+def one_block(one: int, other: int) -> bool:
+    """Whether two links may stand in one block."""
+    return one == other or -1 in (one, other)
+
+
+def children_near(view: View, page: int, root: Collection[int], window: int) -> list[int]:
+    """What a page links to near its links to root pages; of a short page, or with a window of 0, everything."""
+    links = view.links(page)
+    if not window or len(links) <= window + 1:
+        return [link.target for link in links]
+    roots = [at for at, link in enumerate(links) if link.target in root]
+    if not roots:
+        return [link.target for link in links[: window + 1]]
+    return [
+        link.target
+        for at, link in enumerate(links)
+        if any(abs(at - other) <= window // 2 and one_block(link.block, links[other].block) for other in roots)
+    ]
+
+
+def base_set(view: View, part: Collection[int], root: Collection[int], limits: Limits) -> set[int]:
+    """Some root pages, what they link to, and some that link to each."""
+    pages = set(part)
+    for page in part:
+        pages |= {*children_near(view, page, root, limits.window), *view.random_parents(page, limits.in_links)}
     return pages
 
 
@@ -98,9 +125,9 @@ def npea(
     return Noise(measures, threshold, k)
 
 
-def without_noise(view: View, root: Collection[int], in_links: int, delta: float, npea_: str, basis: str) -> set[Edge]:
+def without_noise(view: View, root: Collection[int], limits: Limits, delta: float, npea_: str, basis: str) -> set[Edge]:
     """The edges among the pages of the base set that are not noise."""
-    pages = base_set(view, root, in_links)
+    pages = base_set(view, root, root, limits)
     edges = edges_between(view, pages)
     base, roots = {view.node(page) for page in pages}, {view.node(page) for page in root}
     found = None if npea_ == "off" else npea(edges, base, roots, delta, npea_, basis)
@@ -115,6 +142,7 @@ def community(
     seeds: list[int],
     *,
     parents: int = 200,
+    window: int = 8,
     in_links: int = 50,
     unit: str = "site",
     npea: str = "avg",
@@ -126,22 +154,24 @@ def community(
 ) -> Ranking:
     """The authorities among the pages that are not noise."""
     given: Switches = {"merge": False, **switches}
+    limits = Limits(window, in_links)
 
     def roots(view: View, page: int) -> set[int]:
         return {page, *view.random_parents(page, parents)}
 
     def good(view: View, page: int) -> bool:
-        return bool(edges_between(view, base_set(view, roots(view, page), in_links)))
+        root = roots(view, page)
+        return bool(edges_between(view, base_set(view, root, root, limits)))
 
     start = Start(web, seeds, unit, given, good)
     view = start.view
     root = {page for seed in start.used for page in roots(view, seed)}
-    edges = without_noise(view, root, in_links, delta, npea, basis)
+    edges = without_noise(view, root, limits, delta, npea, basis)
     if not edges:
         return Ranking([], start.used, {})
     ones = dict.fromkeys(edges, 1.0)
     authority, _, _, _ = hits(edges, *(weights(view, edges) if weighted else (ones, ones)), rounds)
-    each = [base_set(view, roots(view, page), in_links) for page in start.used]
+    each = [base_set(view, roots(view, page), root, limits) for page in start.used]
     reached = Counter(node for pages in each for node in {view.node(page) for page in pages})
     return rank(web, {node: (score,) for node, score in authority.items()}, reached, start.never, start.used)
 

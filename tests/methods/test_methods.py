@@ -50,6 +50,7 @@ OWN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "extended_cocitation": {**LIMITS, "delta": st.sampled_from([1.0, 2.0])},
     "community": {
         "parents": LIMIT,
+        "window": WINDOW,
         "in_links": LIMIT,
         "npea": st.sampled_from(["avg", "max", "min", "off"]),
         "delta": st.sampled_from([0.1, 0.5, 0.9]),

@@ -102,6 +102,7 @@ class CommunitiesFound(Sequence[Shown]):
     k: int
     rank: int
     noise: tuple[Eliminated, ...]  # those with the largest measures: they nearly stayed
+    left_out: frozenset[int]  # all of them, by page number
     store: Mapping[str, Any]
     milliseconds: float
 
@@ -161,7 +162,7 @@ def find(web: Web, query: str, urls: Sequence[str], params: Params, k: int = 10)
             "positive" if each.end > 0 else "negative",
             rounded(each.value),
             len(each.members),
-            tuple(keywords(words, each, KEYWORDS)),
+            tuple(keywords(words, each, KEYWORDS, web.search if query.strip() else None)),
             _members(graph, each.hubs, k),
             _members(graph, each.authorities, k),
             noise.told(each.eliminated[:k]),
@@ -183,6 +184,7 @@ def find(web: Web, query: str, urls: Sequence[str], params: Params, k: int = 10)
         k=measured.k,
         rank=measured.rank,
         noise=noise.told(noise.nearest(k)),
+        left_out=frozenset(base.edges.pages[~measured.keep].tolist()),
         store=about_store(graph),
         milliseconds=(time.perf_counter() - started) * 1e3,
     )

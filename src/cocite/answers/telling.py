@@ -1,77 +1,96 @@
-"""What a set of pages is about: the words that tell it from the pages around it.
+"""What a set of pages is about: the words that tell it from other pages.
 
-Most pages of a link graph were never fetched, so a page's words are those of its title and of links to it, where these
-stand on pages of the same neighbourhood. A word tells as much as ln(pages with words / pages with this word), times
-the weight of the pages that have it.
+Most pages of a link graph were never fetched, so a page's words are those of its title and of what links to it say,
+where these stand on pages of the same neighbourhood: the text of the link, the words around it, the heading above it.
+A word tells as much as ln(pages / pages that have the word), times the weight of the authorities that have it. Pages
+are those of the store, by its search index, or without one those of the neighbourhood.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from itertools import zip_longest
 from math import log
 
 import numpy as np
 
 from cocite.graph.store import Graph
-from cocite.methods.community import Community
+from cocite.methods.community import Community, Weighed
 from cocite.neighbourhood.weigh import Edges
+from cocite.words.search import Search
 from cocite.words.tokens import words_of
 
 LISTS = 300
-"""Pages whose link texts are read, those with most links in the neighbourhood: some 2 ms each for 1,000 links."""
+"""Pages whose links are read for words, those with most links in the neighbourhood: 2 ms each for 1,000 links."""
 LONGEST = 20_000
 """Links of one page that are read for words."""
 SAID = 200
 """Characters of one text that are read."""
-WITNESSES = 50
-"""Hubs, and authorities, of a community that have a say."""
+WITNESSES = 30
+"""Authorities of a community that have a say, or hubs where there is no word about authorities."""
+TRIED = 200
+"""Words whose frequency in the store is looked up: those that most witnesses have."""
 SHORTEST = 3
+_ADDRESS = re.compile(r"\s*(?:https?:|www\.)\S*")
 
 
 def page_words(graph: Graph, edges: Edges) -> dict[int, set[str]]:
     """The words of each page of a neighbourhood of which there are any."""
-    found: dict[int, set[str]] = {}
-    inside = set(edges.pages.tolist())
-    if len(graph.array("title.pages")):
-        for page in edges.pages[np.isin(edges.pages, graph.array("title.pages"))].tolist():
-            found[page] = _words(graph.title(page))
-    if not len(graph.array("anchors.pages")):
-        return found
+    found: dict[int, set[str]] = defaultdict(set)
+    titled = graph.array("title.pages")
+    for page in edges.pages[np.isin(edges.pages, titled)].tolist():
+        found[page] |= _words(graph.title(page))
     degree = np.diff(edges.starts)
     hubs = np.argsort(-degree, kind="stable")[:LISTS]
+    inside = set(edges.pages.tolist())
     for hub in edges.pages[hubs[degree[hubs] > 0]].tolist():
-        if graph.out_degree[hub] > LONGEST:
-            continue
-        for target, text in zip(graph.links_from(hub).targets.tolist(), graph.anchors(hub), strict=True):
-            if text and target in inside:
-                found.setdefault(target, set()).update(_words(text))
-    return found
+        if graph.out_degree[hub] <= LONGEST:
+            _listen(graph, hub, inside, found)
+    return {page: words for page, words in found.items() if words}
+
+
+def _listen(graph: Graph, hub: int, inside: set[int], found: dict[int, set[str]]) -> None:
+    """What the links of one page say of pages of the neighbourhood."""
+    links = graph.links_from(hub)
+    headings = [_words(text) for text in graph.headings(hub)]
+    texts = zip_longest(links.targets.tolist(), links.blocks.tolist(), graph.anchors(hub), graph.contexts(hub))
+    for target, block, anchor, context in texts:
+        if target in inside:
+            found[target] |= _words(anchor) | _words(context)
+            if 0 <= block < len(headings):
+                found[target] |= headings[block]
 
 
 def _words(text: str) -> set[str]:
-    """Words worth telling: no numbers, nothing shorter than three letters; of a script without spaces, none."""
-    return {word for word in words_of(text[:SAID]) if len(word) >= SHORTEST and not word.isdigit()}
+    """Words worth telling: nothing of addresses, no numbers, nothing shorter than three letters."""
+    found = words_of(_ADDRESS.sub(" ", text[:SAID])) if text else []
+    return {word for word in found if len(word) >= SHORTEST and not word.isdigit()}
 
 
-def keywords(words: dict[int, set[str]], community: Community, count: int) -> list[str]:
+def keywords(words: dict[int, set[str]], community: Community, count: int, search: Search | None = None) -> list[str]:
     """The most telling words of a community, best first; of equals by alphabet."""
-    spread = Counter(word for own in words.values() for word in own)
-    telling: dict[str, float] = defaultdict(float)
-    pages: Counter[str] = Counter()
-    for page, weight in _witnesses(community):
-        for word in words.get(page, ()):
-            telling[word] += weight * log(len(words) / spread[word])
-            pages[word] += 1
+    weights = _heard(words, community.authorities) or _heard(words, community.hubs)
+    pages = Counter({word: len(each) for word, each in weights.items()})
     least = 2 if any(number > 1 for number in pages.values()) else 1  # a name tells of one page, not of many
-    chosen = [word for word in telling if pages[word] >= least and telling[word] > 0]
-    return sorted(chosen, key=lambda word: (-round(telling[word], 6), word))[:count]
+    tried = [
+        word for word, number in sorted(pages.items(), key=lambda item: (-item[1], item[0]))[:TRIED] if number >= least
+    ]
+    spread = Counter(word for own in words.values() for word in own)
+    total = search.pages if search else len(words)
+
+    def telling(word: str) -> float:
+        having = max(1, search.pages_with(word) if search else spread[word])
+        return round(sum(weights[word]) * log(max(1, total / having)), 6)
+
+    told = {word: telling(word) for word in tried}
+    return sorted((word for word in tried if told[word] > 0), key=lambda word: (-told[word], word))[:count]
 
 
-def _witnesses(community: Community) -> Sequence[tuple[int, float]]:
-    """Its best hubs and authorities with their weights, a page that is both with the larger one."""
-    weights: dict[int, float] = {}
-    for side in (community.hubs, community.authorities):
-        for page, weight in zip(side.pages[:WITNESSES].tolist(), side.weights[:WITNESSES].tolist(), strict=True):
-            weights[page] = max(weight, weights.get(page, 0.0))
-    return list(weights.items())
+def _heard(words: dict[int, set[str]], side: Weighed) -> dict[str, list[float]]:
+    """For each word the weights of the first pages that have it."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for page, weight in zip(side.pages[:WITNESSES].tolist(), side.weights[:WITNESSES].tolist(), strict=True):
+        for word in words.get(page, ()):
+            found[word].append(weight)
+    return dict(found)

@@ -1,7 +1,7 @@
 """Answers for parts of a batch, in several processes.
 
 They map the same store, so they share its memory, and not a lock. Ctrl-C is for the process that started them; when it
-stops they stop after the page they are at, and when it is killed they end.
+stops, or is killed, they end.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -80,16 +80,12 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def answer(
-    web: Web, method: Method, pages: NDArray[np.uint32], k: int, stopped: Callable[[], bool] = lambda: False
-) -> Part:
-    """The k best answers for every page; without the rest of them, once it is to be stopped."""
+def answer(web: Web, method: Method, pages: NDArray[np.uint32], k: int) -> Part:
+    """The k best answers for every page."""
     in_degree = web.graph.in_degree
     counts = np.zeros(len(pages), np.int32)
     found: list[tuple[int, float]] = []
     for i, page in enumerate(pages.tolist()):
-        if stopped():
-            break
         before = len(found)
         found.extend(islice(method.relate(web, [page]).ranked(in_degree, k), k))
         counts[i] = len(found) - before
@@ -106,26 +102,29 @@ def _open(path: Path, generation: str, call: str) -> tuple[Web, Method]:
     return web, method_of(call)
 
 
-# In a process of its own, which ends with the one that started it.
+# In a process of its own
 
-_stop: Any = None
 _opened: tuple[Web, Method] | None = None
 
 
 def _begin(stop: Any) -> None:
-    global _stop
-    _stop = stop
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_watch, args=(stop,), daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _watch(stop: Any) -> None:
+    """End this process when nobody waits for it any more.
+
+    The pool would wait for it to finish its part, and for ever if another process was killed while it held the lock of
+    their queue; and it would not end by itself if the one that started it was killed.
+    """
     parent = parent_process()
     assert parent is not None
-    parent.join()
-    os._exit(1)  # killed: it waits for no answer
+    while parent.is_alive() and not stop.value:
+        parent.join(0.1)
+    os._exit(1)
 
 
 def _answer(task: tuple[Path, str, str], pages: NDArray[np.uint32], k: int) -> Part:
     global _opened
     _opened = _opened or _open(*task)
-    return answer(*_opened, pages, k, lambda: bool(_stop.value))
+    return answer(*_opened, pages, k)

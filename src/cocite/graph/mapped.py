@@ -18,6 +18,7 @@ from cocite.graph.texts import Texts
 from cocite.kernels import name_codec
 from cocite.kernels.lists import Lists
 from cocite.kernels.look_up import Names
+from cocite.kernels.vicinity import Out
 
 NO_TEXTS: dict[str, NDArray[Any]] = {
     "none.pages": np.zeros(0, np.uint32),
@@ -64,6 +65,14 @@ class Mapped:
     def out(self) -> Lists:
         """Links out as raw arrays."""
         return self._lists("out")
+
+    @cached_property
+    def out_in_part(self) -> Out:
+        """Links out with the entry points into long lists."""
+        parts = ("long.page", "long.first", "skip.bit", "skip.before", "skip.attribute")
+        return Out(
+            self.out, *(self.array(f"out.{part}") for part in (*parts, "long.link", "long.target", "long.place"))
+        )
 
     @cached_property
     def into(self) -> Lists:

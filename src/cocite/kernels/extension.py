@@ -18,8 +18,8 @@ def extend(
 ):  # fmt: skip
     """Number all children, and the `most` parents of smallest hash, of pages; returns how many are numbered then.
 
-    `origin` gets, for every page that is new, the place in `pages` of the one from which it was reached. Parents kept ready (`sample_*`) serve where they are enough. DAMAGED if a list cannot be
-    read. `found` must have room for all.
+    `origin` gets, for every page that is new, the place in `pages` of the one from which it was reached. Parents kept
+    ready (`sample_*`) serve where they are enough. DAMAGED if a list cannot be read. `found` must have room for all.
     """
     none = np.empty(0, np.uint32)
     links = np.empty(1024, np.uint32)

@@ -15,28 +15,37 @@ from cocite.kernels.lists import fetch, start_of
 
 AHEAD = 64
 """Links between asking memory for a value and using it."""
+WIDEST = 96
+"""No link with its attributes has more bits."""
+
+
+@inline
+def rare_link(words, position, bits, used, symbol):
+    """What `next_link` does for symbols that are escaped, or after which attributes follow: these are passed over."""
+    if symbol == ESCAPE:
+        symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
+        used += RAW_BITS
+    if symbol & CHANGE:
+        last = ((np.int64(len(words)) - 1) << 6) - 1  # damaged lists may end in the middle of a link
+        more = window(words, min(last, position + used + max(0, (symbol & 63) - 1)))
+        position += 1 if more & uint64(1) else 14 + np.int64((more >> uint64(1)) & uint64(31))
+    return position, used, symbol
 
 
 @inline
 def next_link(words, position, table):
-    """(The bit after a link, its symbol, its distance up or down); the symbol is DAMAGED where no code begins."""
+    """(The bit after a link, its symbol, its distance up or down), at most WIDEST bits further on."""
     bits = window(words, position)
     entry = np.int64(table[bits & MASK])
     used, symbol = entry & 15, entry >> 4
     if symbol >= CHANGE:
-        if symbol == ESCAPE:
-            symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
-            used += RAW_BITS
+        position, used, symbol = rare_link(words, position, bits, used, symbol)
     length = symbol & 63
     top = (np.int64(1) << length) >> 1
     some = np.int64(length != 0)
     low = np.int64(bits >> uint64(used)) & (top - some)
     down = -((symbol >> 6) & 1)
-    position += used + length - some
-    if symbol & CHANGE:
-        more = window(words, min(position, ((np.int64(len(words)) - 1) << 6) - 1))
-        position += 1 if more & uint64(1) else 14 + np.int64((more >> uint64(1)) & uint64(31))
-    return position, symbol if used else np.int64(DAMAGED), ((top + low + 1) ^ down) - down
+    return position + used + length - some, symbol, ((top + low + 1) ^ down) - down
 
 
 @inline
@@ -62,7 +71,7 @@ def decode_rest(lists, last, state, targets, at, stop):
             return False
         position, symbol, step = next_link(lists.words, position, lists.table)
         previous = (page if symbol & 128 else previous) + step
-        if symbol < 0 or not 0 <= previous < pages:
+        if not 0 <= previous < pages:
             return False
         targets[at] = previous
         at, left = at + 1, left - 1
@@ -70,42 +79,56 @@ def decode_rest(lists, last, state, targets, at, stop):
 
 
 @inline
-def decode_block(lists, first, last, starts, targets):
-    """The lists of pages [first, last) one after another, and where each starts; returns whether they could be read."""
-    count = last - first
-    starts[0] = 0
-    for i in range(count):
-        starts[i + 1] = starts[i] + np.int64(lists.degree[first + i])
-    total = starts[count]
-    if total > len(targets):
-        return False
-    half = np.searchsorted(starts[: count + 1], total // 2)
-    middle, stop = first + half, starts[half]
-    limit, pages = (np.int64(len(lists.words)) - 1) << 6, np.int64(len(lists.degree))
-    words, table = lists.words, lists.table
-    at, at2 = np.int64(0), stop
+def decode_both(lists, first, middle, last, starts, targets):
+    """Decode pages [first, middle) and [middle, last) in step, until one of them is at its end."""
+    words, table, pages = lists.words, lists.table, uint64(len(lists.degree))
     position, position2 = start_of(lists, first), start_of(lists, middle)
     page, left, page2, left2 = np.int64(first) - 1, np.int64(0), np.int64(middle) - 1, np.int64(0)
     previous, previous2 = page, page2
-    for _ in range(min(stop, total - stop)):
+    at, across = np.int64(0), starts[middle - first]
+    todo = min(across, starts[last - first] - across)
+    good = True
+    while at < todo and good:
         if left == 0:
             page, left = next_page(lists, page, middle, position)
             previous = page
         if left2 == 0:
             page2, left2 = next_page(lists, page2, last, position2)
             previous2 = page2
-        if left <= 0 or left2 <= 0 or not 0 <= position < limit or not 0 <= position2 < limit:
-            return False
-        position, symbol, step = next_link(words, position, table)
-        position2, symbol2, step2 = next_link(words, position2, table)
-        previous = (page if symbol & 128 else previous) + step
-        previous2 = (page2 if symbol2 & 128 else previous2) + step2
-        if symbol < 0 or symbol2 < 0 or not 0 <= previous < pages or not 0 <= previous2 < pages:
-            return False
-        targets[at], targets[at2] = previous, previous2
-        at, at2, left, left2 = at + 1, at2 + 1, left - 1, left2 - 1
-    first_half = decode_rest(lists, middle, (position, page, left, previous), targets, at, stop)
-    return first_half and decode_rest(lists, last, (position2, page2, left2, previous2), targets, at2, total)
+        run = min(left, left2, todo - at)
+        good = run > 0
+        for k in range(at, at + run):
+            position, symbol, step = next_link(words, position, table)
+            position2, symbol2, step2 = next_link(words, position2, table)
+            previous = (page if symbol & 128 else previous) + step
+            previous2 = (page2 if symbol2 & 128 else previous2) + step2
+            targets[k], targets[across + k] = previous, previous2
+            good &= (uint64(previous) < pages) & (uint64(previous2) < pages)
+        at, left, left2 = at + run, left - run, left2 - run
+    return good, at, (position, page, left, previous), (position2, page2, left2, previous2)
+
+
+@inline
+def decode_block(lists, first, last, starts, targets):
+    """The lists of pages [first, last) one after another, and where each starts; returns whether they could be read."""
+    count, longest = last - first, np.int64(0)
+    starts[0] = 0
+    for i in range(count):
+        degree = np.int64(lists.degree[first + i])
+        longest = max(longest, degree)
+        starts[i + 1] = starts[i] + degree
+    total = starts[count]
+    if total > len(targets):
+        return False
+    # Pages are checked to start where they should; in between no link leads further than WIDEST bits.
+    end, limit = start_of(lists, last) + longest * WIDEST, (np.int64(len(lists.words)) - 1) << 6
+    if 0 <= start_of(lists, first) < end < limit:
+        half = np.searchsorted(starts[: count + 1], total // 2)
+        good, at, state, state2 = decode_both(lists, first, first + half, last, starts, targets)
+        good = good and decode_rest(lists, first + half, state, targets, at, starts[half])
+        return good and decode_rest(lists, last, state2, targets, starts[half] + at, total)
+    state = start_of(lists, first), np.int64(first) - 1, np.int64(0), np.int64(first)
+    return decode_rest(lists, last, state, targets, np.int64(0), total)
 
 
 @kernel
@@ -138,16 +161,18 @@ def add_up(lists, first, last, given, result, starts, targets):
 
 
 @kernel
-def settle(lists, first, last, flow, degree, jump, bias, values, shared, fresh, inside, outside, starts, targets, sweeps):
-    """Gauss-Seidel on a block of pages: x = jump + the sum of shared over links; shared = x · flow / degree.
+def settle(
+    lists, first, last, flow, degree, jump, bias, values, shared, fresh, inside, outside, starts, targets, sweeps
+):
+    """Gauss-Seidel on a block: x = jump · bias + the sum of `shared` over links, and shared = x · flow / degree.
 
     What comes from outside the block is added up once; inside, values are worked out anew several times, to and fro,
     each from the newest others. `values` is written, `shared` only read: what becomes of it goes to `fresh`, so that
-    blocks can be worked on side by side with the same outcome. Returns (sum of changes, that of the last sweep), of
-    which the first is negative if the lists could not be read.
+    blocks can be worked on side by side with the same outcome. Returns the sum of changes; -1 if the lists could not be
+    read.
     """
     if not decode_block(lists, first, last, starts, targets):
-        return -1.0, 0.0
+        return -1.0
     count, total, m = last - first, starts[last - first], np.int64(0)
     for i in range(count):
         together = jump * bias[first + i] if len(bias) else jump
@@ -164,19 +189,16 @@ def settle(lists, first, last, flow, degree, jump, bias, values, shared, fresh, 
         outside[i] = together
         fresh[i] = shared[first + i]
     starts[count] = m
-    change, late = 0.0, 0.0
+    change = 0.0
     for sweep in range(sweeps):
-        late = 0.0
         for j in range(count):
             i = count - 1 - j if sweep & 1 else j
             together = outside[i]
             for k in range(starts[i], starts[i + 1]):
                 together += fresh[inside[k]]
             many = np.int64(degree[first + i])
-            new = together * flow / many if many else 0.0
-            late += abs(new - fresh[i]) * many
-            fresh[i] = new
+            fresh[i] = together * flow / many if many else 0.0
             if sweep == sweeps - 1:
                 change += abs(together - values[first + i])
                 values[first + i] = together
-    return change, late
+    return change

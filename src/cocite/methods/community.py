@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.neighbourhood.clean import representatives
-from cocite.neighbourhood.gather import Numbered, children_of, chosen_parents
+from cocite.neighbourhood.gather import Numbered, children_near, chosen_parents
 from cocite.neighbourhood.npea import Elimination, Marks, Measured, ascending, chosen, measure
 from cocite.neighbourhood.scores import LEAST, Scores, six_digits
 from cocite.neighbourhood.spectra import leading
@@ -46,6 +46,8 @@ class Params(Elimination, Switches):
 
     results: int = parameter(200, "root set of a text query: so many of the best results", least=1, most=2000)
     parents: int = parameter(200, "root set of pages asked about: so many parents of each, chosen by hash", least=0)
+    window: int = parameter(8, "links of a root page around its links to other root pages, in their block (0: all)",
+                            least=0)  # fmt: skip
     in_links: int = parameter(50, "d: so many pages that link to each root page, chosen by hash", least=0)
     weighted: bool = parameter(False, "weigh edges by unit, as Companion does")
     vectors: int = parameter(3, "singular vectors that communities are made of, the principal one included",
@@ -83,13 +85,13 @@ class Base:
     def __init__(self, view: View, roots: Sequence[Sequence[int]], params: Params) -> None:
         """`roots` are the root pages, in parts; what is gathered round each part is known apart from the others."""
         self.view, self.params = view, params
-        self.each = [_around(view, part, params.in_links) for part in roots]
+        every = np.unique(np.array([page for part in roots for page in part], np.uint32))
+        self.each = [_around(view, part, every, params) for part in roots]
         everyone = np.unique(np.concatenate([NO_PAGES, *self.each])).astype(np.uint32)
         nodes = Numbered(len(everyone))
         nodes.add(everyone)
         self.edges = ascending(edges_among(view, nodes))
-        root = np.array([page for part in roots for page in part], np.uint32)
-        self.root: Marks = np.isin(self.edges.pages, representatives(view, root))
+        self.root: Marks = np.isin(self.edges.pages, representatives(view, every))
 
     @property
     def enough(self) -> bool:
@@ -108,11 +110,11 @@ class Base:
         return self.edges if bool(keep.all()) else chosen(self.edges, np.flatnonzero(keep))
 
 
-def _around(view: View, root: Sequence[int], in_links: int) -> Pages:
-    """Root pages, all that they link to, and some that link to each; ascending."""
-    found = [np.array(root, np.uint32)]
-    for page in root:
-        found += [children_of(view, page), chosen_parents(view, page, in_links)]
+def _around(view: View, part: Sequence[int], root: Pages, params: Params) -> Pages:
+    """Some root pages, what they link to, and some that link to each; ascending."""
+    found = [np.array(part, np.uint32)]
+    for page in part:
+        found += [children_near(view, page, root, params.window), chosen_parents(view, page, params.in_links)]
     return np.unique(np.concatenate(found))
 
 

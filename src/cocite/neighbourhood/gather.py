@@ -92,6 +92,33 @@ def children_of(view: View, page: int, most: int | None = None) -> Pages:
     return targets[:count][:most]
 
 
+def children_near(view: View, page: int, others: Pages, window: int) -> Pages:
+    """The children of a page that stand near its links to some other pages, those included.
+
+    Near is within window / 2 links and, where blocks are known, in the same block. A page of at most window + 1 links
+    gives all, and one without links to the others its first ones; a window of 0 is the whole page. `others` ascend.
+    """
+    degree = int(view.graph.out_degree[page])
+    targets, attributes = np.empty(degree, np.uint32), np.empty(degree, np.uint32)
+    count = vicinity.read_children(view.out, page, view.refused, targets, attributes)
+    sound(view, count)
+    targets = targets[:count]
+    if not window or count <= window + 1:
+        return targets
+    blocks = attributes[:count] & 0xFFFFFF  # 0: unknown
+    place = np.minimum(np.searchsorted(others, targets), max(0, len(others) - 1))
+    at = np.flatnonzero(others[place] == targets) if len(others) else np.zeros(0, np.intp)
+    if not len(at):
+        return targets[: window + 1]
+    near = at[:, None] + np.arange(-(window // 2), window // 2 + 1)
+    inside = (near >= 0) & (near < count)
+    near = np.clip(near, 0, count - 1)
+    own, other = blocks[at][:, None], blocks[near]
+    shown = np.zeros(count, np.bool_)
+    shown[near[inside & ((own == other) | (own == 0) | (other == 0))]] = True
+    return targets[shown]
+
+
 def best_parents_of(view: View, children: Pages, other_than: int, most: int) -> Pages:
     """Of each child its `most` parents of highest in-degree, without `other_than`; some may be repeated."""
     graph = view.graph

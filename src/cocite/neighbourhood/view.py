@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadAddress, BadParameter
 from cocite.graph.columns import BOILERPLATE, NOFOLLOW
 from cocite.graph.store import Graph
-from cocite.kernels.vicinity import Out, Refused
+from cocite.kernels.vicinity import Refused
 from cocite.parameters import parameter
 
 UNITS = ("site", "domain", "host", "none")
@@ -49,8 +49,7 @@ class View:
         """`stop` are the pages of `switches.stop`, ascending: `stop_pages` finds them."""
         self.graph, self.switches = graph, switches
         degree = switches.stop_degree
-        at = np.searchsorted(stop, seeds)
-        asked = any(i < len(stop) and stop[i] == page for i, page in zip(at, seeds, strict=True))
+        asked = len(stop) > 0 and bool(np.isin(seeds, stop).any())
         if asked or (degree and any(graph.in_degree[page] >= degree for page in seeds)):
             stop, degree = NO_PAGES, 0  # a page that is a stop page itself is related to others of its kind
         self.refused = Refused(
@@ -60,9 +59,7 @@ class View:
             graph.in_degree,
         )
         self.plain = not (self.refused.flags or degree or len(stop))
-        parts = ("long.page", "long.first", "skip.bit", "skip.before", "skip.attribute")
-        longs = [graph.array(f"out.{part}") for part in (*parts, "long.link", "long.target", "long.place")]
-        self.out = Out(graph.out, *longs)
+        self.out = graph.out_in_part
 
     def units_of(self, pages: Pages) -> Pages:
         """The unit of each page; with unit none every page is its own."""

@@ -11,12 +11,17 @@ from typing import Any
 from cocite import methods
 from cocite.answers.answer import Answers
 from cocite.answers.ask import DEFAULT_METHOD, ask, question
+from cocite.answers.communities import CommunitiesFound
+from cocite.answers.communities import find as find_communities
 from cocite.answers.compare import Comparison, compare
 from cocite.answers.diversify import Filters
 from cocite.answers.search import search_for
+from cocite.answers.top_pages import TopPage, top_pages
 from cocite.graph.build import BuildOptions, Built, Progress, no_progress
 from cocite.graph.build import build as build_store
 from cocite.graph.maintain import add as add_to_store
+from cocite.graph.store import Graph
+from cocite.ranks import Ranked
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Report
 from cocite.web import Web
@@ -29,6 +34,18 @@ class StoreSearch(Search):
     def __call__(self, query: str, k: int = 10) -> Answers:
         """The pages that suit some words best, `web.search("static site generator")`; phrases in double quotes."""
         return search_for(self.graph, self, query, k)
+
+
+class StoreRank(Ranked):
+    """A rank of all pages of a store."""
+
+    def __init__(self, graph: Graph, ranked: Ranked) -> None:
+        super().__init__(**vars(ranked))
+        object.__setattr__(self, "_graph", graph)
+
+    def top(self, k: int = 20) -> list[TopPage]:
+        """The k pages of highest value."""
+        return top_pages(self._graph, self, k)
 
 
 class Store(Web):
@@ -61,6 +78,19 @@ class Store(Web):
         kept = Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
         asked = question(self.graph, _texts(pages), _texts(unwanted))
         return ask(self, asked, methods.method(method, parameters), k, kept, explain)
+
+    def rank(self, call: str) -> StoreRank:
+        """A rank of all pages, `web.rank("hubrank").top(20)`: the one that is kept, else worked out now."""
+        return StoreRank(self.graph, super().rank(call))
+
+    def communities(
+        self, query: str = "", k: int = 10, *, pages: str | Sequence[str] = (), **parameters: Any
+    ) -> CommunitiesFound:
+        """Communities of hubs and authorities on a topic, `web.communities("jaguar")`, or around given pages.
+
+        Parameters are those of the method community: `web.communities("jaguar", npea="min", vectors=5)`.
+        """
+        return find_communities(self, query, _texts(pages), methods.method("community", parameters).params, k)
 
     def compare(self, page: str | Sequence[str], methods_: Sequence[str] = (), k: int = 10) -> Comparison:
         """Several methods (all, if none is named) on the same question, side by side."""

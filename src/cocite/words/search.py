@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import shutil
 import tempfile
 import time
@@ -32,6 +33,7 @@ PRIOR = 0.3
 """How much popularity counts, see `prior`."""
 LEAST_HEAP, MOST_HEAP = 15 << 20, 1 << 30
 """Bytes that tantivy takes and can use for what it has not written yet."""
+MOST_CHECKED = 256 << 20
 MOST_TIES = 1 << 17
 """Pages of equal score among which the order is exact."""
 
@@ -123,10 +125,12 @@ def make_index(graph: Graph, progress: Progress, memory: int) -> Indexed:
     def make(folder: Path, _: Writer) -> None:
         with tempfile.TemporaryDirectory(dir=folder, prefix="passing-") as passing:
             about["pages"] = write_index(graph, folder, Path(passing), memory, progress)
-        about["files"] = {file.name: file.stat().st_size for file in sorted(folder.iterdir()) if file.suffix != ".lock"}
+        for file in sorted(folder.iterdir()):
+            if file.suffix != ".lock":
+                about["files"][file.name] = [file.stat().st_size, checksum(file)]
 
     write_side(graph, NAME, about, make)
-    return Indexed(about["pages"], sum(about["files"].values()), time.perf_counter() - started)
+    return Indexed(about["pages"], sum(size for size, _ in about["files"].values()), time.perf_counter() - started)
 
 
 def write_index(graph: Graph, folder: Path, passing: Path, memory: int, progress: Progress) -> int:
@@ -177,6 +181,24 @@ def open_search(graph: Graph) -> Search:
     return Search(graph, kept_side(graph))
 
 
+def checksum(file: Path) -> str:
+    """The checksum of a file, as stores have them."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def whole(folder: Path, files: dict[str, list[Any]]) -> bool:
+    """Whether the files of an index are as they were written: tantivy trusts them, and may not come to an end.
+
+    Sizes are compared always, contents of an index of up to MOST_CHECKED bytes, which takes less than a second.
+    """
+    if any((folder / name).stat().st_size != size for name, (size, _) in files.items()):
+        return False
+    if sum(size for size, _ in files.values()) > MOST_CHECKED:
+        return True
+    return all(checksum(folder / name) == expected for name, (_, expected) in files.items())
+
+
 class Search:
     """A search index, opened. It can be shared among threads."""
 
@@ -186,9 +208,8 @@ class Search:
         if side.about.get("version") != VERSION:
             raise BadStore(f"the search index of {graph.path} is of another version: make it again with {again}")
         try:
-            sizes = {name: (side.folder / name).stat().st_size for name in side.about["files"]}
-            if sizes != side.about["files"]:
-                raise ValueError("sizes")
+            if not whole(side.folder, side.about["files"]):
+                raise ValueError("changed")
             index = tantivy.Index.open(str(side.folder))
             index.register_tokenizer("words", analyzer())
             self._schema, self._searcher = index.schema, index.searcher()

@@ -30,8 +30,8 @@ FEW = 256
 """Links in up to which all parents are looked at; a page with more has parents kept ready."""
 LONGEST_LIST = 1 << 16
 """Links of a parent up to which its list is read."""
-LONGEST_WORD = 16
-"""Characters that a word takes on average, at most: what of a long text need not be looked at."""
+AT_LEAST, PER_WORD = 4096, 32
+"""Characters of a text in which its first words are looked for: so many, and so many more for every word."""
 
 
 class Vectors(NamedTuple):
@@ -73,12 +73,13 @@ def rows_of(starts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def cosine(a: csr_array, b: csr_array) -> NDArray[np.float64]:
     """The cosine of every row of `a` with every row of `b`, vectors of the same words; 0 where one has no word."""
-    return np.minimum(1.0, (a @ b.T).toarray())
+    products: NDArray[np.float64] = (a @ b.T).toarray()
+    return np.minimum(1.0, products)
 
 
 def text_words(graph: Graph, page: int, most: int) -> list[str]:
     """The words of a page's title and headings, and the first `most` of its text."""
-    text = graph.text(page)[: most * LONGEST_WORD]
+    text = graph.text(page)[: AT_LEAST + PER_WORD * most]
     return [*words_of("\n".join([graph.title(page), *graph.headings(page)])), *words_of(text)[:most]]
 
 
@@ -106,6 +107,8 @@ def parents_of(graph: Graph, page: int) -> Iterable[int]:
         ready, best = graph.array("best.page"), graph.array("best.parent")
         row, kept = int(find_position(ready, page)), len(best) // max(1, len(ready))
         parents = best[row * kept : (row + 1) * kept] if row >= 0 else best[:0]
+    if int(parents.max(initial=0)) >= graph.pages:
+        raise graph._damaged()
     chosen = parents[graph.out_degree[parents] <= LONGEST_LIST].astype(np.int64)
     order = np.argsort(-graph.in_degree[chosen].astype(np.int64), kind="stable")
     return [int(parent) for parent in chosen[order][:MOST_PARENTS]]

@@ -16,12 +16,14 @@ from cocite.surfaces.cli import (
     batch,
     build,
     check,
+    communities,
     compare,
     demo,
     export,
     info,
     links,
     methods,
+    rank,
     related,
     remove,
     search,
@@ -40,7 +42,8 @@ app = typer.Typer(
 VERBS: list[Callable[..., None]] = [
     *(demo.demo, build.build, add.add, remove.remove),
     *(related.related, compare.compare, batch.batch, methods.methods),
-    *(search.search, links.links, info.info, check.check, export.export),
+    *(communities.communities, search.search, rank.rank),
+    *(links.links, info.info, check.check, export.export),
 ]
 for verb in VERBS:
     app.command()(verb)

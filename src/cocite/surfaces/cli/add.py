@@ -54,4 +54,4 @@ def add(
         stages.fraction = part_read(opened, report)
         built = add_to_store(opened, index, report, made, stages)
         indexed = renewed(built.path, made, stages)
-    summarise(built, indexed, stages.compiling, json, "  has more in it")
+    summarise(built, stages.compiling, json, "  has more in it", indexed)

@@ -69,7 +69,9 @@ def batch(
         screen.json({**done._asdict(), "unknown": unknown, "output": str(output), "seconds": round(took, 3)})
         return
     if unknown:
-        screen.line((f"{count(unknown, 'address')} of {queries} not in this store", "yellow"))
+        screen.line(
+            (f"not in this store: {unknown:,} {'address' if unknown == 1 else 'addresses'} of {queries}", "yellow")
+        )
     if done.kept:
         screen.line((f"{count(done.kept, 'part')} of {done.parts} kept from an earlier run", "dim"))
     speed = f", {rate(done.pages / took)} pages/s" if took > 1 and done.pages > 1000 and not done.kept else ""

@@ -76,10 +76,10 @@ def build(
         stages.fraction = part_read(opened, report)
         built = build_store(opened, output, report, made, stages)
         indexed = renewed(built.path, made, stages)
-    summarise(built, indexed, stages.compiling, json)
+    summarise(built, stages.compiling, json, indexed=indexed)
 
 
-def summarise(built: Built, indexed: Indexed | None, compiling: float, json: bool, head: str = "") -> None:
+def summarise(built: Built, compiling: float, json: bool, head: str = "", indexed: Indexed | None = None) -> None:
     """What a build made: for people, or as JSON."""
     from cocite.graph.generation import read_current
 

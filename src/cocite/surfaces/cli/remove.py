@@ -39,4 +39,4 @@ def remove(
     with display(quiet) as stages:
         built = remove_from_store(urls, index, made, stages)
         indexed = renewed(built.path, made, stages)
-    summarise(built, indexed, stages.compiling, json, f"  is without {count(len(set(urls)), 'page')} now")
+    summarise(built, stages.compiling, json, f"  is without {count(len(set(urls)), 'page')} now", indexed)

@@ -1,0 +1,34 @@
+"""The first pages of a rank, in the one order of answers."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from cocite.errors import BadParameter
+from cocite.graph.store import Graph
+from cocite.neighbourhood.scores import Scores
+from cocite.ranks import Ranked
+
+
+class TopPage(NamedTuple):
+    """A page and its place."""
+
+    rank: int
+    url: str
+    title: str
+    value: float  # to six significant digits
+
+
+def top_pages(graph: Graph, ranked: Ranked, k: int) -> list[TopPage]:
+    """The k pages of highest value; pages of value 0 are none."""
+    if k < 1:
+        raise BadParameter(f"k is a whole number of at least 1, not {k}")
+    pages, none = np.arange(graph.pages, dtype=np.uint32), np.zeros(0, np.uint32)
+    best = Scores(pages, ranked.values, [], none).ranked(graph.in_degree, k)
+    return [
+        TopPage(place, graph.address(page), graph.title(page), value)
+        for place, (page, value) in enumerate(islice(best, k), 1)
+    ]

@@ -1,0 +1,153 @@
+"""The ranks: one file is one rank of all pages, and the folder is the registry.
+
+A rank file has, in this order: a docstring (paper, formula, departures), `Params`, a frozen dataclass of parameters,
+and `compute(graph, params, progress, threads) -> Ranked`. Ranks are worked out once and kept beside the store, by name
+and parameters; a store that was changed since has none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.errors import BadParameter, BadStore
+from cocite.graph.generation import Writer
+from cocite.graph.side import FOLDER, read_side, write_side
+from cocite.graph.store import Graph
+from cocite.parameters import Parameter, changed, make, parameter, parameters_of, parse, spell, values_of
+
+Progress = Callable[[str, int, int | None], None]
+"""(stage, links read since the last call, links to be read in all as far as can be told)"""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The value of every page, by its number, and how well it was worked out."""
+
+    values: NDArray[np.float64]
+    rounds: int
+    residual: float  # what one more round would change, as a part of the whole
+    converged: bool  # whether that is within the tolerance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iteration:
+    """When to stop; what all ranks share."""
+
+    tolerance: float = parameter(
+        1e-8, "stop when a round changes less than this part of the whole", least=1e-14, most=1
+    )
+    rounds: int = parameter(500, "rounds at most", least=1)
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A rank with its parameters set."""
+
+    name: str
+    params: Any
+    _compute: Callable[[Graph, Any, Progress, int], Ranked]
+
+    def __str__(self) -> str:
+        return spell(self.name, changed(self.params))
+
+    def compute(self, graph: Graph, progress: Progress = lambda *_: None, threads: int | None = None) -> Ranked:
+        """Work it out; the outcome is the same for any number of threads."""
+        return self._compute(graph, self.params, progress, threads or min(8, os.cpu_count() or 1))
+
+    def keep(self, graph: Graph, ranked: Ranked) -> None:
+        """Keep what was worked out beside the store."""
+        about = {"rank": str(self), "params": values_of(self.params)}
+        about |= {"rounds": ranked.rounds, "residual": ranked.residual, "converged": ranked.converged}
+
+        def write(_: Path, writer: Writer) -> None:
+            writer.append("values", ranked.values)
+
+        write_side(graph, self._side, about, write)
+
+    def kept(self, graph: Graph) -> Ranked | None:
+        """What was kept; None if nothing was. Raises BadStore if it is of an older generation."""
+        again = f'cocite rank -i {graph.path} --by "{self}"'
+        side = read_side(graph, self._side, again)
+        if side is None:
+            return None
+        values, about = side.array("values"), side.about
+        if values.dtype != np.float64 or len(values) != graph.pages or about.get("params") != values_of(self.params):
+            raise BadStore(f"the kept {self.name} of {graph.path} is damaged: make it again with {again}")
+        return Ranked(values, int(about["rounds"]), float(about["residual"]), bool(about["converged"]))
+
+    @property
+    def _side(self) -> str:
+        """Side data are kept by name, and by parameters if they are not the usual ones."""
+        own = changed(self.params)
+        return f"rank_{self.name}" + (f"_{hashlib.blake2b(str(self).encode()).hexdigest()[:8]}" if own else "")
+
+
+@dataclass(frozen=True)
+class About:
+    """What a rank file says of itself."""
+
+    name: str
+    summary: str
+    description: str
+    parameters: list[Parameter]
+
+
+def names() -> list[str]:
+    """The names of all ranks."""
+    return sorted(each.name for each in pkgutil.iter_modules(__path__) if not each.name.startswith("_"))
+
+
+def rank(call: str, given: Mapping[str, Any] | None = None) -> Rank:
+    """A rank by its name, which may hold parameters: `hubrank(bias=authorities)`; `given` are more of them."""
+    name, written = parse(call)
+    module = _module(name)
+    return Rank(name, make(module.Params, name, {**written, **(given or {})}), module.compute)
+
+
+def about(name: str) -> About:
+    """What a rank is and takes."""
+    module = _module(name)
+    summary, _, rest = (module.__doc__ or "").strip().partition("\n\n")
+    return About(name, " ".join(summary.split()), rest.strip(), parameters_of(module.Params))
+
+
+def kept(graph: Graph, call: str) -> Ranked:
+    """A rank that was kept; raises BadStore, which says how to make it, if there is none that fits."""
+    wanted = rank(call)
+    found = wanted.kept(graph)
+    if found is None:
+        raise BadStore(f'{graph.path} has no {wanted} yet: make it with cocite rank -i {graph.path} --by "{wanted}"')
+    return found
+
+
+def all_kept(graph: Graph) -> dict[str, bool]:
+    """The ranks kept beside a store, and whether each is of this generation."""
+    found: dict[str, bool] = {}
+    for file in sorted((graph.path / FOLDER).glob("rank_*.json")):
+        try:
+            side = read_side(graph, file.stem, "cocite rank")
+            if side is not None:
+                found[str(side.about["rank"])] = True
+        except (BadStore, KeyError):
+            found[file.stem.removeprefix("rank_")] = False
+    return found
+
+
+def _module(name: str) -> Any:
+    known = names()
+    if name not in known:
+        close = get_close_matches(name, known, 1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        raise BadParameter(f"there is no rank {name!r}{hint}; there are {', '.join(known)}")
+    return import_module(f"{__name__}.{name}")

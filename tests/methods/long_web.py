@@ -1,0 +1,102 @@
+"""A web with lists so long that a store keeps parts of them ready; and a program that asks it, with bounds checked.
+
+`python -m tests.methods.long_web STORE` prints what every method answers, and why.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cocite import methods
+from cocite.answers.ask import ask, question
+from cocite.sources.records import Link, Page
+from cocite.web import Web
+from tests.graph.webs import make
+
+LONG, PARENTS, CHILD_PARENTS = 6000, 2500, 300
+QUERY, CHILD = "https://query.example/", "https://child.example/"
+TARGETS = [f"https://t{n}.example/" for n in range(LONG)]
+CASES: list[tuple[list[str], dict[str, Any]]] = [
+    ([QUERY], {}),
+    ([QUERY], {"rel": "follow", "boilerplate": False, "unit": "host"}),
+    ([QUERY], {"stop": [TARGETS[2999], "https://parent7.example/", TARGETS[12]]}),
+    ([CHILD], {"stop_degree": 400, "seed": 7, "merge": False}),
+    ([TARGETS[3100], QUERY], {"unit": "none"}),
+]
+SMALLER: dict[str, dict[str, Any]] = {
+    "cocitation": {"parents": 200},
+    "proximity": {"parents": 200},
+    "lli": {"parents": 100},
+    "community": {"parents": 20, "in_links": 10},
+}
+"""The slow truth compares all pairs of parents."""
+
+
+def pages() -> list[Page]:
+    """A page with 2,500 parents, two of which have 6,000 links, and with a child that has 300 parents."""
+
+    def link(url: str, n: int, block: int) -> Link:
+        return Link(url, block=block, rel="nofollow" if n % 7 == 0 else "", boilerplate=n % 11 == 0)
+
+    first, second = list(TARGETS), [*TARGETS[::2], *(f"https://v{n}.example/" for n in range(LONG // 2))]
+    first[3000], second[4500] = QUERY, QUERY
+    first[5000] = CHILD
+    long = [
+        Page(
+            "https://long0.example/", links=[Link(url, block=n // 100) for n, url in enumerate(first)], headings=["Top"]
+        ),
+        Page("https://long1.example/", links=[Link(url, block=0) for url in second], headings=["All"]),
+    ]
+    parents = [
+        Page(
+            f"https://parent{n}.example/",
+            links=[
+                *(link(TARGETS[(n * n + k) % 40], n + k, k // 2) for k in range(3)),
+                link(QUERY, n, 1),
+                *(link(TARGETS[(n + 5 * k) % 90], n + k + 1, 1) for k in range(n % 5)),
+                Link(f"https://parent{n * 3 % PARENTS}.example/"),
+            ],
+        )
+        for n in range(PARENTS - 2)
+    ]
+    others = [
+        Page(
+            f"https://other{n}.example/",
+            links=[
+                link(CHILD, n, 0),
+                Link(f"https://parent{n % 20}.example/"),
+                *(Link(f"https://other{n * k % CHILD_PARENTS}.example/") for k in range(2, 2 + n % 4)),
+                Link("https://long0.example/"),
+            ],
+        )
+        for n in range(CHILD_PARENTS - 3)
+    ]
+    query = Page(QUERY, links=[Link(CHILD), Link(TARGETS[3]), Link("https://long1.example/")])
+    return [*long, *parents, *others, query, Page(TARGETS[5], links=[Link(CHILD), Link(QUERY)])]
+
+
+@cache
+def built(root: Path) -> Web:
+    """The store, made once."""
+    folder = Path(tempfile.mkdtemp(dir=root))
+    make(folder / "web.cocite", pages())
+    return Web(folder / "web.cocite")
+
+
+def answers(web: Web) -> list[Any]:
+    """What every method answers to every case, and why."""
+    found = []
+    for name in methods.names():
+        for urls, given in CASES:
+            asked = ask(web, question(web.graph, urls), methods.method(name, given), 20)
+            found.append([answer.to_dict() for answer in asked])
+    return found
+
+
+if __name__ == "__main__":
+    json.dump(answers(Web(sys.argv[1])), sys.stdout)

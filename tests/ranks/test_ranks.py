@@ -1,0 +1,215 @@
+"""Ranks against slow truths, truths by theory, and other programs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocite import ranks
+from cocite.errors import BadParameter
+from cocite.graph.build import BuildOptions, build
+from cocite.graph.export import to_scipy
+from cocite.graph.store import Graph
+from cocite.ranks import _blocks, _surfer
+from cocite.sources.open_source import open_source
+from cocite.sources.records import Report
+from tests.graph.webs import examples
+from tests.ranks import naive_ranks
+from tests.ranks.webs import graphs, matrix_of, store_of
+
+EXACT = "tolerance=1e-13, rounds=3000"
+
+
+def values(graph: Graph, call: str, threads: int = 2) -> Any:
+    ranked = ranks.rank(call).compute(graph, threads=threads)
+    assert ranked.values.shape == (graph.pages,)
+    assert np.isfinite(ranked.values).all()
+    return ranked.values
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small webs are cut into several blocks, lanes and ranges."""
+    monkeypatch.setattr(_blocks, "LINKS", 12)
+    monkeypatch.setattr(_blocks, "PAGES", 5)
+    monkeypatch.setattr(_surfer, "LANES", 3)
+
+
+def compare(graph: Graph) -> None:
+    links = matrix_of(graph)
+    jump = 0.15 if graph.pages % 2 else 0.5
+    call = f"jump={jump}, {EXACT}"
+    assert values(graph, f"pagerank({call})") == pytest.approx(naive_ranks.pagerank(links, jump), abs=1e-9)
+    for bias in ("hubs", "authorities"):
+        for transposed in (False, True):
+            wanted = naive_ranks.hubrank(links, jump, bias, transposed)
+            own = f"bias={bias}, transposed={transposed}, {call}"
+            assert values(graph, f"hubrank({own})") == pytest.approx(wanted, abs=1e-9)
+    authorities, hubs = naive_ranks.randomized_hits(links, jump)
+    assert values(graph, f"randomized_hits({call})") == pytest.approx(authorities, abs=1e-9)
+    assert values(graph, f"randomized_hits(of=hubs, {call})") == pytest.approx(hubs, abs=1e-9)
+    authorities, hubs, gap = naive_ranks.hits(links)
+    if gap > 1e-3:
+        assert values(graph, f"hits({EXACT})") == pytest.approx(authorities, abs=1e-8)
+        assert values(graph, f"hits(of=hubs, {EXACT})") == pytest.approx(hubs, abs=1e-8)
+
+
+@examples(25)
+@given(web=graphs(), cut=st.booleans())
+def test_ranks_equal_the_slow_truth(fast_root: Path, web: tuple[int, list[tuple[int, int]]], cut: bool) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        if cut:
+            patched.setattr(_blocks, "LINKS", 12)
+            patched.setattr(_blocks, "PAGES", 5)
+            patched.setattr(_surfer, "LANES", 3)
+        with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+            compare(store_of(Path(folder) / "web.cocite", *web))
+
+
+# Truths by theory
+
+
+def test_on_a_cycle_all_are_equal(place: Path) -> None:
+    graph = store_of(place / "web.cocite", 7, [(n, (n + 1) % 7) for n in range(7)])
+    for name in ("pagerank", "hubrank", "hubrank(bias=authorities, transposed=true)", "randomized_hits"):
+        assert values(graph, name) == pytest.approx(np.ones(7), abs=1e-7)
+    assert values(graph, "hits") == pytest.approx(np.full(7, 7**-0.5))
+
+
+def test_a_star(place: Path) -> None:
+    """Four leaves link to the centre, which links to none: leaf x, centre x + 4 · 0.85 x, mean 1."""
+    graph = store_of(place / "web.cocite", 5, [(n, 0) for n in range(1, 5)])
+    leaf = 5 / (5 + 4 * 0.85)
+    assert values(graph, f"pagerank({EXACT})") == pytest.approx([4.4 * leaf, leaf, leaf, leaf, leaf], abs=1e-10)
+    assert values(graph, "hits") == pytest.approx([1, 0, 0, 0, 0], abs=1e-12)
+    assert values(graph, "hits(of=hubs)") == pytest.approx([0, 0.5, 0.5, 0.5, 0.5])
+    # E is 5/4 for each leaf and 0 for the centre: all that there is was once at a leaf, 1 : 0.85 of it.
+    assert values(graph, f"hubrank({EXACT})") == pytest.approx([5 * 0.85 / 1.85, *[5 / 4 / 1.85] * 4], abs=1e-10)
+
+
+def test_a_chain_that_ends(place: Path) -> None:
+    """Each page has its own share and 0.85 of what the one before has; the end spreads evenly: 1, 1.85, 2.5725."""
+    graph = store_of(place / "web.cocite", 3, [(0, 1), (1, 2)])
+    chain = np.array([1, 1.85, 1 + 0.85 * 1.85])
+    assert values(graph, f"pagerank({EXACT})") == pytest.approx(3 * chain / chain.sum(), abs=1e-10)
+
+
+def test_the_example_of_two_hubs(place: Path) -> None:
+    """HubRank lifts a page with many links out that nobody links to, above those it links to; PageRank does not."""
+    graph = store_of(place / "web.cocite", 7, [(0, n) for n in range(1, 6)] + [(6, 1)])
+    assert values(graph, "pagerank").argsort()[0] in (0, 6)
+    assert values(graph, "hubrank").argmax() == 0
+
+
+def test_a_web_without_links(place: Path) -> None:
+    graph = store_of(place / "web.cocite", 3, [])
+    for name in ("pagerank", "hubrank", "hubrank(transposed=yes)", "randomized_hits"):
+        assert values(graph, name).tolist() == pytest.approx([1, 1, 1])
+    assert values(graph, "hits").tolist() == [0, 0, 0]
+
+
+# Other programs, on real webs
+
+
+@pytest.fixture(scope="module", params=["polblogs/links.tsv", "webgraph/cnr-2000"])
+def real(request: pytest.FixtureRequest, shared: Path, fast_root: Path) -> Graph:
+    return build_real(shared / "data" / request.param, fast_root / f"{Path(request.param).stem}.cocite")
+
+
+def build_real(source: Path, path: Path) -> Graph:
+    report = Report()
+    build([open_source(str(source), report)], path, report, BuildOptions())
+    return Graph(path)
+
+
+def test_real_webs_as_igraph_has_them(real: Graph) -> None:
+    igraph = pytest.importorskip("igraph")
+    other = igraph.Graph(n=real.pages, edges=np.column_stack(to_scipy(real).nonzero()), directed=True)
+    assert values(real, f"pagerank({EXACT})") / real.pages == pytest.approx(np.array(other.pagerank()), abs=1e-8)
+    for bias, degree in (("hubs", real.out_degree), ("authorities", real.in_degree)):
+        wanted = np.array(other.personalized_pagerank(reset=degree.tolist()))
+        assert values(real, f"hubrank(bias={bias}, {EXACT})") / real.pages == pytest.approx(wanted, abs=1e-8)
+    for of, wanted in (("authorities", other.authority_score()), ("hubs", other.hub_score())):
+        found = values(real, f"hits(of={of}, tolerance=1e-12)")
+        assert found / found.max() == pytest.approx(np.array(wanted), abs=1e-8)
+
+
+def test_blogs_as_networkx_has_them(shared: Path, place: Path) -> None:
+    graph = build_real(shared / "data" / "polblogs" / "links.tsv", place / "web.cocite")
+    other = nx.from_scipy_sparse_array(to_scipy(graph), create_using=nx.DiGraph)
+    exact = {"tol": 1e-14, "max_iter": 1000}
+
+    def list_of(found: dict[int, float]) -> list[float]:
+        return [found[page] for page in range(graph.pages)]
+
+    assert values(graph, f"pagerank({EXACT})") / graph.pages == pytest.approx(
+        list_of(nx.pagerank(other, **exact)), abs=1e-8
+    )
+    for bias, degree in (("hubs", graph.out_degree), ("authorities", graph.in_degree)):
+        wanted = nx.pagerank(other, personalization=dict(enumerate(degree.tolist())), **exact)
+        assert values(graph, f"hubrank(bias={bias}, {EXACT})") / graph.pages == pytest.approx(list_of(wanted), abs=1e-8)
+        turned = nx.pagerank(other.reverse(), personalization=dict(enumerate(degree.tolist())), **exact)
+        found = values(graph, f"hubrank(bias={bias}, transposed=yes, {EXACT})")
+        assert found / graph.pages == pytest.approx(list_of(turned), abs=1e-8)
+    hubs, authorities = nx.hits(other, max_iter=1000, tol=1e-14)
+    for of, wanted in (("hubs", hubs), ("authorities", authorities)):
+        found = values(graph, f"hits(of={of}, {EXACT})")
+        assert found / found.sum() == pytest.approx(list_of(wanted), abs=1e-8)
+
+
+# How they are worked out
+
+
+def test_the_same_for_any_number_of_threads(small_blocks: None, place: Path) -> None:
+    random = np.random.default_rng(5)
+    graph = store_of(
+        place / "web.cocite", 200, [(a, b) for a, b in random.integers(0, 200, (900, 2)).tolist() if a != b]
+    )
+    for name in ranks.names():
+        one, two, five = (values(graph, name, threads) for threads in (1, 2, 5))
+        assert one.tolist() == two.tolist() == five.tolist()
+
+
+def test_rounds_and_residual_are_told(place: Path) -> None:
+    random = np.random.default_rng(6)
+    graph = store_of(
+        place / "web.cocite", 100, [(a, b) for a, b in random.integers(0, 100, (400, 2)).tolist() if a != b]
+    )
+    for name in ranks.names():
+        few = ranks.rank(f"{name}(rounds=2, tolerance=1e-12)").compute(graph)
+        assert (few.rounds, few.converged) == (2, False)
+        assert few.residual > 1e-12
+        read = Counter[str]()
+        many = ranks.rank(name).compute(graph, lambda stage, links, _, read=read: read.update({stage: links}))
+        assert many.converged
+        assert many.residual <= 1e-8
+        assert 2 < many.rounds < 200
+        assert read["ranking by links"] >= graph.links
+    exact = naive_ranks.pagerank(matrix_of(graph))
+    for tolerance in (1e-3, 1e-6, 1e-9):
+        found = ranks.rank(f"pagerank(tolerance={tolerance})").compute(graph)
+        assert np.abs(found.values - exact).sum() / graph.pages <= found.residual / 0.15
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        ("pagerang", f"there is no rank 'pagerang' (did you mean pagerank?); there are {', '.join(ranks.names())}"),
+        ("pagerank(bias=hubs)", "pagerank has no parameter 'bias'; it has tolerance, rounds, jump"),
+        ("hubrank(bias=all)", "bias is one of hubs, authorities, not 'all'"),
+        ("pagerank(jump=0)", "jump is a number from 0.001 to 0.999, not '0'"),
+        ("pagerank(tolerance=nan)", "tolerance is a number from 1e-14 to 1, not 'nan'"),
+    ],
+)  # fmt: skip
+def test_wrong_names_and_parameters(call: str, message: str) -> None:
+    with pytest.raises(BadParameter) as raised:
+        ranks.rank(call)
+    assert str(raised.value) == message

@@ -1,0 +1,192 @@
+"""`cocite related`, `compare` and `methods`: answers, reasons, filters, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from cocite import methods
+from tests.graph.webs import make, page
+from tests.surfaces.conftest import LIST, LONELY, NEWS, OTHER, run
+
+EVERY_METHOD = ", ".join(methods.names())
+
+
+def test_answers_and_why(store: Path) -> None:
+    ran = run("related", NEWS, "-i", store)
+    assert ran.code == 0
+    first = ran.out.splitlines()[0].split("\t")
+    assert (first[0], first[2]) == ("1", LIST)  # on the blog's roll, in a block of two: smaller than that of the list
+    assert first[3:] == [
+        "Papers",
+        "1 of 2 pages cite both, such as [31mred [0m [bold]markup[/bold] gnp line under “Roll”",
+    ]
+    assert "ms by proximity" in ran.out.splitlines()[-1]
+    assert "\x1b" not in ran.out
+
+
+def test_all_reasons(store: Path) -> None:
+    ran = run("related", NEWS, "-i", store, "--explain")
+    assert ran.code == 0
+    assert "     beside it on Papers under “Dailies”, next to each other" in ran.out.splitlines()
+    assert "     cited together by 1 of 2 pages" in ran.out.splitlines()
+
+
+def test_json_has_the_keys_of_the_contract(store: Path) -> None:
+    ran = run("related", "old.example", "-i", store, "--json", "-m", "companion(parents=2000)", "-k", "2")
+    assert ran.code == 0
+    found = json.loads(ran.out)
+    assert set(found) == {"query", "method", "params", "used", "answers", "store", "milliseconds"}
+    assert (found["query"], found["used"], found["method"]) == (["old.example"], ["news.example"], "companion")
+    assert found["params"]["parents"] == 2000
+    assert set(found["store"]) == {"id", "built", "pages", "links"}
+    assert [set(answer) for answer in found["answers"]] == [{"rank", "url", "title", "score", "reasons"}] * 2
+    known = {
+        "kind",
+        "by",
+        "title",
+        "block",
+        "distance",
+        "to",
+        "through",
+        "count",
+        "of",
+        "sites",
+        "copy",
+        "pages",
+        "query",
+    }
+    assert all(set(reason) <= known for answer in found["answers"] for reason in answer["reasons"])
+
+
+def test_values_by_commas_and_by_tabs(store: Path) -> None:
+    by_commas, by_tabs = (run("related", NEWS, "-i", store, way).out for way in ("--csv", "--tsv"))
+    rows = list(csv.reader(io.StringIO(by_commas)))
+    assert rows[0] == ["rank", "score", "url", "title", "why"]
+    assert rows == [line.split("\t") for line in by_tabs.splitlines()]
+    assert rows[1][2] == LIST
+    assert "\x1b" not in by_commas
+    both = run("related", NEWS, "-i", store, "--csv", "--json")
+    assert (both.code, both.out, both.err) == (2, "", "cocite: --json, --csv and --tsv: give one of them\n")
+
+
+def test_more_pages_from_a_file(store: Path, place: Path) -> None:
+    (place / "pages.txt").write_bytes(f"\ufeff# my pages\r\n\r\n  {OTHER}  \r\n  # another\r\n".encode())
+    ran = run("related", NEWS, "--like", place / "pages.txt", "-i", store, "--json")
+    assert json.loads(ran.out)["query"] == [NEWS, OTHER]
+    alone = run("related", "--like", place / "pages.txt", "-i", store, "--json")
+    assert json.loads(alone.out)["query"] == [OTHER]
+    (place / "bytes").write_bytes(b"\xff\xfe\x00")
+    ran = run("related", "--like", place / "bytes", "-i", store)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "is no text in UTF-8: give a file of addresses, one a line" in ran.err
+    ran = run("related", "--like", place / "none", "-i", store)
+    assert (ran.code, ran.err) == (2, f"cocite: {place / 'none'}: no such file or directory; check the path\n")
+
+
+def test_pages_that_are_not_wanted(store: Path) -> None:
+    urls = [answer["url"] for answer in json.loads(run("related", NEWS, "-i", store, "--json").out)["answers"]]
+    assert {LIST, OTHER} <= set(urls)
+    ran = run("related", NEWS, "--not", LIST, "-i", store, "--json")
+    assert LIST not in [answer["url"] for answer in json.loads(ran.out)["answers"]]
+    ran = run("related", NEWS, "--not", NEWS, "-i", store)
+    assert (ran.code, ran.err) == (2, f"cocite: '{NEWS}' is asked about and unwanted at once: leave out one\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["-k", "-1"], "k is a whole number from 0 to 100000, not -1"),
+        (["-k", "1000000"], "k is a whole number from 0 to 100000, not 1000000"),
+        (["-k", "ten"], "Invalid value for '-k': "),
+        (["--per-site", "-2"], "per_site is a whole number of at least 0, not -2"),
+        (["--lang", "german"], "lang is a code such as de or en-GB, not 'german'"),
+        (["--since", "soon"], "since is a date such as 2020-05-17, not 'soon'"),
+        (["-m", "companion(parents=-1)"], "parents is a whole number of at least 0, not '-1'"),
+        (["-m", "companion(parents=many)"], "parents is a whole number of at least 0, not 'many'"),
+        (["-m", "companion(parents=nan)"], "parents is a whole number of at least 0, not 'nan'"),
+        (["-m", "proximity(alpha=nan)"], "alpha is a number from 0 to 100, not 'nan'"),
+        (["-m", "companion(unit=planet)"], "unit is one of site, domain, host, none, not 'planet'"),
+        (["-m", "companion(parents="], "'companion(parents=' is no method; write it as companion or"),
+        (["-m", "companion(parents=1, parents=2)"], "parents is given twice in"),
+        (["-m", "companion(sizes=3)"], "companion has no parameter 'sizes'; it has"),
+        (["-m", "companions"], f"there is no method 'companions' (did you mean companion?); there are {EVERY_METHOD}"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_one_line(store: Path, given: list[str], message: str) -> None:
+    ran = run("related", NEWS, "-i", store, *given)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith(f"cocite: {message}")
+
+
+def test_no_page_at_all(store: Path) -> None:
+    ran = run("related", "-i", store)
+    assert (ran.code, ran.err) == (2, "cocite: no page to ask about: give an address\n")
+
+
+def test_an_unknown_page_and_the_nearest(store: Path) -> None:
+    for command in ("related", "compare"):
+        ran = run(command, "https://news.example/none", "-i", store)
+        assert (ran.code, ran.out) == (3, "")
+        assert f"'https://news.example/none' is not in this store; did you mean {NEWS}" in ran.err
+        assert ran.err.count("\n") == 1
+
+
+def test_a_known_page_without_answers(store: Path) -> None:
+    ran = run("related", LONELY, "-i", store)
+    assert (ran.code, ran.out) == (1, "")
+    assert "is known, but proximity finds nothing related: see its links with cocite links" in ran.err
+    ran = run("related", LONELY, "-i", store, "--json")
+    assert (ran.code, json.loads(ran.out)["answers"]) == (1, [])
+    for filters in (["--lang", "fr"], ["--not", LIST, "--since", "2030-01-01"]):
+        ran = run("related", NEWS, "-i", store, *filters)
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err == f"cocite: nothing related to {NEWS} passes the filters; give fewer of them\n"
+    assert run("related", NEWS, "-i", store, "-k", "0").code == 0  # none were wanted
+
+
+def test_a_shorter_address_is_named(place: Path) -> None:
+    pages = [page("https://list.example/", "https://a.example/", "https://b.example/"), page("https://a.example/x/y")]
+    make(place / "web.cocite", pages)
+    ran = run("related", "a.example/x/y", "-i", place / "web.cocite")
+    assert ran.code == 0
+    assert ran.out.splitlines()[0] == "asked instead: a.example (too little is known of the page itself)"
+    assert ran.out.splitlines()[1].split("\t")[2] == "https://b.example/"
+    assert json.loads(run("related", "a.example/x/y", "-i", place / "web.cocite", "--json").out)["used"] == [
+        "a.example"
+    ]
+    assert "asked instead" not in run("related", "a.example", "-i", place / "web.cocite").out
+    assert "asked instead" not in run("related", "A.Example/", "-i", place / "web.cocite").out
+    ran = run("related", "a.example/x/y", "-i", place / "web.cocite", "-m", "proximity(chop=none)")
+    assert (ran.code, ran.out) == (1, "")
+
+
+def test_methods_side_by_side(store: Path) -> None:
+    ran = run("compare", NEWS, "-i", store, "-m", "proximity", "-m", "cocitation", "-k", "3")
+    assert ran.code == 0
+    assert ran.out.splitlines()[0].split("\t") == ["proximity", "cocitation", "page"]
+    found = json.loads(run("compare", NEWS, "-i", store, "--json").out)
+    assert list(found["methods"]) == methods.names()
+    ran = run("compare", LONELY, "-i", store)
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert "no method finds anything related" in ran.err
+    for given in (["-k", "-1"], ["-m", "nonsense"]):
+        ran = run("compare", NEWS, "-i", store, *given)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+def test_every_method_is_told_of() -> None:
+    ran = run("methods")
+    assert [line.split()[0] for line in ran.out.splitlines()[:-2]] == methods.names()
+    told = {each["name"]: each for each in json.loads(run("methods", "--json").out)}
+    for name in methods.names():
+        text = run("methods", name).out
+        assert all(f"{each.name}=" in text and each.meaning in text for each in methods.about(name).parameters)
+        assert [each["name"] for each in told[name]["parameters"]] == [p.name for p in methods.about(name).parameters]
+    ran = run("methods", "nonsense")
+    assert (ran.code, ran.out) == (2, "")
+    assert ", ".join(methods.names()) in ran.err

@@ -1,0 +1,59 @@
+"""Slow truths for words/: one loop over everything, sharing nothing with what they judge but the splitting of words."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from cocite.graph.store import Graph
+from cocite.words.tokens import words_of
+
+
+def links_into(graph: Graph, page: int) -> list[tuple[str, str, str]]:
+    """(anchor, context, heading) of every link to a page, in the order of sources."""
+    found = []
+    for source in range(graph.pages):
+        links, headings = graph.links_from(source), graph.headings(source)
+        anchors, contexts = graph.anchors(source), graph.contexts(source)
+        for place, target in enumerate(links.targets.tolist()):
+            if target == page:
+                block = int(links.blocks[place])
+                heading = headings[block] if 0 <= block < len(headings) else ""
+                found.append((anchors[place], contexts[place], heading))
+    return found
+
+
+def said(graph: Graph, page: int) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """Texts of links to a page and how often each is used: anchors, contexts, headings."""
+    columns = zip(*links_into(graph, page), strict=True) if links_into(graph, page) else ((), (), ())
+    anchors, contexts, headings = (
+        dict(Counter(text.lower().strip() for text in column if text.strip())) for column in columns
+    )
+    return anchors, contexts, headings
+
+
+def tf_idf(graph: Graph, pages: list[int], most: int) -> list[dict[str, float]]:
+    """The vector of each page as a dictionary."""
+    counts = []
+    for page in pages:
+        words = words_of(graph.title(page))
+        for heading in graph.headings(page):
+            words += words_of(heading)
+        for anchor, _, _ in links_into(graph, page):
+            words += words_of(anchor)
+        words += words_of(graph.text(page))[:most]
+        counts.append({word: words.count(word) for word in words})
+    result = []
+    for count in counts:
+        vector = {}
+        for word, times in count.items():
+            having = sum(word in other for other in counts)
+            vector[word] = (1 + math.log(times)) * (math.log((1 + len(pages)) / (1 + having)) + 1)
+        length = math.sqrt(sum(value * value for value in vector.values()))
+        result.append({word: value / length for word, value in vector.items()})
+    return result
+
+
+def cosine(a: dict[str, float], b: dict[str, float]) -> float:
+    """Of two vectors of length 1, or without words."""
+    return sum(value * b.get(word, 0.0) for word, value in a.items())

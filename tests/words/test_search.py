@@ -1,0 +1,286 @@
+"""Full text search: what is found, in which order, and what becomes of it when things go wrong."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocite.errors import BadParameter, BadStore
+from cocite.graph.check import check
+from cocite.graph.store import Graph
+from cocite.sources.records import Link, Page
+from cocite.words import search as module
+from cocite.words.documents import LONGEST_TEXT, spoken
+from cocite.words.search import Search, build_search, kept_side, open_search, ready_search, renew_search
+from tests.graph.webs import examples, extend, make
+from tests.words.webs import webs
+
+TITLE, ANCHOR, AROUND, HEADING, TEXT, ADDRESS = (f"https://{name}.example/" for name in "tawhxz")
+ADDRESS += "Falcon_peregrine%C3%A9"
+PAGES = [
+    Page(TITLE, "Falcon", text="other words"),
+    Page(HEADING, "one", headings=["Birds", "Falcon"], text="other words"),
+    Page(TEXT, "two", text="the falcon flies"),
+    Page(
+        "https://list.example/",
+        "List",
+        links=[
+            Link(ANCHOR, "Falcon", 0),
+            Link(AROUND, "here", 0, context="a falcon at sea"),
+            Link(ADDRESS, "there", 0),
+            Link("https://chess.example/", "Opening", 1),
+        ],
+        headings=["Links", "Royal games"],
+    ),
+    Page("https://hidden.example/", "Falcon hidden", noindex=True),
+    Page("https://old.example/", redirect=TITLE),
+]
+
+
+@pytest.fixture(scope="module")
+def graph(fast_root: Path) -> Iterator[Graph]:
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        make(Path(folder) / "w", PAGES)
+        graph = Graph(Path(folder) / "w")
+        build_search(graph)
+        yield graph
+
+
+@pytest.fixture
+def own(graph: Graph, place: Path) -> Graph:
+    """A copy that may be changed."""
+    return Graph(shutil.copytree(graph.path, place / "w"))
+
+
+def found(graph: Graph, query: str, k: int = 10) -> list[str]:
+    return [graph.address(page) for page, _ in open_search(graph).find(query, k)]
+
+
+def test_fields_by_weight(graph: Graph) -> None:
+    assert sorted(found(graph, "falcon")) == sorted([TITLE, ANCHOR, AROUND, HEADING, TEXT, ADDRESS])
+    assert found(graph, "falcon")[0] in (TITLE, ANCHOR)
+    assert found(graph, "falcon")[-1] == ADDRESS
+
+
+def test_words_of_an_address_in_any_script(graph: Graph) -> None:
+    assert found(graph, "peregrinee") == [ADDRESS]
+    assert found(graph, "list example") == ["https://list.example/"]
+    assert spoken("https://www2.a.example/%E9%9F%B3_%FF/www.") == "a.example/音 \ufffd/www."
+
+
+def test_the_heading_of_a_link_tells_of_its_page(graph: Graph) -> None:
+    assert found(graph, "royal opening") == ["https://chess.example/"]
+
+
+def test_phrases(graph: Graph) -> None:
+    assert found(graph, '"falcon flies"') == [TEXT]
+    assert found(graph, '"flies falcon"')  # no page has the phrase: those that have its words
+    assert open_search(graph).look_for('"flies falcon"', 10).had == 0
+
+
+def test_all_words_else_the_most_of_them(graph: Graph) -> None:
+    assert found(graph, "falcon flies") == [TEXT]
+    several = open_search(graph).look_for("falcon flies nonsense", 10)
+    assert [graph.address(page) for page, _ in several.hits] == [TEXT]
+    assert (several.had, several.asked) == (2, 3)
+
+
+def test_how_many(graph: Graph) -> None:
+    assert len(found(graph, "falcon", 2)) == 2
+    assert found(graph, "falcon", 2) == found(graph, "falcon", 10**12)[:2]
+    assert found(graph, "falcon", 0) == []
+
+
+@pytest.mark.parametrize("query", ["", "  ", "!?", '""', "\x00"])
+def test_no_word_at_all(graph: Graph, query: str) -> None:
+    with pytest.raises(BadParameter, match="no word"):
+        open_search(graph).find(query, 10)
+
+
+@given(st.text(max_size=40) | st.text("ab \"“”\\:()[]{}^~*?+-/!&|<>=,.'#", max_size=20))
+def test_no_question_is_an_error(graph: Graph, query: str) -> None:
+    try:
+        assert len(open_search(graph).find(query, 3)) <= 3
+    except BadParameter:
+        pass
+
+
+def test_nothing_fits(graph: Graph) -> None:
+    assert found(graph, "nonsense") == []
+
+
+def test_equal_scores_by_links_in_then_by_address(place: Path) -> None:
+    names = [f"https://{i:03d}.example/x" for i in range(200)]
+    pages = [Page(name, "same") for name in names]
+    make(place / "w", [*pages, Page("https://list.example/", links=[Link(names[150]), Link(names[120])])])
+    graph = Graph(place / "w")
+    build_search(graph)
+    assert found(graph, "same", 5) == [names[120], names[150], names[0], names[1], names[2]]
+
+
+def test_popularity_counts_by_the_logarithm(place: Path) -> None:
+    pages = [Page(f"https://{i}.example/", "same") for i in (1, 2)]
+    fans = [Page(f"https://fan{i}.example/", "fan", links=[Link("https://1.example/")]) for i in range(7)]
+    make(place / "w", [*pages, *fans])
+    graph = Graph(place / "w")
+    build_search(graph)
+    (_, more), (_, less) = open_search(graph).find("same", 2)
+    assert more / less == pytest.approx(1 + module.PRIOR * 3, rel=1e-4)  # log2(1 + 7) = 3
+
+
+@examples(8)
+@given(webs(), st.sampled_from(["alpha", "gamma ray", '"gamma ray" beta', "音乐", "c++", "example"]))
+def test_the_same_every_time_and_in_any_memory(fast_root: Path, pages: list[Page], query: str) -> None:
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        make(Path(folder) / "w", pages)
+        graph = Graph(Path(folder) / "w")
+        build_search(graph)
+        once = open_search(graph).find(query, 5)
+        build_search(graph, memory=1)
+        assert open_search(graph).find(query, 5) == once
+
+
+def test_hostile_texts(place: Path) -> None:
+    texts = ["\x00", "\u202e" * 1000, "a" * (LONGEST_TEXT + 100), "é" * 70_000, "x " * 300_000 + "last", "\n\t\r ￾￿"]
+    make(place / "w", [Page(f"https://{i}.example/", text, text=text, headings=[text]) for i, text in enumerate(texts)])
+    graph = Graph(place / "w")
+    assert build_search(graph).pages == graph.pages
+    assert found(graph, "last") == ["https://4.example/"]
+
+
+def test_opaque_names_can_be_found(place: Path) -> None:
+    make(place / "w", [Page("name:Ada Lovelace", links=[Link("name:Babbage")])])
+    graph = Graph(place / "w")
+    assert renew_search(graph.path, wanted=True) is None  # there is no text
+    with pytest.raises(BadStore, match="cocite search --make -i"):
+        open_search(graph)
+    assert [graph.address(page) for page, _ in ready_search(graph).find("lovelace", 3)] == ["Ada Lovelace"]
+
+
+def test_a_changed_store_has_a_stale_index(own: Graph) -> None:
+    extend(own.path, [Page("https://new.example/", "Falcon of the year")])
+    graph = Graph(own.path)
+    with pytest.raises(BadStore, match=r"before the store was changed.*cocite search --make"):
+        open_search(graph)
+    with pytest.raises(BadStore, match="changed meanwhile"):
+        build_search(own)  # page numbers of the old generation
+    assert renew_search(own.path, wanted=True) is not None
+    assert "https://new.example/" in found(graph, "falcon")
+
+
+def test_an_index_that_is_not_wanted_any_more_goes(own: Graph) -> None:
+    assert renew_search(own.path, wanted=False) is None
+    assert not [file for file in (own.path / "side").iterdir() if not file.name.startswith(".")]
+    with pytest.raises(BadStore, match="no search index"):
+        open_search(own)
+
+
+def test_ready_search_makes_it_only_if_it_must(own: Graph) -> None:
+    before = kept_side(own).folder
+    assert ready_search(own).pages == open_search(own).pages
+    assert kept_side(own).folder == before
+    renew_search(own.path, wanted=False)
+    assert ready_search(own).find("falcon", 3) == open_search(own).find("falcon", 3)
+
+
+def test_damage_is_told(own: Graph) -> None:
+    files = sorted(file for file in kept_side(own).folder.iterdir() if file.suffix != ".lock")
+    assert len(files) > 5
+    for file in files:
+        raw = file.read_bytes()
+        for wrong in (raw[:-1], bytes([raw[0] ^ 1]) + raw[1:], None):
+            file.unlink()
+            if wrong is not None:
+                file.write_bytes(wrong)
+            with pytest.raises(BadStore, match=r"damaged: make it again with cocite search --make"):
+                open_search(own)
+            file.write_bytes(raw)
+    assert open_search(own).find("falcon", 1)
+
+
+def test_an_index_of_another_version_is_refused(own: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "VERSION", module.VERSION + 1)
+    with pytest.raises(BadStore, match="another version"):
+        open_search(own)
+
+
+def test_failing_leaves_the_old_index(own: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(stage: str, done: int, total: int | None) -> None:
+        raise KeyboardInterrupt
+
+    before = found(own, "falcon")
+    with pytest.raises(KeyboardInterrupt):
+        build_search(own, stop)
+    assert found(own, "falcon") == before
+    assert len(list((own.path / "side").glob("search-*"))) == 1
+
+
+KILLED = """
+import sys, time
+from cocite.graph.store import Graph
+from cocite.words.search import build_search
+def wait(stage, done, total):
+    if stage == "indexing pages":
+        print(stage, flush=True)
+        time.sleep(60)
+build_search(Graph(sys.argv[1]), wait)
+"""
+
+
+def test_killed_while_indexing_the_store_is_whole(own: Graph) -> None:
+    before = found(own, "falcon")
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(own.path)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"indexing pages\n"
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert not list(check(Graph(own.path)))
+    assert found(own, "falcon") == before
+    build_search(own)  # the lock went with its holder, and so does what was left behind
+    assert found(own, "falcon") == before
+    assert len(list((own.path / "side").glob("search-*"))) == 1
+
+
+def test_two_at_once(own: Graph) -> None:
+    renew_search(own.path, wanted=False)
+    code = "import sys; from cocite.graph.store import Graph; from cocite.words.search import ready_search\n"
+    code += "print(len(ready_search(Graph(sys.argv[1])).find('falcon', 10)))"
+    both = [subprocess.Popen([sys.executable, "-c", code, str(own.path)], stdout=subprocess.PIPE) for _ in range(2)]
+    assert [process.communicate()[0] for process in both] == [b"6\n", b"6\n"]
+    assert len(list((own.path / "side").glob("search-*"))) == 1
+
+
+def test_the_awesome_lists(fast_root: Path, shared: Path) -> None:
+    import cocite
+
+    source = shared / "data" / "awesome" / "pages.jsonl.gz"
+    if not source.exists():
+        pytest.skip(f"needs {source}")
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        cocite.build([source], Path(folder) / "w")
+        web = cocite.open(Path(folder) / "w")
+        assert on_topic(web.search, ["password manager"], "pass|vault|warden|key|manager") >= 9
+        assert on_topic(web.search, ["static site generator"], "static|site|hugo|jekyll|pelican|11ty|gatsby") >= 8
+        assert on_topic(web.search, ["typography"], "typograph|font|type") >= 9
+
+
+def on_topic(search: Search, queries: list[str], telling: str) -> int:
+    """How many of the ten best answers look like it, in their address or in what links to them say."""
+    import re
+
+    graph = search.graph
+    return sum(
+        bool(re.search(telling, f"{graph.address(page)} {graph.title(page)}".lower()))
+        for query in queries
+        for page, _ in search.find(query, 10)
+    )
