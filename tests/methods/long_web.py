@@ -92,8 +92,10 @@ def answers(web: Web) -> list[Any]:
     """What every method answers to every case, and why."""
     found = []
     for name in methods.names():
+        known = {each.name for each in methods.about(name).parameters}
         for urls, given in CASES:
-            asked = ask(web, question(web.graph, urls), methods.method(name, given), 20)
+            taken = {key: value for key, value in given.items() if key in known}
+            asked = ask(web, question(web.graph, urls), methods.method(name, taken), 20)
             found.append([answer.to_dict() for answer in asked])
     return found
 

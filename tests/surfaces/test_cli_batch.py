@@ -86,7 +86,8 @@ def write_and_stop(path, *rest):
     write(path, *rest)
     if len(list(path.parent.glob("part-*"))) == 2:
         os.killpg(os.getpgid(0), signal.SIGINT)  # as a terminal does: to all processes of the command
-        time.sleep(60)
+        time.sleep(0.1)
+        print("went on")
 batch._write = write_and_stop
 if __name__ == "__main__":
     main()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -109,10 +110,8 @@ def test_no_word_at_all(graph: Graph, query: str) -> None:
 
 @given(st.text(max_size=40) | st.text("ab \"“”\\:()[]{}^~*?+-/!&|<>=,.'#", max_size=20))
 def test_no_question_is_an_error(graph: Graph, query: str) -> None:
-    try:
+    with suppress(BadParameter):
         assert len(open_search(graph).find(query, 3)) <= 3
-    except BadParameter:
-        pass
 
 
 def test_nothing_fits(graph: Graph) -> None:
@@ -146,7 +145,7 @@ def test_the_same_every_time_and_in_any_memory(fast_root: Path, pages: list[Page
         graph = Graph(Path(folder) / "w")
         build_search(graph)
         once = open_search(graph).find(query, 5)
-        build_search(graph, memory=1)
+        build_search(graph, memory=100)  # many ranges of targets
         assert open_search(graph).find(query, 5) == once
 
 

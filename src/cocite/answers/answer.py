@@ -9,7 +9,7 @@ from typing import Any, overload
 TOGETHER, TOGETHER_IN_ALL = "cited together", "cited together in all"
 SHARED, SHARED_IN_ALL = "links to the same page", "links to the same pages in all"
 LINKED, LINKS, BEYOND = "linked by the query", "links to the query", "links to a page that links to the query"
-STANDS_FOR = "stands for near-duplicates"
+STANDS_FOR, REACHED = "stands for near-duplicates", "reached by links"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Reason:
     of: int | None = None  # of how many that were looked at
     sites: int | None = None  # on how many units of independence
     copy: str = ""  # the near-duplicate of the answer for which it holds, if not for the answer itself
-    pages: tuple[str, ...] = ()  # the near-duplicates
+    pages: tuple[str, ...] = ()  # the near-duplicates; or the pages on the way, each linked with the next
     query: str = ""  # the query page for which it holds, if there are several
 
     def to_dict(self) -> dict[str, Any]:

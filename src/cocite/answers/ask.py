@@ -69,7 +69,7 @@ def ask(
     # Without filters k is enough; with them some more are sorted at once, since some will not pass.
     ranked = scores.ranked(graph.in_degree, first=k if filters == Filters() and not far else 10 * k + 100)
     chosen = islice(diversify(graph, ranked, {*asked.seeds, *scores.used}, filters, far), k)
-    explainer = Explainer(web, scores.used, method.params) if explained else None
+    explainer = Explainer(web, scores.used, method.params, scores.path) if explained else None
     answers = [
         Answer(
             rank,

@@ -7,7 +7,7 @@ evidence, and of many parents those that it looks at. The best three pieces come
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from cocite.answers.answer import (
     BEYOND,
     LINKED,
     LINKS,
+    REACHED,
     SHARED,
     SHARED_IN_ALL,
     STANDS_FOR,
@@ -34,6 +35,7 @@ from cocite.neighbourhood.gather import Parents, children_of, parents_of
 from cocite.neighbourhood.view import NO_PAGES, Pages, Switches, View, stop_pages
 from cocite.web import Web
 
+Path = Callable[[int], Sequence[int]] | None
 BEST = 3
 PARENTS, WINDOW, CHILDREN = 2000, 2000, 4096
 """What is looked at, unless the method says otherwise: parents, links around the page on each, children."""
@@ -44,9 +46,13 @@ NAMED, TRIED = 5, 100
 class Explainer:
     """Gives the reasons for answers to one question."""
 
-    def __init__(self, web: Web, used: Sequence[int], params: Any) -> None:
-        """`used` are the pages that the method started from, `params` its parameters."""
+    def __init__(self, web: Web, used: Sequence[int], params: Any, path: Path = None) -> None:
+        """`used` are the pages that the method started from, `params` its parameters.
+
+        `path` gives the pages through which an answer was reached: all there is to say of one that is further away.
+        """
         graph = web.graph
+        self._graph, self._path = graph, path
         switches = params if isinstance(params, Switches) else Switches()
         view = View(graph, used, switches, stop_pages(graph, switches.stop))
         parents = int(getattr(params, "parents", PARENTS)) or PARENTS
@@ -63,7 +69,11 @@ class Explainer:
             found = [[each[i] for each in found if i < len(each)] for i in range(max(map(len, found)))]
         copies = self._around[0].copies(page) if self._around else ()
         stands = (Reason(kind=STANDS_FOR, count=len(copies), pages=copies[:NAMED]),) if copies else ()
-        return (*(reason for each in found for reason in each), *stands)
+        reasons = (*(reason for each in found for reason in each), *stands)
+        if not reasons and self._path is not None:
+            way = tuple(self._graph.address(each) for each in self._path(page))
+            return (Reason(kind=REACHED, pages=way),)
+        return reasons
 
 
 class _Around:

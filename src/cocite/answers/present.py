@@ -12,6 +12,7 @@ from cocite.answers.answer import (
     BEYOND,
     LINKED,
     LINKS,
+    REACHED,
     SHARED,
     SHARED_IN_ALL,
     STANDS_FOR,
@@ -37,6 +38,8 @@ def say(reason: Reason) -> str:
     if reason.kind == STANDS_FOR:
         named = ", ".join(reason.pages)
         return f"counted with {_count(reason.count or 0, 'near-duplicate')}: {named}"
+    if reason.kind == REACHED:
+        return f"{_count(len(reason.pages) - 1, 'link')} away: {' – '.join(reason.pages[:-1])}"
     words = {
         SHARED: f"both link to {reason.to}",
         LINKED: "the page links to it",

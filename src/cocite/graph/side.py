@@ -14,15 +14,18 @@ import re
 import secrets
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 from cocite.graph.generation import Writer, digest, map_array, sync_folder, write_synced
-from cocite.graph.mapped import Mapped
+
+if TYPE_CHECKING:
+    from cocite.graph.mapped import Mapped
 
 FOLDER = "side"
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -82,11 +85,7 @@ def read_side(graph: Mapped, name: str, again: str) -> Side | None:
     assert NAME.fullmatch(name), name
     side = graph.path / FOLDER
     try:
-        outer = json.loads((side / f"{name}.json").read_bytes())
-        body = outer["body"]
-        if digest(body.encode()) != outer["digest"]:
-            raise ValueError("checksum")
-        text = json.loads(body)
+        text = _read(side / f"{name}.json")
         folder, generation, about, arrays = side / text["folder"], text["generation"], text["about"], text["arrays"]
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -97,3 +96,24 @@ def read_side(graph: Mapped, name: str, again: str) -> Side | None:
     if folder.parent != side or not folder.is_dir():
         raise BadStore(f"{side / name}.json names a folder that is not there: make it again with {again}")
     return Side(name, folder, about, arrays)
+
+
+def list_sides(store: Path, generation: str, prefix: str) -> list[tuple[dict[str, Any], bool]]:
+    """What is noted about side data whose names begin so, and whether each is of this generation; not what is damaged.
+
+    It needs no open store, and nothing compiled.
+    """
+    found = []
+    for file in sorted((store / FOLDER).glob(f"{prefix}*.json")):
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            text = _read(file)
+            found.append((dict(text["about"]), text["generation"] == generation))
+    return found
+
+
+def _read(file: Path) -> dict[str, Any]:
+    outer = json.loads(file.read_bytes())
+    if digest(outer["body"].encode()) != outer["digest"]:
+        raise ValueError("checksum")
+    text: dict[str, Any] = json.loads(outer["body"])
+    return text

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Writer
-from cocite.graph.side import FOLDER, read_side, write_side
+from cocite.graph.side import list_sides, read_side, write_side
 from cocite.graph.store import Graph
 from cocite.parameters import Parameter, changed, make, parameter, parameters_of, parse, spell, values_of
 
@@ -67,8 +67,13 @@ class Rank:
 
     def keep(self, graph: Graph, ranked: Ranked) -> None:
         """Keep what was worked out beside the store."""
-        about = {"rank": str(self), "params": values_of(self.params)}
-        about |= {"rounds": ranked.rounds, "residual": ranked.residual, "converged": ranked.converged}
+        about = {
+            "rank": str(self),
+            "params": values_of(self.params),
+            "rounds": ranked.rounds,
+            "residual": ranked.residual,
+            "converged": ranked.converged,
+        }
 
         def write(_: Path, writer: Writer) -> None:
             writer.append("values", ranked.values)
@@ -133,15 +138,8 @@ def kept(graph: Graph, call: str) -> Ranked:
 
 def all_kept(graph: Graph) -> dict[str, bool]:
     """The ranks kept beside a store, and whether each is of this generation."""
-    found: dict[str, bool] = {}
-    for file in sorted((graph.path / FOLDER).glob("rank_*.json")):
-        try:
-            side = read_side(graph, file.stem, "cocite rank")
-            if side is not None:
-                found[str(side.about["rank"])] = True
-        except (BadStore, KeyError):
-            found[file.stem.removeprefix("rank_")] = False
-    return found
+    sides = list_sides(graph.path, graph.manifest["id"], "rank_")
+    return {str(about.get("rank")): fresh for about, fresh in sides}
 
 
 def _module(name: str) -> Any:

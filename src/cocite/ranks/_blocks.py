@@ -47,7 +47,7 @@ class Threads:
 
     def share(self, values: Vector, degree: NDArray[np.uint32], shared: Vector, flow: float = 1.0) -> float:
         """Work out what pages give to each page they link to; returns the sum of values of those that link to none."""
-        return sum(self.each(lambda first, last: share(first, last, values, flow, degree, shared)))
+        return float(sum(self.each(lambda first, last: share(first, last, values, flow, degree, shared))))
 
     def damaged(self) -> BadStore:
         """What to raise when lists cannot be read."""

@@ -38,7 +38,7 @@ class Surfer:
         self.jump = 1 / total if len(bias) else 1 / pages
         self.blocks = Blocks(threads, lists)
         links = max(1.0, float(lists.degree.sum(dtype=np.float64)))
-        self.values: Vector = lists.degree * (flow / (1 - flow) / links)  # popular pages get about this much
+        self.values = lists.degree * np.float64(flow / (1 - flow) / links)  # popular pages get about this much
         self.values += bias * self.jump if len(bias) else self.jump
         self.shared: Vector = np.empty(pages)
         self.steps = -(-len(self.blocks) // LANES)

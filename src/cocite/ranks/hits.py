@@ -53,7 +53,7 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
         if params.of == "hubs":
             out.add_up(values, hubs)
             values = hubs
-    return Ranked(values / np.linalg.norm(values), rounds, residual, residual <= params.tolerance)
+    return Ranked(values / _length(values), rounds, residual, residual <= params.tolerance)
 
 
 def leading(
@@ -61,12 +61,12 @@ def leading(
 ) -> tuple[Vector, int, float]:
     """(The leading eigenvector that a start leads to, rounds, residual) of a symmetric, positive semi-definite map."""
     vectors = np.zeros((6, len(start)))  # x, its residual r, the last step p, and what the map makes of each
-    vectors[0] = start / np.sqrt(_sum(threads, lambda first, last: start[first:last] @ start[first:last]))
+    vectors[0] = start / _length(start)
     apply(vectors[0], vectors[3])
     parts, rounds = np.array([1.0, 0.0, 0.0]), 1
     top = float(_gram(threads, vectors)[0, 3])
     while True:
-        square = _sum(threads, partial(advance, vectors, parts, top))
+        square = sum(threads.each(partial(advance, vectors, parts, top)))
         residual = float(np.sqrt(square)) / top
         watch.changed(residual)
         if residual <= params.tolerance or rounds >= params.rounds:
@@ -101,5 +101,5 @@ def _gram(threads: Threads, vectors: NDArray[np.float64]) -> NDArray[np.float64]
     return sum(threads.each(work), np.zeros((3, 6)))
 
 
-def _sum(threads: Threads, work: Callable[[int, int], float]) -> float:
-    return float(sum(threads.each(work)))
+def _length(vector: Vector) -> float:
+    return float(np.sqrt(np.square(vector).sum()))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from cocite.graph.build import BuildOptions, Built, Progress, no_progress
 from cocite.graph.build import build as build_store
 from cocite.graph.maintain import add as add_to_store
 from cocite.graph.store import Graph
+from cocite.methods.hubfinder import Criterion
+from cocite.methods.hubfinder import relate as hubfinder_relate
 from cocite.ranks import Ranked
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Report
@@ -36,16 +38,15 @@ class StoreSearch(Search):
         return search_for(self.graph, self, query, k)
 
 
+@dataclass(frozen=True)
 class StoreRank(Ranked):
     """A rank of all pages of a store."""
 
-    def __init__(self, graph: Graph, ranked: Ranked) -> None:
-        super().__init__(**vars(ranked))
-        object.__setattr__(self, "_graph", graph)
+    graph: Graph
 
     def top(self, k: int = 20) -> list[TopPage]:
         """The k pages of highest value."""
-        return top_pages(self._graph, self, k)
+        return top_pages(self.graph, self, k)
 
 
 class Store(Web):
@@ -81,7 +82,7 @@ class Store(Web):
 
     def rank(self, call: str) -> StoreRank:
         """A rank of all pages, `web.rank("hubrank").top(20)`: the one that is kept, else worked out now."""
-        return StoreRank(self.graph, super().rank(call))
+        return StoreRank(**vars(super().rank(call)), graph=self.graph)
 
     def communities(
         self, query: str = "", k: int = 10, *, pages: str | Sequence[str] = (), **parameters: Any
@@ -91,6 +92,25 @@ class Store(Web):
         Parameters are those of the method community: `web.communities("jaguar", npea="min", vectors=5)`.
         """
         return find_communities(self, query, _texts(pages), methods.method("community", parameters).params, k)
+
+    def hubs(
+        self,
+        pages: str | Sequence[str],
+        k: int = 10,
+        *,
+        criterion: Criterion | None = None,
+        explain: bool = True,
+        **parameters: Any,
+    ) -> Answers:
+        """Hubs (or, with kind="authorities", authorities) some links away from pages.
+
+        `criterion` is a function of (web, page numbers) that says how interesting each page is; else parameters of the
+        method `hubfinder` name one.
+        """
+        asked, chosen = question(self.graph, _texts(pages)), methods.method("hubfinder", parameters)
+        if criterion is not None:
+            chosen = methods.Method(chosen.name, chosen.params, partial(hubfinder_relate, criterion=criterion))
+        return ask(self, asked, chosen, k, None, explain)
 
     def compare(self, page: str | Sequence[str], methods_: Sequence[str] = (), k: int = 10) -> Comparison:
         """Several methods (all, if none is named) on the same question, side by side."""

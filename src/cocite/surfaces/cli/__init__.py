@@ -16,10 +16,12 @@ from cocite.surfaces.cli import (
     batch,
     build,
     check,
+    cluster,
     communities,
     compare,
     demo,
     export,
+    hubs,
     info,
     links,
     methods,
@@ -42,7 +44,7 @@ app = typer.Typer(
 VERBS: list[Callable[..., None]] = [
     *(demo.demo, build.build, add.add, remove.remove),
     *(related.related, compare.compare, batch.batch, methods.methods),
-    *(communities.communities, search.search, rank.rank),
+    *(hubs.hubs, communities.communities, cluster.cluster, search.search, rank.rank),
     *(links.links, info.info, check.check, export.export),
 ]
 for verb in VERBS:

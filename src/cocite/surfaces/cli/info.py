@@ -39,10 +39,12 @@ def info(store: given.Store = None, index: given.Index = Path("web.cocite"), jso
       cocite info --json | jq .pages
     """
     from cocite.graph.generation import read_current
+    from cocite.graph.side import list_sides
 
     index = store or index
     _, manifest = read_current(index)
-    found = describe(index, manifest)
+    ranks = list_sides(index, manifest["id"], "rank_")
+    found = describe(index, manifest) | {"ranks": {str(about.get("rank")): fresh for about, fresh in ranks}}
     screen = Screen()
     if json:
         screen.json(found)
@@ -100,6 +102,10 @@ def show(screen: Screen, found: dict[str, Any]) -> None:
     for name, number in facts:
         if number or name in ("pages", "links"):
             screen.row(Cell(name, 8, "dim"), Cell(f"{number:,}", wide, right=True), indent=2)
+    for what, fresh in (("ranks kept", True), ("stale ranks", False)):
+        names = [name for name, good in found["ranks"].items() if good == fresh]
+        if names:
+            screen.row(Cell(what, style="dim"), Cell(", ".join(names)), indent=2)
     screen.blank()
     many = found["links"] >= MANY
     columns = (13, 10, 14, 15) if many else (13, 10)

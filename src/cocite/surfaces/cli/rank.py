@@ -45,6 +45,7 @@ def rank(
     from cocite import ranks
     from cocite.answers.top_pages import top_pages
     from cocite.graph.store import Graph
+    from cocite.parameters import values_of
     from cocite.surfaces.cli.progress import display
 
     wanted, graph = ranks.rank(by), Graph(index)
@@ -57,7 +58,7 @@ def rank(
     best, screen = top_pages(graph, ranked, k), Screen()
     if json:
         facts = {"rounds": ranked.rounds, "residual": ranked.residual, "converged": ranked.converged}
-        about = {"rank": wanted.name, "params": ranks.values_of(wanted.params), **facts}
+        about = {"rank": wanted.name, "params": values_of(wanted.params), **facts}
         screen.json({**about, "seconds": round(took, 3), "kept": keep, "top": [page._asdict() for page in best]})
     else:
         show(screen, str(wanted), ranked, best, took, graph.pages)

@@ -1,0 +1,118 @@
+"""Ranks kept beside a store: found again, refused when stale or damaged, and never half written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cocite
+from cocite import ranks
+from cocite.errors import BadStore
+from cocite.graph.store import Graph
+from cocite.ranks import pagerank
+from cocite.web import Web
+from tests.graph.webs import extend, page
+from tests.ranks.webs import store_of
+
+
+@pytest.fixture
+def graph(place: Path) -> Graph:
+    return store_of(place / "web.cocite", 5, [(0, 1), (1, 2), (2, 0), (3, 0), (4, 0)])
+
+
+def files(path: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def test_kept_by_name_and_parameters(graph: Graph) -> None:
+    for call in ("hubrank", "hubrank(bias=authorities)", "hits"):
+        with pytest.raises(BadStore) as raised:
+            ranks.kept(graph, call)
+        again = f'cocite rank -i {graph.path} --by "{call}"'
+        assert str(raised.value) == f"{graph.path} has no {call} yet: make it with {again}"
+        wanted = ranks.rank(call)
+        found = wanted.compute(graph)
+        wanted.keep(graph, found)
+        again_found = ranks.kept(Graph(graph.path), call)
+        assert again_found.values.tolist() == found.values.tolist()
+        assert (again_found.rounds, again_found.residual) == (found.rounds, found.residual)
+    assert ranks.all_kept(graph) == {"hubrank": True, "hubrank(bias=authorities)": True, "hits": True}
+
+
+def test_stale_after_add(graph: Graph) -> None:
+    wanted = ranks.rank("pagerank")
+    wanted.keep(graph, wanted.compute(graph))
+    extend(graph.path, [page("name:00009", "name:00000")])
+    changed = Graph(graph.path)
+    with pytest.raises(
+        BadStore, match='made before the store was changed: make it again with cocite rank .*"pagerank"'
+    ):
+        ranks.kept(changed, "pagerank")
+    assert ranks.all_kept(changed) == {"pagerank": False}
+    wanted.keep(changed, wanted.compute(changed))
+    assert len(ranks.kept(changed, "pagerank").values) == 6
+
+
+def test_a_web_uses_what_is_kept_and_else_works_it_out(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    web = Web(graph.path)
+    first = web.rank("pagerank")
+    assert web.rank("pagerank()") is first
+    assert ranks.all_kept(graph) == {}
+    wanted = ranks.rank("pagerank")
+    wanted.keep(graph, wanted.compute(graph))
+    monkeypatch.setattr(pagerank, "compute", None)
+    assert Web(graph.path).rank("pagerank").values.tolist() == first.values.tolist()
+
+
+def test_a_failure_leaves_the_store_as_it_was(graph: Graph) -> None:
+    wanted = ranks.rank("pagerank")
+    wanted.keep(graph, wanted.compute(graph))
+    before = files(graph.path)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for name in ranks.names():
+        with pytest.raises(KeyboardInterrupt):
+            ranks.rank(name).compute(graph, interrupt)
+    assert files(graph.path) == before
+
+
+def test_damage_is_noticed(graph: Graph) -> None:
+    wanted = ranks.rank("pagerank")
+    wanted.keep(graph, wanted.compute(graph))
+    data = next((graph.path / "side").glob("rank_pagerank-*/values.bin"))
+    data.write_bytes(data.read_bytes()[:-8])
+    with pytest.raises(BadStore):
+        ranks.kept(graph, "pagerank")
+    (graph.path / "side" / "rank_pagerank.json").write_text("{}")
+    with pytest.raises(BadStore, match="is damaged: make it again with cocite rank"):
+        ranks.kept(graph, "pagerank")
+
+
+def test_damaged_links_are_noticed(graph: Graph) -> None:
+    words = next(graph.path.glob("g*/in.words.bin"))
+    whole = words.read_bytes()
+    told = 0
+    for at in range(len(whole)):
+        words.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        for name in ranks.names():
+            try:
+                found = ranks.rank(name).compute(Graph(graph.path))
+            except BadStore as error:
+                told += "run cocite check" in str(error)
+            else:
+                assert np.isfinite(found.values).all()
+    assert told
+
+
+def test_from_python(graph: Graph) -> None:
+    web = cocite.open(graph.path)
+    best = web.rank("pagerank").top(2)
+    assert [(page.rank, page.url) for page in best] == [(1, "name:00000"), (2, "name:00001")]
+    assert best[0].value > best[1].value
+    assert len(web.rank("hubrank").top()) == 5
+    with pytest.raises(cocite.BadParameter, match="at least 1"):
+        web.rank("hits").top(0)

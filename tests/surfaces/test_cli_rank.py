@@ -1,0 +1,87 @@
+"""cocite rank: what it prints, keeps and refuses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cocite import ranks
+from cocite.graph.store import Graph
+from cocite.ranks import pagerank
+from tests.graph.webs import make
+from tests.surfaces.conftest import LONELY, NEWS, PAGES, run
+
+
+@pytest.fixture
+def own(store: Path, place: Path) -> Path:
+    """A copy of the store, beside which ranks may be kept."""
+    return Path(shutil.copytree(store, place / "web.cocite"))
+
+
+def test_rank(own: Path) -> None:
+    ran = run("rank", "-i", own, "--by", "pagerank", "-k", "2", "-q")
+    assert ran.code == 0, ran.err
+    head, blank, *rows = ran.out.splitlines()
+    assert head.startswith("pagerank  8 pages, ")
+    assert " rounds, residual " in head
+    assert blank == ""
+    assert [row.split("\t")[0] for row in rows] == ["1", "2"]
+    assert rows[0].split("\t")[2] == NEWS
+    assert ranks.all_kept(Graph(own)) == {"pagerank": True}
+
+
+def test_json_and_no_keep(own: Path) -> None:
+    ran = run("rank", "-i", own, "--by", "hubrank(bias=authorities)", "--json", "--no-keep")
+    found = json.loads(ran.out)
+    assert found["rank"] == "hubrank"
+    assert found["params"]["bias"] == "authorities"
+    assert found["converged"]
+    assert found["residual"] <= 1e-8
+    assert not found["kept"]
+    assert [page["rank"] for page in found["top"]] == list(range(1, len(found["top"]) + 1))
+    assert {page["url"] for page in found["top"]} >= {NEWS}
+    assert LONELY not in {page["url"] for page in found["top"]}  # it has neither links nor a share of E
+    assert ranks.all_kept(Graph(own)) == {}
+
+
+def test_a_wrong_name_lists_the_ranks(own: Path) -> None:
+    ran = run("rank", "-i", own, "--by", "hubrang")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "cocite: there is no rank 'hubrang' (did you mean hubrank?); "
+        "there are hits, hubrank, pagerank, randomized_hits\n"
+    )
+
+
+def test_too_few_rounds_are_told(own: Path) -> None:
+    ran = run("rank", "-i", own, "--by", "pagerank(rounds=2, tolerance=1e-12)", "-q")
+    assert "the tolerance was not reached" in ran.out
+
+
+def test_nothing_to_rank(place: Path) -> None:
+    make(place / "web.cocite", [PAGES[3]])
+    ran = run("rank", "-i", place / "web.cocite", "--by", "hits", "-q")
+    assert ran.code == 1
+    assert "no page has a value" in ran.out
+
+
+def test_interrupted(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pagerank, "compute", interrupt)
+    ran = run("rank", "-i", own, "--by", "pagerank")
+    assert ran.code == 130
+    assert ran.err.endswith("cocite: interrupted; nothing was changed\n")
+    assert not (own / "side").exists()
+
+
+def test_info_names_what_is_kept(own: Path) -> None:
+    assert "ranks" not in run("info", own).out
+    run("rank", "-i", own, "--by", "hubrank", "-q")
+    run("rank", "-i", own, "--by", "hits(of=hubs)", "-q")
+    assert json.loads(run("info", own, "--json").out)["ranks"] == {"hits(of=hubs)": True, "hubrank": True}
+    assert "  ranks kept\thits(of=hubs), hubrank" in run("info", own).out.splitlines()
