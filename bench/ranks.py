@@ -148,13 +148,15 @@ def measure(name: str, store: str, folder: Path, times: int) -> None:
     loaded = status("RssAnon")
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
     before = status("VmRSS")
-    took = []
+    took, worked = [], []
     for _ in range(times):
-        start = time.perf_counter()
+        start, working = time.perf_counter(), time.process_time()
         values, rounds = run()
         took.append(time.perf_counter() - start)
+        worked.append(time.process_time() - working)
     np.save(folder / "scores.npy", values)
-    print(json.dumps({"seconds": took, "rounds": rounds, "loaded": loaded, "grown": status("VmHWM") - before}))
+    memory = {"loaded": loaded, "grown": status("VmHWM") - before}
+    print(json.dumps({"seconds": took, "worked": worked, "rounds": rounds, **memory}))
 
 
 def residual(into: Any, degree: NDArray[np.uint32], scores: Scores) -> float:
@@ -189,13 +191,20 @@ def main() -> None:
             into = matrix(folder).T.tocsr()
             left = residual(into, degree, np.load(folder / "scores.npy"))
             del into
-            took = found["seconds"]
+            times = [f"{min(found['seconds']):.1f}", f"{max(found['seconds']):.1f}", f"{min(found['worked']):.1f}"]
             memory = [f"{found[part] / 1024:,.0f}" for part in ("loaded", "grown")]
-            rows.append(
-                [program, f"{min(took):.1f}", f"{max(took):.1f}", found["rounds"] or "", f"{left:.1e}", *memory]
-            )
+            rows.append([program, *times, found["rounds"] or "", f"{left:.1e}", *memory])
             print(rows[-1], flush=True)
-    head = ["program", "s, best", "worst", "rounds", "residual", "MiB held before", "MiB more at the peak"]
+    head = [
+        "program",
+        "s, best",
+        "worst",
+        "of all cores",
+        "rounds",
+        "residual",
+        "MiB held before",
+        "MiB more at the peak",
+    ]
     show(f"PageRank, {pages:,} pages, {len(targets):,} links, {options.times} runs each", head, rows)
 
 

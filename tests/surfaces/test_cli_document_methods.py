@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cocite import methods
+from cocite import methods, ranks
 from cocite.surfaces.cli.document_methods import document
 
 PAGE = Path(__file__).parents[2] / "docs" / "methods.md"
@@ -23,3 +23,13 @@ def test_every_method_and_parameter_is_on_it() -> None:
         for parameter in about.parameters:
             assert f"| `{parameter.name}` |" in section or f"| `{parameter.name}` |" in page.partition("## Switches")[2]
             assert parameter.meaning
+
+
+def test_every_rank_and_parameter_is_on_it() -> None:
+    page = document().partition("\n## Ranks\n")[2]
+    for name in ranks.names():
+        section = page.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+        about = ranks.about(name)
+        assert about.summary in section
+        for parameter in about.parameters:
+            assert f"| `{parameter.name}` |" in section or f"| `{parameter.name}` |" in page.partition("All ranks")[2]

@@ -114,7 +114,7 @@ def test_pages_that_are_not_wanted(store: Path) -> None:
         (["-m", "companion(parents="], "'companion(parents=' is no method; write it as companion or"),
         (["-m", "companion(parents=1, parents=2)"], "parents is given twice in"),
         (["-m", "companion(sizes=3)"], "companion has no parameter 'sizes'; it has"),
-        (["-m", "companions"], f"there is no method 'companions' (did you mean companion?); there are {EVERY_METHOD}\n"),
+        (["-m", "companions"], f"there is no method 'companions' (did you mean companion?); there are {EVERY_METHOD}"),
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_line(store: Path, given: list[str], message: str) -> None:

@@ -23,11 +23,11 @@ class TopPage(NamedTuple):
 
 
 def top_pages(graph: Graph, ranked: Ranked, k: int) -> list[TopPage]:
-    """The k pages of highest value; pages of value 0 are none."""
+    """The k pages of highest value; neither pages of value 0 nor aliases of others."""
     if k < 1:
         raise BadParameter(f"k is a whole number of at least 1, not {k}")
-    pages, none = np.arange(graph.pages, dtype=np.uint32), np.zeros(0, np.uint32)
-    best = Scores(pages, ranked.values, [], none).ranked(graph.in_degree, k)
+    pages, aliases = np.arange(graph.pages, dtype=np.uint32), graph.array("alias.page")
+    best = Scores(pages, ranked.values, [], aliases).ranked(graph.in_degree, k)
     return [
         TopPage(place, graph.address(page), graph.title(page), value)
         for place, (page, value) in enumerate(islice(best, k), 1)

@@ -6,38 +6,27 @@ import numpy as np
 from numba import uint64
 
 from cocite.kernels import inline, kernel
+from cocite.kernels.counting import look_up_rather, members_of
 from cocite.kernels.link_codec import DAMAGED
 from cocite.kernels.lists import expect
 from cocite.kernels.look_up import find_position
-from cocite.kernels.vicinity import AHEAD, LONG, read_counted
+from cocite.kernels.vicinity import AHEAD, keep_marked, mark, read_counted, spread
 
-LONGER = 16  # times as many links as there are nodes: such a list is not read, the nodes are looked up in it
 NOTHING = 0xFFFFFFFFFFFFFFFF
-
-
-@inline
-def spread(page):
-    """A page number with its bits spread."""
-    return (uint64(page) * uint64(0x9E3779B97F4A7C15)) >> uint64(32)
 
 
 @kernel
 def tabulate(nodes, table, marks):
-    """Enter all nodes: page << 32 | number into `table`, and a bit each into `marks`; both have 2^b places.
-
-    The bits, 16 to 32 for every node, stay in the fastest memory, and tell nearly all links that lead elsewhere.
-    """
-    mask, marks_mask = uint64(len(table) - 1), uint64(8 * len(marks) - 1)
+    """Enter all nodes: page << 32 | number into `table`, and a bit each into `marks`; both have 2^b places."""
+    mask = uint64(len(table) - 1)
     table[:] = uint64(NOTHING)
     marks[:] = 0
     for i in range(len(nodes)):
-        hashed = spread(nodes[i])
-        slot = hashed & mask
+        slot = spread(nodes[i]) & mask
         while table[slot] != uint64(NOTHING):
             slot = (slot + uint64(1)) & mask
         table[slot] = uint64(nodes[i]) << uint64(32) | uint64(i)
-        bit = hashed & marks_mask
-        marks[bit >> uint64(3)] |= np.uint8(1) << np.uint8(bit & uint64(7))
+        mark(marks, nodes[i])
 
 
 @inline
@@ -52,18 +41,6 @@ def number_of(table, page):
         slot = (slot + uint64(1)) & mask
         entry = table[slot]
     return np.int32(entry & uint64(0xFFFFFFFF))
-
-
-@inline
-def keep_marked(marks, links, count, kept):
-    """Those of the links that are marked, into `kept` (which may be `links`); returns how many. Without a branch."""
-    mask = uint64(8 * len(marks) - 1)
-    at = np.int64(0)
-    for k in range(count):
-        bit = spread(links[k]) & mask
-        kept[at] = links[k]
-        at += np.int64(marks[bit >> uint64(3)] >> np.uint8(bit & uint64(7)) & np.uint8(1))
-    return at
 
 
 @kernel
@@ -89,13 +66,12 @@ def edges_among(out, nodes, known, starts, targets, whole, refused, unit, table,
         else:
             expect(out.lists, nodes, i, AHEAD)
             degree = np.int64(out.lists.degree[page])
-            if degree > LONGER * size + LONG and refused.flags == 0:
-                at = find_position(out.page, page)
-                if at < 0:
+            if look_up_rather(out, page, refused, size):
+                low, high = members_of(out, page)
+                if low < 0:
                     return np.int64(DAMAGED)
-                members = out.target[np.int64(out.link[at]) : np.int64(out.link[at + 1])]
                 for j in range(size):
-                    if unit[j] != unit[i] and find_position(members, nodes[j]) >= 0:
+                    if unit[j] != unit[i] and find_position(out.target[low:high], nodes[j]) >= 0:
                         ends[count] = j
                         count += 1
                 continue

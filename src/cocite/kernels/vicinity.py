@@ -51,10 +51,16 @@ class Refused(NamedTuple):
 
 
 @inline
+def spread(page):
+    """A page number with its bits spread."""
+    return (uint64(page) * uint64(0x9E3779B97F4A7C15)) >> uint64(32)
+
+
+@inline
 def slot_of(table, page):
     """Where a page is, or would be, in a table of 2^b page numbers."""
     mask = uint64(len(table) - 1)
-    slot = (uint64(page) * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
+    slot = spread(page) & mask
     while table[slot] != EMPTY and table[slot] != page:
         slot = (slot + uint64(1)) & mask
     return slot
@@ -78,6 +84,36 @@ def number_pages(table, local, pages, count, more):
     for page in more:
         count = number(table, local, pages, count, page)
     return count
+
+
+@kernel
+def numbers_of(table, local, pages, numbers):
+    """The number of each page; all must have one."""
+    for i in range(len(pages)):
+        numbers[i] = local[slot_of(table, pages[i])]
+
+
+@inline
+def mark(marks, page):
+    """Set a page's bit; `marks` has 2^b bytes, 16 to 32 bits for every page: they stay in the fastest memory."""
+    bit = spread(page) & uint64(8 * len(marks) - 1)
+    marks[bit >> uint64(3)] |= np.uint8(1) << np.uint8(bit & uint64(7))
+
+
+@inline
+def keep_marked(marks, links, count, kept):
+    """Those of the links that are marked, into `kept` (which may be `links`); returns how many.
+
+    Without a branch, which could not be foreseen. Nearly all links that lead elsewhere are told.
+    """
+    mask = uint64(8 * len(marks) - 1)
+    at = np.int64(0)
+    for k in range(count):
+        page = links[k]
+        bit = spread(page) & mask
+        kept[at] = page
+        at += np.int64(marks[bit >> uint64(3)] >> np.uint8(bit & uint64(7)) & np.uint8(1))
+    return at
 
 
 @kernel
@@ -340,158 +376,3 @@ def find_in(values, count, value):
         if values[k] == value:
             return k
     return -1
-
-
-# -------------------------------------------------------------------------------------------------- counting and pairs
-
-
-@kernel
-def pair_links(out, owners, starts, targets, whole, refused, table, local, size, first, second):
-    """Links from owner i's list to numbered pages, as pairs (i, number); returns how many, or DAMAGED.
-
-    Lists are as `read_parents` left them; one that was read in part is looked at again: whole, or, if it has many more
-    links than there are numbered pages, by looking these up in it.
-    """
-    count = np.int64(0)
-    none = np.empty(0, np.uint32)
-    for i in range(len(owners)):
-        if whole[i]:
-            for k in range(starts[i], starts[i + 1]):
-                slot = slot_of(table, targets[k])
-                if table[slot] != EMPTY:
-                    first[count] = i
-                    second[count] = local[slot]
-                    count += 1
-            continue
-        page = np.int64(owners[i])
-        degree = np.int64(out.lists.degree[page])
-        if degree <= max(16 * size, LONG):
-            links = np.empty(degree, np.uint32)
-            if read_counted(out, page, refused, links, none) < 0:
-                return np.int64(DAMAGED)
-            for k in range(degree):
-                slot = slot_of(table, links[k])
-                if table[slot] != EMPTY:
-                    first[count] = i
-                    second[count] = local[slot]
-                    count += 1
-        else:
-            at = find_position(out.page, page)
-            if at < 0:
-                return np.int64(DAMAGED)
-            members = out.target[np.int64(out.link[at]) : np.int64(out.link[at + 1])]
-            for slot in range(len(table)):
-                if table[slot] != EMPTY and find_position(members, table[slot]) >= 0:
-                    first[count] = i
-                    second[count] = local[slot]
-                    count += 1
-    return count
-
-
-@kernel
-def count_cited(out, owners, starts, targets, whole, refused, order, groups, table, local, size, merged, counts):
-    """counts[m] = how many groups of owners link to a numbered page that is merged into m.
-
-    Lists are as `read_parents` left them; one that was read in part is read whole or looked up in, as in `pair_links`.
-    `order` has the owners group by group. Returns DAMAGED if a list cannot be read.
-    """
-    last = np.full(len(counts), -1, np.int32)
-    marks = np.zeros(max(8, 2 * len(table) // 8), np.uint8)
-    mask = uint64(8 * len(marks) - 1)
-    for slot in range(len(table)):
-        if table[slot] != EMPTY:
-            bit = (uint64(table[slot]) * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
-            marks[bit >> uint64(3)] |= np.uint8(1) << np.uint8(bit & uint64(7))
-    none = np.empty(0, np.uint32)
-    room = np.empty(1024, np.uint32)
-    for i in order:
-        count = starts[i + 1] - starts[i] if whole[i] else np.int64(out.lists.degree[owners[i]])
-        if count > len(room):
-            room = np.empty(2 * count, np.uint32)
-        if whole[i]:
-            links = targets[starts[i] : starts[i + 1]]
-        else:
-            page = np.int64(owners[i])
-            if count > max(16 * size, LONG):
-                at = find_position(out.page, page)
-                if at < 0:
-                    return np.int64(DAMAGED)
-                members = out.target[np.int64(out.link[at]) : np.int64(out.link[at + 1])]
-                for slot in range(len(table)):
-                    if table[slot] != EMPTY and find_position(members, table[slot]) >= 0:
-                        m = merged[local[slot]]
-                        counts[m] += np.int32(last[m] != groups[i])
-                        last[m] = groups[i]
-                continue
-            count = read_counted(out, page, refused, room, none)
-            if count < 0:
-                return np.int64(DAMAGED)
-            links = room
-        kept = np.int64(0)
-        for k in range(count):  # no branch: whether a link leads to a numbered page cannot be foreseen
-            page = links[k]
-            bit = (uint64(page) * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
-            room[kept] = page
-            kept += np.int64(marks[bit >> uint64(3)] >> np.uint8(bit & uint64(7)) & np.uint8(1))
-        for k in range(kept):
-            slot = slot_of(table, room[k])
-            if table[slot] != EMPTY:
-                m = merged[local[slot]]
-                counts[m] += np.int32(last[m] != groups[i])
-                last[m] = groups[i]
-    return np.int64(0)
-
-
-@kernel
-def add_nearness(
-    starts, places, targets, attributes, window, order, groups, powers, bonuses, table, local, merged, total
-):
-    """Add to total[sibling] how near to its link to the page each parent's links stand; see methods/proximity.py.
-
-    powers[d] is what a distance of d gives, bonuses[n] what a common block of n links gives. `order` has the
-    parents group by group; a group gives the best of its values once.
-    """
-    last = np.full(len(total), -1, np.int32)
-    best = np.zeros(len(total))
-    for i in order:
-        low, high = window_of(starts, i, places[i], window)
-        place = places[i]
-        block = attributes[place] & 0xFFFFFF
-        size = 0
-        if block > 0:
-            for k in range(low, high):
-                size += attributes[k] & 0xFFFFFF == block
-        bonus = bonuses[min(size, len(bonuses) - 1)]
-        for k in range(low, high):
-            if k == place:
-                continue
-            slot = slot_of(table, targets[k])
-            if table[slot] == EMPTY:
-                continue
-            sibling = merged[local[slot]]
-            value = powers[abs(k - place)]
-            if block > 0 and attributes[k] & 0xFFFFFF == block:
-                value += bonus
-            if last[sibling] != groups[i]:
-                last[sibling] = groups[i]
-                best[sibling] = value
-                total[sibling] += value
-            elif value > best[sibling]:
-                total[sibling] += value - best[sibling]
-                best[sibling] = value
-
-
-@kernel
-def gram(starts, columns, out):
-    """out = AᵀA of a matrix of ones whose row i has its ones at columns[starts[i]:starts[i + 1]]."""
-    for i in range(len(starts) - 1):
-        for a in range(starts[i], starts[i + 1]):
-            for b in range(starts[i], starts[i + 1]):
-                out[columns[a], columns[b]] += 1.0
-
-
-@kernel
-def numbers_of(table, local, pages, numbers):
-    """The number of each page; all must have one."""
-    for i in range(len(pages)):
-        numbers[i] = local[slot_of(table, pages[i])]

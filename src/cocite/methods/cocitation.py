@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels import vicinity
+from cocite.kernels import counting
 from cocite.neighbourhood.clean import Merged, group, merge, representatives
 from cocite.neighbourhood.gather import Numbered, Parents, parents_of, sound
 from cocite.neighbourhood.scores import Scores
@@ -77,7 +77,7 @@ def count_parents(view: View, parents: Parents, siblings: Numbered, merged: Merg
     """How many parents, or groups of parents that count as one, link to each sibling."""
     groups, count = group(view, parents.pages)
     order = np.arange(len(groups)) if count == len(groups) else np.argsort(groups, kind="stable")
-    done = vicinity.count_cited(
+    done = counting.count_cited(
         view.out, parents.pages, parents.starts, parents.targets, parents.whole, view.refused, order, groups,
         siblings.table, siblings.local, siblings.count, merged.number, degrees,
     )  # fmt: skip

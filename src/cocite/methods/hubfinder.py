@@ -71,6 +71,11 @@ class Explored:
 
     @property
     def explored(self) -> int:
+        """The pages that were kept, whose own links are followed in turn."""
+        return sum(step.kept for step in self.steps)
+
+    @property
+    def met(self) -> int:
         """All pages that were come upon."""
         return sum(step.found for step in self.steps)
 
@@ -90,8 +95,8 @@ def relate(web: Web, seeds: Sequence[int], params: Params, criterion: Criterion 
     if params.likeness > 0 and len(found.pages):
         values = np.where(likeness(web, seeds, found.pages) >= params.likeness, values, 0.0)
     never = np.array(list(dict.fromkeys(seeds)), np.uint32)
-    facts = {f"explored at distance {step.distance}": step.found for step in found.steps}
-    facts |= {f"kept at distance {step.distance}": step.kept for step in found.steps}
+    facts = {f"met at distance {step.distance}": step.found for step in found.steps}
+    facts |= {f"explored at distance {step.distance}": step.kept for step in found.steps}
     return Scores(found.pages, values, list(dict.fromkeys(seeds)), never, facts=facts, path=found.path)
 
 

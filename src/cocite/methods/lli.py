@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels import vicinity
+from cocite.kernels import counting
 from cocite.neighbourhood.page_source import Limits, Side, gather, weave
 from cocite.neighbourhood.scores import Scores
 from cocite.neighbourhood.start import begin
@@ -68,7 +68,7 @@ def spectrum(side: Side) -> tuple[Matrix, Matrix]:
     from scipy.linalg import eigh  # half a second that other methods need not wait for
 
     product = np.zeros((side.groups, side.groups))
-    vicinity.gram(side.starts, side.columns, product)
+    counting.gram(side.starts, side.columns, product)
     values, vectors = eigh(product, driver="evd", overwrite_a=True, check_finite=False)
     return np.sqrt(np.maximum(values[::-1], 0)), vectors[:, ::-1]
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels import vicinity
+from cocite.kernels import counting
 from cocite.neighbourhood.clean import Merged, group, merge
 from cocite.neighbourhood.gather import Numbered, parents_of
 from cocite.neighbourhood.scores import Scores
@@ -78,7 +78,7 @@ def gather(view: View, pages: Sequence[int], params: Params) -> Near:
     bonuses = params.block_weight / np.log(2 + np.arange(longest + 1, dtype=np.float64))
     for row, each in zip(parts, parents, strict=True):
         groups, _ = group(view, each.pages)
-        vicinity.add_nearness(
+        counting.add_nearness(
             each.starts, each.places, each.targets, each.attributes, params.window, np.argsort(groups, kind="stable"),
             groups, powers, bonuses, siblings.table, siblings.local, merged.number, row,
         )  # fmt: skip

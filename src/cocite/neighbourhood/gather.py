@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.kernels import vicinity
+from cocite.kernels import counting, vicinity
 from cocite.kernels.look_up import find_position
 from cocite.neighbourhood.view import NO_PAGES, SEED, Pages, View
 
@@ -122,7 +122,8 @@ def children_near(view: View, page: int, others: Pages, window: int) -> Pages:
 def best_parents_of(view: View, children: Pages, other_than: int, most: int) -> Pages:
     """Of each child its `most` parents of highest in-degree, without `other_than`; some may be repeated."""
     graph = view.graph
-    found, starts = np.empty(len(children) * most, np.uint32), np.empty(len(children) + 1, np.int64)
+    room = int(np.minimum(graph.in_degree[children], most).sum(dtype=np.int64))
+    found, starts = np.empty(room, np.uint32), np.empty(len(children) + 1, np.int64)
     count = vicinity.parents_of_highest_degree(
         graph.into, graph.array("best.page"), graph.array("best.parent"), children, other_than, most, view.out,
         view.refused, found, starts,
@@ -174,7 +175,7 @@ def links_into(view: View, owners: Pages, numbered: Numbered, read: Parents | No
         starts, whole, targets = read.starts, read.whole, read.targets
         room = int(starts[-1]) + numbered.count * int(np.count_nonzero(~whole))
     rows, columns = np.empty(int(room), np.int32), np.empty(int(room), np.int32)
-    count = vicinity.pair_links(
+    count = counting.pair_links(
         view.out, owners, starts, targets, whole, view.refused, numbered.table, numbered.local, numbered.count,
         rows, columns,
     )  # fmt: skip

@@ -124,7 +124,7 @@ def about(name: str) -> About:
     """What a rank is and takes."""
     module = _module(name)
     summary, _, rest = (module.__doc__ or "").strip().partition("\n\n")
-    return About(name, " ".join(summary.split()), rest.strip(), parameters_of(module.Params))
+    return About(name, " ".join(summary.split()), rest.strip("\n"), parameters_of(module.Params))
 
 
 def kept(graph: Graph, call: str) -> Ranked:

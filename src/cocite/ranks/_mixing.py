@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from cocite.kernels.vectors import mix, note
 from cocite.ranks._blocks import Threads, Vector
 
-MEMORY = 3
-"""Rounds remembered."""
+MEMORY = 2
+"""Rounds remembered: three save no more rounds of the standard graph."""
 
 
 class Mixing:

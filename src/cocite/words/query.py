@@ -22,6 +22,10 @@ WEIGHTS = {"title": 4.0, "anchors": 3.0, "around": 2.5, "headings": 2.0, "text":
 """How much a field counts (docs/decisions/0030)."""
 BESIDE = 0.6
 """How much the fields count that do not have the word best."""
+OTHER_FORM = 0.9
+"""How much a word counts with a plural s that the question does not have, or without one that it has."""
+SHORTEST = 3
+"""Letters of a word that may have another form."""
 _PIECE = re.compile(r'"([^"]*)"|“([^”]*)”|([^\s"“]+)')
 
 Clause = tuple[str, ...]
@@ -36,16 +40,32 @@ def clauses_of(question: str) -> list[Clause]:
 
 def query_of(schema: tantivy.Schema, clauses: Sequence[Clause], least: int) -> Query:
     """Pages that have at least `least` of the clauses; better if they have them one after the other."""
-    main = Query.boolean_query([(Occur.Should, anywhere(schema, clause)) for clause in clauses], least)
+    main = Query.boolean_query([(Occur.Should, anywhere(schema, forms(clause))) for clause in clauses], least)
     if len(clauses) == 1:
         return main
-    whole = tuple(word for clause in clauses for word in clause)
-    return Query.boolean_query([(Occur.Must, main), (Occur.Should, anywhere(schema, whole))])
+    *before, last = (word for clause in clauses for word in clause)
+    beside = [(*before, *form) for form in forms((last,))]
+    return Query.boolean_query([(Occur.Must, main), (Occur.Should, anywhere(schema, beside))])
 
 
-def anywhere(schema: tantivy.Schema, clause: Clause) -> Query:
-    """Pages that have a word or a phrase in any field: the field that has it best, and a little of the others."""
-    found = [Query.boost_query(one_field(schema, field, clause), weight) for field, weight in WEIGHTS.items()]
+def forms(clause: Clause) -> list[Clause]:
+    """A word, and with a plural s or without; phrases stay as they are."""
+    (word, *more) = clause
+    if more or len(word) < SHORTEST or not word.isascii() or not word.isalpha() or word.endswith("ss"):
+        return [clause]
+    return [clause, (word.removesuffix("s") if word.endswith("s") else word + "s",)]
+
+
+def anywhere(schema: tantivy.Schema, clauses: Sequence[Clause]) -> Query:
+    """Pages that have a word or a phrase in any field: the field that has it best, and a little of the others.
+
+    Of several clauses the further ones are other forms of the first.
+    """
+    found = [
+        Query.boost_query(one_field(schema, field, clause), weight * (1.0 if clause is clauses[0] else OTHER_FORM))
+        for field, weight in WEIGHTS.items()
+        for clause in clauses
+    ]
     return Query.disjunction_max_query(found, BESIDE)
 
 

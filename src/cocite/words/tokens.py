@@ -1,9 +1,10 @@
 """Text → words, the same for pages and for questions.
 
-A word is a run of letters and digits, in lower case and without accents: `Zürich` is found as `zurich`. No stemming:
-it needs the language, and a web has many (docs/decisions/0030). Scripts that are written without spaces give a word a
-character; a question's run of them is then asked as a phrase, which finds it inside longer runs. `C++`, `C#` and the
-like stay whole, as `cplusplus` and `csharp`.
+A word is a run of letters and digits, in lower case and without accents: `Zürich` is found as `zurich`. No stemming: it
+needs the language, and a web has many; a question asks for plurals instead (query.py, docs/decisions/0030).
+
+Scripts that are written without spaces give a word a character; a question's run of them is then asked as a phrase,
+which finds it inside longer runs. `C++`, `C#` and the like stay whole, as `cplusplus` and `csharp`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/methods.md, made from the method files: `python -m cocite.surfaces.cli.document_methods docs/methods.md`."""
+"""docs/methods.md, made from the files of methods and ranks: `python -m cocite.surfaces.cli.document_methods docs/methods.md`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-from cocite import methods
+from cocite import methods, ranks
 from cocite.neighbourhood.view import Switches
 from cocite.parameters import Parameter, parameters_of
 
@@ -22,6 +22,13 @@ it, is never an answer.
 
 """
 
+RANKS = """## Ranks
+
+A rank gives every page of a store a value, whatever is asked. It is worked out once, `cocite rank --by hubrank`, straight
+from the encoded links, and kept beside the store until this is changed; `web.rank("hubrank").top(20)` in Python. The
+outcome is the same for any number of threads. Parameters are given as for methods, `--by "hubrank(bias=authorities)"`.
+"""
+
 
 def document() -> str:
     """The whole page."""
@@ -34,7 +41,18 @@ def document() -> str:
         own = [each for each in about.parameters if each.name not in common or differs(each)]
         parts += [f"## {name}", "", about.summary, "", about.description, "", *table(own)]
     parts += ["## Switches that link methods share", "", *table(parameters_of(Switches))]
-    return "\n".join(parts)
+    return "\n".join([*parts, *rank_parts()])
+
+
+def rank_parts() -> list[str]:
+    """What the rank files say."""
+    common = [each.name for each in fields(ranks.Iteration)]
+    parts = [RANKS]
+    for name in ranks.names():
+        about = ranks.about(name)
+        own = [each for each in about.parameters if each.name not in common]
+        parts += [f"### {name}", "", about.summary, "", about.description, "", *table(own)]
+    return [*parts, "All ranks have these as well:", "", *table(parameters_of(ranks.Iteration))]
 
 
 def differs(parameter: Parameter) -> bool:

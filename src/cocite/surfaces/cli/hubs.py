@@ -57,7 +57,9 @@ def hubs(
     asked = question(web.graph, urls)
     with display(quiet=json):
         answers = ask(web, asked, chosen, k)
-        everything = explore(web, asked.seeds, replace(chosen.params, trim=False)) if untrimmed else None
+        everything = (
+            explore(web, asked.seeds, replace(chosen.params, trim=False, filter_degree=False)) if untrimmed else None
+        )
     screen = Screen()
     if json:
         found = answers.to_dict()
@@ -87,5 +89,5 @@ def show(screen: Screen, answers: Answers, everything: Explored | None) -> None:
     if explored:
         screen.line(("pages explored ", "dim"), ", ".join(explored))
     if everything:
-        steps = ", ".join(f"at distance {step.distance}: {step.found:,}" for step in everything.steps)
+        steps = ", ".join(f"at distance {step.distance}: {step.kept:,}" for step in everything.steps)
         screen.line(("without trimming ", "dim"), f"{steps}; {count(everything.explored, 'page')} in all")

@@ -31,8 +31,8 @@ def search(
 ) -> None:
     """Find pages by words: in their titles, headings, texts and addresses, and in what links to them say.
 
-    Pages that have all of the words, each anywhere; if there is none, those that have the most. Capitals and accents do
-    not matter, endings of words do. Pages that ask not to be indexed are left out.
+    Pages that have all of the words, each anywhere; if there is none, those that have the most. Capitals, accents and a
+    plural s do not matter. Pages that ask not to be indexed are left out.
 
     The index is made by build and add if they keep texts, else when it is first needed. Exits with 1 if nothing is
     found.

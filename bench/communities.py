@@ -1,0 +1,237 @@
+"""NPEA and communities: planted noise, political blogs, twenty queries on the awesome lists.
+
+    python bench/communities.py [--store STORE]
+
+Needs ../shared. Without --store a store of ../shared/data/awesome is built in a temporary folder. The tables of
+docs/communities.md come from here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from cocite.answers.communities import find, root_set
+from cocite.answers.telling import page_words
+from cocite.evaluate.noise import (
+    drift,
+    falls,
+    filtering,
+    labels_by_words,
+    labels_of,
+    mean_rate,
+    pages_of,
+    sweep,
+)
+from cocite.evaluate.planted import planted
+from cocite.graph.build import BuildOptions
+from cocite.graph.build import build as build_store
+from cocite.methods.community import Base, Params, communities
+from cocite.neighbourhood.view import View
+from cocite.sources.records import Page, Report, batch
+from cocite.surfaces.python import build
+from cocite.web import Web
+from cocite.words.tokens import words_of
+from tables import show
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+QUERIES = (
+    "password manager", "static site generator", "football", "typography", "chess", "home automation",
+    "machine learning course", "vim plugin", "color palette", "podcast", "map tiles", "speech recognition",
+    "open source games", "regular expressions", "bioinformatics", "quantum computing", "web scraping",
+    "keyboard layout", "stock market data", "rss reader",
+)  # fmt: skip
+HARDER: dict[str, dict[str, Any]] = {
+    "each noise page tied to any one of 100 root pages": {},
+    "… to one of 40": {"doors": 40},
+    "… to one of 10": {"doors": 10},
+    "… to one of 3": {"doors": 3},
+    "… all to the same": {"doors": 1},
+    "root pages hardly linked (0.1 links each)": {"links_in_root": 0.1},
+    "root pages well linked (1.5 links each)": {"links_in_root": 1.5},
+    "topic pages tied to 8 root pages each": {"ties": 8.0},
+}
+WHOLE = Params(window=0, in_links=1000)
+
+
+class Pages:
+    """Page records as a source."""
+
+    spec, kind, size_bytes = "planted", "records", 0
+
+    def __init__(self, pages: Sequence[Page]) -> None:
+        self.pages = pages
+
+    def records(self) -> Any:
+        """All at once."""
+        yield batch(list(self.pages))
+
+
+def planted_base(folder: Path, density: float, seed: int, **more: Any) -> tuple[Base, Any]:
+    """A base set with noise planted in it, and the noise."""
+    found = planted(density, seed, **more)
+    path = folder / f"{density}-{seed}-{'-'.join(map(str, more.values()))}.cocite"
+    build_store([Pages(found.pages)], path, Report(), BuildOptions(text=False))
+    graph = Web(path).graph
+    root = pages_of(graph, found.root).tolist()
+    return Base(View(graph, root, WHOLE), [root], WHOLE), pages_of(graph, found.noise)
+
+
+def planted_noise(folder: Path) -> None:
+    """Three densities, three seeds, two bases, from the plain case to harder ones."""
+    rows = []
+    for name, more in HARDER.items():
+        results: dict[str, list[tuple[float, float, float, float]]] = {"svd": [], "root": []}
+        for density in (0.05, 0.1, 0.3):
+            for seed in (1, 2, 3):
+                base, noise = planted_base(folder, density, seed, **more)
+                labels = labels_of(base, np.isin(base.edges.pages, noise))
+                for basis, of in results.items():
+                    other = Base(base.view, [base.edges.pages[base.root].tolist()], replace(WHOLE, basis=basis))
+                    one = filtering(other, labels, "avg", 0.5)
+                    of.append((one.npfr, one.efp, drift(base.edges, noise), drift(other.rest, noise)))
+        for basis, of in results.items():
+            npfr, efp, before, after = (sorted(values) for values in zip(*of, strict=True))
+            good = sum(a >= 0.95 and b >= 0.9 for a, b, _, _ in of)
+            cells = f"{npfr[0]:.2f} / {median(npfr):.2f}", f"{efp[0]:.2f} / {median(efp):.2f}"
+            rows.append((name, basis, *cells, f"{median(before):.2f}", f"{median(after):.2f}", f"{good} of 9"))
+    head = ("planted", "basis", "NPFR worst / median", "EFP worst / median", "drift without", "with", "both good")
+    show("noise planted in a base set of 700 pages: 3 densities × 3 seeds", head, rows)
+
+
+def table_1(base: Base, labels: Any, title: str) -> None:
+    """The δ sweep, and Tables 4 and 5."""
+    rows = [
+        (each.delta, each.k, each.npea, f"{each.threshold:.3f}", each.filtered, each.noise, each.suspected,
+         f"{each.npfr:.2f}", f"{each.npfp:.2f}", f"{each.spfp:.2f}", f"{each.efp:.2f}")
+        for each in sweep(base, labels, (0.1, 0.3, 0.4, 0.5, 0.7, 0.9))
+    ]  # fmt: skip
+    head = ("δ", "k", "c", "threshold", "filtered", "noise", "suspected", "NPFR", "NPFP", "SPFP", "EFP")
+    show(f"Table 1, {title}: {int(labels.noise.sum())} noise pages of {len(base.root)}", head, rows)
+    told = falls(base, labels)
+    pages = [
+        (name, [each for each in told if each.noise == noise]) for name, noise in (("noise", True), ("topic", False))
+    ]
+    medians = [
+        (
+            name,
+            len(of),
+            f"{median(x.large for x in of):.3f}",
+            f"{median(x.small for x in of):.3f}",
+            f"{mean_rate(of):.0%}",
+        )
+        for name, of in pages
+        if of
+    ]
+    show("Tables 4 and 5: measures", ("pages", "number", "median δ 0.5", "median δ 0.3", "mean decrease"), medians)
+
+
+def blogs(folder: Path) -> None:
+    """Communities of political blogs against their sides, which are looked at afterwards."""
+    build([SHARED / "polblogs" / "links.tsv"], folder / "polblogs.cocite")
+    web = Web(folder / "polblogs.cocite")
+    graph = web.graph
+    with (SHARED / "polblogs" / "nodes.tsv").open(encoding="utf-8") as lines:
+        side = {row[0]: int(row[2]) for row in list(csv.reader(lines, delimiter="\t"))[1:]}
+    sides = np.array([side[graph.address(page)] for page in range(graph.pages)])
+    degree = graph.in_degree.astype(np.int64) + graph.out_degree
+    best = np.argsort(-degree, kind="stable")
+    rows = []
+    for name, root, params in (
+        *((f"all, {n} vectors", best, Params(vectors=n)) for n in (2, 3, 4, 5, 6, 8)),
+        *((f"200 most linked, npea={npea}, {basis}", best[:200], Params(vectors=2, npea=npea, basis=basis))
+          for npea, basis in (("off", "svd"), ("min", "svd"), ("avg", "svd"), ("avg", "root"))),
+    ):  # fmt: skip
+        started = time.perf_counter()
+        found = communities(web, root.tolist(), params)
+        took = time.perf_counter() - started
+        counts = [np.bincount(sides[each.members], minlength=2) for each in found]
+        covered, pure = sum(int(each.sum()) for each in counts), sum(int(each.max()) for each in counts)
+        gone = len(found.base.root) - len(found.base.rest.pages)
+        rows.append(
+            (name, len(found), gone, f"{pure / covered:.1%}", f"{covered / graph.pages:.1%}", f"{took * 1e3:.0f}")
+        )
+    show("political blogs", ("root set", "communities", "eliminated", "purity", "covered", "ms"), rows)
+
+
+SETTINGS = {
+    "as given": Params(),
+    "window=0, as published": Params(window=0),
+    "npea=off": Params(npea="off"),
+    "window=0, npea=off": Params(window=0, npea="off"),
+    "basis=root": Params(basis="root"),
+    "weighted": Params(weighted=True),
+}
+
+
+def queries(web: Web, asked: Sequence[str]) -> None:
+    """The authorities for words, and how many of the first eight have a word of the query.
+
+    A page's words are the same for all settings: those of the largest base set.
+    """
+    rows = []
+    totals: dict[str, list[float]] = {name: [] for name in SETTINGS}
+    for query in asked:
+        base = base_for(web, query, Params(window=0))
+        words, wanted = page_words(web.graph, base.edges), set(words_of(query))
+        for name, params in SETTINGS.items():
+            found = find(web, query, [], params, 8)
+            first = found[0].authorities if len(found) else ()
+            totals[name].append(sum(bool(wanted & words.get(each.page, set())) for each in first) / max(1, len(first)))
+            if name == "as given":
+                names = ", ".join((each.title or each.url)[:32] for each in first)
+                keywords = " ".join(found[0].keywords[:5]) if len(found) else ""
+                sizes = f"{found.root} / {found.base} / {found.eliminated}"
+                rows.append((query, sizes, keywords, names, f"{totals[name][-1]:.0%}", f"{found.milliseconds:.0f}"))
+    head = ("query", "root / base / eliminated", "keywords", "authorities", "have a word", "ms")
+    show("principal communities for words", head, rows)
+    means = [(name, f"{np.mean(of):.0%}", f"{sum(share < 0.5 for share in of)}") for name, of in totals.items()]
+    show("first eight authorities that have a word of the query", ("parameters", "mean", "queries below half"), means)
+
+
+def base_for(web: Web, query: str, params: Params) -> Base:
+    """The base set of some words."""
+    root = root_set(web, query, [], params)
+    return Base(View(web.graph, root, params), [root], params)
+
+
+def by_words(web: Web, query: str) -> None:
+    """The paper's experiment with its own labels: noise is what has none of the words.
+
+    It needs a word that many more pages have than the root set takes: else all of those are in it.
+    """
+    base = base_for(web, query, Params(window=0))
+    table_1(base, labels_by_words(base, page_words(web.graph, base.edges), query), f"awesome lists, {query!r}")
+
+
+def main() -> None:
+    """Everything."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--store", type=Path, help="a store of the awesome lists, with its search index")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        planted_noise(folder)
+        base, noise = planted_base(folder, 0.2, 1)
+        table_1(base, labels_of(base, np.isin(base.edges.pages, noise)), "planted, density 0.2")
+        blogs(folder)
+        store = given.store
+        if store is None:
+            store = folder / "awesome.cocite"
+            build([SHARED / "awesome" / "pages.jsonl.gz"], store)
+        web = Web(store)
+        queries(web, QUERIES)
+        by_words(web, "python")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""NPFR, NPFP, SPFP and EFP by hand; noise planted in generated base sets is found, and HITS drifts no more."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cocite.evaluate.noise import (
+    Fall,
+    drift,
+    falls,
+    filtering,
+    labels_by_words,
+    labels_of,
+    mean_rate,
+    pages_of,
+    sweep,
+)
+from cocite.evaluate.planted import Planted, planted
+from cocite.methods.community import Base, Params
+from cocite.neighbourhood.view import View
+from cocite.web import Web
+from tests.graph.webs import make, page
+
+DENSITIES, SEEDS = (0.05, 0.1, 0.3), (1, 2, 3)
+WHOLE = Params(window=0, in_links=1000)
+
+
+def base_of(place: Path, found: Planted, params: Params = WHOLE) -> Base:
+    make(place / "web.cocite", found.pages)
+    graph = Web(place / "web.cocite").graph
+    root = pages_of(graph, found.root).tolist()
+    return Base(View(graph, root, params), [root], params)
+
+
+def again(base: Base, params: Params) -> Base:
+    """The same base set with other parameters."""
+    root = base.edges.pages[base.root].tolist()
+    return Base(base.view, [root], params)
+
+
+@pytest.mark.parametrize("density", DENSITIES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_planted_noise_is_eliminated(density: float, seed: int, fast_root: Path) -> None:
+    """With either basis NPFR ≥ 0.95 and EFP ≥ 0.9; without NPEA HITS drifts into the noise, with it not at all."""
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        found = planted(density, seed)
+        base = base_of(Path(folder), found)
+        noise = pages_of(base.view.graph, found.noise)
+        labels = labels_of(base, np.isin(base.edges.pages, noise))
+        assert int(labels.noise.sum()) == 200 and len(base.root) == 700
+        assert drift(base.edges, noise) >= 0.4
+        for basis in ("svd", "root"):
+            cleaned = again(base, replace(WHOLE, basis=basis))
+            result = filtering(cleaned, labels, "avg", 0.5)
+            assert result.npfr >= 0.95 and result.efp >= 0.9
+            assert drift(cleaned.rest, noise) == 0.0
+
+
+def test_noise_through_few_doors_is_told_by_the_root_basis_alone(place: Path) -> None:
+    """Where NPEA as published fails: noise through three root pages is a strong direction of A, and the projection
+    pairs it with the strongest of S, with which it has nothing to do."""
+    found = planted(0.1, 1, doors=3)
+    base = base_of(place, found)
+    noise = pages_of(base.view.graph, found.noise)
+    labels = labels_of(base, np.isin(base.edges.pages, noise))
+    assert filtering(base, labels, "avg", 0.5).npfr == 0.0
+    other = again(base, replace(WHOLE, basis="root"))
+    result = filtering(other, labels, "avg", 0.5)
+    assert result.npfr == 1.0 and result.efp >= 0.95
+    assert (drift(base.rest, noise), drift(other.rest, noise)) == (0.7, 0.0)
+
+
+def test_the_same_seed_gives_the_same_pages() -> None:
+    assert planted(0.1, 5).pages == planted(0.1, 5).pages
+    assert planted(0.1, 5).pages != planted(0.1, 6).pages
+    small = planted(1.0, 0, root=3, topic=2, noise=2, doors=50)
+    assert len(small.pages) == 7 and small.root == [f"https://root{n}.example/" for n in range(3)]
+
+
+# ------------------------------------------------------------------------------------------------------------- by hand
+
+R, T, S, N, M = ("https://" + name + ".example/" for name in ("r", "topic", "suspect", "noise", "more-noise"))
+R2 = "https://r2.example/"
+HAND = [page(R, T, S, N), page(R2, T), page(M, R)]
+"""Root pages R and R2, not linked: c = 1. A: T (1, 1), S, N and M (1, 0): k = 1, as AᵀA = [[4, 1], [1, 1]] has the
+roots (5 ± √13)/2, singular values 2.074 and 0.835, a fall of 0.6. v = (0.957, 0.290): measures 1.247 and 0.957."""
+
+
+def by_hand(place: Path, params: Params = WHOLE) -> Base:
+    make(place / "web.cocite", HAND)
+    graph = Web(place / "web.cocite").graph
+    root = pages_of(graph, [R, R2]).tolist()
+    return Base(View(graph, root, params), [root], params)
+
+
+def test_rates_by_hand(place: Path) -> None:
+    base = by_hand(place)
+    noise = np.isin(base.edges.pages, pages_of(base.view.graph, [N, M]))
+    labels = labels_of(base, noise)
+    suspected = base.edges.pages[labels.suspected].tolist()
+    assert [base.view.graph.address(each) for each in suspected] == [S]
+    result = filtering(base, labels, "avg", 0.5)
+    # Three pages are filtered: both noise pages, and the suspected one.
+    assert (result.filtered, result.noise, result.suspected, result.k) == (3, 2, 1, 1)
+    assert (result.npfr, result.npfp, result.spfp) == pytest.approx((1.0, 2 / 3, 1 / 3))
+    assert result.efp == pytest.approx(1.0)
+    none = filtering(base, labels, "avg", 0.9)  # k = 2: measures √2 and 1, and 1 is enough
+    assert (none.filtered, none.npfr, none.npfp, none.efp) == (0, 0.0, 0.0, 1.0)
+
+
+def test_a_sweep_has_every_threshold_for_every_delta(place: Path) -> None:
+    base = by_hand(place)
+    labels = labels_of(base, np.zeros(len(base.root), np.bool_))
+    found = sweep(base, labels, (0.3, 0.9))
+    assert [(each.npea, each.delta, each.filtered) for each in found] == [
+        *((name, 0.3, 3) for name in ("avg", "max", "min")),
+        *((name, 0.9, 0) for name in ("avg", "max", "min")),
+    ]
+    assert all(each.npfr == 0.0 for each in found)  # there is no noise to find
+
+
+def test_falls_by_hand(place: Path) -> None:
+    """From δ = 0.9 to 0.5 the measure of N falls from 1 to 0.957, that of T from √2 to 1.247."""
+    base = by_hand(place)
+    noise = np.isin(base.edges.pages, pages_of(base.view.graph, [N, M]))
+    found = falls(base, labels_of(base, noise), (0.9, 0.5))
+    assert [each.noise for each in found] == [True, True, False, False]
+    told = {base.view.graph.address(each.page): each for each in found}
+    assert (told[N].large, told[N].small) == pytest.approx((1.0, 0.957), abs=5e-4)
+    assert (told[T].large, told[T].small) == pytest.approx((2**0.5, 1.247), abs=5e-4)
+    assert mean_rate(found[:2]) == pytest.approx(0.043, abs=5e-4)
+    assert Fall(0, True, 0.0, 0.0).rate == 0.0 and mean_rate([]) == 0.0
+
+
+def test_labels_by_the_words_of_a_query(place: Path) -> None:
+    base = by_hand(place)
+    graph = base.view.graph
+    words = {graph.find(T): {"harvard", "university"}, graph.find(S): {"harvard"}, graph.find(N): {"beer"}}
+    labels = labels_by_words(base, words, "Harvard!")
+    assert {graph.address(each) for each in base.edges.pages[labels.noise]} == {N, M}
+    assert {graph.address(each) for each in base.edges.pages[labels.suspected]} == {S}
+
+
+def test_no_links_no_drift(place: Path) -> None:
+    make(place / "web.cocite", [page(R), page(N)])
+    graph = Web(place / "web.cocite").graph
+    base = Base(View(graph, [0], WHOLE), [[0, 1]], WHOLE)
+    assert drift(base.edges, np.array([1], np.uint32)) == 0.0
