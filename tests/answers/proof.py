@@ -30,7 +30,7 @@ class Proof:
     """Knows the links that count for one question."""
 
     def __init__(self, graph: Graph, view: View, used: Sequence[int], parents: int) -> None:
-        self.graph, self.view, self.used, self.limit = graph, view, used, parents or LOOKED_AT
+        self.graph, self.view, self.used, self.limit = graph, view, used, parents
 
     def prove(self, answer: int, reasons: Sequence[Reason]) -> None:
         """Every reason is true; those of one kind stand best first; the counts come after the evidence."""
@@ -40,6 +40,16 @@ class Proof:
             )
         counts = [reason.count is not None for reason in reasons]
         assert counts == sorted(counts), "counts come last"
+        assert not any(reason.copy for reason in reasons if reason.count is not None), "of all copies together"
+        for query in self.used:
+            self.voices([reason for reason in reasons if reason.by and self.query(reason) == query], query)
+
+    def voices(self, shown: Sequence[Reason], query: int) -> None:
+        """Of parents that count as one only one is shown, unless there is no other."""
+        groups = self.view.groups(self.looked_at(query))
+        voice = [next(i for i, each in enumerate(groups) if self.graph.find(reason.by) in each) for reason in shown]
+        different = len(set(voice))
+        assert len(set(voice[:different])) == different
 
     def query(self, reason: Reason) -> int:
         """The query page that a reason speaks of; which one is said only if there are several."""
@@ -86,14 +96,19 @@ class Proof:
         return (one.block < 0 or one.block != other.block), abs(places[page] - places[query]), one.block
 
     def cited_together_in_all(self, reason: Reason, page: int, query: int) -> None:
-        looked = self.looked_at(query)
-        both = [parent for parent in looked if page in self.view.child_set(parent)]
+        looked, same = self.looked_at(query), self.same(page)
+        both = {parent for parent in looked if same & self.view.child_set(parent)}
         assert (reason.count, reason.of) == (len(both), len(looked))
-        assert reason.sites == (None if self.view.unit_name == "none" else len(self.view.groups(both)))
+        assert reason.voices == sum(1 for voice in self.view.groups(looked) if voice & both)
+
+    def same(self, page: int) -> set[int]:
+        """An answer and the near-duplicates that it stands for."""
+        copies = self.view.web.representatives.items() if self.view.merge else ()
+        return {page, *(other for other, by in copies if by == page)}
 
     def best(self, page: int, query: int) -> tuple[bool, int] | None:
         """The nearest that the two stand together anywhere."""
-        found = [self.nearness(parent, page, query) for parent in self.looked_at(query)]
+        found = [self.nearness(parent, each, query) for parent in self.looked_at(query) for each in self.same(page)]
         return min((each[:2] for each in found if each is not None), default=None)
 
     def links_to_the_same_page(self, reason: Reason, page: int, query: int) -> None:
@@ -101,7 +116,7 @@ class Proof:
         assert child in self.view.child_set(page) & self.view.child_set(query)
 
     def links_to_the_same_pages_in_all(self, reason: Reason, page: int, query: int) -> None:
-        shared = self.view.child_set(page) & self.view.child_set(query)
+        shared = {child for each in self.same(page) for child in self.view.child_set(each)} & self.view.child_set(query)
         assert (reason.count, reason.of) == (len(shared), len(self.view.child_set(query)))
 
     def linked_by_the_query(self, reason: Reason, page: int, query: int) -> None:

@@ -16,7 +16,7 @@ from cocite.answers.ask import Question, ask
 from cocite.neighbourhood.view import Switches
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.answers.proof import Proof, view_of
+from tests.answers.proof import LOOKED_AT, Proof, view_of
 from tests.graph.webs import examples, make
 from tests.methods.naive import NaiveWeb
 from tests.methods.test_methods import OWN, SWITCHES
@@ -31,12 +31,12 @@ def prove(web: Web, truth: NaiveWeb, method: methods.Method, seeds: list[int], s
     graph, told = web.graph, 0
     answers = ask(web, Question(tuple(map(graph.address, seeds)), tuple(seeds)), method, 10**4)
     used = [graph.find(address) for address in answers.used]
-    proof = Proof(graph, view_of(graph, truth, used, method.params, stop), used, getattr(method.params, "parents", 0))
+    proof = Proof(graph, view_of(graph, truth, used, method.params, stop), used, getattr(method.params, "parents", LOOKED_AT))
     for answer in answers:
         assert answer.reasons, f"{method}: nothing speaks for {answer.url}"
         proof.prove(answer.page, answer.reasons)
         told += len(answer.reasons)
-        together = [reason for reason in answer.reasons if reason.kind == "cited together" and not reason.copy]
+        together = [reason for reason in answer.reasons if reason.kind == "cited together"]
         if together:
             assert (together[0].block is None, together[0].distance) == proof.best(
                 answer.page, proof.query(together[0])
@@ -107,28 +107,28 @@ def test_reasons_worked_out_by_hand(small: Web) -> None:
         {"kind": "links to the same page", "to": "https://x.example/"},
         {"kind": "links to the query"},
         # a.example is linked by the list, by b.example, by both mirrors
-        {"kind": "cited together in all", "count": 1, "of": 4},
+        {"kind": "cited together in all", "count": 1, "of": 4, "voices": 1},
         {"kind": "links to the same pages in all", "count": 1, "of": 2},
     ]
     assert reasons(small, "a.example", "c.example", "proximity") == [
         {"kind": "cited together", "by": "https://list.example/", "title": "A list", "distance": 2},
         {"kind": "linked by the query"},
-        {"kind": "cited together in all", "count": 1, "of": 4},
+        {"kind": "cited together in all", "count": 1, "of": 4, "voices": 1},
     ]
 
 
 def test_mirrors_count_as_one_site(small: Web) -> None:
     found = reasons(small, "a.example", "other3.example", "cocitation(unit=site, window=0)")
-    assert found[-1] == {"kind": "cited together in all", "count": 2, "of": 4, "sites": 1}
+    assert found[-1] == {"kind": "cited together in all", "count": 2, "of": 4, "voices": 1}
 
 
 def test_evidence_of_a_mirror_is_said_to_be_of_the_mirror(small: Web) -> None:
     assert small.graph.representative(small.graph.find("mirror.example")) == small.graph.find("many.example")
     assert reasons(small, "list.example", "many.example", "proximity") == [
         {"kind": "cited together", "by": "https://hub.example/", "distance": 1, "copy": "https://mirror.example/"},
-        {"kind": "links to the same page", "to": "https://a.example/", "copy": "https://mirror.example/"},
-        {"kind": "cited together in all", "count": 1, "of": 1, "copy": "https://mirror.example/"},
-        {"kind": "links to the same pages in all", "count": 1, "of": 3, "copy": "https://mirror.example/"},
+        {"kind": "links to the same page", "to": "https://a.example/"},  # as both do: said of the answer itself
+        {"kind": "cited together in all", "count": 1, "of": 1, "voices": 1},
+        {"kind": "links to the same pages in all", "count": 1, "of": 3},
         {"kind": "stands for near-duplicates", "count": 1, "pages": ["https://mirror.example/"]},
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ def test_sums_over_lists_with_blocks_and_flags(fast_root: Path, web: list[Page],
             np.empty(graph.pages + 1, np.int64),
             np.empty(room, np.uint32),
         )
-        for first, last in zip(bounds, bounds[1:], strict=False):
+        for first, last in pairwise(bounds):
             assert add_up(lists, first, last, given, found, starts, targets)
         read = (lambda page: graph.links_from(page).targets) if lists is graph.out else graph.links_to
         wanted = np.array([given[read(page)].sum() for page in range(graph.pages)])

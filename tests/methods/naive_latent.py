@@ -134,9 +134,10 @@ def extended_cocitation(
     none = [0.0] * len(start.used)
     for page in b.keys() | f.keys():
         of_b, of_f = b.get(page, none), f.get(page, none)
-        if max(sum(of_b), sum(of_f)) >= delta:
-            scores[page] = (max(sum(of_b), sum(of_f)), sum(of_b) + sum(of_f))
-            reached[page] = sum(x + y > 0 for x, y in zip(of_b, of_f, strict=True))
+        relevant = [max(x, y) if max(x, y) >= delta else 0.0 for x, y in zip(of_b, of_f, strict=True)]
+        if any(relevant):
+            scores[page] = (sum(relevant), sum(of_b) + sum(of_f))
+            reached[page] = sum(value > 0 for value in relevant)
     return rank(web, scores, reached, start.never, start.used)
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.methods import method
-from cocite.sources.records import Page
+from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import examples, make
 from tests.methods import naive
@@ -100,3 +100,35 @@ def test_the_slow_truth(name: str, pages: list[Page], data: st.DataObject, fast_
             found, used = fast(web, name, seeds, {**parameters, "stop": texts})
             assert used == expected.used
             same(found, list(expected))
+
+
+def test_a_spouse_s_refused_links_are_not_counted(place: Path) -> None:
+    """s links to both children of q, to c1 by a nofollow link at its end: f = 1, and 2 if all links count."""
+    q, s, c0, c1 = (f"https://{name}.example/" for name in ("q", "s", "c0", "c1"))
+    others = [Link(f"https://other{i}.example/", rel="nofollow") for i in range(3)]
+    pages = [
+        Page(q, links=[Link(c0), Link(c1)]),
+        Page(s, links=[*others, Link(c0), Link(c1, rel="nofollow")]),
+    ]
+    make(place / "web.cocite", pages)
+    web = Web(place / "web.cocite")
+    start, spouse = web.graph.find(q), web.graph.find(s)
+    assert dict(fast(web, "extended_cocitation", [start], {"rel": "follow"})[0])[spouse] == 1
+    assert dict(fast(web, "extended_cocitation", [start], {})[0])[spouse] == 2
+
+
+def test_a_long_list_of_a_spouse_is_not_looked_up_where_flags_count(place: Path) -> None:
+    """The same on a list of 702 links, which is looked up rather than read where every link counts."""
+    q, s, c0, c1 = (f"https://{name}.example/" for name in ("q", "s", "c0", "c1"))
+    others = [Link(f"https://other{i}.example/") for i in range(700)]
+    pages = [Page(q, links=[Link(c0), Link(c1)]), Page(s, links=[*others, Link(c0), Link(c1, rel="nofollow")])]
+    make(place / "web.cocite", pages)
+    web = Web(place / "web.cocite")
+    start, spouse = web.graph.find(q), web.graph.find(s)
+    for name, score in (("extended_cocitation", 1), ("extended_cocitation(rel=all)", 2)):
+        assert (
+            dict(
+                method(name, {} if "(" in name else {"rel": "follow"}).relate(web, [start]).ranked(web.graph.in_degree)
+            )[spouse]
+            == score
+        )

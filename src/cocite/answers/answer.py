@@ -25,7 +25,7 @@ class Reason:
     through: str = ""  # the page in between
     count: int | None = None  # how many there are in all
     of: int | None = None  # of how many that were looked at
-    sites: int | None = None  # on how many units of independence
+    voices: int | None = None  # as how many they count: near-duplicates, or pages of one unit, are one voice
     copy: str = ""  # the near-duplicate of the answer for which it holds, if not for the answer itself
     pages: tuple[str, ...] = ()  # the near-duplicates; or the pages on the way, each linked with the next
     query: str = ""  # the query page for which it holds, if there are several

@@ -31,8 +31,7 @@ def say(reason: Reason) -> str:
     if reason.kind == TOGETHER:
         return f"beside it {_where(reason)}{about}"
     if reason.kind == TOGETHER_IN_ALL:
-        sites = f", on {_count(reason.sites, 'site')}" if reason.sites and reason.sites != reason.count else ""
-        return f"cited together by {reason.count:,} of {_count(reason.of or 0, 'page')}{sites}{about}"
+        return f"cited together by {reason.count:,} of {_count(reason.of or 0, 'page')}{_counted(reason)}{about}"
     if reason.kind == SHARED_IN_ALL:
         return f"{_count(reason.count or 0, 'link')} in common, of {reason.of:,}{about}"
     if reason.kind == STANDS_FOR:
@@ -56,6 +55,12 @@ def _where(reason: Reason) -> str:
     return f"on {who}{under}, {apart}"
 
 
+def _counted(reason: Reason) -> str:
+    """Said where citing pages are not all independent: copies of one another, or of one site."""
+    fewer = reason.voices is not None and reason.voices != reason.count
+    return f", counted as {reason.voices:,}" if fewer else ""
+
+
 def _count(number: int, what: str) -> str:
     return f"{number:,} {what if number == 1 else what + 's'}"
 
@@ -69,7 +74,7 @@ def briefly(answer: Answer) -> str:
     if best.kind != TOGETHER or not counts or counts[0].kind != TOGETHER_IN_ALL:
         return say(counts[0]) if counts and best.kind == SHARED else say(best)
     under = f" under “{best.block}”" if best.block else ""
-    many = f"{counts[0].count:,} of {_count(counts[0].of or 0, 'page')} cite both"
+    many = f"{counts[0].count:,} of {_count(counts[0].of or 0, 'page')} cite both{_counted(counts[0])}"
     return f"{many}, such as {best.title or best.by}{under}"
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
 from cocite.graph.finding import Finding
-from cocite.kernels import look_up
+from cocite.kernels.look_up import find_position
 from cocite.pages.site import Sites
 
 FETCHED, NOINDEX = 128, 8
@@ -101,5 +101,23 @@ class Facts(Finding):
 
     def representative(self, page: int) -> int:
         """The page that stands for a page and its near-duplicates: itself if it has none."""
-        at = int(look_up.find_position(self.array("near.page"), page))
+        at = int(find_position(self.array("near.page"), page))
         return page if at < 0 else self._stored_page("near.representative", at)
+
+    def near_duplicates(self, page: int) -> NDArray[np.uint32]:
+        """The near-duplicates for which a page stands, without itself, ascending."""
+        if find_position(self.array("near.page"), self._page(page)) < 0:
+            return np.zeros(0, np.uint32)
+        representatives, pages = self._near_by_representative
+        low, high = (int(np.searchsorted(representatives, np.uint32(page), side)) for side in ("left", "right"))
+        found = pages[low:high]
+        return found[found != page]
+
+    @cached_property
+    def _near_by_representative(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """All near-duplicates in the order of what stands for them: sorted once, not looked through for each answer."""
+        representatives, pages = self.array("near.representative"), self.array("near.page")
+        if len(representatives) != len(pages) or max(representatives.max(), pages.max()) >= self.pages:
+            raise self._damaged()
+        order = np.argsort(representatives, kind="stable")
+        return representatives[order], pages[order]

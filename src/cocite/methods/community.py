@@ -11,9 +11,11 @@ Related pages are the authorities of the iteration. Communities are ends of sing
 and what is negative. A page belongs to the community in which its weight, as hub or as authority, times the singular
 value is greatest.
 
-Departures: the page's own parents join the root set when pages are asked about (`parents`), since the base set of one
-page alone has hardly an authority but the page itself; 0 leaves them out. Near-duplicates stay apart unless `merge` is
-on, as in the paper.
+Departures, each measured in docs/communities.md. Of a root page with more than `window` + 1 links only those count that
+stand near its links to other root pages, in the same block: a long list in the root set would bring in all that it has,
+and drift; `window=0` is as published. The parents of a page join the root set when related pages are asked for
+(`parents`), since the base set of one page alone has hardly an authority but the page itself; 0 leaves them out.
+Near-duplicates stay apart unless `merge` is on, as in the paper.
 """
 
 from __future__ import annotations

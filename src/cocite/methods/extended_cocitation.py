@@ -6,7 +6,8 @@ are one that has the links of all; likewise children. b(p, u) is the number of m
 common, f(p, u) that of merged children; p is relevant if b or f is at least delta. `unit=none` is the variant for
 pages inside one site (§2.2).
 
-Answers are ordered by max(b, f), then by b + f; the paper has no order.
+Answers are ordered by max(b, f), then by b + f; the paper has no order. Of several query pages each counts for itself,
+and the values add up.
 """
 
 from __future__ import annotations
@@ -34,9 +35,8 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Siblings and spouses by merged parents and children in common."""
     start, source = begin(web.graph, seeds, params, lambda view, pages: gather(view, pages, params))
     pages, b, f = weave(source, source.back.shared(), source.forward.shared())
-    of_b, of_f = b.sum(axis=0), f.sum(axis=0)
-    values = np.maximum(of_b, of_f)
-    values[values < params.delta] = 0
-    reached = ((b + f) > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
+    each = np.maximum(b, f)  # for every query page by itself
+    each[each < params.delta] = 0
+    reached = (each > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
     facts = {"merged parents": source.back.groups, "merged children": source.forward.groups}
-    return Scores(pages, values, start.used, start.never, of_b + of_f, reached, facts)
+    return Scores(pages, each.sum(axis=0), start.used, start.never, (b + f).sum(axis=0), reached, facts)

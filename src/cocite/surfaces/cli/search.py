@@ -116,6 +116,6 @@ def renewed(path: Path, options: BuildOptions, stages: Stages) -> Indexed | None
     except KeyboardInterrupt:
         complain(f"interrupted: {path} is whole, but cannot be searched yet; the first cocite search makes its index")
         raise typer.Exit(INTERRUPTED) from None
-    except BadStore as error:
-        stages.say(f"{error}")
+    except (BadStore, OSError) as error:
+        complain(f"{path} is ready, but has no search index: {error}")
         return None

@@ -1,0 +1,185 @@
+"""The links around one page, read once for all answers to a question: what `explain.py` finds its evidence in.
+
+A page and the near-duplicates it stands for are one subject: evidence of any of them is evidence of the answer, as
+methods count it, and names the near-duplicate for which it holds.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.kernels import vicinity
+from cocite.kernels.look_up import find_position
+from cocite.neighbourhood.clean import group, representatives
+from cocite.neighbourhood.gather import Parents, children_of, parents_of, sound
+from cocite.neighbourhood.view import NO_PAGES, Pages, View
+
+WINDOW = 2000
+"""Links of a parent that are read around its link to the page; of longer lists the rest is looked up."""
+TRIED = 100
+"""The links of so many near-duplicates of an answer are read, those of others not."""
+REMEMBERED = 256
+"""Parents whose names and headings are kept: answers to one question have many of them in common."""
+
+
+class Subject(NamedTuple):
+    """An answer, and the near-duplicates for which it stands."""
+
+    page: int
+    copies: Pages
+
+    @property
+    def tried(self) -> list[int]:
+        """The pages whose own links are read."""
+        return [self.page, *self.copies[:TRIED].tolist()]
+
+
+class Together(NamedTuple):
+    """The parents that link to the page and to a subject, nearest first."""
+
+    owners: NDArray[np.intp]  # places in `parents`
+    distance: NDArray[np.int64]
+    block: NDArray[np.int64]  # -1: not in one block
+    subjects: Pages  # to which page of the subject they link
+
+
+class Around:
+    """The parents and children of one page that an explanation may speak of."""
+
+    def __init__(self, view: View, page: int, parents: int, children: int) -> None:
+        self.view, self.graph, self.page, self._limits = view, view.graph, page, (parents, children)
+        self.about = lru_cache(REMEMBERED)(self._about)
+
+    @cached_property
+    def address(self) -> str:
+        """The address of the page."""
+        return self.graph.address(self.page)
+
+    @cached_property
+    def parents(self) -> Parents:
+        """The parents that the method looks at, and their links."""
+        return parents_of(self.view, self.page, self._limits[0], WINDOW, blocks=True)
+
+    @cached_property
+    def groups(self) -> NDArray[np.int32]:
+        """The voice of each parent: those of one group count as one."""
+        return group(self.view, self.parents.pages)[0]
+
+    @cached_property
+    def children(self) -> Pages:
+        """The first children of the page."""
+        return self._every_child[: self._limits[1]]
+
+    @cached_property
+    def _every_child(self) -> Pages:
+        return children_of(self.view, self.page)
+
+    @cached_property
+    def _targets(self) -> Pages:
+        return self.parents.targets[: int(self.parents.starts[-1])]
+
+    @cached_property
+    def _target_names(self) -> Pages:
+        """What stands for each target. Worked out when an answer has near-duplicates: few have."""
+        return representatives(self.view, self._targets)
+
+    @cached_property
+    def _blocks(self) -> Pages:
+        """The block of each link read, plus one; 0 is unknown."""
+        return self.parents.attributes[: len(self._targets)] & np.uint32(0xFFFFFF)
+
+    @cached_property
+    def _owners(self) -> NDArray[np.intp]:
+        """The parent to which each link read belongs."""
+        return np.repeat(np.arange(len(self.parents.pages)), np.diff(self.parents.starts))
+
+    @cached_property
+    def _own_places(self) -> NDArray[np.int64]:
+        """Where the link to the page stands on each parent with a long list; elsewhere 0."""
+        found = np.zeros(len(self.parents.pages), np.int64)
+        for i in np.flatnonzero(~self.parents.whole):
+            places = self._look_up(int(self.parents.pages[i]), np.array([self.page], np.uint32))[1]
+            found[i] = places[0] if len(places) else 0
+        return found
+
+    def _about(self, parent: int) -> tuple[str, str, list[str]]:
+        """Address, title and headings of a parent."""
+        return self.graph.address(parent), self.graph.title(parent), self.graph.headings(parent)
+
+    def together(self, subject: Subject) -> Together:
+        """The parents that link to both."""
+        parents = self.parents
+        names = self._target_names if len(subject.copies) else self._targets
+        hits = np.flatnonzero(names == subject.page)
+        owners = self._owners[hits]
+        far, far_distance, far_blocks, far_subjects = self._on_long_lists(subject, owners)
+        distance = np.append(np.abs(hits - parents.places[owners]), far_distance)
+        owners, blocks = np.append(owners, far), np.append(self._blocks[hits], far_blocks).astype(np.int64)
+        subjects = np.append(self._targets[hits], far_subjects)
+        same = (blocks > 0) & (blocks == self._blocks[parents.places[owners]])
+        pages = parents.pages[owners]
+        degree = self.graph.in_degree[pages].astype(np.int64)
+        order = np.lexsort((subjects != subject.page, pages, -degree, distance, ~same))
+        if len(subject.copies):  # a parent may link to several of them: the best counts
+            order = order[np.sort(np.unique(owners[order], return_index=True)[1])]
+        return Together(owners[order], distance[order], np.where(same, blocks - 1, -1)[order], subjects[order])
+
+    def _on_long_lists(
+        self, subject: Subject, found: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.int64], Pages, Pages]:
+        """Parents that link to a subject beyond what was read: distance, block plus one, page of the subject."""
+        wanted = np.append(np.uint32(subject.page), subject.copies)
+        far: list[tuple[int, int, int]] = []
+        for i in np.setdiff1d(np.flatnonzero(~self.parents.whole), found).tolist():
+            pages, places = self._look_up(int(self.parents.pages[i]), wanted)
+            if len(pages):
+                apart = np.abs(places - self._own_places[i])
+                nearest = int(np.argmin(apart))
+                far.append((i, int(apart[nearest]), int(pages[nearest])))
+        owners, distance = (np.array([each[part] for each in far], np.int64) for part in (0, 1))
+        subjects = np.array([each[2] for each in far], np.uint32)
+        blocks = np.zeros(len(far), np.uint32)
+        for page in np.unique(subjects).tolist():
+            blocks[subjects == page] = self._blocks_of(self.parents.pages[owners[subjects == page]], page)
+        return owners, distance, blocks, subjects
+
+    def _look_up(self, parent: int, pages: Pages) -> tuple[Pages, NDArray[np.int64]]:
+        """To which of some pages a parent with a long list links, and where on it."""
+        out = self.view.out
+        at = int(find_position(out.page, parent))
+        low, high = (int(out.link[at]), int(out.link[at + 1])) if at >= 0 else (0, 0)
+        if low == high:
+            return NO_PAGES, np.zeros(0, np.int64)
+        near = np.minimum(np.searchsorted(out.target[low:high], pages), high - low - 1)
+        there = out.target[low + near] == pages
+        return pages[there], out.place[low + near[there]].astype(np.int64)
+
+    def _blocks_of(self, parents: Pages, page: int) -> Pages:
+        """The block, plus one, in which each of some parents links to a page."""
+        count, width = len(parents), 2
+        room = int(vicinity.room_for(self.graph.out_degree, parents, width, self.view.plain))
+        targets, attributes = np.empty(room, np.uint32), np.empty(room, np.uint32)
+        starts, at, whole = np.empty(count + 1, np.int64), np.empty(count, np.int64), np.empty(count, np.bool_)
+        done = vicinity.read_parents(
+            self.view.out, parents, page, count, width, self.view.refused, starts, at, whole, targets, attributes
+        )
+        sound(self.view, done if done == count else -1)
+        return attributes[at] & np.uint32(0xFFFFFF)
+
+    def linked(self, subject: Subject) -> int | None:
+        """The page of a subject to which the page itself links, if it does."""
+        names = representatives(self.view, self._every_child) if len(subject.copies) else self._every_child
+        found = self._every_child[names == subject.page]
+        return None if not len(found) else subject.page if subject.page in found else int(found[0])
+
+    def links_to(self, page: int, others: Pages) -> NDArray[np.bool_]:
+        """To which of other pages a page has a link that counts. A long list is looked up, not read, if all count."""
+        if not len(others) or not self.graph.out_degree[page]:
+            return np.zeros(len(others), np.bool_)
+        if self.view.plain and find_position(self.view.out.page, page) >= 0:
+            return np.isin(others, self._look_up(page, others)[0])
+        return np.isin(others, children_of(self.view, page))
