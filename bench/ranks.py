@@ -109,7 +109,7 @@ def igraph(_: str, folder: Path) -> Run:
 
 
 def scikit_network(_: str, folder: Path) -> Run:
-    """scikit-network's power iteration, on one core."""
+    """scikit-network's power iteration, on one core. It treats dead ends otherwise: its scores are not PageRank's."""
     from sknetwork.ranking import PageRank
 
     links = matrix(folder)

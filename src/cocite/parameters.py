@@ -59,8 +59,8 @@ class Parameter:
         }
         name = names[self.type]
         if self.least is not None and self.most is not None:
-            return f"{name} from {self.least:g} to {self.most:g}"
-        return name if self.least is None else f"{name} of at least {self.least:g}"
+            return f"{name} from {_in_full(self.least)} to {_in_full(self.most)}"
+        return name if self.least is None else f"{name} of at least {_in_full(self.least)}"
 
     def _converted(self, value: Any) -> Any:
         if self.type is bool:
@@ -77,6 +77,10 @@ class Parameter:
         except (ValueError, TypeError, OverflowError):
             return None
         return None if self.type is int and isinstance(value, float) and value != converted else converted
+
+
+def _in_full(limit: float) -> str:
+    return str(int(limit)) if limit == int(limit) else f"{limit:g}"
 
 
 _TRUTHS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}

@@ -31,7 +31,8 @@ def prove(web: Web, truth: NaiveWeb, method: methods.Method, seeds: list[int], s
     graph, told = web.graph, 0
     answers = ask(web, Question(tuple(map(graph.address, seeds)), tuple(seeds)), method, 10**4)
     used = [graph.find(address) for address in answers.used]
-    proof = Proof(graph, view_of(graph, truth, used, method.params, stop), used, getattr(method.params, "parents", LOOKED_AT))
+    looked_at = getattr(method.params, "parents", LOOKED_AT)
+    proof = Proof(graph, view_of(graph, truth, used, method.params, stop), used, looked_at)
     for answer in answers:
         assert answer.reasons, f"{method}: nothing speaks for {answer.url}"
         proof.prove(answer.page, answer.reasons)
@@ -64,6 +65,72 @@ def test_every_reason_is_true(name: str, pages: list[Page], data: st.DataObject,
             )
             texts = [web.graph.canonical(page) for page in stop]
             prove(web, truth, methods.method(name, {**parameters, "stop": texts}), seeds, stop)
+
+
+@given(pages=webs(), data=st.data())
+@examples(15)
+def test_voices_are_what_cocitation_counts(pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        make(Path(folder) / "web.cocite", pages)
+        web = Web(Path(folder) / "web.cocite")
+        cited = np.argsort(web.graph.in_degree, kind="stable")[::-1][:12].tolist()
+        for _ in range(8):
+            seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=2, unique=True), label="seeds")
+            unit = data.draw(st.sampled_from(["none", "site"]), label="unit")
+            method = methods.method("cocitation", {"unit": unit, "window": 0})
+            for answer in ask(web, Question(("",) * len(seeds), tuple(seeds)), method, 10**4):
+                assert answer.score == sum(reason.voices or 0 for reason in answer.reasons)
+
+
+def test_the_evidence_of_an_answer_and_its_copies_is_counted_together(place: Path) -> None:
+    """Ten copies, one after another cited by a list with the query page; the one that stands for them is cited once."""
+    others = [f"https://other{n}.example/" for n in range(20)]
+    copies = [f"https://copy{n}.example/" for n in range(10)]
+    pages = [
+        *(Page(url, links=[Link(other) for other in others]) for url in copies),
+        *(
+            Page(
+                f"https://list{n}.example/",
+                links=[Link("https://q.example/"), Link(f"https://x{n}.example/"), Link(url)],
+            )
+            for n, url in enumerate(copies)
+        ),
+        *(Page(f"https://fan{n}.example/", links=[Link(copies[0])]) for n in range(2)),
+    ]
+    make(place / "web.cocite", pages)
+    found = reasons(Web(place / "web.cocite"), "q.example", copies[0], "cocitation")
+    assert found[0] == {"kind": "cited together", "by": "https://list0.example/", "distance": 2}
+    assert found[1] == {**found[0], "by": "https://list1.example/", "copy": copies[1]}
+    assert found[3] == {"kind": "cited together in all", "count": 10, "of": 10, "voices": 10}
+    assert found[4] == {"kind": "stands for near-duplicates", "count": 9, "pages": copies[1:6]}
+
+
+def test_one_parent_of_each_voice_is_shown_first(place: Path) -> None:
+    """Four mirrors have both next to each other, a list of its own has them further apart."""
+    q, a = "https://q.example/", "https://a.example/"
+    many = [Link(q), Link(a), *(Link(f"https://other{n}.example/") for n in range(20))]
+    apart = [Link(q), *(Link(f"https://x{n}.example/") for n in range(5)), Link(a)]
+    pages = [Page(f"https://mirror{n}.example/", links=many) for n in range(4)] + [
+        Page("https://z.example/", links=apart)
+    ]
+    make(place / "web.cocite", pages)
+    found = reasons(Web(place / "web.cocite"), q, a, "cocitation(window=0)")
+    assert [each.get("by") for each in found[:3]] == [
+        "https://mirror0.example/", "https://z.example/", "https://mirror1.example/",
+    ]  # fmt: skip
+    assert found[3:] == [{"kind": "cited together in all", "count": 5, "of": 5, "voices": 2}]
+
+
+def test_links_of_the_query_page_beyond_the_first_thousands(place: Path) -> None:
+    a, q = "https://a.example/", "https://q.example/"
+    links = [*(Link(f"https://other{n}.example/") for n in range(5000)), Link(a)]
+    make(place / "web.cocite", [Page(q, links=links), Page("https://list.example/", links=[Link(q), Link(a)])])
+    assert {"kind": "linked by the query"} in reasons(Web(place / "web.cocite"), q, a, "proximity")
+
+
+def test_without_parents_none_is_spoken_of(small: Web) -> None:
+    found = reasons(small, "a.example", "c.example", "companion(parents=0)")
+    assert found == [{"kind": "linked by the query"}]
 
 
 @pytest.fixture(scope="module")

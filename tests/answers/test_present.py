@@ -100,7 +100,7 @@ def test_text_for_a_prompt(web: Web) -> None:
         (Reason(kind="cited together", by="u", block="", distance=2), "beside it on u, in one block, 2 links apart"),
         (Reason(kind="cited together", by="u", distance=1500), "beside it on u, 1,500 links apart"),
         (Reason(kind="cited together in all", count=1, of=1), "cited together by 1 of 1 page"),
-        (Reason(kind="cited together in all", count=9, of=2000, sites=4), "by 9 of 2,000 pages, on 4 sites"),
+        (Reason(kind="cited together in all", count=9, of=2000, voices=4), "by 9 of 2,000 pages, counted as 4"),
         (Reason(kind="links to the same page", to="c", query="q"), "both link to c (with q)"),
         (Reason(kind="links to the same pages in all", count=2, of=40), "2 links in common, of 40"),
         (Reason(kind="linked by the query"), "the page links to it"),

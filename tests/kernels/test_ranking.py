@@ -20,7 +20,7 @@ from tests.graph.webs import examples, make, webs
 @given(web=webs, limit=st.integers(1, 60))
 def test_sums_over_lists_with_blocks_and_flags(fast_root: Path, web: list[Page], limit: int) -> None:
     with tempfile.TemporaryDirectory(dir=fast_root) as folder:
-        make(Path(folder) / "web.cocite", web)
+        make(Path(folder) / "web.cocite", [Page("https://example.com/"), *web])
         graph = Graph(Path(folder) / "web.cocite")
     given = np.random.default_rng(1).random(graph.pages)
     for lists in (graph.out, graph.into):

@@ -59,7 +59,7 @@ class Answer:
         return {**found, "reasons": [reason.to_dict() for reason in self.reasons]}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answers(Sequence[Answer]):
     """The answers to one question, best first, with what was asked and how."""
 
@@ -69,8 +69,8 @@ class Answers(Sequence[Answer]):
     used: tuple[str, ...]  # differs from the query where an address was chopped or led elsewhere
     answers: tuple[Answer, ...]
     store: Mapping[str, Any]
-    milliseconds: float
-    facts: Mapping[str, Any] = field(default_factory=dict)  # what the method reports: nodes, edges, rounds …
+    milliseconds: float  # without those in which loops are compiled or loaded, once by a process
+    facts: Mapping[str, Any] = field(default_factory=dict)  # nodes, edges, rounds …; what did not count
 
     @overload
     def __getitem__(self, index: int) -> Answer: ...
@@ -110,7 +110,7 @@ class Answers(Sequence[Answer]):
 
         return html(self)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:  # str(), too: a prompt shows a list, not all reasons of all answers
         from cocite.answers.present import text
 
         return text(self)

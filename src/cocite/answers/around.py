@@ -98,10 +98,15 @@ class Around:
         return np.repeat(np.arange(len(self.parents.pages)), np.diff(self.parents.starts))
 
     @cached_property
+    def _long(self) -> list[int]:
+        """The parents of which only a part was read."""
+        return [int(i) for i in np.flatnonzero(~self.parents.whole)]
+
+    @cached_property
     def _own_places(self) -> NDArray[np.int64]:
         """Where the link to the page stands on each parent with a long list; elsewhere 0."""
         found = np.zeros(len(self.parents.pages), np.int64)
-        for i in np.flatnonzero(~self.parents.whole):
+        for i in self._long:
             places = self._look_up(int(self.parents.pages[i]), np.array([self.page], np.uint32))[1]
             found[i] = places[0] if len(places) else 0
         return found
@@ -132,9 +137,11 @@ class Around:
         self, subject: Subject, found: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.int64], Pages, Pages]:
         """Parents that link to a subject beyond what was read: distance, block plus one, page of the subject."""
-        wanted = np.append(np.uint32(subject.page), subject.copies)
+        if not self._long:
+            return found[:0], np.zeros(0, np.int64), NO_PAGES, NO_PAGES
+        wanted, near = np.append(np.uint32(subject.page), subject.copies), set(found.tolist())
         far: list[tuple[int, int, int]] = []
-        for i in np.setdiff1d(np.flatnonzero(~self.parents.whole), found).tolist():
+        for i in (i for i in self._long if i not in near):
             pages, places = self._look_up(int(self.parents.pages[i]), wanted)
             if len(pages):
                 apart = np.abs(places - self._own_places[i])

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from cocite.answers.answer import Answer, Answers
-from cocite.answers.diversify import Filters, diversify
+from cocite.answers.diversify import NO_FILTERS, Filters, best_answers
 from cocite.answers.explain import Explainer
-from cocite.answers.naming import title_of
+from cocite.answers.naming import Titles
+from cocite.answers.timing import stopwatch
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.methods import Method
+from cocite.neighbourhood.view import Switches, View, stop_pages, with_stop_pages
 from cocite.parameters import Parameter, values_of
 from cocite.web import Web
 
-DEFAULT_METHOD = "proximity"
 MOST = 100_000
 MOST_QUERIES = 1000
 FAR = 1000
@@ -59,38 +59,38 @@ def check_k(k: int) -> int:
 
 
 def ask(
-    web: Web, asked: Question, method: Method, k: int = 10, filters: Filters | None = None, explained: bool = True
+    web: Web, asked: Question, method: Method, k: int = 10, filters: Filters = NO_FILTERS, explained: bool = True
 ) -> Answers:
     """The k pages most related to those asked about, with reasons unless they are not wanted."""
-    started = time.perf_counter()
-    graph, filters, k = web.graph, filters or Filters(), check_k(k)
-    scores = method.relate(web, asked.seeds)
-    far = unwanted_ranks(web, asked.unwanted, method)
-    # Without filters k is enough; with them some more are sorted at once, since some will not pass.
-    ranked = scores.ranked(graph.in_degree, first=k if filters == Filters() and not far else 10 * k + 100)
-    chosen = islice(diversify(graph, ranked, {*asked.seeds, *scores.used}, filters, far), k)
-    explainer = Explainer(web, scores.used, method.params, scores.path) if explained else None
-    answers = [
-        Answer(
-            rank,
-            graph.address(page),
-            title_of(graph, page),
-            score,
-            explainer.reasons(page) if explainer else (),
-            page,
+    with stopwatch() as passed:
+        graph, k = web.graph, check_k(k)
+        method = replace(method, params=with_stop_pages(graph, method.params))
+        scores = method.relate(web, asked.seeds)
+        far = unwanted_ranks(web, asked.unwanted, method)
+        chosen = best_answers(graph, scores, asked.seeds, k, filters, far)
+        explainer = Explainer(web, scores.used, method.params, scores.path) if explained else None
+        titles = Titles(graph)
+        answers = [
+            Answer(
+                rank, graph.address(page), titles.of(page), score, explainer.reasons(page) if explainer else (), page
+            )
+            for rank, (page, score) in enumerate(chosen, 1)
+        ]
+        return Answers(
+            query=asked.texts,
+            method=method.name,
+            params=values_of(method.params),
+            used=tuple(graph.canonical(page).removeprefix("name:") for page in scores.used),
+            answers=tuple(answers),
+            store=about_store(graph),
+            milliseconds=passed(),
+            facts={**scores.facts, **_left_out(graph, scores.used, method.params)},
         )
-        for rank, (page, score) in enumerate(chosen, 1)
-    ]
-    return Answers(
-        query=asked.texts,
-        method=method.name,
-        params=values_of(method.params),
-        used=tuple(graph.canonical(page).removeprefix("name:") for page in scores.used),
-        answers=tuple(answers),
-        store=about_store(graph),
-        milliseconds=(time.perf_counter() - started) * 1e3,
-        facts=scores.facts,
-    )
+
+
+def _left_out(graph: Graph, used: Sequence[int], params: Any) -> Mapping[str, Any]:
+    """What the switches of a method that has them kept from counting."""
+    return View(graph, used, params, stop_pages(graph, params.stop)).left_out() if isinstance(params, Switches) else {}
 
 
 def unwanted_ranks(web: Web, unwanted: Sequence[int], method: Method) -> Mapping[int, int]:

@@ -21,13 +21,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from cocite import __version__
 from cocite.answers.ask import check_k
-from cocite.answers.workers import Part, answer_parts
+from cocite.answers.diversify import NO_FILTERS, Filters
+from cocite.answers.workers import Part, Task, answer_parts
 from cocite.errors import BadParameter
 from cocite.graph.all_addresses import addresses as addresses_of
 from cocite.graph.all_addresses import mapped_addresses
 from cocite.graph.store import Graph
 from cocite.methods import method as method_of
+from cocite.neighbourhood.view import stop_pages
 
 PART = 20_000
 """Pages of a part: some seconds of work, which is what an interruption may cost."""
@@ -49,6 +52,9 @@ class Plan:
     pages: int
     queries: str  # a checksum of the pages asked about
     part: int
+    stop: str  # a checksum of the pages of the stop list, which may be a file
+    filters: dict[str, Any]
+    version: str  # another one may answer otherwise
 
     def agrees(self, path: Path) -> bool:
         """Whether a file holds this plan."""
@@ -75,15 +81,24 @@ def batch(
     *,
     k: int = 10,
     queries: Sequence[int] | None = None,
+    filters: Filters = NO_FILTERS,
     processes: int | None = None,
     part: int = PART,
     progress: Progress = lambda stage, done, total: None,
 ) -> Done:
     """Answer for pages (all that have links, if none are given), into a folder of Parquet files or one TSV file."""
+    if output.suffix not in (".parquet", ".tsv"):
+        raise BadParameter(f"{output} ends in neither .parquet nor .tsv: give one of them")
+    if processes is not None and processes < 1:
+        raise BadParameter(f"processes are at least 1, not {processes}")
     asked = linked_pages(graph) if queries is None else np.array(list(dict.fromkeys(queries)), np.uint32)
     method = method_of(call)
-    checksum = blake2b(asked.astype("<u4").tobytes(), digest_size=16).hexdigest()
-    plan = Plan(str(graph.manifest["id"]), str(method), check_k(k), len(asked), checksum, part)
+    stop = stop_pages(graph, getattr(method.params, "stop", ()))
+    task = Task(graph.path.absolute(), str(graph.manifest["id"]), call, stop, check_k(k), filters)
+    plan = Plan(
+        task.generation, str(method), task.k, len(asked), _checksum(asked), part, _checksum(stop), asdict(filters),
+        __version__,
+    )  # fmt: skip
     flat = output.suffix == ".tsv"
     folder = output.with_name(output.name + ".parts") if flat else output
     parts = [asked[start : start + part] for start in range(0, max(1, len(asked)), part)]
@@ -94,8 +109,8 @@ def batch(
     tallies = [_tally(folder / names[i], flat) for i in kept]
     if missing:
         with (
-            _addresses(graph, folder / PLAN, len(asked) * (k + 1), progress) as addresses,
-            closing(answer_parts(graph, call, k, [(i, parts[i]) for i in missing], processes)) as ready,
+            _addresses(graph, folder / PLAN, len(asked) * (task.k + 1), progress) as addresses,
+            closing(answer_parts(task, [(i, parts[i]) for i in missing], processes)) as ready,
         ):
             progress("answering pages", sum(len(parts[i]) for i in kept), len(asked))
             for i, found in ready:
@@ -106,6 +121,10 @@ def batch(
         _join(output, folder, names)
     answered, answers = np.array(tallies).sum(axis=0).tolist()
     return Done(len(asked), answered, answers, len(names), len(kept))
+
+
+def _checksum(pages: NDArray[np.uint32]) -> str:
+    return blake2b(pages.astype("<u4").tobytes(), digest_size=16).hexdigest()
 
 
 def _tally(path: Path, flat: bool) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from cocite.answers.answer import Answers
 from cocite.answers.ask import Question, ask
-from cocite.answers.diversify import Filters
+from cocite.answers.diversify import NO_FILTERS, Filters
 from cocite.methods import Method
 from cocite.web import Web
 
@@ -47,7 +47,7 @@ class Comparison:
 
 
 def compare(
-    web: Web, asked: Question, methods: Sequence[Method], k: int = 10, filters: Filters | None = None
+    web: Web, asked: Question, methods: Sequence[Method], k: int = 10, filters: Filters = NO_FILTERS
 ) -> Comparison:
     """Ask every method."""
     return Comparison({str(method): ask(web, asked, method, k, filters, explained=False) for method in methods})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
+from cocite.neighbourhood.scores import Scores
 from cocite.parameters import parameter, parameters_of
 
 
@@ -42,6 +44,24 @@ class Filters:
         except ValueError:
             raise BadParameter(f"since is a date such as 2020-05-17, not {self.since!r:.100}") from None
         return (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
+
+
+NO_FILTERS = Filters()
+
+
+def best_answers(
+    graph: Graph,
+    scores: Scores,
+    seeds: Sequence[int],
+    k: int,
+    wanted: Filters = NO_FILTERS,
+    unwanted: Mapping[int, int] | None = None,
+) -> Iterator[tuple[int, float]]:
+    """The k best pages that pass, with their scores."""
+    # Without filters k is enough; with them some more are sorted at once, since some will not pass.
+    first = k if wanted == NO_FILTERS and not unwanted else 10 * k + 100
+    ranked = scores.ranked(graph.in_degree, first)
+    return islice(diversify(graph, ranked, {*seeds, *scores.used}, wanted, unwanted or {}), k)
 
 
 def diversify(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -94,12 +95,10 @@ def _cited_together(around: Around, subject: Subject) -> tuple[list[Reason], lis
     if not len(found.owners):
         return [], []
     voices, first = np.unique(around.groups[found.owners], return_index=True)
-    shown = np.sort(first)[:BEST]
-    if len(shown) < BEST:
-        others = np.setdiff1d(np.arange(min(len(found.owners), 2 * BEST)), shown)
-        shown = np.append(shown, others[: BEST - len(shown)])
+    shown = np.sort(first)[:BEST].tolist()
+    others = (i for i in range(len(found.owners)) if i not in shown)
     best = []
-    for i in shown.tolist():
+    for i in [*shown, *islice(others, BEST - len(shown))]:
         address, title, headings = around.about(int(parents[found.owners[i]]))
         block = int(found.block[i])
         best.append(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
 from cocite.kernels.look_up import find_position
@@ -15,29 +17,43 @@ LONGEST = 2048
 """Lists of more links are not read for a name."""
 FEW = 256
 """Links in that are read for a name; a page with more has parents kept ready."""
+REMEMBERED = 64
+"""Lists that are kept: answers to one question stand on the same ones."""
+
+
+class Titles:
+    """Names pages, and remembers the lists that it read for it."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._targets = lru_cache(REMEMBERED)(self._read_targets)
+
+    def of(self, page: int) -> str:
+        """The title of a page, else the most frequent text of a few links to it, else nothing."""
+        title = self._graph.title(page)
+        if title or not len(self._graph.array("anchors.pages")):
+            return title
+        texts = Counter(text for parent in self._parents(page) for text in self._texts(parent, page) if text)
+        return texts.most_common(1)[0][0] if texts else ""
+
+    def _parents(self, page: int) -> list[int]:
+        graph, degree = self._graph, int(self._graph.in_degree[page])
+        if degree <= FEW:
+            parents = graph.links_to(page)
+        else:
+            ready, best = graph.array("best.page"), graph.array("best.parent")
+            row, kept = int(find_position(ready, page)), len(best) // max(1, len(ready))
+            parents = best[row * kept : (row + 1) * kept] if row >= 0 else best[:0]
+        return [int(parent) for parent in parents[graph.out_degree[parents] <= LONGEST][:ASKED]]
+
+    def _texts(self, parent: int, page: int) -> list[str]:
+        places = np.flatnonzero(self._targets(parent) == page)
+        return [self._graph.anchor(parent, int(place)) for place in places]
+
+    def _read_targets(self, parent: int) -> NDArray[np.uint32]:
+        return self._graph.links_from(parent).targets
 
 
 def title_of(graph: Graph, page: int) -> str:
-    """The title of a page, else the most frequent text of a few links to it, else nothing."""
-    title = graph.title(page)
-    if title or not len(graph.array("anchors.pages")):
-        return title
-    texts = Counter(text for parent in _parents(graph, page) for text in _texts(graph, parent, page) if text)
-    return texts.most_common(1)[0][0] if texts else ""
-
-
-def _parents(graph: Graph, page: int) -> list[int]:
-    degree = int(graph.in_degree[page])
-    if degree <= FEW:
-        parents = graph.links_to(page)
-    else:
-        ready, best = graph.array("best.page"), graph.array("best.parent")
-        row, kept = int(find_position(ready, page)), len(best) // max(1, len(ready))
-        parents = best[row * kept : (row + 1) * kept] if row >= 0 else best[:0]
-    return [int(parent) for parent in parents if graph.out_degree[parent] <= LONGEST][:ASKED]
-
-
-def _texts(graph: Graph, parent: int, page: int) -> list[str]:
-    places = np.flatnonzero(graph.links_from(parent).targets == page)
-    texts = graph.anchors(parent)
-    return [texts[place] for place in places]
+    """What to call one page."""
+    return Titles(graph).of(page)

@@ -23,6 +23,8 @@ from cocite.answers.answer import (
     Reason,
 )
 
+FORMULA = ("=", "+", "-", "@")
+
 
 def say(reason: Reason) -> str:
     """A reason in words."""
@@ -93,13 +95,18 @@ def text(answers: Answers) -> str:
 
 
 def separated(answers: Answers, separator: str) -> str:
-    """Rows with a header line: rank, score, url, title, why. By commas as spreadsheets do, by tabs without quoting."""
+    """Rows with a header line: rank, score, url, title, why. By commas for spreadsheets, by tabs without quoting.
+
+    Spreadsheets take a text that begins with = + - or @ for a formula, and titles are strangers': by commas, such a
+    text gets an apostrophe before it, as is usual.
+    """
     found = [[str(answer.rank), f"{answer.score:g}", answer.url, answer.title, briefly(answer)] for answer in answers]
     rows = [["rank", "score", "url", "title", "why"], *([_seen(text) for text in row] for row in found)]
     if separator == "\t":
         return "".join("\t".join(row) + "\n" for row in rows)
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
+    harmless = ([f"'{text}" if text.startswith(FORMULA) else text for text in row] for row in rows)
+    csv.writer(out, lineterminator="\n").writerows(harmless)
     return out.getvalue()
 
 

@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -21,10 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.answers.diversify import NO_FILTERS, Filters, best_answers
 from cocite.errors import BadStore, CociteError
-from cocite.graph.store import Graph
 from cocite.methods import Method
 from cocite.methods import method as method_of
+from cocite.neighbourhood.view import with_stop_pages
 from cocite.web import Web
 
 
@@ -36,16 +38,26 @@ class Part(NamedTuple):
     scores: NDArray[np.float64]
 
 
+class Task(NamedTuple):
+    """What all processes of a batch are told."""
+
+    store: Path
+    generation: str
+    call: str
+    stop: NDArray[np.uint32]  # the pages of the method's stop list: found once, so that all have the same
+    k: int
+    filters: Filters
+
+
 def answer_parts(
-    graph: Graph, call: str, k: int, parts: list[tuple[int, NDArray[np.uint32]]], processes: int | None
+    task: Task, parts: list[tuple[int, NDArray[np.uint32]]], processes: int | None
 ) -> Generator[tuple[int, Part], None, None]:
     """Every part's answers, in the order in which they are ready."""
     count = min(processes or os.cpu_count() or 1, len(parts))
-    task = graph.path.absolute(), str(graph.manifest["id"]), call
     if count == 1:
-        web, method = _open(*task)
+        opened = _open(task)
         for i, pages in parts:
-            yield i, answer(web, method, pages, k)
+            yield i, answer(*opened, pages, task.k, task.filters)
         return
     waiting, context = iter(parts), get_context("spawn")
     stop = context.RawValue("b", 0)  # without a lock, which a process that is killed might hold
@@ -55,7 +67,7 @@ def answer_parts(
         while True:
             with _uninterrupted():
                 for i, pages in islice(waiting, 2 * count - len(running)):
-                    running[pool.submit(_answer, task, pages, k)] = i
+                    running[pool.submit(_answer, task, pages)] = i
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -80,26 +92,27 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def answer(web: Web, method: Method, pages: NDArray[np.uint32], k: int) -> Part:
+def answer(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters = NO_FILTERS) -> Part:
     """The k best answers for every page."""
-    in_degree = web.graph.in_degree
     counts = np.zeros(len(pages), np.int32)
     found: list[tuple[int, float]] = []
     for i, page in enumerate(pages.tolist()):
         before = len(found)
-        found.extend(islice(method.relate(web, [page]).ranked(in_degree, k), k))
+        found.extend(best_answers(web.graph, method.relate(web, [page]), [page], k, filters))
         counts[i] = len(found) - before
     return Part(
         counts, np.array([page for page, _ in found], np.uint32), np.array([score for _, score in found], np.float64)
     )
 
 
-def _open(path: Path, generation: str, call: str) -> tuple[Web, Method]:
-    """The store, as it was when the batch began."""
-    web = Web(path)
-    if str(web.graph.manifest["id"]) != generation:
-        raise BadStore(f"{path} was changed meanwhile by another command: start the batch again, in another place")
-    return web, method_of(call)
+def _open(task: Task) -> tuple[Web, Method]:
+    """The store, as it was when the batch began, and the method."""
+    web, method = Web(task.store), method_of(task.call)
+    if str(web.graph.manifest["id"]) != task.generation:
+        raise BadStore(
+            f"{task.store} was changed meanwhile by another command: start the batch again, in another place"
+        )
+    return web, replace(method, params=with_stop_pages(web.graph, method.params, task.stop))
 
 
 # In a process of its own
@@ -124,7 +137,7 @@ def _watch(stop: Any) -> None:
     os._exit(1)
 
 
-def _answer(task: tuple[Path, str, str], pages: NDArray[np.uint32], k: int) -> Part:
+def _answer(task: Task, pages: NDArray[np.uint32]) -> Part:
     global _opened
-    _opened = _opened or _open(*task)
-    return answer(*_opened, pages, k)
+    _opened = _opened or _open(task)
+    return answer(*_opened, pages, task.k, task.filters)

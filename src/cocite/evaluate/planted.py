@@ -41,9 +41,9 @@ def planted(
 ) -> Planted:
     """`density` is the share of all pairs of noise pages that are linked.
 
-    `doors` are the root pages through which noise comes in (fewer are harder: then noise is a direction of its own in
-    the links between root set and rest, which NPEA may take for the main one), `suspected` is the share of topic pages with one link to
-    the root set; the others have 2 and, on average, `ties` in all. A root page links to `links_in_root` others.
+    `doors` are the root pages through which noise comes in: fewer are harder, as noise is then a direction of its own
+    in the links between root set and rest. `suspected` is the share of topic pages with one link to the root set; the
+    others have 2 at least and about `ties` on average. A root page links to `links_in_root` others.
     """
     random = np.random.default_rng(seed)
     names = {

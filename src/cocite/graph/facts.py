@@ -67,6 +67,11 @@ class Facts(Finding):
         """The texts of the links out of a page, in their order."""
         return self._link_texts("anchors", page)
 
+    def anchor(self, page: int, place: int) -> str:
+        """The text of one link out of a page, by its place; the others are not decoded."""
+        lines = self._texts("anchors").raw(self._page(page)).split(b"\n", place + 1)
+        return lines[place].decode("utf-8", "replace") if 0 <= place < len(lines) else ""
+
     def contexts(self, page: int) -> list[str]:
         """The words around the links out of a page, in their order."""
         return self._link_texts("contexts", page)
@@ -110,7 +115,7 @@ class Facts(Finding):
             return np.zeros(0, np.uint32)
         representatives, pages = self._near_by_representative
         low, high = (int(np.searchsorted(representatives, np.uint32(page), side)) for side in ("left", "right"))
-        found = pages[low:high]
+        found: NDArray[np.uint32] = pages[low:high]
         return found[found != page]
 
     @cached_property

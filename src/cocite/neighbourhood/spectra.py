@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.errors import BadParameter
+
 Matrix = NDArray[np.float64]
 ZERO = 1e-6
 """Singular values below this share of the greatest count as 0: by AᵀA zeros come out as some 1e-8 of it."""
@@ -19,6 +21,8 @@ EQUAL = 1e-9
 """Singular values, as a share of the greatest, and entries of vectors that differ by less are equal."""
 NEW = 1e-6
 """A projected unit vector of which less than this is left, after those before it, adds no direction."""
+LONG_WAY = 4000
+"""A matrix with more rows and columns than this is never decomposed whole: it would take minutes, and 128 MB a copy."""
 DENSE = 400
 """A matrix with more rows and columns than this is not decomposed whole for a few of its vectors."""
 
@@ -66,27 +70,36 @@ def symmetric_left_vectors(matrix: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def leading(matrix: Any, count: int) -> tuple[Matrix, Matrix, Matrix]:
-    """(U, singular values, V): the `count` greatest of a sparse matrix, fewer if there are fewer.
-
-    Beyond `DENSE` they are found by Lanczos' method from a start that depends on the matrix alone; it may miss copies
-    of a value that occurs several times.
-    """
-    if not matrix.nnz or not count:
+    """(U, singular values, V): the `count` greatest of a sparse matrix without negative entries, fewer if there are."""
+    rows, columns = (np.flatnonzero(np.asarray(matrix.sum(axis=axis)).ravel()) for axis in (1, 0))
+    if not len(rows) or not count:
         return np.zeros((matrix.shape[0], 0)), np.zeros(0), np.zeros((matrix.shape[1], 0))
-    if min(matrix.shape) <= DENSE:
-        singular, v = right_vectors(matrix)
-    else:
-        from scipy.sparse.linalg import svds
-
-        smaller = int(matrix.shape[0] > matrix.shape[1])
-        start = np.asarray(matrix.sum(axis=1 - smaller), np.float64).ravel()
-        found = svds(matrix, k=min(count + 2, min(matrix.shape) - 1), v0=start)
-        order = np.argsort(-found[1], kind="stable")
-        singular, v = found[1][order], found[2][order].T
-        rank = int(np.count_nonzero(singular > ZERO * singular[0]))
-        singular, v = singular[:rank], fixed(singular[:rank], v[:, :rank])
-    singular, v = singular[:count], v[:, :count]
+    filled = matrix[rows][:, columns]  # of a base set's pages few are hubs: the smaller side is small
+    found = right_vectors(filled) if min(filled.shape) <= DENSE else _by_lanczos(filled, count)
+    singular, v = found[0][:count], np.zeros((matrix.shape[1], min(count, len(found[0]))))
+    v[columns] = found[1][:, :count]
     return (matrix @ v) / singular, singular, v
+
+
+def _by_lanczos(matrix: Any, count: int) -> tuple[Matrix, Matrix]:
+    """As `right_vectors`, the first ones of a large matrix; copies of a value that occurs several times may be missed.
+
+    The start depends on the matrix alone, and is positive, as are all rows and columns: so it has a part in the first
+    vectors.
+    """
+    from scipy.sparse.linalg import ArpackError, svds
+
+    start = np.asarray(matrix.sum(axis=int(matrix.shape[0] >= matrix.shape[1]) ^ 1), np.float64).ravel()
+    try:
+        _, values, vectors = svds(matrix, k=min(count + 2, min(matrix.shape) - 1), v0=start)
+    except ArpackError as error:  # seldom, with very many equal values: the long way
+        if min(matrix.shape) > LONG_WAY:
+            raise BadParameter(f"no singular vectors were found ({error}): ask for fewer vectors or pages") from error
+        return right_vectors(matrix)
+    order = np.argsort(-values, kind="stable")
+    singular, v = values[order], vectors[order].T
+    rank = int(np.count_nonzero(singular > ZERO * singular[0]))
+    return singular[:rank], fixed(singular[:rank], v[:, :rank])
 
 
 def fixed(singular: Matrix, vectors: Matrix) -> Matrix:

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ UNITS = ("site", "domain", "host", "none")
 SEED = 42
 Pages = NDArray[np.uint32]
 NO_PAGES: Pages = np.zeros(0, np.uint32)
+P = TypeVar("P")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +53,8 @@ class View:
         self.graph, self.switches = graph, switches
         degree = switches.stop_degree
         asked = len(stop) > 0 and bool(np.isin(seeds, stop).any())
-        if asked or (degree and any(graph.in_degree[page] >= degree for page in seeds)):
+        self._asks_stop_page = asked or bool(degree and any(graph.in_degree[page] >= degree for page in seeds))
+        if self._asks_stop_page:
             stop, degree = NO_PAGES, 0  # a page that is a stop page itself is related to others of its kind
         self.refused = Refused(
             (NOFOLLOW if switches.rel == "follow" else 0) | (0 if switches.boilerplate else BOILERPLATE),
@@ -65,6 +69,18 @@ class View:
         """The unit of each page; with unit none every page is its own."""
         unit = self.switches.unit
         return pages if unit == "none" else self.graph.units(unit)[pages]
+
+    def left_out(self) -> dict[str, int | str]:
+        """What a question with these switches does not count, for whoever reads the answers."""
+        switches, found = self.switches, dict[str, int | str]()
+        if (switches.stop or switches.stop_degree) and self._asks_stop_page:
+            found["stop pages"] = "none, since the page asked about is one"
+        else:
+            found |= {"stop pages": len(self.refused.stop)} if switches.stop else {}
+            found |= {"stop pages with links in from": switches.stop_degree} if switches.stop_degree else {}
+        kinds = {"nofollow": switches.rel == "follow", "boilerplate": not switches.boilerplate}
+        refused = " and ".join(kind for kind, switched in kinds.items() if switched)
+        return found | ({"links not counted": refused} if refused else {})
 
     def refuses(self, page: int) -> bool:
         """Whether a page is a stop page."""
@@ -85,20 +101,55 @@ def is_one_of(pages: Pages, few: Pages) -> NDArray[np.bool_]:
     return found
 
 
+class StopList(tuple[str, ...]):
+    """A stop list whose pages were found already: it is read once for a question, or for a batch."""
+
+    pages: Pages
+
+
+def with_stop_pages(graph: Graph, params: P, pages: Pages | None = None) -> P:
+    """Parameters whose stop list, if they have one, is read; `pages` are those of it that are known already."""
+    if not isinstance(params, Switches) or not params.stop:
+        return params
+    stop = StopList(params.stop)
+    stop.pages = stop_pages(graph, params.stop) if pages is None else pages
+    return replace(params, stop=stop)
+
+
 def stop_pages(graph: Graph, texts: Sequence[str]) -> Pages:
-    """The pages of a stop list; an entry that is a file is read, unknown addresses are no matter."""
-    found: set[int] = set()
+    """The pages of a stop list, ascending; an entry that is a file is read, unknown addresses are no matter."""
+    if isinstance(texts, StopList):
+        return texts.pages
+    found: set[int | None] = set()
     for text in texts:
-        path = Path(text)
-        try:
-            lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else [text]
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadParameter(f"the stop list {text} cannot be read: {error}") from error
-        for line in lines:
-            if line.strip() and not line.startswith("#"):
-                try:
-                    page = graph.get(line.strip())
-                except BadAddress:
-                    continue
-                found.update(() if page is None else (page,))
-    return np.array(sorted(found), np.uint32)
+        if os.path.isfile(text):  # noqa: PTH113 - Path.is_file raises if a name is too long for one
+            found.update(_page(graph, line.strip()) for line in _lines(text) if not line.startswith("#"))
+            continue
+        page = _page(graph, text)
+        if page is None and _looks_like_a_path(text):
+            raise BadParameter(f"there is no file {text!r:.200} of stop pages: check the path, or give addresses")
+        found.add(page)
+    return np.array(sorted(found - {None}), np.uint32)  # type: ignore[type-var]
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadParameter(f"the stop list {path} cannot be read: {error}") from error
+
+
+def _page(graph: Graph, text: str) -> int | None:
+    try:
+        return graph.get(text)
+    except BadAddress:
+        return None
+
+
+def _looks_like_a_path(text: str) -> bool:
+    """Whether somebody who wrote this meant a file: an address has a host, with a dot, before its first slash."""
+    if "://" in text:
+        return False
+    host, separator, _ = text.replace("\\", "/").partition("/")
+    without_host = bool(separator) and "." not in host and ":" not in host and host != "localhost"
+    return without_host or text.startswith((".", "~", "/")) or text.lower().endswith((".txt", ".tsv", ".csv"))

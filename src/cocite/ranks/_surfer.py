@@ -48,7 +48,7 @@ class Surfer:
     def rank(self, tolerance: float, rounds: int, progress: Progress) -> Ranked:
         """Iterate until one more step of the plain iteration changes at most `tolerance` of the whole."""
         mixing, ratio, done = Mixing(self.threads, self.values), 0.25, 0
-        watch = Watch(progress, tolerance, self.threads.graph.links)
+        watch = Watch(progress, tolerance)
         while True:
             self.threads.share(self.values, self.degree, self.shared, self.flow)
             change = self._round(watch.read) / float(self.values.sum())
@@ -99,7 +99,8 @@ class Surfer:
         self.blocks.add_up(self.shared, better, read)
         spread = (1 - self.flow) * whole + self.flow * held
         better += self.bias * (spread * self.jump) if len(self.bias) else spread * self.jump
-        residual = float(np.abs(better - self.values).sum()) / whole
+        moved = better - self.values
+        residual = float(np.abs(moved, out=moved).sum()) / whole
         better *= pages / float(better.sum())
         return better, residual
 
@@ -107,8 +108,8 @@ class Surfer:
 class Watch:
     """Tells how far an iteration is: every round comes closer by about the same factor."""
 
-    def __init__(self, progress: Progress, tolerance: float, links: int) -> None:
-        self.progress, self.tolerance, self.links = progress, tolerance, links
+    def __init__(self, progress: Progress, tolerance: float) -> None:
+        self.progress, self.tolerance = progress, tolerance
         self.done, self.total, self.first = 0, None, 0.0  # type: int, int | None, float
 
     def read(self, links: int) -> None:

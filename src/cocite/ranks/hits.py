@@ -38,7 +38,7 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
     """The authority (or hub) value of every page."""
     if not graph.links:
         return Ranked(np.zeros(graph.pages), 0, 0.0, True)
-    watch = Watch(progress, params.tolerance, 2 * graph.links)
+    watch = Watch(progress, params.tolerance)
     with work_on(graph, threads) as workers:
         into, out, hubs = Blocks(workers, graph.into), Blocks(workers, graph.out), np.ones(graph.pages)
         start = np.empty(graph.pages)

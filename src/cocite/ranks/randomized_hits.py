@@ -34,7 +34,7 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
     """The authority (or hub) value of every page."""
     if not graph.links:
         return Ranked(np.ones(graph.pages), 0, 0.0, True)
-    flow, watch = 1 - params.jump, Watch(progress, params.tolerance, graph.links)
+    flow, watch = 1 - params.jump, Watch(progress, params.tolerance)
     with work_on(graph, threads) as workers:
         authorities, hubs, shared = np.ones(graph.pages), np.ones(graph.pages), np.empty(graph.pages)
         into, out = Blocks(workers, graph.into), Blocks(workers, graph.out)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from cocite import methods
+from cocite.answers import DEFAULT_METHOD
 from cocite.answers.answer import Answers
-from cocite.answers.ask import DEFAULT_METHOD, ask, question
+from cocite.answers.ask import ask, question
+from cocite.answers.batch import Done, batch
 from cocite.answers.communities import CommunitiesFound
 from cocite.answers.communities import find as find_communities
 from cocite.answers.compare import Comparison, compare
 from cocite.answers.diversify import Filters
 from cocite.answers.search import search_for
 from cocite.answers.top_pages import TopPage, top_pages
+from cocite.errors import BadParameter
 from cocite.graph.build import BuildOptions, Built, Progress, no_progress
 from cocite.graph.build import build as build_store
 from cocite.graph.maintain import add as add_to_store
@@ -80,6 +83,33 @@ class Store(Web):
         asked = question(self.graph, _texts(pages), _texts(unwanted))
         return ask(self, asked, methods.method(method, parameters), k, kept, explain)
 
+    def batch(
+        self,
+        output: str | Path,
+        method: str = DEFAULT_METHOD,
+        k: int = 10,
+        *,
+        pages: str | Sequence[str] | None = None,
+        per_site: int = 0,
+        not_own_site: bool = False,
+        lang: str = "",
+        since: str = "",
+        processes: int | None = None,
+        progress: Progress = no_progress,
+        **parameters: Any,
+    ) -> Done:
+        """Answers for every page that has links, or for some, into a folder of Parquet files or a .tsv file.
+
+        Work is shared by as many processes as there are cores; a script that calls this is protected by
+        `if __name__ == "__main__":`. The same call goes on where one was interrupted.
+        """
+        kept = Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
+        chosen = str(methods.method(method, parameters))
+        asked = None if pages is None else [self.graph.find(page) for page in _texts(pages)]
+        return batch(
+            self.graph, chosen, Path(output), k=k, queries=asked, filters=kept, processes=processes, progress=progress
+        )
+
     def rank(self, call: str) -> StoreRank:
         """A rank of all pages, `web.rank("hubrank").top(20)`: the one that is kept, else worked out now."""
         return StoreRank(**vars(super().rank(call)), graph=self.graph)
@@ -110,7 +140,7 @@ class Store(Web):
         asked, chosen = question(self.graph, _texts(pages)), methods.method("hubfinder", parameters)
         if criterion is not None:
             chosen = methods.Method(chosen.name, chosen.params, partial(hubfinder_relate, criterion=criterion))
-        return ask(self, asked, chosen, k, None, explain)
+        return ask(self, asked, chosen, k, explained=explain)
 
     def compare(self, page: str | Sequence[str], methods_: Sequence[str] = (), k: int = 10) -> Comparison:
         """Several methods (all, if none is named) on the same question, side by side."""
@@ -119,7 +149,11 @@ class Store(Web):
 
 
 def _texts(pages: str | Sequence[str]) -> list[str]:
-    return [pages] if isinstance(pages, str) else list(pages)
+    if isinstance(pages, str):
+        return [pages]
+    if isinstance(pages, bytes | bytearray | memoryview) or not isinstance(pages, Iterable):
+        raise BadParameter(f"a page is given by its address, several by a list of addresses, not by {pages!r:.100}")
+    return list(pages)
 
 
 def open(path: str | Path) -> Store:

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from cocite.answers import DEFAULT_METHOD
 from cocite.errors import BadParameter
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.failures import INTERRUPTED, complain
-from cocite.surfaces.cli.related import Method, read_addresses
+from cocite.surfaces.cli.related import Lang, Method, NotOwnSite, PerSite, Since, filters_of, read_addresses
 from cocite.surfaces.cli.terminal import Screen, count, rate, seconds
 
 
@@ -23,11 +24,15 @@ def batch(
         ),
     ],
     index: given.Index = Path("web.cocite"),
-    method: Method = "proximity",
+    method: Method = DEFAULT_METHOD,
     k: Annotated[int, typer.Option("-k", metavar="N", help="So many answers to each page.")] = 10,
     queries: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Only for the pages of this file of addresses, one a line.")
     ] = None,
+    per_site: PerSite = 0,
+    not_own_site: NotOwnSite = False,
+    lang: Lang = "",
+    since: Since = "",
     threads: given.Threads = None,
     quiet: given.Quiet = False,
     json: given.Json = False,
@@ -46,8 +51,7 @@ def batch(
     from cocite.graph.store import Graph
     from cocite.surfaces.cli.progress import display
 
-    if output.suffix not in (".parquet", ".tsv"):
-        raise BadParameter(f"{output} ends in neither .parquet nor .tsv: give one of them")
+    kept = filters_of(per_site, not_own_site, lang, since)
     graph = Graph(index)
     pages = None
     unknown = 0
@@ -60,7 +64,7 @@ def batch(
     screen, started = Screen(stderr=not json), time.monotonic()
     try:
         with display(quiet=quiet or json) as stages:
-            done = run(graph, method, output, k=k, queries=pages, processes=threads, progress=stages)
+            done = run(graph, method, output, k=k, queries=pages, filters=kept, processes=threads, progress=stages)
     except KeyboardInterrupt:
         complain("interrupted; the parts that are ready are kept, the same command goes on from there")
         raise typer.Exit(INTERRUPTED) from None

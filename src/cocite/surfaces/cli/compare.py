@@ -9,6 +9,7 @@ import typer
 
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.failures import NOTHING, complain
+from cocite.surfaces.cli.related import nothing
 from cocite.surfaces.cli.terminal import Cell, Screen
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def compare(
     else:
         show(screen, found)
     if k and not any(len(answers) for answers in found.by_method.values()):
-        complain(f"{', '.join(urls)} is known, but no method finds anything related: see its links with cocite links")
+        complain(nothing(web.graph, asked.texts, asked.seeds, chosen))
         raise typer.Exit(NOTHING)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cocite import __version__
+from cocite.answers import DEFAULT_METHOD
 from cocite.errors import BadStore
 from cocite.surfaces.cli.prepare import helper
 from cocite.surfaces.cli.terminal import Cell, Screen, count, seconds
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from cocite.web import Web
 
 WELL_KNOWN = ["nytimes.com", "postgresql.org", "bmw.com", "louvre.fr"]
-METHOD, MOST = "proximity", 5
+MOST = 5
 
 
 def demo(
@@ -131,7 +132,7 @@ def show(screen: Screen, web: Web, url: str) -> None:
 
     graph = web.graph
     asked = question(graph, [url])
-    answers = ask(web, asked, method(METHOD), MOST)
+    answers = ask(web, asked, method(DEFAULT_METHOD), MOST)
     page = asked.seeds[0]
     title, address = title_of(graph, page), graph.address(page)
     total = count(int(graph.in_degree[page]), "list")

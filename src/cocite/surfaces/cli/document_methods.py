@@ -1,4 +1,4 @@
-"""docs/methods.md, made from the files of methods and ranks: `python -m cocite.surfaces.cli.document_methods docs/methods.md`."""
+"""docs/methods.md, made from the files themselves: `python -m cocite.surfaces.cli.document_methods docs/methods.md`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ it, is never an answer.
 
 RANKS = """## Ranks
 
-A rank gives every page of a store a value, whatever is asked. It is worked out once, `cocite rank --by hubrank`, straight
-from the encoded links, and kept beside the store until this is changed; `web.rank("hubrank").top(20)` in Python. The
-outcome is the same for any number of threads. Parameters are given as for methods, `--by "hubrank(bias=authorities)"`.
+A rank gives every page of a store a value, whatever is asked. It is worked out once, `cocite rank --by hubrank`,
+straight from the encoded links, and kept beside the store until this is changed; `web.rank("hubrank").top(20)` in
+Python. The outcome is the same for any number of threads. Parameters are given as for methods:
+`--by "hubrank(bias=authorities)"`.
 """
 
 

@@ -60,7 +60,7 @@ def compile_late() -> None:
 
 def ask_about_nothing(web: Any) -> None:
     """A question to an empty store ends in an error, after everything it needs was called."""
-    from cocite.answers.ask import DEFAULT_METHOD
+    from cocite.answers import DEFAULT_METHOD
     from cocite.answers.explain import Explainer
     from cocite.errors import CociteError
     from cocite.methods import method

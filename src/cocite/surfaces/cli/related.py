@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cocite.answers import DEFAULT_METHOD
 from cocite.errors import BadParameter
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.failures import NOTHING, complain
 from cocite.surfaces.cli.terminal import Cell, Screen
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cocite.answers.answer import Answers
+    from cocite.answers.diversify import Filters
+    from cocite.graph.store import Graph
+    from cocite.methods import Method as Chosen
 
 Method = Annotated[
     str,
@@ -29,6 +36,8 @@ PerSite = Annotated[int, typer.Option(metavar="N", help="At most N answers from 
 NotOwnSite = Annotated[bool, typer.Option("--not-own-site", help="No answers from the page's own site.")]
 Lang = Annotated[str, typer.Option(metavar="L", help="Only pages known to be in this language, such as de.")]
 Since = Annotated[str, typer.Option(metavar="DATE", help="Only pages known to be captured on or after this date.")]
+LOOKED_AT = 100_000
+"""Of pages with more links in, it is not asked where these come from."""
 
 
 def related(
@@ -37,7 +46,7 @@ def related(
         typer.Argument(metavar="URL", help="Address of a page, in any spelling; of several, pages related to all."),
     ] = None,
     index: given.Index = Path("web.cocite"),
-    method: Method = "proximity",
+    method: Method = DEFAULT_METHOD,
     k: K = 10,
     unwanted: Annotated[
         list[str] | None,
@@ -52,7 +61,12 @@ def related(
     since: Since = "",
     explain: Annotated[bool, typer.Option("--explain", "-e", help="Show all reasons, not one line of them.")] = False,
     json: given.Json = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values instead.")] = False,
+    csv: Annotated[
+        bool,
+        typer.Option(
+            "--csv", help="Print comma-separated values instead; ' before what a spreadsheet would take for a formula."
+        ),
+    ] = False,
     tsv: Annotated[bool, typer.Option("--tsv", help="Print tab-separated values instead.")] = False,
 ) -> None:
     """Show the pages most related to a page, and why.
@@ -65,7 +79,7 @@ def related(
       cocite related bmw.com -m 'cocitation(unit=site)' --json | jq .answers
     """
     from cocite.answers.ask import ask, check_k, question
-    from cocite.answers.diversify import Filters
+    from cocite.answers.diversify import NO_FILTERS
     from cocite.methods import method as method_of
     from cocite.surfaces.cli.progress import display
     from cocite.web import Web
@@ -73,7 +87,7 @@ def related(
     if json + csv + tsv > 1:
         raise BadParameter("--json, --csv and --tsv: give one of them")
     chosen = method_of(method)
-    kept = Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
+    kept = filters_of(per_site, not_own_site, lang, since)
     check_k(k)
     web = Web(index)
     asked = question(web.graph, [*(urls or []), *(read_addresses(like) if like else [])], unwanted or [])
@@ -90,7 +104,10 @@ def related(
         own = {web.graph.canonical(page).removeprefix("name:") for page in asked.seeds}
         show(screen, answers, explain, [page for page in answers.used if page not in own])
     if not len(answers) and k:
-        complain(nothing(answers, bool(asked.unwanted) or kept != Filters()))
+        if asked.unwanted or kept != NO_FILTERS:
+            complain(unpassed(web.graph, answers, kept))
+        else:
+            complain(nothing(web.graph, asked.texts, asked.seeds, [chosen]))
         raise typer.Exit(NOTHING)
 
 
@@ -103,12 +120,49 @@ def read_addresses(path: Path) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def nothing(answers: Answers, filtered: bool) -> str:
-    """Why there is no answer, and what to try."""
-    names = ", ".join(answers.query)
-    if filtered:
-        return f"nothing related to {names} passes the filters; give fewer of them"
-    return f"{names} is known, but {answers.method} finds nothing related: see its links with cocite links"
+def filters_of(per_site: int, not_own_site: bool, lang: str, since: str) -> Filters:
+    """The filters that were given; what is wrong with one is said of its option."""
+    from cocite.answers.diversify import Filters
+
+    try:
+        return Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
+    except BadParameter as error:
+        name, _, wrong = str(error).partition(" ")
+        raise BadParameter(f"--{name.replace('_', '-')} {wrong}") from error
+
+
+def unpassed(graph: Graph, answers: Answers, kept: Filters) -> str:
+    """Why no answer passes the filters, and what to try."""
+    for wanted, array, what in (
+        (kept.lang, "page.language", "the language of no page: ask without --lang"),
+        (kept.since, "page.captured", "the date of no page: ask without --since"),
+    ):
+        if wanted and not graph.array(array).any():
+            return f"this store knows {what}"
+    return f"nothing related to {', '.join(answers.query)} passes the filters; give fewer of them"
+
+
+def nothing(graph: Graph, texts: Sequence[str], pages: Sequence[int], chosen: Sequence[Chosen]) -> str:
+    """Why methods have no answer, and what to try."""
+    from cocite.parameters import changed, spell
+
+    one = len(texts) == 1
+    known = f"{', '.join(texts)} {'is' if one else 'are'} known"
+    for each in chosen:
+        unit = getattr(each.params, "unit", "none")
+        if unit != "none" and all(cited_at_home(graph, page, unit) for page in pages):
+            call = quote(spell(each.name, {**changed(each.params), "unit": "none"}))
+            return f"{known}, but linked by pages of {'its' if one else 'their'} own {unit} only: try -m {call}"
+    finds = f"{chosen[0].name} finds nothing" if len(chosen) == 1 else "no method finds anything"
+    return f"{known}, but {finds} related: see {'its' if one else 'their'} links with cocite links"
+
+
+def cited_at_home(graph: Graph, page: int, unit: str) -> bool:
+    """Whether other pages link to a page, and all of them are on its own unit."""
+    if not 0 < graph.in_degree[page] <= LOOKED_AT:
+        return False
+    parents, units = graph.links_to(page), graph.units(unit)
+    return bool((parents != page).any() and (units[parents] == units[page]).all())
 
 
 def show(screen: Screen, answers: Answers, explained: bool, instead: list[str]) -> None:
@@ -134,5 +188,7 @@ def show(screen: Screen, answers: Answers, explained: bool, instead: list[str]) 
                 screen.row(Cell(line), indent=5)
     if len(answers):
         took = f"{answers.milliseconds:.1f} ms"
-        facts = ", ".join(f"{name} {value:,.6g}" for name, value in answers.facts.items())
+        facts = ", ".join(
+            f"{name} {value if isinstance(value, str) else f'{value:,.6g}'}" for name, value in answers.facts.items()
+        )
         screen.line((f"{took} by {answers.method}" + (f": {facts}" if facts and explained else ""), "dim"))
