@@ -14,12 +14,14 @@ import psutil
 import pyarrow.parquet as pq
 import pytest
 
+import cocite
 from cocite.answers.ask import Question, ask
 from cocite.answers.batch import PLAN, Done, batch, linked_pages
+from cocite.answers.diversify import Filters
 from cocite.errors import BadParameter, BadStore, CociteError
 from cocite.methods import method
 from cocite.web import Web
-from tests.answers.conftest import PAGES
+from tests.answers.conftest import MANY, PAGES
 from tests.conftest import ROOT
 from tests.graph.webs import make, page
 
@@ -79,6 +81,50 @@ def test_given_pages_once_each_in_their_order(web: Web, place: Path) -> None:
     done = batch(web.graph, "proximity", place / "r.tsv", queries=pages, k=2)
     assert rows_of(place / "r.tsv") == expected(web, "proximity", 2, pages[:2])
     assert done == Done(2, 2, 4, 1, 0)
+
+
+def test_filters(web: Web, place: Path) -> None:
+    pages = [web.graph.find("q.example")]
+    for name, filters in (("a", Filters(per_site=1)), ("b", Filters(lang="de")), ("c", Filters(since="2020-01-01"))):
+        batch(web.graph, "proximity", place / f"{name}.tsv", queries=pages, filters=filters)
+        alone = ask(web, Question(("",), tuple(pages)), method("proximity"), 10, filters)
+        rows = rows_of(place / f"{name}.tsv")
+        assert [row[1:] for row in rows] == [(answer.rank, answer.url, answer.score) for answer in alone]
+        assert 0 < len(rows) < 7
+    batch(web.graph, "proximity", place / "r.parquet", filters=Filters(per_site=1))
+    with pytest.raises(BadParameter, match="holds something else than this batch"):
+        batch(web.graph, "proximity", place / "r.parquet")
+
+
+def test_a_stop_list_that_was_changed_is_another_batch(web: Web, place: Path) -> None:
+    (place / "stop.txt").write_text(MANY[0])
+    call = f'proximity(stop="{place}/stop.txt")'
+    batch(web.graph, call, place / "r.parquet", processes=2, part=5)
+    assert MANY[0] not in [row[2] for row in rows_of(place / "r.parquet") if row[0] != MANY[0]]
+    assert batch(web.graph, call, place / "r.parquet", part=5).kept > 1
+    (place / "stop.txt").write_text(MANY[1])
+    with pytest.raises(BadParameter, match="holds something else than this batch"):
+        batch(web.graph, call, place / "r.parquet", part=5)
+
+
+def test_another_version_is_another_batch(web: Web, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch(web.graph, "proximity", place / "r.parquet")
+    monkeypatch.setattr("cocite.answers.batch.__version__", "0.0.7")
+    with pytest.raises(BadParameter, match="holds something else than this batch"):
+        batch(web.graph, "proximity", place / "r.parquet")
+
+
+def test_from_python(web: Web, place: Path) -> None:
+    store = cocite.open(web.graph.path)
+    done = store.batch(place / "r.tsv", "proximity", 3, pages=["q.example", MANY[0]], per_site=1, alpha=2)
+    found = [store.related(url, k=3, per_site=1, alpha=2) for url in ("q.example", MANY[0])]
+    assert [row[2:] for row in rows_of(place / "r.tsv")] == [(each.url, each.score) for one in found for each in one]
+    assert done.pages == 2
+    assert store.batch(str(place / "all.parquet")).pages == len(linked_pages(web.graph))
+    with pytest.raises(BadParameter, match=r"ends in neither \.parquet nor \.tsv"):
+        store.batch(place / "r.csv")
+    with pytest.raises(BadParameter, match="processes are at least 1, not 0"):
+        store.batch(place / "r2.tsv", processes=0)
 
 
 def test_names_are_written_the_same_for_few_and_for_all(place: Path) -> None:

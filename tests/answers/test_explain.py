@@ -128,6 +128,34 @@ def test_links_of_the_query_page_beyond_the_first_thousands(place: Path) -> None
     assert {"kind": "linked by the query"} in reasons(Web(place / "web.cocite"), q, a, "proximity")
 
 
+def test_copies_far_away_on_long_lists(place: Path) -> None:
+    """On a list of 9,000 links q is the first, a copy of the answer the 5,000th, and the answer the 8,000th."""
+    q, answer, copy = (f"https://{name}.example/" for name in ("q", "answer", "copy"))
+    others = [Link(f"https://other{n}.example/") for n in range(20)]
+    urls = [q, *(f"https://x{n}.example/" for n in range(1, 9000))]
+    urls[5000], urls[8000] = copy, answer
+    blocks = [1 if n < 4000 else 0 for n in range(9000)]
+    far = [Link(url, block=block) for url, block in zip(urls, blocks, strict=True)]
+    together = [Link(url, block=0) for url in urls]
+    pages = [
+        *(Page(url, links=others) for url in (answer, copy)),
+        Page("https://fan.example/", links=[Link(answer)]),
+        Page("https://list1.example/", links=far),
+        Page("https://list2.example/", "Two", links=together[:8001], headings=["All"]),
+    ]
+    make(place / "web.cocite", pages)
+    web = Web(place / "web.cocite")
+    assert web.graph.near_duplicates(web.graph.find(answer)).tolist() == [web.graph.find(copy)]
+    found = reasons(web, q, answer, "cocitation(window=0, merge=true)")
+    assert found[:2] == [
+        {"kind": "cited together", "by": "https://list2.example/", "title": "Two", "block": "All", "distance": 5000,
+         "copy": copy},
+        {"kind": "cited together", "by": "https://list1.example/", "distance": 5000, "copy": copy},
+    ]  # fmt: skip
+    assert found[2] == {"kind": "cited together in all", "count": 2, "of": 2, "voices": 2}
+    assert reasons(web, q, answer, "cocitation(window=0, merge=false)")[0]["distance"] == 8000
+
+
 def test_without_parents_none_is_spoken_of(small: Web) -> None:
     found = reasons(small, "a.example", "c.example", "companion(parents=0)")
     assert found == [{"kind": "linked by the query"}]

@@ -116,6 +116,22 @@ def test_reasons_in_words(reason: Reason, words: str) -> None:
     assert briefly(Answer(1, "u", "", 1.0, (reason,)))
 
 
+def test_what_is_not_independent_is_said_in_brief() -> None:
+    best = Reason(kind="cited together", by="u", title="T", block="H", distance=1)
+    for voices, said in ((4, "4 of 9 pages cite both, such as"), (1, "4 of 9 pages cite both, counted as 1, such as")):
+        counts = Reason(kind="cited together in all", count=4, of=9, voices=voices)
+        assert briefly(Answer(1, "u", "", 1.0, (best, counts))) == f"{said} T under “H”"
+
+
+def test_a_spreadsheet_runs_no_formula_of_a_stranger() -> None:
+    titles = ["=1+1", "+1", "-1", "@SUM(1)", " =1", "'=1", "a=1"]
+    answers = answers_of(*(Answer(1, "-u", title, 1.0) for title in titles))
+    rows = list(csv.reader(io.StringIO(separated(answers, ","))))[1:]
+    assert [row[3] for row in rows] == ["'=1+1", "'+1", "'-1", "'@SUM(1)", "'=1", "'=1", "a=1"]
+    assert rows[0][:3] == ["1", "1", "'-u"]
+    assert [line.split("\t")[3] for line in separated(answers, "\t").splitlines()[1:]] == [t.strip() for t in titles]
+
+
 def test_nothing_to_say() -> None:
     assert briefly(Answer(1, "u", "", 1.0)) == ""
 

@@ -91,4 +91,6 @@ def assert_same_derived(graph: Graph, naive: Naive) -> None:
     stand_ins = naive.representatives()
     for number, name in enumerate(names):
         assert names[graph.representative(number)] == stand_ins.get(name, name)
+        copies = [other for other, stand_in in stand_ins.items() if stand_in == name and other != name]
+        assert sorted(names[copy] for copy in graph.near_duplicates(number)) == sorted(copies)
     assert [names[p] for p in graph.array("near.page")] == [name for name in names if name in stand_ins]

@@ -73,6 +73,7 @@ def read_all(graph: Graph) -> Iterator[str]:
         for name in (
             "links_from", "links_to", "weights_from", "blocks", "canonical", "address", "lead", "site", "title", "text",
             "headings", "anchors", "contexts", "fetched", "status", "captured", "language", "representative",
+            "near_duplicates",
         ):  # fmt: skip
             yield from attempt(name, number)
     for probe in PROBES:

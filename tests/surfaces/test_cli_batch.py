@@ -47,11 +47,19 @@ def test_for_the_pages_of_a_file(store: Path, place: Path) -> None:
     assert "has no address of a page in this store" in ran.err
 
 
+def test_filters(store: Path, place: Path) -> None:
+    ran = run("batch", "-i", store, "-o", place / "r.tsv", "--per-site", "1", "--not-own-site", "--threads", "1")
+    assert ran.code == 0
+    ran = run("batch", "-i", store, "-o", place / "none.tsv", "--since", "2900-01-01", "--threads", "1", "--json")
+    assert json.loads(ran.out)["answers"] == 0
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         (["-o", "r.csv"], "r.csv ends in neither .parquet nor .tsv: give one of them"),
         (["-o", "r.tsv", "-k", "-1"], "k is a whole number from 0 to 100000, not -1"),
+        (["-o", "r.tsv", "--per-site", "-1"], "--per-site is a whole number of at least 0, not -1"),
         (["-o", "r.tsv", "-m", "nonsense"], "there is no method 'nonsense'; there are"),
         (["-o", "r.tsv", "--threads", "0"], "Invalid value for '--threads'"),
         (["-o", "r.tsv", "--queries", "none.txt"], "none.txt: no such file or directory; check the path"),

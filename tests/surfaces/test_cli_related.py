@@ -110,6 +110,8 @@ def test_pages_that_are_not_wanted(store: Path) -> None:
         (["-m", "companion(parents=many)"], "parents is a whole number of at least 0, not 'many'"),
         (["-m", "companion(parents=nan)"], "parents is a whole number of at least 0, not 'nan'"),
         (["-m", "proximity(alpha=nan)"], "alpha is a number from 0 to 100, not 'nan'"),
+        (["-m", "companion(seed=-1)"], "seed is a whole number from 0 to 9223372036854775807, not '-1'"),
+        (["-m", "companion(stop=no.txt)"], "there is no file 'no.txt' of stop pages: check the path"),
         (["-m", "companion(unit=planet)"], "unit is one of site, domain, host, none, not 'planet'"),
         (["-m", "companion(parents="], "'companion(parents=' is no method; write it as companion or"),
         (["-m", "companion(parents=1, parents=2)"], "parents is given twice in"),
@@ -147,6 +149,37 @@ def test_a_known_page_without_answers(store: Path) -> None:
         assert (ran.code, ran.out) == (1, "")
         assert ran.err == f"cocite: nothing related to {NEWS} passes the filters; give fewer of them\n"
     assert run("related", NEWS, "-i", store, "-k", "0").code == 0  # none were wanted
+
+
+def test_why_nothing_is_found(place: Path) -> None:
+    pages = [
+        page("https://list.example/", "https://a.example/", "https://b.example/"),
+        *(page(f"https://own.example/{n}", "https://own.example/", "https://own.example/x") for n in range(3)),
+        page("https://c.example/"),
+        page("https://d.example/"),
+    ]
+    make(place / "web.cocite", pages)
+    for given, message in (
+        (["a.example", "--lang", "de"], "this store knows the language of no page: ask without --lang"),
+        (["a.example", "--since", "2020-01-01"], "this store knows the date of no page: ask without --since"),
+        (["a.example", "--not", "b.example"], "nothing related to a.example passes the filters; give fewer of them"),
+        (
+            ["c.example", "d.example"],
+            "c.example, d.example are known, but proximity finds nothing related: see their links with cocite links",
+        ),
+        (
+            ["own.example", "-m", "companion(parents=9)"],
+            "own.example is known, but linked by pages of its own site only: try -m 'companion(parents=9, unit=none)'",
+        ),
+    ):
+        ran = run("related", *given, "-i", place / "web.cocite")
+        assert (ran.code, ran.out, ran.err) == (1, "", f"cocite: {message}\n")
+    assert run("related", "own.example", "-m", "companion(unit=none)", "-i", place / "web.cocite").code == 0
+
+
+def test_what_did_not_count_is_shown(store: Path) -> None:
+    ran = run("related", NEWS, "-i", store, "--explain", "-m", "proximity(rel=follow, stop=unknown.example)")
+    assert ran.out.splitlines()[-1].endswith("ms by proximity: stop pages 0, links not counted: nofollow")
 
 
 def test_a_shorter_address_is_named(place: Path) -> None:

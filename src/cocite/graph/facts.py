@@ -115,8 +115,9 @@ class Facts(Finding):
             return np.zeros(0, np.uint32)
         representatives, pages = self._near_by_representative
         low, high = (int(np.searchsorted(representatives, np.uint32(page), side)) for side in ("left", "right"))
-        found: NDArray[np.uint32] = pages[low:high]
-        return found[found != page]
+        same = pages[low:high]
+        others: NDArray[np.uint32] = same[same != page]
+        return others
 
     @cached_property
     def _near_by_representative(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

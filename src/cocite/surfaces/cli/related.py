@@ -189,6 +189,7 @@ def show(screen: Screen, answers: Answers, explained: bool, instead: list[str]) 
     if len(answers):
         took = f"{answers.milliseconds:.1f} ms"
         facts = ", ".join(
-            f"{name} {value if isinstance(value, str) else f'{value:,.6g}'}" for name, value in answers.facts.items()
+            f"{name}: {value}" if isinstance(value, str) else f"{name} {value:,.6g}"
+            for name, value in answers.facts.items()
         )
         screen.line((f"{took} by {answers.method}" + (f": {facts}" if facts and explained else ""), "dim"))
