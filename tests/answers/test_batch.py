@@ -123,8 +123,13 @@ def test_from_python(web: Web, place: Path) -> None:
     assert store.batch(str(place / "all.parquet")).pages == len(linked_pages(web.graph))
     with pytest.raises(BadParameter, match=r"ends in neither \.parquet nor \.tsv"):
         store.batch(place / "r.csv")
-    with pytest.raises(BadParameter, match="processes are at least 1, not 0"):
+    with pytest.raises(BadParameter, match="processes is a whole number from 1 to 256, not 0"):
         store.batch(place / "r2.tsv", processes=0)
+    with pytest.raises(BadParameter, match="an address is a text, not 5"):
+        store.batch(place / "r2.tsv", pages=[5])  # type: ignore[list-item]
+    with pytest.raises(cocite.UnknownPage):
+        store.batch(place / "r2.tsv", pages=["unknown.example"])
+    assert not (place / "r2.tsv").exists()
 
 
 def test_names_are_written_the_same_for_few_and_for_all(place: Path) -> None:

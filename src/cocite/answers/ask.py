@@ -34,16 +34,20 @@ class Question:
     unwanted: tuple[int, ...] = ()
 
 
+def check_address(given: object) -> str:
+    """What is to be an address, if it is a text."""
+    if not isinstance(given, str):
+        raise BadParameter(f"an address is a text, not {given!r:.100}")
+    return given
+
+
 def question(graph: Graph, urls: Sequence[str], unwanted: Sequence[str] = ()) -> Question:
     """Find the pages of a question; raises UnknownPage, BadAddress."""
     if not urls:
         raise BadParameter("no page to ask about: give an address")
     if len(urls) + len(unwanted) > MOST_QUERIES:
         raise BadParameter(f"more than {MOST_QUERIES:,} addresses: ask about fewer at once")
-    for url in (*urls, *unwanted):
-        if not isinstance(url, str):
-            raise BadParameter(f"an address is a text, not {url!r:.100}")
-    seeds, others = (tuple(graph.find(url) for url in each) for each in (urls, unwanted))
+    seeds, others = (tuple(graph.find(check_address(url)) for url in each) for each in (urls, unwanted))
     for url, page in zip(unwanted, others, strict=True):
         if page in seeds:
             raise BadParameter(f"{url!r:.200} is asked about and unwanted at once: leave out one")

@@ -31,12 +31,14 @@ from cocite.graph.all_addresses import mapped_addresses
 from cocite.graph.store import Graph
 from cocite.methods import method as method_of
 from cocite.neighbourhood.view import stop_pages
+from cocite.parameters import Parameter
 
 PART = 20_000
 """Pages of a part: some seconds of work, which is what an interruption may cost."""
 PLAN = "_batch.json"
 """Readers of Parquet folders pass over names that begin with an underscore."""
 UNFINISHED = ".unfinished"
+_PROCESSES = Parameter("processes", int, 1, "processes that share the work", 1, 256, ())
 SCHEMA = pa.schema([("query", pa.string()), ("rank", pa.int32()), ("url", pa.string()), ("score", pa.float64())])
 
 Progress = Callable[[str, int, int | None], None]
@@ -89,8 +91,7 @@ def batch(
     """Answer for pages (all that have links, if none are given), into a folder of Parquet files or one TSV file."""
     if output.suffix not in (".parquet", ".tsv"):
         raise BadParameter(f"{output} ends in neither .parquet nor .tsv: give one of them")
-    if processes is not None and processes < 1:
-        raise BadParameter(f"processes are at least 1, not {processes}")
+    processes = None if processes is None else int(_PROCESSES.check(processes))
     asked = linked_pages(graph) if queries is None else np.array(list(dict.fromkeys(queries)), np.uint32)
     method = method_of(call)
     stop = stop_pages(graph, getattr(method.params, "stop", ()))

@@ -11,7 +11,7 @@ from typing import Any
 from cocite import methods
 from cocite.answers import DEFAULT_METHOD
 from cocite.answers.answer import Answers
-from cocite.answers.ask import ask, question
+from cocite.answers.ask import ask, check_address, question
 from cocite.answers.batch import Done, batch
 from cocite.answers.communities import CommunitiesFound
 from cocite.answers.communities import find as find_communities
@@ -105,7 +105,7 @@ class Store(Web):
         """
         kept = Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
         chosen = str(methods.method(method, parameters))
-        asked = None if pages is None else [self.graph.find(page) for page in _texts(pages)]
+        asked = None if pages is None else [self.graph.find(check_address(page)) for page in _texts(pages)]
         return batch(
             self.graph, chosen, Path(output), k=k, queries=asked, filters=kept, processes=processes, progress=progress
         )

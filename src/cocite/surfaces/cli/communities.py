@@ -47,8 +47,8 @@ def communities(
     \b
     Examples:
       cocite communities password manager
-      cocite communities typography -m 'community(weighted=true, vectors=5)' --no-npea
-      cocite communities --page example.org/list --page example.com --json | jq '.communities[].keywords'
+      cocite communities typography -m 'community(vectors=5)' --no-npea
+      cocite communities --page example.org --page example.com --json
     """
     from dataclasses import replace
 
