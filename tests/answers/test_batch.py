@@ -220,7 +220,7 @@ def test_bad_numbers(web: Web, place: Path, k: Any) -> None:
 # ------------------------------------------------------------------------------------------------------ interruptions
 
 KILLED = """
-import json, os, signal, sys
+import json, os, signal, sys, time
 from multiprocessing import active_children
 from pathlib import Path
 from cocite.answers.batch import batch
@@ -234,6 +234,7 @@ def progress(stage, done, total):
         workers = [process.pid for process in active_children()]
         print(json.dumps(workers), flush=True)
         os.kill(workers[0] if victim == "worker" else os.getpid(), signal.SIGKILL)
+        time.sleep(1)  # else the other worker may have done all before it is noticed
 if __name__ == "__main__":
     batch(Graph(store), "proximity", Path(output), part=1, processes=int(processes), progress=progress)
 """
