@@ -32,7 +32,8 @@ def forget_stale_kernels() -> None:
                 file.unlink(missing_ok=True)
 
 
-forget_stale_kernels()
+if "PYTEST_XDIST_WORKER" not in os.environ:  # once, before the processes that run tests
+    forget_stale_kernels()
 
 # The default run is the same every time; `HYPOTHESIS_PROFILE=thorough` looks further, and elsewhere each time.
 settings.register_profile(

@@ -18,8 +18,8 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "cocite"
 ORDER = (
-    "errors", "parameters", "pages", "sources", "kernels", "graph", "words", "ranks", "web", "neighbourhood",
-    "methods", "answers", "evaluate", "spark", "surfaces", "sample",
+    "errors", "parameters", "registry", "pages", "sources", "kernels", "graph", "words", "ranks", "web",
+    "neighbourhood", "methods", "answers", "evaluate", "spark", "surfaces", "sample",
 )  # fmt: skip
 LAZILY = {("pages", "kernels"), ("sources", "kernels")}
 FRONT_DOOR = "__init__"

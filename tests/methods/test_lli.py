@@ -15,6 +15,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from cocite.methods import lli, method
+from cocite.neighbourhood import spectra
 from cocite.neighbourhood.page_source import Side
 from cocite.sources.records import Page
 from cocite.web import Web
@@ -143,13 +144,13 @@ def test_a_row_of_zeros_is_similar_to_nothing() -> None:
     ],
 )
 def test_the_smallest_k(singular: list[float], epsilon: float, expected: tuple[int, int]) -> None:
-    assert lli.kept(np.array(singular), epsilon) == expected
+    assert spectra.kept(np.array(singular), epsilon) == expected
 
 
 @given(st.lists(st.floats(0.001, 100), min_size=1, max_size=12), st.floats(0, 1), st.floats(0, 1))
 def test_a_larger_epsilon_keeps_as_much_or_more(values: list[float], one: float, other: float) -> None:
     singular = np.array(sorted(values, reverse=True))
-    (few, rank), (many, _) = lli.kept(singular, min(one, other)), lli.kept(singular, max(one, other))
+    (few, rank), (many, _) = spectra.kept(singular, min(one, other)), spectra.kept(singular, max(one, other))
     assert 1 <= few <= many <= rank
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -12,6 +11,7 @@ import numpy as np
 from cocite.answers.ask import MOST_QUERIES, about_store, check_k
 from cocite.answers.naming import title_of
 from cocite.answers.telling import keywords, page_words
+from cocite.answers.timing import stopwatch
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.methods import community as method
@@ -150,7 +150,13 @@ def root_set(web: Web, query: str, urls: Sequence[str], params: Params) -> list[
 
 def find(web: Web, query: str, urls: Sequence[str], params: Params, k: int = 10) -> CommunitiesFound:
     """Communities for words or pages, each with its k best hubs and authorities."""
-    started = time.perf_counter()
+    with stopwatch() as passed:
+        return _find(web, query, urls, params, k, passed)
+
+
+def _find(
+    web: Web, query: str, urls: Sequence[str], params: Params, k: int, passed: Callable[[], float]
+) -> CommunitiesFound:
     root = root_set(web, query, urls, params)
     found = method.communities(web, root, params)
     base, graph, k = found.base, web.graph, check_k(k)
@@ -186,7 +192,7 @@ def find(web: Web, query: str, urls: Sequence[str], params: Params, k: int = 10)
         noise=noise.told(noise.nearest(k)),
         left_out=frozenset(base.edges.pages[~measured.keep].tolist()),
         store=about_store(graph),
-        milliseconds=(time.perf_counter() - started) * 1e3,
+        milliseconds=passed(),
     )
 
 

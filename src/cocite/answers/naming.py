@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
-from cocite.kernels.look_up import find_position
 
 ASKED = 3
 """Parents whose links are looked at: one may say "here" or "link"."""
 LONGEST = 2048
 """Lists of more links are not read for a name."""
-FEW = 256
-"""Links in that are read for a name; a page with more has parents kept ready."""
 REMEMBERED = 64
 """Lists that are kept: answers to one question stand on the same ones."""
 
@@ -37,13 +34,8 @@ class Titles:
         return texts.most_common(1)[0][0] if texts else ""
 
     def _parents(self, page: int) -> list[int]:
-        graph, degree = self._graph, int(self._graph.in_degree[page])
-        if degree <= FEW:
-            parents = graph.links_to(page)
-        else:
-            ready, best = graph.array("best.page"), graph.array("best.parent")
-            row, kept = int(find_position(ready, page)), len(best) // max(1, len(ready))
-            parents = best[row * kept : (row + 1) * kept] if row >= 0 else best[:0]
+        graph, ready = self._graph, self._graph.best_parents(page)
+        parents = graph.links_to(page) if ready is None else ready
         return [int(parent) for parent in parents[graph.out_degree[parents] <= LONGEST][:ASKED]]
 
     def _texts(self, parent: int, page: int) -> list[str]:

@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Iterator
 from html import escape
-from itertools import groupby
 
 from cocite.answers.answer import (
     BEYOND,
@@ -81,10 +80,8 @@ def briefly(answer: Answer) -> str:
 
 
 def lines(answer: Answer) -> Iterator[str]:
-    """Every reason on a line of its own, those of one page after another together."""
-    for _, same in groupby(answer.reasons, key=lambda reason: (reason.kind, reason.query)):
-        for reason in same:
-            yield say(reason)
+    """Every reason on a line of its own."""
+    return map(say, answer.reasons)
 
 
 def text(answers: Answers) -> str:

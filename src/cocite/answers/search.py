@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import time
-
 from cocite.answers.answer import Answer, Answers
 from cocite.answers.ask import about_store, check_k
 from cocite.answers.naming import title_of
+from cocite.answers.timing import stopwatch
 from cocite.graph.store import Graph
 from cocite.words.search import Search
 
 
 def search_for(graph: Graph, index: Search, query: str, k: int = 10) -> Answers:
     """The k pages that suit the words best. `facts` says how many of the words each of them has, of how many."""
-    started = time.perf_counter()
-    found = index.look_for(query, check_k(k))
-    answers = [
-        Answer(rank, graph.address(page), title_of(graph, page), score, (), page)
-        for rank, (page, score) in enumerate(found.hits, 1)
-    ]
+    with stopwatch() as passed:
+        found = index.look_for(query, check_k(k))
+        answers = [
+            Answer(rank, graph.address(page), title_of(graph, page), score, (), page)
+            for rank, (page, score) in enumerate(found.hits, 1)
+        ]
+        took = passed()
     return Answers(
         query=(query,),
         method="search",
@@ -26,6 +26,6 @@ def search_for(graph: Graph, index: Search, query: str, k: int = 10) -> Answers:
         used=(),
         answers=tuple(answers),
         store=about_store(graph),
-        milliseconds=(time.perf_counter() - started) * 1e3,
+        milliseconds=took,
         facts={"had": found.had, "asked": found.asked},
     )

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cocite.errors import BadStore
 from cocite.graph.names import read_keys
 from cocite.graph.store import Graph
 from cocite.pages.key import APART, from_key, shown
@@ -72,4 +71,4 @@ def decode_keys(graph: Graph, first: int, count: int) -> tuple[NDArray[np.uint8]
     try:
         return read_keys((names.words, names.block, names.table, names.shared_table), first, count)
     except ValueError as error:
-        raise BadStore(f"{graph.path} is damaged: run cocite check -i {graph.path}") from error
+        raise graph.damaged() from error

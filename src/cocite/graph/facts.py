@@ -39,7 +39,7 @@ class Facts(Finding):
         """The domain of each page: kept, since it takes memory and time in proportion to the pages."""
         hosts, domains = self.array("page.host"), self.array("host.domain")
         if len(hosts) and int(hosts.max()) >= len(domains):
-            raise self._damaged()
+            raise self.damaged()
         found: NDArray[np.uint32] = domains[hosts]
         found.flags.writeable = False  # as all arrays of a store
         return found
@@ -49,7 +49,7 @@ class Facts(Finding):
         try:
             return Sites().site(self.canonical(page))
         except ValueError as error:
-            raise self._damaged() from error
+            raise self.damaged() from error
 
     def title(self, page: int) -> str:
         """The title of a page, or the empty text."""
@@ -124,6 +124,6 @@ class Facts(Finding):
         """All near-duplicates in the order of what stands for them: sorted once, not looked through for each answer."""
         representatives, pages = self.array("near.representative"), self.array("near.page")
         if len(representatives) != len(pages) or max(representatives.max(), pages.max()) >= self.pages:
-            raise self._damaged()
+            raise self.damaged()
         order = np.argsort(representatives, kind="stable")
         return representatives[order], pages[order]

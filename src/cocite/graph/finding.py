@@ -68,7 +68,7 @@ class Finding(Mapped):
     def _find_key(self, text: bytes) -> int:
         page = int(look_up.find(self.names, np.frombuffer(text, np.uint8), self._buffer()))
         if page < -1:
-            raise self._damaged()
+            raise self.damaged()
         return page
 
     def lead(self, page: int) -> int:
@@ -87,7 +87,7 @@ class Finding(Mapped):
             names.words, names.block, names.table, names.shared_table, self._page(page), buffer
         )
         if length <= 0:
-            raise self._damaged()
+            raise self.damaged()
         return from_key(buffer[:length].tobytes().decode("utf-8", "replace"))
 
     def address(self, page: int) -> str:
@@ -123,7 +123,7 @@ class Finding(Mapped):
             np.frombuffer(bound, np.uint8), self._buffer(),
         )  # fmt: skip
         if at < 0:
-            raise self._damaged()
+            raise self.damaged()
         return int(at)
 
     def nearest(self, address: str, most: int = 5) -> list[str]:

@@ -86,7 +86,7 @@ class Mapped:
         try:
             characters, shared = Code.from_lengths(lengths[:257]), Code.from_lengths(lengths[257:])
         except ValueError as error:
-            raise self._damaged() from error
+            raise self.damaged() from error
         return Names(
             self.array("name.words"),
             self.array("name.block"),
@@ -101,7 +101,7 @@ class Mapped:
         try:
             table = Code.from_lengths(self.array(f"{name}.code")).table
         except ValueError as error:
-            raise self._damaged() from error
+            raise self.damaged() from error
         words, base, offset, degree = (self.array(f"{name}.{part}") for part in ("words", "base", "offset", "degree"))
         return Lists(words, base, offset, degree, table)
 
@@ -135,14 +135,14 @@ class Mapped:
         """The length of a list, if it can be true: memory is taken on its word."""
         degree = int(lists.degree[page])
         if degree > self.links:
-            raise self._damaged()
+            raise self.damaged()
         return degree
 
     def _stored_page(self, name: str, at: int) -> int:
         """A page number out of an array."""
         page = int(self.array(name)[at])
         if page >= self.pages:
-            raise self._damaged()
+            raise self.damaged()
         return page
 
     def _texts(self, name: str) -> Texts:
@@ -162,5 +162,6 @@ class Mapped:
     def _contradiction(self, where: str = "") -> BadStore:
         return BadStore(f"{self.path}: the manifest contradicts itself{where}: build the store again")
 
-    def _damaged(self) -> BadStore:
+    def damaged(self) -> BadStore:
+        """What to raise where lists, names or texts cannot be read."""
         return BadStore(f"{self.path} is damaged: run cocite check -i {self.path}")

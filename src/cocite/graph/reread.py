@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cocite.errors import BadStore
 from cocite.graph.blocks import ALIAS, BY_CANONICAL, NOINDEX, STORED, Links, Records
 from cocite.graph.names import read_keys
 from cocite.graph.spill import LINK_TEXTS, TEXTS, Spill
@@ -26,7 +25,7 @@ def reread(old: Graph, spill: Spill, progress: Callable[[str, int, int | None], 
     try:
         put_all(old, spill, progress)
     except (IndexError, ValueError) as error:  # numbers that point nowhere
-        raise BadStore(f"{old.path} is damaged: run cocite check -i {old.path}") from error
+        raise old.damaged() from error
 
 
 def put_all(old: Graph, spill: Spill, progress: Callable[[str, int, int | None], None]) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from cocite.graph.facts import FETCHED, NOINDEX, Facts
 from cocite.kernels.lists import read_many, read_one
+from cocite.kernels.look_up import find_position
 
 __all__ = ["FETCHED", "NOINDEX", "Graph", "Links"]
 
@@ -41,7 +42,7 @@ class Graph(Facts):
         page, degree = self._page(page), self._degree(self.out, page)
         targets, attributes = np.empty(degree, np.uint32), np.empty(degree, np.uint32)
         if read_one(self.out, page, targets, attributes) != degree:
-            raise self._damaged()
+            raise self.damaged()
         return Links(targets, (attributes & 0xFFFFFF).astype(np.int32) - 1, (attributes >> 24).astype(np.uint8))
 
     def links_to(self, page: int) -> NDArray[np.uint32]:
@@ -49,8 +50,20 @@ class Graph(Facts):
         page, degree = self._page(page), self._degree(self.into, page)
         sources = np.empty(degree, np.uint32)
         if read_one(self.into, page, sources, np.zeros(0, np.uint32)) != degree:
-            raise self._damaged()
+            raise self.damaged()
         return sources
+
+    def best_parents(self, page: int) -> NDArray[np.uint32] | None:
+        """The parents of highest in-degree that are kept ready, best first; None for a page with few: read them all."""
+        ready, best = self.array("best.page"), self.array("best.parent")
+        row = int(find_position(ready, self._page(page))) if len(ready) else -1
+        if row < 0:
+            return None
+        kept = len(best) // len(ready)
+        found: NDArray[np.uint32] = best[row * kept : (row + 1) * kept]
+        if int(found.max(initial=0)) >= self.pages:
+            raise self.damaged()
+        return found
 
     def weights_from(self, page: int) -> NDArray[np.float32]:
         """The probability of each link out of a page."""
@@ -59,7 +72,7 @@ class Graph(Facts):
             return np.ones(degree, np.float32)
         first = self._first_link(page)
         if first + degree > len(weights):
-            raise self._damaged()
+            raise self.damaged()
         return weights[first : first + degree]
 
     def blocks(self, page: int) -> list[tuple[str, NDArray[np.uint32]]]:
@@ -75,11 +88,11 @@ class Graph(Facts):
             count = min(pages_per_step, self.pages - first)
             total = int(degrees[first : first + count].sum(dtype=np.int64))
             if total > self.links:
-                raise self._damaged()
+                raise self.damaged()
             targets, attributes = np.empty(total, np.uint32), np.empty(total, np.uint32)
             starts = np.zeros(count + 1, np.int64)
             if read_many(self.out, first, count, targets, attributes, starts) != count:
-                raise self._damaged()
+                raise self.damaged()
             blocks, flags = (attributes & 0xFFFFFF).astype(np.int32) - 1, (attributes >> 24).astype(np.uint8)
             yield first, starts, Links(targets, blocks, flags)
             first += count

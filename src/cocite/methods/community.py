@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.neighbourhood.clean import representatives
+from cocite.neighbourhood.clean import representatives, sets_with
 from cocite.neighbourhood.gather import Numbered, children_near, chosen_parents
 from cocite.neighbourhood.npea import Elimination, Marks, Measured, ascending, chosen, measure
 from cocite.neighbourhood.scores import LEAST, Scores, six_digits
@@ -73,11 +73,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
         "rounds": done.rounds, "residual": done.residual, "root": int(base.root.sum()), "base": len(base.root),
         "eliminated": len(base.root) - len(rest.pages), "threshold": found.threshold, "k": found.k, "rank": found.rank,
     }  # fmt: skip
-    reached = None
-    if len(base.each) > 1:
-        reached = np.zeros(len(rest.pages), np.int32)
-        for pages in base.each:
-            reached += np.isin(rest.pages, representatives(start.view, pages))
+    reached = sets_with(start.view, rest.pages, base.each) if len(base.each) > 1 else None
     return Scores(rest.pages, done.authorities, start.used, start.never, reached=reached, facts=facts)
 
 

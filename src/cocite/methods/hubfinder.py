@@ -22,7 +22,7 @@ from math import ceil, log10
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadParameter, BadStore
+from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.kernels.extension import extend
 from cocite.neighbourhood.gather import Numbered
@@ -183,7 +183,7 @@ class _Gamma:
             pages, in_links, known.table, known.local, found, origin, before,
         )  # fmt: skip
         if count < 0:
-            raise BadStore(f"{graph.path} is damaged: run cocite check -i {graph.path}")
+            raise graph.damaged()
         return found[before:count].copy(), pages[origin[before:count]]
 
     def add(self, pages: Pages, origin: Pages) -> None:

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from cocite.kernels import counting
 from cocite.neighbourhood.page_source import Limits, Side, gather, weave
 from cocite.neighbourhood.scores import Scores
+from cocite.neighbourhood.spectra import kept
 from cocite.neighbourhood.start import begin
 from cocite.parameters import parameter
 from cocite.web import Web
 
 Matrix = NDArray[np.float64]
-ZERO, TINY = 1e-6, 1e-9
-"""Singular values, and lengths of rows, below these shares of the greatest singular value count as 0."""
+TINY = 1e-9
+"""Lengths of rows below this share of the greatest singular value count as 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +81,3 @@ def times(side: Side, matrix: Matrix) -> Matrix:
     if len(filled):
         sums[filled] = np.add.reduceat(matrix[side.columns], side.starts[filled])
     return sums
-
-
-def kept(singular: Matrix, epsilon: float) -> tuple[int, int]:
-    """(k, rank): the smallest k at which singular values fall by the share epsilon; those beyond the rank are 0."""
-    rank = int(np.count_nonzero(singular > ZERO * singular[0]))
-    values = np.append(singular[:rank], 0.0)
-    falls = (values[:-1] - values[1:]) / values[:-1] >= epsilon - 1e-9
-    return int(np.argmax(falls)) + 1, rank

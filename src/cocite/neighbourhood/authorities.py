@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from cocite.neighbourhood.clean import representatives
+from cocite.neighbourhood.clean import sets_with
 from cocite.neighbourhood.gather import Numbered, Parents
 from cocite.neighbourhood.scores import Scores
 from cocite.neighbourhood.start import begin
@@ -58,10 +56,7 @@ def rank_authorities(
     start, around = begin(web.graph, seeds, switches, together)
     edges = around.edges
     done = iterate(edges, weighted, rounds)
-    reached = None
-    if len(around.each) > 1:
-        reached = np.zeros(len(edges.pages), np.int32)
-        for one in around.each:
-            reached += np.isin(edges.pages, representatives(start.view, one.nodes.pages))
+    sets = [one.nodes.pages for one in around.each]
+    reached = sets_with(start.view, edges.pages, sets) if len(sets) > 1 else None
     facts = {"rounds": done.rounds, "residual": done.residual, "nodes": len(edges.pages), "edges": len(edges.ends)}
     return Scores(edges.pages, done.authorities, start.used, start.never, reached=reached, facts=facts)

@@ -5,6 +5,7 @@ Which pages are near-duplicates is worked out once, when a store is built.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,14 @@ def representatives(view: View, pages: Pages) -> Pages:
     found = np.empty(len(pages), np.uint32)
     others = vicinity.representatives(near, view.graph.array("near.representative"), pages, found)
     return found if others else pages
+
+
+def sets_with(view: View, pages: Pages, sets: Sequence[Pages]) -> NDArray[np.int32]:
+    """In how many sets of pages each page is, near-duplicates counting as one."""
+    found = np.zeros(len(pages), np.int32)
+    for each in sets:
+        found += np.isin(pages, representatives(view, each))
+    return found
 
 
 def merge(view: View, pages: Pages) -> Merged:

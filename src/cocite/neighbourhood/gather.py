@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadStore
 from cocite.kernels import counting, vicinity
 from cocite.kernels.look_up import find_position
 from cocite.neighbourhood.view import NO_PAGES, SEED, Pages, View
@@ -186,4 +185,4 @@ def links_into(view: View, owners: Pages, numbered: Numbered, read: Parents | No
 def sound(view: View, count: int) -> None:
     """A negative count says that a list could not be read."""
     if count < 0:
-        raise BadStore(f"{view.graph.path} is damaged: run cocite check -i {view.graph.path}")
+        raise view.graph.damaged()

@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadStore
 from cocite.kernels import hubs_authorities as loops
 from cocite.kernels import vicinity
 from cocite.neighbourhood.clean import merge
-from cocite.neighbourhood.gather import Numbered, Parents
+from cocite.neighbourhood.gather import Numbered, Parents, sound
 from cocite.neighbourhood.view import NO_PAGES, Pages, View
 
 TOLERANCE = 1e-8
@@ -68,8 +67,7 @@ def edges_among(view: View, nodes: Numbered, read: Parents | None = None) -> Edg
         starts,
         ends,
     )
-    if count < 0:
-        raise BadStore(f"{view.graph.path} is damaged: run cocite check -i {view.graph.path}")
+    sound(view, count)
     merged = merge(view, pages)
     if merged.pages is pages:
         return Edges(pages, unit, units, starts, ends[:count])

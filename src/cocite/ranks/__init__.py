@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +21,8 @@ from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Writer
 from cocite.graph.side import list_sides, read_side, write_side
 from cocite.graph.store import Graph
-from cocite.parameters import Parameter, changed, make, parameter, parameters_of, parse, spell, values_of
+from cocite.parameters import changed, make, parameter, parse, spell, values_of
+from cocite.registry import Registry
 
 Progress = Callable[[str, int, int | None], None]
 """(stage, links read since the last call, links to be read in all as far as can be told)"""
@@ -98,33 +96,15 @@ class Rank:
         return f"rank_{self.name}" + (f"_{hashlib.blake2b(str(self).encode()).hexdigest()[:8]}" if own else "")
 
 
-@dataclass(frozen=True)
-class About:
-    """What a rank file says of itself."""
-
-    name: str
-    summary: str
-    description: str
-    parameters: list[Parameter]
-
-
-def names() -> list[str]:
-    """The names of all ranks."""
-    return sorted(each.name for each in pkgutil.iter_modules(__path__) if not each.name.startswith("_"))
+_registry = Registry(__name__, __path__, "rank", BadParameter)
+names, about = _registry.names, _registry.about
 
 
 def rank(call: str, given: Mapping[str, Any] | None = None) -> Rank:
     """A rank by its name, which may hold parameters: `hubrank(bias=authorities)`; `given` are more of them."""
     name, written = parse(call)
-    module = _module(name)
+    module = _registry.module(name)
     return Rank(name, make(module.Params, name, {**written, **(given or {})}), module.compute)
-
-
-def about(name: str) -> About:
-    """What a rank is and takes."""
-    module = _module(name)
-    summary, _, rest = (module.__doc__ or "").strip().partition("\n\n")
-    return About(name, " ".join(summary.split()), rest.strip("\n"), parameters_of(module.Params))
 
 
 def kept(graph: Graph, call: str) -> Ranked:
@@ -140,12 +120,3 @@ def all_kept(graph: Graph) -> dict[str, bool]:
     """The ranks kept beside a store, and whether each is of this generation."""
     sides = list_sides(graph.path, graph.manifest["id"], "rank_")
     return {str(about.get("rank")): fresh for about, fresh in sides}
-
-
-def _module(name: str) -> Any:
-    known = names()
-    if name not in known:
-        close = get_close_matches(name, known, 1)
-        hint = f" (did you mean {close[0]}?)" if close else ""
-        raise BadParameter(f"there is no rank {name!r}{hint}; there are {', '.join(known)}")
-    return import_module(f"{__name__}.{name}")

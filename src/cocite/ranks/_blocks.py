@@ -51,7 +51,7 @@ class Threads:
 
     def damaged(self) -> BadStore:
         """What to raise when lists cannot be read."""
-        return BadStore(f"{self.graph.path} is damaged: run cocite check -i {self.graph.path}")
+        return self.graph.damaged()
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def rows(graph: Graph, progress: Progress) -> Iterator[tuple[NDArray[np.uint32],
 def sampled(graph: Graph, page: int, targets: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Which links of a page are read: all, but of targets with very many links in, a share, the same every time."""
     if int(targets.max(initial=0)) >= graph.pages:
-        raise graph._damaged()
+        raise graph.damaged()
     every = graph.in_degree[targets] // SAMPLE + 1
     taken: NDArray[np.bool_] = np.uint32((page * 0x9E3779B1 & 0xFFFFFFFF) >> 8) % every == 0
     return taken

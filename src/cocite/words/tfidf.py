@@ -20,14 +20,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cocite.graph.store import Graph
-from cocite.kernels.look_up import find_position
 from cocite.words.search import Search
 from cocite.words.tokens import words_of
 
 MOST_PARENTS = 100
 """Links to a page whose texts are read."""
-FEW = 256
-"""Links in up to which all parents are looked at; a page with more has parents kept ready."""
 LONGEST_LIST = 1 << 16
 """Links of a parent up to which its list is read."""
 AT_LEAST, PER_WORD = 4096, 32
@@ -101,14 +98,8 @@ def anchors_into(graph: Graph, pages: Sequence[int]) -> dict[int, list[str]]:
 
 def parents_of(graph: Graph, page: int) -> Iterable[int]:
     """At most MOST_PARENTS pages that link to a page: of many those that are cited most."""
-    if int(graph.in_degree[page]) <= FEW:
-        parents = graph.links_to(page)
-    else:
-        ready, best = graph.array("best.page"), graph.array("best.parent")
-        row, kept = int(find_position(ready, page)), len(best) // max(1, len(ready))
-        parents = best[row * kept : (row + 1) * kept] if row >= 0 else best[:0]
-    if int(parents.max(initial=0)) >= graph.pages:
-        raise graph._damaged()
+    ready = graph.best_parents(page)
+    parents = graph.links_to(page) if ready is None else ready
     chosen = parents[graph.out_degree[parents] <= LONGEST_LIST].astype(np.int64)
     order = np.argsort(-graph.in_degree[chosen].astype(np.int64), kind="stable")
     return [int(parent) for parent in chosen[order][:MOST_PARENTS]]

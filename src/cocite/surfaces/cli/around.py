@@ -117,13 +117,10 @@ def parents(graph: Graph, page: int, most: int) -> list[int]:
     """The pages that link to a page, those with the most links in first; 0 is no limit."""
     import numpy as np
 
-    ready = graph.array("best.page")
-    at = int(np.searchsorted(ready, np.uint32(page)))
-    if at < len(ready) and ready[at] == page:
-        kept = len(graph.array("best.parent")) // len(ready)
-        if 0 < most <= kept:  # so the list of all parents, which may be long, need not be read
-            best: list[int] = graph.array("best.parent")[at * kept :][:most].tolist()
-            return best
+    ready = graph.best_parents(page)
+    if ready is not None and 0 < most <= len(ready):  # so the list of all parents, which may be long, need not be read
+        best: list[int] = ready[:most].tolist()
+        return best
     found = graph.links_to(page)
     order = np.argsort(-graph.in_degree[found].astype(np.int64), kind="stable")
     chosen: list[int] = found[order][: most or None].tolist()

@@ -111,13 +111,12 @@ def cached_store() -> Path:
 def build_sample(store: Path, compiling: Callable[[], object]) -> tuple[Path, float]:
     """Build the sample; returns where, and the seconds it took."""
     from cocite.graph.build import BuildOptions, build
-    from cocite.sources.markdown import read_markdown
-    from cocite.sources.open_source import Source
+    from cocite.sources.open_source import open_source
     from cocite.sources.records import Report
     from cocite.surfaces.cli.progress import display
 
     pages, report = sample_pages(), Report()
-    source = Source(str(pages), "markdown", 0, report, lambda: read_markdown(pages, report))
+    source = open_source(str(pages), report, kind="markdown")
     with display(compiling=compiling) as stages:
         built = build([source], store, report, BuildOptions(), stages)
     return built.path, built.seconds
