@@ -22,7 +22,7 @@ types: $(VENV)/.installed-dev     ## mypy, strict
 	$(BIN)/mypy
 
 tests: $(VENV)/.installed-dev     ## pytest
-	$(BIN)/pytest
+	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
 bench: $(VENV)/.installed-dev     ## the benchmarks of the store: minutes, and a few GB under bench/data
 	$(BIN)/python -m pip install -q --disable-pip-version-check marisa-trie

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from cocite.answers.answer import Reason
@@ -30,7 +31,9 @@ class Proof:
     """Knows the links that count for one question."""
 
     def __init__(self, graph: Graph, view: View, used: Sequence[int], parents: int) -> None:
-        self.graph, self.view, self.used, self.limit = graph, view, used, parents
+        self.graph, self.view, self.used = graph, view, used
+        self.looked_at = cache(lambda query: view.random_parents(query, parents))
+        self.groups = cache(lambda query: view.groups(self.looked_at(query)))
 
     def prove(self, answer: int, reasons: Sequence[Reason]) -> None:
         """Every reason is true; those of one kind stand best first; the counts come after the evidence."""
@@ -46,7 +49,7 @@ class Proof:
 
     def voices(self, shown: Sequence[Reason], query: int) -> None:
         """Of parents that count as one only one is shown, unless there is no other."""
-        groups = self.view.groups(self.looked_at(query))
+        groups = self.groups(query)
         voice = [next(i for i, each in enumerate(groups) if self.graph.find(reason.by) in each) for reason in shown]
         different = len(set(voice))
         assert len(set(voice[:different])) == different
@@ -70,9 +73,6 @@ class Proof:
         copy = self.graph.find(reason.copy)
         assert copy != answer == self.view.node(copy)
         return copy
-
-    def looked_at(self, query: int) -> list[int]:
-        return self.view.random_parents(query, self.limit)
 
     def cited_together(self, reason: Reason, page: int, query: int) -> None:
         parent = self.graph.find(reason.by)
@@ -99,7 +99,7 @@ class Proof:
         looked, same = self.looked_at(query), self.same(page)
         both = {parent for parent in looked if same & self.view.child_set(parent)}
         assert (reason.count, reason.of) == (len(both), len(looked))
-        assert reason.voices == sum(1 for voice in self.view.groups(looked) if voice & both)
+        assert reason.voices == sum(1 for voice in self.groups(query) if voice & both)
 
     def same(self, page: int) -> set[int]:
         """An answer and the near-duplicates that it stands for."""

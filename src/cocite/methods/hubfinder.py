@@ -171,7 +171,7 @@ class _Gamma:
 
     def extended(self, in_links: int) -> tuple[Pages, Pages]:
         """The pages that the extension of Γ′ adds to Γ, and from where. Pages trimmed before may come again."""
-        graph, pages = self._graph, self._fresh
+        graph, pages, in_links = self._graph, self._fresh, min(in_links, self._graph.pages)
         more = graph.out_degree[pages].sum(dtype=np.int64) + np.minimum(graph.in_degree[pages], in_links).sum(
             dtype=np.int64
         )

@@ -121,6 +121,7 @@ def children_near(view: View, page: int, others: Pages, window: int) -> Pages:
 def best_parents_of(view: View, children: Pages, other_than: int, most: int) -> Pages:
     """Of each child its `most` parents of highest in-degree, without `other_than`; some may be repeated."""
     graph = view.graph
+    most = min(most, graph.pages)
     room = int(np.minimum(graph.in_degree[children], most).sum(dtype=np.int64))
     found, starts = np.empty(room, np.uint32), np.empty(len(children) + 1, np.int64)
     count = vicinity.parents_of_highest_degree(
