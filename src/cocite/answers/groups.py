@@ -7,7 +7,9 @@ chosen by the mean silhouette. Each gets the words that its sections' headings a
 have not.
 
 LLI's own rule for the size of that space (a fall of singular values by half) keeps one dimension or nearly all on real
-lists; here as many are kept as hold four fifths of the sum of squares.
+lists; here every page counts alike, as many dimensions are kept as hold four fifths of the sum of squares, and more
+until half of each page is left: a topic of two pages among a hundred of another one is still a topic. Groups that get
+the same name become one.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.answers.answer import Answer
 from cocite.answers.naming import title_of
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
@@ -31,7 +34,8 @@ from cocite.web import Web
 PARENTS = 200
 PAGE_LEVEL = 0.3
 """What being cited by one page counts, beside being cited in one section of it."""
-ENERGY = 0.8
+ENERGY, HALF = 0.8, 0.5
+"""What the dimensions kept hold: of all rows together, and of every single one."""
 MOST_PAGES = 2000
 MOST_GROUPS = 12
 GENERAL = {
@@ -73,8 +77,23 @@ def group_pages(web: Web, pages: Sequence[int], most: int = MOST_GROUPS) -> list
     found.sort(key=lambda members: (-len(members), members[0]))
     alone = sorted(set(range(len(pages))) - set(placed.tolist()))
     words = [_words(web.graph, [cited[i] for i in members], [pages[i] for i in members]) for members in found]
-    groups = [Group(_telling(words, at), tuple(pages[i] for i in members)) for at, members in enumerate(found)]
+    named: dict[frozenset[str], tuple[tuple[str, ...], list[int]]] = {}
+    for at, members in enumerate(found):
+        keywords = _telling(words, at)
+        named.setdefault(frozenset(keywords), (keywords, []))[1].extend(members)
+    groups = [Group(keywords, tuple(pages[i] for i in sorted(members))) for keywords, members in named.values()]
+    groups.sort(key=lambda group: -len(group.pages))
     return groups + ([Group((), tuple(pages[i] for i in alone))] if alone else [])
+
+
+def group_answers(web: Web, answers: Sequence[Answer], most: int = MOST_GROUPS) -> list[tuple[Group, list[Answer]]]:
+    """Answers put into groups, best first in each; the group of the best answer comes first, the unnamed one last."""
+    of = {answer.page: answer for answer in answers}
+    found = [
+        (group, sorted((of[page] for page in group.pages), key=lambda answer: answer.rank))
+        for group in group_pages(web, list(of), most)
+    ]
+    return sorted(found, key=lambda each: (not each[0].keywords, each[1][0].rank))
 
 
 class _Cited:
@@ -99,12 +118,16 @@ def coordinates(cited: Sequence[_Cited]) -> Matrix:
                 row[shared[column]] = (1.0 if column[1] >= 0 else PAGE_LEVEL) * log(1 + len(cited) / columns[column])
     if not shared:
         return matrix
-    u, singular, _ = np.linalg.svd(matrix, full_matrices=False)
-    share = np.cumsum(singular**2) / np.sum(singular**2)
-    k = int(np.searchsorted(share, ENERGY)) + 1
-    rows = u[:, :k] * singular[:k]
+    u, singular, _ = np.linalg.svd(_unit(matrix), full_matrices=False)
+    kept = np.cumsum((u * singular) ** 2, axis=1)  # of each row, by so many dimensions
+    enough = (kept.sum(axis=0) >= ENERGY * kept[:, -1].sum()) & (kept >= HALF * kept[:, -1:]).all(axis=0)
+    k = int(enough.argmax()) + 1
+    return _unit(u[:, :k] * singular[:k])
+
+
+def _unit(rows: Matrix) -> Matrix:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.where(lengths > 1e-9 * singular[0], rows / np.maximum(lengths, 1e-300), 0.0)
+    return np.where(lengths > 1e-9, rows / np.maximum(lengths, 1e-300), 0.0)
 
 
 def cluster(rows: Matrix, most: int) -> NDArray[np.int64]:
@@ -140,22 +163,25 @@ def silhouette(distance: Matrix, labels: NDArray[np.int64]) -> float:
 
 
 def _words(graph: Graph, cited: Sequence[_Cited], pages: Sequence[int]) -> Counter[str]:
-    """How many pages of a group have a word in a heading they stand under, or in their title."""
+    """How often a word stands in headings under which pages of a group are cited, or in titles: their own, or above."""
     found: Counter[str] = Counter()
     for each, page in zip(cited, pages, strict=True):
-        texts = [title_of(graph, page)]
+        texts = {(-1, title_of(graph, page))}
         for parent, block in each.sections:
             headings = graph.headings(parent)
-            texts.append(headings[block] if block < len(headings) else "")
-        found.update({word.lower() for text in texts for word in _WORD.findall(text)} - GENERAL)
+            texts |= {(parent, headings[block] if block < len(headings) else ""), (parent, graph.title(parent))}
+        for _, text in texts:
+            found.update({word.lower() for word in _WORD.findall(text)} - GENERAL)
     return found
 
 
 def _telling(words: Sequence[Counter[str]], at: int) -> tuple[str, ...]:
-    """The words that most pages of a group have, and few other groups."""
-    groups = Counter(word for each in words for word in each)
+    """The words that a group has more often than its size would have it, and often."""
+    everywhere: Counter[str] = sum(words, Counter())
+    share = words[at].total() / max(1, everywhere.total())
 
     def weight(word: str) -> float:
-        return words[at][word] * log(1 + len(words) / groups[word])
+        count = words[at][word]
+        return count * log(1 + count / (everywhere[word] * share))
 
     return tuple(sorted(words[at], key=lambda word: (-weight(word), word))[:KEYWORDS])

@@ -17,6 +17,7 @@ from cocite.answers.communities import CommunitiesFound
 from cocite.answers.communities import find as find_communities
 from cocite.answers.compare import Comparison, compare
 from cocite.answers.diversify import Filters
+from cocite.answers.groups import MOST_GROUPS, group_pages
 from cocite.answers.search import search_for
 from cocite.answers.top_pages import TopPage, top_pages
 from cocite.errors import BadParameter
@@ -141,6 +142,11 @@ class Store(Web):
         if criterion is not None:
             chosen = methods.Method(chosen.name, chosen.params, partial(hubfinder_relate, criterion=criterion))
         return ask(self, asked, chosen, k, explained=explain)
+
+    def cluster(self, pages: Sequence[str], most: int = MOST_GROUPS) -> list[tuple[tuple[str, ...], list[str]]]:
+        """Pages put into groups: the keywords of each, and the addresses of its pages."""
+        found = group_pages(self, [self.graph.find(check_address(page)) for page in _texts(pages)], most)
+        return [(group.keywords, [self.graph.address(page) for page in group.pages]) for group in found]
 
     def compare(self, page: str | Sequence[str], methods_: Sequence[str] = (), k: int = 10) -> Comparison:
         """Several methods (all, if none is named) on the same question, side by side."""

@@ -12,13 +12,14 @@ from cocite.answers import DEFAULT_METHOD
 from cocite.errors import BadParameter
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.failures import NOTHING, complain
-from cocite.surfaces.cli.terminal import Cell, Screen
+from cocite.surfaces.cli.terminal import Cell, Screen, count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cocite.answers.answer import Answers
+    from cocite.answers.answer import Answer, Answers
     from cocite.answers.diversify import Filters
+    from cocite.answers.groups import Group
     from cocite.graph.store import Graph
     from cocite.methods import Method as Chosen
 
@@ -59,6 +60,9 @@ def related(
     not_own_site: NotOwnSite = False,
     lang: Lang = "",
     since: Since = "",
+    group: Annotated[
+        bool, typer.Option("--group", help="Put the answers into groups, named by keywords; see cocite cluster.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", "-e", help="Show all reasons, not one line of them.")] = False,
     json: given.Json = False,
     csv: Annotated[
@@ -77,15 +81,19 @@ def related(
     Examples:
       cocite related nytimes.com lemonde.fr -m companion -k 20 --explain
       cocite related bmw.com -m 'cocitation(unit=site)' --json | jq .answers
+      cocite related python.org -k 30 --group
     """
     from cocite.answers.ask import ask, check_k, question
     from cocite.answers.diversify import NO_FILTERS
+    from cocite.answers.groups import group_answers
     from cocite.methods import method as method_of
     from cocite.surfaces.cli.progress import display
     from cocite.web import Web
 
     if json + csv + tsv > 1:
         raise BadParameter("--json, --csv and --tsv: give one of them")
+    if group and (csv or tsv):
+        raise BadParameter("--group has no table: leave out --csv and --tsv, or give --json")
     chosen = method_of(method)
     kept = filters_of(per_site, not_own_site, lang, since)
     check_k(k)
@@ -93,16 +101,22 @@ def related(
     asked = question(web.graph, [*(urls or []), *(read_addresses(like) if like else [])], unwanted or [])
     with display(quiet=json):
         answers = ask(web, asked, chosen, k, kept)
+        groups = group_answers(web, answers) if group else None
     screen = Screen()
     if json:
-        screen.json(answers.to_dict())
+        found = answers.to_dict()
+        if groups is not None:
+            found["groups"] = [
+                {"keywords": list(named.keywords), "ranks": [each.rank for each in some]} for named, some in groups
+            ]
+        screen.json(found)
     elif csv or tsv:
         from cocite.answers.present import separated
 
         typer.echo(separated(answers, "\t" if tsv else ","), nl=False)
     else:
         own = {web.graph.canonical(page).removeprefix("name:") for page in asked.seeds}
-        show(screen, answers, explain, [page for page in answers.used if page not in own])
+        show(screen, answers, explain, [page for page in answers.used if page not in own], groups)
     if not len(answers) and k:
         if asked.unwanted or kept != NO_FILTERS:
             complain(unpassed(web.graph, answers, kept))
@@ -165,27 +179,25 @@ def cited_at_home(graph: Graph, page: int, unit: str) -> bool:
     return bool((parents != page).any() and (units[parents] == units[page]).all())
 
 
-def show(screen: Screen, answers: Answers, explained: bool, instead: list[str]) -> None:
+def show(
+    screen: Screen,
+    answers: Answers,
+    explained: bool,
+    instead: list[str],
+    groups: Sequence[tuple[Group, Sequence[Answer]]] | None = None,
+) -> None:
     """For people; `instead` are shorter addresses that were asked."""
-    from cocite.answers.present import briefly, lines
-
     if instead:
         why = " (too little is known of the page itself)"
         screen.line(("asked instead: ", "yellow"), ", ".join(instead), (why, "dim"))
     wide = max((len(f"{answer.score:.6g}") for answer in answers), default=0)
-    for answer in answers:
-        score = Cell(f"{answer.score:.6g}", wide, "dim", True)
-        rank = Cell(str(answer.rank), 3, "dim", True)
-        if screen.live:
-            title = answer.title or answer.url
-            url = Cell(answer.url if answer.title else "", style="cyan")
-            screen.row(rank, Cell(title, min(len(title), int(screen.width * 0.5)), "bold"), url)
-            for line in list(lines(answer)) if explained else [briefly(answer)]:
-                screen.row(Cell(line, style="dim"), indent=5)
-        else:
-            screen.row(rank, score, Cell(answer.url), Cell(answer.title), Cell("" if explained else briefly(answer)))
-            for line in lines(answer) if explained else ():
-                screen.row(Cell(line), indent=5)
+    if groups is None:
+        for answer in answers:
+            show_answer(screen, answer, explained, wide)
+    for group, some in groups or ():
+        screen.line((group.name, "bold green"), (f"  {count(len(some), 'page')}", "dim"))
+        for answer in some:
+            show_answer(screen, answer, explained, wide)
     if len(answers):
         took = f"{answers.milliseconds:.1f} ms"
         facts = ", ".join(
@@ -193,3 +205,21 @@ def show(screen: Screen, answers: Answers, explained: bool, instead: list[str]) 
             for name, value in answers.facts.items()
         )
         screen.line((f"{took} by {answers.method}" + (f": {facts}" if facts and explained else ""), "dim"))
+
+
+def show_answer(screen: Screen, answer: Answer, explained: bool, wide: int) -> None:
+    """One answer with its reasons; its score is `wide` characters wide at most."""
+    from cocite.answers.present import briefly, lines
+
+    rank = Cell(str(answer.rank), 3, "dim", True)
+    if screen.live:
+        title = answer.title or answer.url
+        url = Cell(answer.url if answer.title else "", style="cyan")
+        screen.row(rank, Cell(title, min(len(title), int(screen.width * 0.5)), "bold"), url)
+        for line in list(lines(answer)) if explained else [briefly(answer)]:
+            screen.row(Cell(line, style="dim"), indent=5)
+    else:
+        score = Cell(f"{answer.score:.6g}", wide, "dim", True)
+        screen.row(rank, score, Cell(answer.url), Cell(answer.title), Cell("" if explained else briefly(answer)))
+        for line in lines(answer) if explained else ():
+            screen.row(Cell(line), indent=5)

@@ -1,0 +1,70 @@
+"""`cocite cluster` and `cocite related --group`: named groups, for people and machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cocite.sources.records import Link, Page
+from tests.graph.webs import make
+from tests.surfaces.conftest import run
+
+CARS, PAPERS = ["https://bmw.example/", "https://audi.example/", "https://fiat.example/"], [
+    "https://times.example/", "https://monde.example/", "https://pais.example/"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def lists(fast_root: Path) -> Path:
+    """Three lists of cars and newspapers."""
+    path = fast_root / "lists" / "web.cocite"
+    path.parent.mkdir()
+    make(
+        path,
+        [
+            Page(
+                f"https://list{n}.example/",
+                links=[Link(each, block=0) for each in CARS] + [Link(each, block=1) for each in PAPERS],
+                headings=["Cars", "Newspapers"],
+            )
+            for n in range(3)
+        ],
+    )
+    return path
+
+
+def test_cluster(lists: Path, tmp_path: Path) -> None:
+    listed = tmp_path / "pages.txt"
+    listed.write_text("\n".join(["# mine", *PAPERS]))
+    ran = run("cluster", *CARS, "--file", listed, "-i", lists)
+    assert ran.code == 0, ran.err
+    assert [line for line in ran.out.splitlines() if not line.startswith(" ")] == [
+        "cars  3 pages", "newspapers  3 pages"
+    ]  # fmt: skip
+    found = json.loads(run("cluster", *CARS, *PAPERS, "-i", lists, "--json").out)
+    assert [(each["keywords"], [page["url"] for page in each["pages"]]) for each in found["groups"]] == [
+        (["cars"], CARS), (["newspapers"], PAPERS),
+    ]  # fmt: skip
+
+
+def test_cluster_refuses(lists: Path) -> None:
+    ran = run("cluster", "-i", lists)
+    assert (ran.code, ran.err) == (2, "cocite: no pages to group: give addresses, or --file FILE\n")
+    ran = run("cluster", CARS[0], "https://nowhere.example/", "-i", lists)
+    assert ran.code == 3
+    assert "is not in this store" in ran.err
+
+
+def test_related_in_groups(lists: Path) -> None:
+    ran = run("related", CARS[0], "-i", lists, "--group")
+    assert ran.code == 0, ran.err
+    heads = [line for line in ran.out.splitlines() if line.endswith("pages")]
+    assert heads == ["cars  2 pages", "newspapers  3 pages"]
+    found = json.loads(run("related", CARS[0], "-i", lists, "--group", "--json").out)
+    assert [(each["keywords"], each["ranks"]) for each in found["groups"]] == [
+        (["cars"], [1, 2]), (["newspapers"], [3, 4, 5]),
+    ]  # fmt: skip
+    assert "groups" not in json.loads(run("related", CARS[0], "-i", lists, "--json").out)
+    ran = run("related", CARS[0], "-i", lists, "--group", "--csv")
+    assert (ran.code, ran.err) == (2, "cocite: --group has no table: leave out --csv and --tsv, or give --json\n")
