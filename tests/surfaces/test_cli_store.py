@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,18 @@ def test_check_finds_a_flipped_byte_and_names_the_repair(own: Path, name: str) -
     found = json.loads(run("check", "-i", own, "-q", "--json").out)
     assert found["whole"] is False
     assert len(found["faults"]) == 1
+
+
+def test_the_repair_of_side_data_leaves_the_store_alone(own: Path) -> None:
+    assert run("rank", "-i", own, "--by", "pagerank", "-q").code == 0
+    values = next((own / "side").glob("rank_pagerank-*/values.bin"))
+    raw = values.read_bytes()
+    values.write_bytes(bytes([raw[0] ^ 1]) + raw[1:])
+    ran = run("check", "-i", own, "-q")
+    assert ran.code == 2
+    assert ran.err.endswith(f"repair it with: rm -r {own}/side/rank_pagerank.json {own}/side/rank_pagerank-*\n")
+    subprocess.run(ran.err.partition("repair it with: ")[2], shell=True, check=True)
+    assert run("check", "-i", own, "-q").code == 0
 
 
 def test_the_repair_reads_sources_as_they_were_read(place: Path) -> None:

@@ -21,6 +21,7 @@ from cocite.graph.arrays import PER_BASE, TEXTS
 from cocite.graph.derive import derive
 from cocite.graph.generation import Writer, map_array, read_current
 from cocite.graph.huffman import LONGEST
+from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
 from cocite.kernels import name_codec
 from cocite.kernels.checking import check_direction, check_look_up, check_names, count_targets
@@ -92,6 +93,7 @@ def check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -
     yield from faults
     yield from names.result()
     yield from check_references(graph)
+    yield from (Fault(*fault) for fault in faults_of_sides(graph))
     if not faults:  # else nothing can be computed from the links
         yield from check_derived(graph, progress)
     for name in TEXTS:

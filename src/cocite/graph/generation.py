@@ -32,6 +32,12 @@ OURS = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+|side")
 ALIGNMENT = 8
 
 
+def file_digest(file: Path) -> str:
+    """The checksum of a file."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
 def digest(data: bytes) -> str:
     """The checksum used throughout a store."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()

@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +22,14 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.generation import Writer, digest, map_array, sync_folder, write_synced
+from cocite.graph.generation import Writer, digest, file_digest, map_array, sync_folder, write_synced
 
 if TYPE_CHECKING:
     from cocite.graph.mapped import Mapped
 
 FOLDER = "side"
+Files = dict[str, list[Any]]
+"""Files that are no arrays: the size and the checksum of each."""
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -39,6 +41,7 @@ class Side:
     folder: Path
     about: dict[str, Any]  # what its maker noted
     arrays: dict[str, dict[str, Any]]
+    files: Files
 
     def array(self, name: str) -> NDArray[Any]:
         """One of its arrays, mapped."""
@@ -46,11 +49,37 @@ class Side:
             raise BadStore(f"{self.folder} has no array {name}: it is damaged; make it again")
         return map_array(self.folder / f"{name}.bin", self.arrays[name])
 
+    def whole(self, most: int | None = None) -> bool:
+        """Whether its other files are as they were written: sizes always, contents unless there are more bytes than
+        `most`."""
+        if any((self.folder / name).stat().st_size != size for name, (size, _) in self.files.items()):
+            return False
+        if most is not None and sum(size for size, _ in self.files.values()) > most:
+            return True
+        return all(file_digest(self.folder / name) == expected for name, (_, expected) in self.files.items())
 
-def write_side(graph: Mapped, name: str, about: dict[str, Any], make: Callable[[Path, Writer], None]) -> None:
+    def faults(self) -> Iterator[str]:
+        """What is wrong with any of its bytes."""
+        for name, entry in self.arrays.items():
+            try:
+                self.array(name)
+            except BadStore as error:
+                yield str(error)
+                continue
+            if file_digest(self.folder / f"{name}.bin") != entry["digest"]:
+                yield f"the bytes of {self.folder / name}.bin do not match their checksum"
+        try:
+            if not self.whole():
+                yield f"the bytes of {self.folder} do not match their checksums"
+        except OSError as error:
+            yield f"{error.filename} cannot be read ({error.strerror})"
+
+
+def write_side(graph: Mapped, name: str, about: dict[str, Any], make: Callable[[Path, Writer], None]) -> Files:
     """Have side data made into a new folder, then put it in the place of what was there under this name.
 
-    `make` gets the folder, for files of its own, and a Writer for arrays. If it fails, nothing has changed.
+    `make` gets the folder, for files of its own, and a Writer for arrays. If it fails, nothing has changed. Returns
+    what is known of the files of its own.
     """
     assert NAME.fullmatch(name), name
     side = graph.path / FOLDER
@@ -61,12 +90,19 @@ def write_side(graph: Mapped, name: str, about: dict[str, Any], make: Callable[[
     try:
         make(folder, writer)
         writer.close()
+        own = {f"{array}.bin" for array in writer.arrays}
+        files = {
+            file.name: [file.stat().st_size, file_digest(file)]
+            for file in sorted(folder.iterdir())
+            if file.name not in own and file.suffix != ".lock"
+        }
         sync_folder(folder)
     except BaseException:
         writer.abandon()
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    text = {"folder": folder.name, "generation": graph.manifest["id"], "about": about, "arrays": writer.arrays}
+    text = {"folder": folder.name, "generation": graph.manifest["id"], "about": about, "arrays": writer.arrays,
+            "files": files}  # fmt: skip
     body = json.dumps(text, sort_keys=True, ensure_ascii=False)
     fresh = side / f".{name}.json.{os.getpid()}"
     write_synced(fresh, json.dumps({"digest": digest(body.encode()), "body": body}).encode())
@@ -75,6 +111,7 @@ def write_side(graph: Mapped, name: str, about: dict[str, Any], make: Callable[[
     for old in side.glob(f"{name}-*"):
         if old != folder and re.fullmatch(rf"{name}-[0-9a-f]{{8}}", old.name):
             shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
+    return files
 
 
 def read_side(graph: Mapped, name: str, again: str) -> Side | None:
@@ -87,6 +124,7 @@ def read_side(graph: Mapped, name: str, again: str) -> Side | None:
     try:
         text = _read(side / f"{name}.json")
         folder, generation, about, arrays = side / text["folder"], text["generation"], text["about"], text["arrays"]
+        files = dict(text["files"])
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -95,7 +133,20 @@ def read_side(graph: Mapped, name: str, again: str) -> Side | None:
         raise BadStore(f"the {name} of {graph.path} was made before the store was changed: make it again with {again}")
     if folder.parent != side or not folder.is_dir():
         raise BadStore(f"{side / name}.json names a folder that is not there: make it again with {again}")
-    return Side(name, folder, about, arrays)
+    return Side(name, folder, about, arrays, files)
+
+
+def faults_of_sides(graph: Mapped) -> Iterator[tuple[str, str]]:
+    """Side data that are damaged, and what is wrong; what is stale is no fault."""
+    for file in sorted((graph.path / FOLDER).glob("*.json")):
+        try:
+            side = read_side(graph, file.stem, "the command that made it") if NAME.fullmatch(file.stem) else None
+        except BadStore as error:
+            if "damaged" in str(error) or "not there" in str(error):
+                yield f"{FOLDER}/{file.stem}", str(error)
+            continue
+        for fault in side.faults() if side else ():
+            yield f"{FOLDER}/{file.stem}", fault
 
 
 def list_sides(store: Path, generation: str, prefix: str) -> list[tuple[dict[str, Any], bool]]:

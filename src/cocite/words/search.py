@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import shutil
 import tempfile
 import time
@@ -120,17 +119,14 @@ def make_index(graph: Graph, progress: Progress, memory: int) -> Indexed:
     started = time.perf_counter()
     if read_current(graph.path)[1]["id"] != graph.manifest["id"]:
         raise BadStore(f"{graph.path} was changed meanwhile by another command: open it again")
-    about: dict[str, Any] = {"version": VERSION, "pages": 0, "files": {}}
+    about: dict[str, Any] = {"version": VERSION, "pages": 0}
 
     def make(folder: Path, _: Writer) -> None:
         with tempfile.TemporaryDirectory(dir=folder, prefix="passing-") as passing:
             about["pages"] = write_index(graph, folder, Path(passing), memory, progress)
-        for file in sorted(folder.iterdir()):
-            if file.suffix != ".lock":
-                about["files"][file.name] = [file.stat().st_size, checksum(file)]
 
-    write_side(graph, NAME, about, make)
-    return Indexed(about["pages"], sum(size for size, _ in about["files"].values()), time.perf_counter() - started)
+    kept = write_side(graph, NAME, about, make)
+    return Indexed(about["pages"], sum(size for size, _ in kept.values()), time.perf_counter() - started)
 
 
 def write_index(graph: Graph, folder: Path, passing: Path, memory: int, progress: Progress) -> int:
@@ -181,24 +177,6 @@ def open_search(graph: Graph) -> Search:
     return Search(graph, kept_side(graph))
 
 
-def checksum(file: Path) -> str:
-    """The checksum of a file, as stores have them."""
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-
-
-def whole(folder: Path, files: dict[str, list[Any]]) -> bool:
-    """Whether the files of an index are as they were written: tantivy trusts them, and may not come to an end.
-
-    Sizes are compared always, contents of an index of up to MOST_CHECKED bytes, which takes less than a second.
-    """
-    if any((folder / name).stat().st_size != size for name, (size, _) in files.items()):
-        return False
-    if sum(size for size, _ in files.values()) > MOST_CHECKED:
-        return True
-    return all(checksum(folder / name) == expected for name, (_, expected) in files.items())
-
-
 class Search:
     """A search index, opened. It can be shared among threads."""
 
@@ -208,7 +186,7 @@ class Search:
         if side.about.get("version") != VERSION:
             raise BadStore(f"the search index of {graph.path} is of another version: make it again with {again}")
         try:
-            if not whole(side.folder, side.about["files"]):
+            if not side.whole(MOST_CHECKED):  # tantivy trusts its files, and may not come to an end
                 raise ValueError("changed")
             index = tantivy.Index.open(str(side.folder))
             index.register_tokenizer("words", analyzer())

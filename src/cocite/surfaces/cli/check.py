@@ -52,7 +52,12 @@ def check(
     screen = Screen()
     if json:
         screen.json(
-            {"store": str(index), "whole": not faults, "faults": faults, "repair": repair(index) if faults else ""}
+            {
+                "store": str(index),
+                "whole": not faults,
+                "faults": faults,
+                "repair": repair(index, faults) if faults else "",
+            }
         )
     elif not faults:
         manifest = read_manifest(index)
@@ -62,7 +67,7 @@ def check(
     else:
         show_faults(screen, index, faults)
     if faults:
-        complain(f"{index} is damaged ({count(len(faults), 'fault')}); repair it with: {repair(index)}")
+        complain(f"{index} is damaged ({count(len(faults), 'fault')}); repair it with: {repair(index, faults)}")
         raise typer.Exit(WRONG)
 
 
@@ -82,15 +87,22 @@ def show_faults(screen: Screen, index: Path, faults: list[str]) -> None:
     if len(faults) > MOST:
         screen.line(f"and {len(faults) - MOST:,} more", indent=2)
     removed = removed_pages(read_manifest(index))
-    if removed:
+    if removed and not all(fault.startswith("side/") for fault in faults):
         screen.line(
             f"note: {count(removed, 'removed page')} will be back after the repair, and must be removed again", indent=2
         )
 
 
-def repair(index: Path) -> str:
-    """The command that makes the store anew from what it was made of, as far as that is known."""
+def repair(index: Path, faults: list[str]) -> str:
+    """The command that makes the store anew from what it was made of, as far as that is known.
+
+    If only ranks, searches and the like are damaged, they are to be removed: they are made again when they are needed.
+    """
     manifest, store = read_manifest(index), shlex.quote(str(index))
+    sides = {fault.partition(": ")[0] for fault in faults}
+    if all(side.startswith("side/") for side in sides):
+        files = [shlex.quote(f"{index}/{side}") + ending for side in sorted(sides) for ending in (".json", "-*")]
+        return f"rm -r {' '.join(files)}"
     # Of a source that was added again the last time counts: later records replace earlier ones.
     sources = list(dict.fromkeys(reversed(sources_of(manifest))))[::-1]
     made = manifest.get("options")

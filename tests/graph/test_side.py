@@ -1,0 +1,85 @@
+"""Side data: kept beside a store, checked with it, never in its way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cocite.errors import BadStore
+from cocite.graph.check import check
+from cocite.graph.generation import Writer
+from cocite.graph.side import read_side, write_side
+from cocite.graph.store import Graph
+from tests.graph.webs import make, page
+
+
+@pytest.fixture
+def graph(place: Path) -> Graph:
+    make(place / "web.cocite", [page("https://a.example/", "https://b.example/")])
+    return Graph(place / "web.cocite")
+
+
+def keep(graph: Graph) -> None:
+    def write(folder: Path, writer: Writer) -> None:
+        writer.append("numbers", np.arange(100, dtype=np.uint32))
+        (folder / "index.dat").write_bytes(b"whatever its maker likes")
+        (folder / "its.lock").touch()
+
+    files = write_side(graph, "thing", {"made": "by hand"}, write)
+    assert list(files) == ["index.dat"]
+    assert files["index.dat"][0] == len(b"whatever its maker likes")
+
+
+def test_kept_and_read_back(graph: Graph) -> None:
+    assert read_side(graph, "thing", "make thing") is None
+    keep(graph)
+    keep(graph)  # the older one goes
+    assert len(list((graph.path / "side").glob("thing-*"))) == 1
+    side = read_side(graph, "thing", "make thing")
+    assert side is not None
+    assert side.about == {"made": "by hand"}
+    assert side.array("numbers").tolist() == list(range(100))
+    assert side.whole()
+    assert check(graph.path) == []
+
+
+def test_check_finds_one_changed_byte_in_any_file(graph: Graph) -> None:
+    keep(graph)
+    for file in (graph.path / "side").rglob("*.*"):
+        if file.is_dir() or file.suffix == ".lock":
+            continue
+        whole = file.read_bytes()
+        file.write_bytes(whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:])
+        faults = check(graph.path)
+        assert [fault.where for fault in faults] == ["side/thing"], file
+        file.write_bytes(whole[:-1])
+        assert [fault.where for fault in check(graph.path)] == ["side/thing"], file
+        file.unlink()
+        assert len(check(graph.path)) == (0 if file.suffix == ".json" else 1), file  # without it there are no such data
+        file.write_bytes(whole)
+    assert check(graph.path) == []
+
+
+def test_stale_data_are_refused_and_no_fault(graph: Graph) -> None:
+    keep(graph)
+    make(graph.path, [page("https://c.example/", "https://d.example/")])
+    with pytest.raises(BadStore, match="made before the store was changed: make it again with make thing"):
+        read_side(Graph(graph.path), "thing", "make thing")
+    assert check(graph.path) == []
+
+
+def test_a_maker_that_fails_leaves_what_was_there(graph: Graph) -> None:
+    keep(graph)
+
+    def fail(folder: Path, writer: Writer) -> None:
+        writer.append("numbers", np.zeros(3))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_side(graph, "thing", {}, fail)
+    side = read_side(graph, "thing", "make thing")
+    assert side is not None
+    assert len(side.array("numbers")) == 100
+    assert len(list((graph.path / "side").glob("thing-*"))) == 1
