@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 
 from cocite.graph.build import BuildOptions, build
 from cocite.graph.store import Graph
-from cocite.kernels.link_codec import decode_part
-from cocite.kernels.lists import start_of
+from cocite.kernels import link_codec, lists
 from cocite.sources.records import Page, Report
 from tests.graph.compare import assert_same
 from tests.graph.naive import Naive
 from tests.graph.webs import make, page
+from tests.kernels.encoded import callable_
+
+decode_part, start_of = callable_(link_codec.decode_part), callable_(lists.start_of)
 
 LINKS = 1_000_000
 

@@ -1,14 +1,22 @@
-"""Lists of links as a store keeps them, from plain Python lists."""
+"""Lists of links as a store keeps them, from plain Python lists; functions that only kernels call, for Python."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numba import njit
 
 from cocite.graph.arrays import PER_BASE
 from cocite.graph.bit_stream import encode
 from cocite.graph.huffman import Code
 from cocite.kernels import link_codec
 from cocite.kernels.lists import Lists
+
+
+def callable_(inlined: Any) -> Any:
+    """An inlined function, so that Python can call it."""
+    return njit(error_model="numpy")(inlined.py_func)
 
 
 def lists_of(targets: list[list[int]], attributes: list[list[int]] | None = None) -> Lists:

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from cocite.kernels import hashing
 from cocite.kernels.hashing import MISSING
+from tests.kernels.encoded import callable_
 from tests.kernels.test_name_codec import joined
+
+find_fingerprint = callable_(hashing.find_fingerprint)
 
 fingerprints = st.integers(1, 2**64 - 1) | st.sampled_from([1, 2, 2**32, 2**63, 2**64 - 1, 2**64 - 2])
 
@@ -44,7 +47,7 @@ def test_buckets_find_what_is_in_them(known: list[int], bits: int, others: list[
     assert sorted(pages.tolist()) == list(range(len(known)))
     truth = {value: i for i, value in enumerate(known)}
     for value in [*known, *others]:
-        found = hashing.find_fingerprint(array(known), starts.astype(np.uint32), pages, 64 - bits, np.uint64(value))
+        found = find_fingerprint(array(known), starts.astype(np.uint32), pages, 64 - bits, np.uint64(value))
         assert found == truth.get(value, -1)
 
 
@@ -62,7 +65,7 @@ def test_two_pages_with_one_fingerprint_are_noticed() -> None:
 def test_damaged_buckets_stay_in_bounds(starts: list[int], pages: list[int]) -> None:
     known = array([1, 2**62, 2**63, 2**64 - 1])
     for value in known:
-        found = hashing.find_fingerprint(known, np.array(starts, np.uint32), np.array(pages, np.uint32), 62, value)
+        found = find_fingerprint(known, np.array(starts, np.uint32), np.array(pages, np.uint32), 62, value)
         assert -1 <= found < 4
 
 

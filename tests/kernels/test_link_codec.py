@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from cocite.graph.huffman import Code
 from cocite.graph.sort_links import encode
 from cocite.kernels import link_codec
-from cocite.kernels.link_codec import DAMAGED, ESCAPE, SYMBOLS, decode_part
+from cocite.kernels.link_codec import DAMAGED, ESCAPE, SYMBOLS
 from tests.graph.webs import examples
+from tests.kernels.encoded import callable_
+
+bit_length, decode_part = callable_(link_codec.bit_length), callable_(link_codec.decode_part)
 
 NONE = np.zeros(0, np.uint32)
 MOST = 2**32 - 2
@@ -174,7 +177,7 @@ def test_noise_stays_in_bounds(noise: list[int], count: int, pages: int) -> None
 
 @pytest.mark.parametrize("value", [0, 1, 2, 3, 4, 15, 16, 255, 256, 65535, 65536, 2**24 - 1, 2**31, 2**32 - 1])
 def test_bit_length(value: int) -> None:
-    assert link_codec.bit_length(np.int64(value)) == value.bit_length()
+    assert bit_length(np.int64(value)) == value.bit_length()
 
 
 def test_unusable_links_are_not_counted() -> None:

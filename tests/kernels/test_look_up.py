@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.kernels import hashing, look_up
+from tests.kernels.encoded import callable_
 from tests.kernels.test_hashing import array
 from tests.kernels.test_name_codec import Names as Encoded
 from tests.kernels.test_name_codec import key_lists
@@ -29,7 +30,7 @@ def test_keys_are_found(texts: list[bytes], others: list[bytes]) -> None:
 
 
 def test_bucket_bits() -> None:
-    assert [look_up.bucket_bits(starts) for starts in (3, 5, 9, 1025)] == [1, 2, 3, 10]
+    assert [callable_(look_up.bucket_bits)(starts) for starts in (3, 5, 9, 1025)] == [1, 2, 3, 10]
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), unique=True).map(sorted), st.integers(0, 2**32 - 1))

@@ -7,11 +7,12 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.kernels import parents
-from cocite.kernels.link_codec import decode_part
-from cocite.kernels.lists import start_of
+from cocite.kernels import link_codec, parents
+from cocite.kernels import lists as reading
 from tests.graph.webs import examples
-from tests.kernels.encoded import lists_of, turned
+from tests.kernels.encoded import callable_, lists_of, turned
+
+decode_part, start_of = callable_(link_codec.decode_part), callable_(reading.start_of)
 
 N = 24
 webs = st.lists(st.lists(st.integers(0, N - 1), unique=True, max_size=14), min_size=N, max_size=N).map(

@@ -3,12 +3,58 @@
 Kernels take arrays and numbers and return arrays or numbers. They are compiled at first use (eager signatures would
 reject the read-only arrays of a mapped store), kept on disk, and run without the GIL, so threads scale.
 `NUMBA_BOUNDSCHECK=1` makes every kernel check its indices; one test run uses it.
+
+All loops of a first run take Numba some 20 s of one core. A third of that was saved by not making what nobody calls
+(functions for C, and for Python where only other kernels call) and by not collecting garbage meanwhile.
 """
 
+import gc
+import threading
 from typing import Any
 
-from numba import njit
+import numba
+from numba.core import event
 
-kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
-inline: Any = njit(cache=True, nogil=True, error_model="numpy", inline="never", forceinline=True)
-"""For small functions called from other kernels' inner loops: always inlined by LLVM."""
+_njit: Any = numba.njit  # its types know only some of its options
+kernel: Any = _njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+_inlined: Any = _njit(
+    cache=True, nogil=True, error_model="numpy", inline="never", forceinline=True,
+    no_cfunc_wrapper=True, no_cpython_wrapper=True,
+)  # fmt: skip
+
+
+def inline(function: Any) -> Any:
+    """For small functions called from other kernels' inner loops: always inlined by LLVM, never called from Python.
+
+    Numba would crash on a call from Python, so it does not get to know of one.
+    """
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise TypeError(f"{function.__name__} is inlined into kernels: call one of these")
+
+    made = _inlined(function)
+    made._insert, made._compile_for_args = (lambda *_, **__: None), refuse
+    return made
+
+
+class _NoCollection(event.Listener):
+    """No garbage collection while a loop is compiled or loaded: there is none to speak of, and much to look through."""
+
+    def __init__(self) -> None:
+        self._lock, self._compiling, self._wanted = threading.Lock(), 0, False
+
+    def on_start(self, event: Any) -> None:
+        with self._lock:
+            if self._compiling == 0:
+                self._wanted = gc.isenabled()
+                gc.disable()
+            self._compiling += 1
+
+    def on_end(self, event: Any) -> None:
+        with self._lock:
+            self._compiling -= 1
+            if self._compiling == 0 and self._wanted:
+                gc.enable()
+
+
+event.register("numba:compiler_lock", _NoCollection())
