@@ -47,13 +47,16 @@ def demo(
       cocite demo
       cocite demo python.org lufthansa.com
     """
-    from cocite.surfaces.cli.progress import display
-    from cocite.web import Web
-
     screen = Screen()
     screen.line(("A small web", "bold"), " of link lists, written by hand: papers, databases, cars, museums …")
     with helper() as start:
-        graph = sample_graph(screen, output, start)
+        store = output or cached_store()
+        if not store.exists():
+            start()  # before a second of imports: this is most likely the first run on a machine
+        from cocite.surfaces.cli.progress import display
+        from cocite.web import Web
+
+        graph = sample_graph(screen, store, start)
         web = Web(graph.path)
         with display(quiet=True, compiling=start):
             for url in urls or WELL_KNOWN:
@@ -63,11 +66,10 @@ def demo(
     show_next(screen, graph)
 
 
-def sample_graph(screen: Screen, output: Path | None, compiling: Callable[[], object]) -> Graph:
+def sample_graph(screen: Screen, store: Path, compiling: Callable[[], object]) -> Graph:
     """The sample as a store: the one of the last time if it is there and good, else a new one."""
     from cocite.graph.store import Graph
 
-    store = output or cached_store()
     try:
         graph = Graph(store)
         note = "from the last run"
