@@ -1,6 +1,6 @@
 """NPEA and communities: planted noise, political blogs, twenty queries on the awesome lists.
 
-    python bench/communities.py [--store STORE]
+    python bench/communities.py [--store STORE] [--figures FOLDER]
 
 Needs ../shared. Without --store a store of ../shared/data/awesome is built in a temporary folder. The tables of
 docs/communities.md come from here.
@@ -32,6 +32,7 @@ from cocite.evaluate.noise import (
     pages_of,
     sweep,
 )
+from cocite.evaluate.noise_figure import draw
 from cocite.evaluate.planted import planted
 from cocite.graph.build import BuildOptions
 from cocite.graph.build import build as build_store
@@ -112,8 +113,8 @@ def planted_noise(folder: Path) -> None:
     show("noise planted in a base set of 700 pages, 20 times", head, rows)
 
 
-def table_1(base: Base, labels: Any, title: str) -> None:
-    """The δ sweep, and Tables 4 and 5."""
+def table_1(base: Base, labels: Any, title: str, figure: Path | None = None) -> None:
+    """The δ sweep, Tables 4 and 5, and Fig. 3."""
     rows = [
         (each.delta, each.k, each.npea, f"{each.threshold:.3f}", each.filtered, each.noise, each.suspected,
          f"{each.npfr:.2f}", f"{each.npfp:.2f}", f"{each.spfp:.2f}", f"{each.efp:.2f}")
@@ -122,6 +123,8 @@ def table_1(base: Base, labels: Any, title: str) -> None:
     head = ("δ", "k", "c", "threshold", "filtered", "noise", "suspected", "NPFR", "NPFP", "SPFP", "EFP")
     show(f"Table 1, {title}: {int(labels.noise.sum())} noise pages of {len(base.root)}", head, rows)
     told = falls(base, labels)
+    if figure:
+        figure.write_text(draw(title, told), encoding="utf-8")
     pages = [
         (name, [each for each in told if each.noise == noise]) for name, noise in (("noise", True), ("topic", False))
     ]
@@ -208,25 +211,29 @@ def base_for(web: Web, query: str, params: Params) -> Base:
     return Base(View(web.graph, root, params), [root], params)
 
 
-def by_words(web: Web, query: str) -> None:
+def by_words(web: Web, query: str, figure: Path | None = None) -> None:
     """The paper's experiment with its own labels: noise is what has none of the words.
 
     It needs a word that many more pages have than the root set takes: else all of those are in it.
     """
     base = base_for(web, query, Params(window=0))
-    table_1(base, labels_by_words(base, page_words(web.graph, base.edges), query), f"awesome lists, {query!r}")
+    labels = labels_by_words(base, page_words(web.graph, base.edges), query)
+    table_1(base, labels, f"awesome lists, {query!r}", figure)
 
 
 def main() -> None:
     """Everything."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", type=Path, help="a store of the awesome lists, with its search index")
+    parser.add_argument("--figures", type=Path, help="a folder to draw Fig. 3 into")
     given = parser.parse_args()
+    figures = given.figures
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         planted_noise(folder)
         base, noise = planted_base(folder, 0.2, 1)
-        table_1(base, labels_of(base, np.isin(base.edges.pages, noise)), "planted, density 0.2")
+        table_1(base, labels_of(base, np.isin(base.edges.pages, noise)), "planted, density 0.2",
+                figures and figures / "noise-planted.svg")  # fmt: skip
         blogs(folder)
         store = given.store
         if store is None:
@@ -234,7 +241,7 @@ def main() -> None:
             build([SHARED / "awesome" / "pages.jsonl.gz"], store)
         web = Web(store)
         queries(web, QUERIES)
-        by_words(web, "python")
+        by_words(web, "python", figures and figures / "noise-python.svg")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How much HubFinder explores, and what it loses by it, beside the same extension without trimming.
 
-    python bench/hubs.py STORE [--sets 50] [--pages 1] [--rounds 3] [--by hubrank]
+    python bench/hubs.py STORE [--sets 50] [--pages 20] [--rounds 3] [--by hubrank]
 
 Start sets are random pages that have links. Both ways use the same criterion and number of rounds. "Explored" are pages
 kept, whose links are followed in turn; "met" all that were come upon. "Found" is how many of the fifty best pages of
@@ -27,10 +27,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("store")
     parser.add_argument("--sets", type=int, default=50)
-    parser.add_argument("--pages", type=int, default=1)
+    parser.add_argument("--pages", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--by", default="hubrank")
-    parser.add_argument("--alpha", type=float, default=1.0)
+    parser.add_argument("--alpha", type=float, default=2.0)
     parser.add_argument("--kind", default="hubs")
     options = parser.parse_args()
     web = Web(options.store)

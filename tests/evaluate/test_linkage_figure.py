@@ -8,12 +8,15 @@ from xml.etree import ElementTree
 
 import pytest
 
+from cocite.evaluate.chart import HEAD, HEIGHT, LEFT, RIGHT, ROW, WIDTH
 from cocite.evaluate.latent_linkage import experiment
-from cocite.evaluate.linkage_figure import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, draw
+from cocite.evaluate.linkage_figure import draw
 from cocite.graph.store import Graph
 from tests.evaluate.test_latent_linkage import BLOCKS, U, back_web, forward_web, web_of
 from tests.graph.webs import page
 
+TOP = HEAD + ROW + 18
+BOTTOM = TOP + HEIGHT
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -47,7 +50,7 @@ def test_axes_legend_and_pages_are_named(place: Path) -> None:
     said = texts(draw(experiment(web_of(place, back_web()), U)))
     for text in (
         U, "37 siblings, 6 merged parents, ε = 0.5, k = 6", "bcp, share of merged parents", "dd, drift degree",
-        "sim, similarity by LLI", "value", "siblings, by bcp, then dd", "0.0", "1.0", "P9", "p01.example",
+        "sim, similarity by LLI", "value", "siblings, by bcp, then dd", "0", "1", "P9", "p01.example",
         "p09.example",
     ):  # fmt: skip
         assert text in said, text
@@ -73,7 +76,7 @@ def test_dark_colours_wait_until_they_are_preferred(place: Path) -> None:
         "}"
     )
     classes = set(re.findall(r'class="([\w-]+)"', svg))
-    assert classes == set(re.findall(r"\.([a-z-]+)\{", style.text))
+    assert classes == set(re.findall(r"\.([a-z0-9-]+)\{", style.text))
 
 
 def test_strange_names_stay_text(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

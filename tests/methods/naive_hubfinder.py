@@ -30,7 +30,7 @@ def hubfinder(
     kind: str = "hubs",
     rounds: int = 3,
     in_links: int = 50,
-    alpha: float = 1.0,
+    alpha: float = 2.0,
     filter_degree: bool = True,
     trim: bool = True,
 ) -> tuple[dict[int, float], list[tuple[int, int, int]]]:

@@ -95,7 +95,7 @@ def chain(place: Path) -> Web:
 def test_hubs_need_links_out_the_more_the_further(chain: Web) -> None:
     """At distance 2 a hub needs 4 links: b1 has 4, so all ten pass; 90 / 2 = 45 % of them, 5 rounded up, are kept."""
     start = chain.graph.find("start.example")
-    found = explore(chain, [start], Params(rounds=1, criterion="out_degree"))
+    found = explore(chain, [start], Params(rounds=1, alpha=1, criterion="out_degree"))
     assert [(step.distance, step.found, step.filtered, step.kept) for step in found.steps] == [
         (1, 4, 4, 4),
         (2, 10, 10, 5),

@@ -10,7 +10,7 @@ HubRank for hubs and its authority variant for authorities; the number of links;
 function. When looking for hubs, a new page also needs min(2 + D, 10) links out. At the end pages whose texts are unlike
 those of all start pages can be left out: the cosine of tf-idf vectors of the first 1000 words.
 
-Left open by the paper and decided: σ = 3, α = 1, and D is 2 in the first round.
+Left open by the paper and decided: σ = 3, α = 2, and D is 2 in the first round; see docs/decisions/0032.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Params:
     kind: str = parameter("hubs", "what to look for", choices=("hubs", "authorities"))
     rounds: int = parameter(3, "σ: extensions after the first", least=0, most=5)
     in_links: int = parameter(50, "d: so many pages that link to each page, chosen by hash", least=0)
-    alpha: float = parameter(1.0, "α: how much more distance asks for", least=0, most=1e6)
+    alpha: float = parameter(2.0, "α: how much more distance asks for", least=0, most=1e6)
     criterion: str = parameter("", "what is interesting: a rank, out_degree, in_degree or text (empty: as kind says)")
     filter_degree: bool = parameter(True, "hubs need min(2 + D, 10) links out")
     likeness: float = parameter(0.0, "least cosine of texts with a start page (0: any)", least=0, most=1)
