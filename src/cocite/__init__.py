@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cocite.errors import BadAddress, BadParameter, BadSource, BadStore, CociteError, UnknownMethod, UnknownPage
+from cocite.errors import (
+    BadAddress,
+    BadParameter,
+    BadSource,
+    BadStore,
+    CociteError,
+    UnknownMethod,
+    UnknownPage,
+    UnknownWord,
+)
 
 if TYPE_CHECKING:
     from cocite.surfaces.python import build, open
@@ -23,6 +32,7 @@ __all__ = [
     "CociteError",
     "UnknownMethod",
     "UnknownPage",
+    "UnknownWord",
     "build",
     "open",
 ]

@@ -25,6 +25,14 @@ class UnknownPage(CociteError):
         self.nearest = nearest or []
 
 
+class UnknownWord(CociteError):
+    """No page has this word as a keyword."""
+
+    def __init__(self, message: str, nearest: list[str] | None = None) -> None:
+        super().__init__(message)
+        self.nearest = nearest or []
+
+
 class UnknownMethod(CociteError):
     """No method has this name."""
 

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 from cocite.graph.store import Graph
 
 if TYPE_CHECKING:
+    from cocite.graph.clicks import Clicks
     from cocite.ranks import Ranked
+    from cocite.words.keywords import Keywords
+    from cocite.words.relevance import Relevance
     from cocite.words.search import Search
 
 
@@ -29,6 +32,27 @@ class Web:
         from cocite.words.search import open_search
 
         return open_search(self.graph)
+
+    @cached_property
+    def clicks(self) -> Clicks:
+        """How people went from page to page, perhaps nothing; raises BadStore if that is damaged."""
+        from cocite.graph.clicks import open_clicks
+
+        return open_clicks(self.graph)
+
+    @cached_property
+    def keywords(self) -> Keywords:
+        """The keywords of all pages: those that are kept, else chosen now, and not kept."""
+        from cocite.words.keywords import kept_keywords, make_keywords
+
+        return kept_keywords(self.graph) or make_keywords(self.graph)
+
+    @cached_property
+    def relevance(self) -> Relevance:
+        """How relevant keywords are to each other: as it is kept, else counted now, and not kept."""
+        from cocite.words.kept_relevance import kept_relevance, make_relevance
+
+        return kept_relevance(self.graph, self.keywords) or make_relevance(self.graph, self.keywords)
 
     def rank(self, call: str) -> Ranked:
         """A rank of all pages, such as `hubrank`: the one that is kept, else worked out now, and not kept."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 
+import stopwordsiso
+
 from cocite.graph.store import Graph
+from cocite.words.terms import terms_of
 from cocite.words.tokens import words_of
 
 
@@ -57,3 +60,15 @@ def tf_idf(graph: Graph, pages: list[int], most: int) -> list[dict[str, float]]:
 def cosine(a: dict[str, float], b: dict[str, float]) -> float:
     """Of two vectors of length 1, or without words."""
     return sum(value * b.get(word, 0.0) for word, value in a.items())
+
+
+def keyword_counts(graph: Graph, page: int) -> dict[str, int]:
+    """The words of a page that may be its keywords, and how often each stands in it; of English pages."""
+    stop = {*stopwordsiso.stopwords("en"), *stopwordsiso.stopwords("zh"), "http", "https", "www"}
+    named = [graph.title(page), *graph.headings(page)]
+    linked = [text for anchor, _, heading in links_into(graph, page) for text in (anchor, heading)]
+    for texts in ([*named, graph.text(page)] if graph.text(page) else [], linked, named):
+        words = [word for text in texts for word in terms_of(text[:300] if texts is linked else text)]
+        if counts := {word: words.count(word) for word in words if word not in stop}:
+            return counts
+    return {}

@@ -10,11 +10,16 @@ TOGETHER, TOGETHER_IN_ALL = "cited together", "cited together in all"
 SHARED, SHARED_IN_ALL = "links to the same page", "links to the same pages in all"
 LINKED, LINKS, BEYOND = "linked by the query", "links to the query", "links to a page that links to the query"
 STANDS_FOR, REACHED = "stands for near-duplicates", "reached by links"
+SITES_ALIKE = "sites cited alike"
+KEYWORDS, WORDS_ALIKE = "keywords in common", "keywords alike"
+OUTS_ALIKE, INS_ALIKE = "links to pages alike", "linked by pages alike"
+BY_LINKS, BY_WORDS, BY_USAGE = "links", "words", "usage"
+"""What spoke, where a method hears several kinds of evidence."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reason:
-    """One piece of evidence from the links. Fields that do not belong to its kind are empty."""
+    """One piece of evidence, mostly from the links. Fields that do not belong to its kind are empty."""
 
     kind: str
     by: str = ""  # the page that links to both
@@ -27,7 +32,11 @@ class Reason:
     of: int | None = None  # of how many that were looked at
     voices: int | None = None  # as how many they count: near-duplicates, or pages of one unit, are one voice
     copy: str = ""  # the near-duplicate of the answer for which it holds, if not for the answer itself
-    pages: tuple[str, ...] = ()  # the near-duplicates; or the pages on the way, each linked with the next
+    pages: tuple[str, ...] = ()  # the near-duplicates; or the pages, or sites, on the way, each linked with the next
+    share: float | None = None  # the part of the score that this kind of evidence gave
+    words: tuple[str, ...] = ()  # that both have, of those that tell most of the query page
+    back: int | None = None  # clicks from the answer to the query page, beside `count` the other way
+    together: int | None = None  # times that both were seen in one session, not one from the other
     query: str = ""  # the query page for which it holds, if there are several
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from cocite.answers.answer import Answer, Answers
 from cocite.answers.diversify import NO_FILTERS, Filters, best_answers
 from cocite.answers.explain import Explainer
+from cocite.answers.history import EXPLAINED, NO_HISTORY, History, find_history, relate_history
 from cocite.answers.naming import Titles
 from cocite.answers.timing import stopwatch
 from cocite.errors import BadParameter
@@ -32,6 +33,7 @@ class Question:
     texts: tuple[str, ...]
     seeds: tuple[int, ...]
     unwanted: tuple[int, ...] = ()
+    history: History = NO_HISTORY  # if there is one, its pages are the seeds
 
 
 def check_address(given: object) -> str:
@@ -41,8 +43,15 @@ def check_address(given: object) -> str:
     return given
 
 
-def question(graph: Graph, urls: Sequence[str], unwanted: Sequence[str] = ()) -> Question:
-    """Find the pages of a question; raises UnknownPage, BadAddress."""
+def question(
+    graph: Graph, urls: Sequence[str], unwanted: Sequence[str] = (), history: Sequence[tuple[str, float]] = ()
+) -> Question:
+    """Find the pages of a question; raises UnknownPage, BadAddress. Beside a history, addresses weigh 1 each."""
+    if history:
+        for url in urls:
+            graph.find(check_address(url))
+        read = find_history(graph, [*((url, 1.0) for url in urls), *history])
+        return replace(question(graph, read.texts, unwanted), history=read)
     if not urls:
         raise BadParameter("no page to ask about: give an address")
     if len(urls) + len(unwanted) > MOST_QUERIES:
@@ -69,10 +78,12 @@ def ask(
     with stopwatch() as passed:
         graph, k = web.graph, check_k(k)
         method = replace(method, params=with_stop_pages(graph, method.params))
-        scores = method.relate(web, asked.seeds)
+        history = asked.history
+        scores = relate_history(web, history, method) if history.pages else method.relate(web, asked.seeds)
         far = unwanted_ranks(web, asked.unwanted, method)
         chosen = best_answers(graph, scores, asked.seeds, k, filters, far)
-        explainer = Explainer(web, scores.used, method.params, scores.path) if explained else None
+        explained_by = scores.used[:EXPLAINED] if history.pages else scores.used
+        explainer = Explainer(web, explained_by, method.params, scores.path, scores.evidence) if explained else None
         titles = Titles(graph)
         answers = [
             Answer(

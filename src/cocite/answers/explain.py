@@ -8,7 +8,7 @@ and as how many independent voices they count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cocite.answers.answer import (
     BEYOND,
+    BY_LINKS,
     LINKED,
     LINKS,
     REACHED,
@@ -33,6 +34,7 @@ from cocite.neighbourhood.view import NO_PAGES, Switches, View, stop_pages
 from cocite.web import Web
 
 Path = Callable[[int], Sequence[int]] | None
+Evidence = Callable[[int], Sequence[Mapping[str, Any]]] | None
 BEST = 3
 PARENTS, CHILDREN = 2000, 4096
 """What is looked at, unless the method says otherwise."""
@@ -43,13 +45,16 @@ NAMED = 5
 class Explainer:
     """Gives the reasons for answers to one question."""
 
-    def __init__(self, web: Web, used: Sequence[int], params: Any, path: Path = None) -> None:
+    def __init__(
+        self, web: Web, used: Sequence[int], params: Any, path: Path = None, evidence: Evidence = None
+    ) -> None:
         """`used` are the pages that the method started from, `params` its parameters.
 
         `path` gives the pages through which an answer was reached: all there is to say of one that is further away.
+        `evidence` gives what a method heard beside links: links are a reason where it says that they spoke.
         """
         graph = web.graph
-        self._graph, self._path = graph, path
+        self._graph, self._path, self._evidence = graph, path, evidence
         # A method without these switches puts nothing together.
         switches = params if isinstance(params, Switches) else Switches(merge=False, unit="none")
         self._merge = switches.merge
@@ -60,6 +65,24 @@ class Explainer:
 
     def reasons(self, page: int) -> tuple[Reason, ...]:
         """The reasons for one answer, best first."""
+        said = self._evidence(page) if self._evidence is not None else ()
+        return self._heard(page, said) if said else self._linked(page)
+
+    def _heard(self, page: int, said: Sequence[Mapping[str, Any]]) -> tuple[Reason, ...]:
+        """What spoke, in its order; the links themselves before the word that they did."""
+        found: list[Reason] = []
+        spoke = False
+        for each in said:
+            about = {name: value for name, value in each.items() if name != "page"}
+            query = self._graph.address(each["page"]) if len(self._around) > 1 else ""
+            if each["kind"] == BY_LINKS and not spoke:
+                spoke = True
+                found += self._linked(page)
+            found.append(Reason(**about, query=query))
+        return tuple(found)
+
+    def _linked(self, page: int) -> tuple[Reason, ...]:
+        """Reasons from the links."""
         most = max(1, BEST // max(1, len(self._around)))
         subject = Subject(page, self._graph.near_duplicates(page) if self._merge else NO_PAGES)
         found = [_reasons(around, subject, most) for around in self._around]

@@ -9,19 +9,29 @@ from html import escape
 
 from cocite.answers.answer import (
     BEYOND,
+    BY_LINKS,
+    BY_USAGE,
+    BY_WORDS,
+    INS_ALIKE,
+    KEYWORDS,
     LINKED,
     LINKS,
+    OUTS_ALIKE,
     REACHED,
     SHARED,
     SHARED_IN_ALL,
+    SITES_ALIKE,
     STANDS_FOR,
     TOGETHER,
     TOGETHER_IN_ALL,
+    WORDS_ALIKE,
     Answer,
     Answers,
     Reason,
 )
 
+WORDS = 8
+"""Words in common that are named."""
 FORMULA = ("=", "+", "-", "@")
 
 
@@ -40,6 +50,12 @@ def say(reason: Reason) -> str:
         return f"counted with {_count(reason.count or 0, 'near-duplicate')}: {named}"
     if reason.kind == REACHED:
         return f"{_count(len(reason.pages) - 1, 'link')} away: {' – '.join(reason.pages[:-1])}"
+    if reason.kind == SITES_ALIKE:
+        return f"its site is cited like the page's: {' – '.join(reason.pages)}{about}"
+    if reason.kind in (BY_LINKS, BY_WORDS, BY_USAGE):
+        return f"{_spoke(reason)}{about}"
+    if reason.kind in (KEYWORDS, WORDS_ALIKE, OUTS_ALIKE, INS_ALIKE):
+        return f"{_alike(reason)}{about}"
     words = {
         SHARED: f"both link to {reason.to}",
         LINKED: "the page links to it",
@@ -47,6 +63,39 @@ def say(reason: Reason) -> str:
         BEYOND: f"it links to {reason.through}, which links to the page",
     }
     return words.get(reason.kind, reason.kind) + about
+
+
+def _spoke(reason: Reason) -> str:
+    """What one of several kinds of evidence said."""
+    part = "under 1 %" if (reason.share or 0) < 0.01 else f"{100 * (reason.share or 0):.0f} %"
+    part += " of its score"
+    if reason.kind == BY_LINKS:
+        return f"links give {part}"
+    if reason.kind == BY_WORDS:
+        named = ", ".join(reason.words[:WORDS]) + (" …" if len(reason.words) > WORDS else "")
+        return f"words give {part}: {reason.count} of {_count(reason.of or 0, 'telling word')}: {named}"
+    went = [f"{reason.count:,} of {_count(reason.of or 0, 'click')} from the page went to it"] if reason.count else []
+    went += [f"{_count(reason.back, 'click')} from it to the page"] if reason.back else []
+    went += [f"both seen in one session {_count(reason.together, 'time')}"] if reason.together else []
+    return f"usage gives {part}: {', '.join(went)}"
+
+
+def _alike(reason: Reason) -> str:
+    """What is alike, of words or of linked pages."""
+    if reason.kind == KEYWORDS:
+        return f"{reason.count} of {_count(reason.of or 0, 'keyword')} in common: {', '.join(reason.words)}"
+    if reason.kind == WORDS_ALIKE:
+        return f"keywords that go together: {', '.join(reason.words)}"
+    one, other = reason.pages
+    if reason.kind == OUTS_ALIKE:
+        return (
+            f"both link to {one}"
+            if one == other
+            else f"it links to {other}, which is like {one}, to which the page does"
+        )
+    return (
+        f"{one} links to both" if one == other else f"{other} links to it, and is like {one}, which links to the page"
+    )
 
 
 def _where(reason: Reason) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from cocite.errors import BadAddress, UnknownPage
 from cocite.graph.build import BuildOptions, Built, Progress, Source, build, no_progress
+from cocite.graph.clicks import renew_clicks
 from cocite.graph.store import Graph
 from cocite.kernels.addresses import fingerprint_of
 from cocite.pages.address import parse_query
@@ -25,7 +26,9 @@ def add(
     progress: Progress = no_progress,
 ) -> Built:
     """More pages into a store. A page that it has already gets the links of its newest capture."""
-    return build(sources, path, report, options, progress, old=Graph(path))
+    built = build(sources, path, report, options, progress, old=Graph(path))
+    renew_clicks(path)
+    return built
 
 
 def remove(
@@ -43,4 +46,6 @@ def remove(
             if graph.get(address) is None and fingerprints[-1] in graph.removed:
                 raise UnknownPage(f"{address[:200]!r} was removed already: leave it out; nothing was changed")
         fingerprints.append(int(graph.fingerprints[graph.find(address)]))
-    return build([], path, Report(), options, progress, old=graph, remove=np.array(fingerprints, np.uint64))
+    built = build([], path, Report(), options, progress, old=graph, remove=np.array(fingerprints, np.uint64))
+    renew_clicks(path)
+    return built

@@ -3,18 +3,20 @@
 web.cocite/side/NAME.json         what it is, of which generation, made how; replaced atomically
 web.cocite/side/NAME-XXXXXXXX/    its files: arrays as in a generation, or whatever its maker writes
 
-It belongs to one generation: after an `add` it is stale, and says so. Nothing of it is needed to open a store.
+It belongs to one generation: after an `add` it is stale, and says so; clicks, which cannot be worked out again, are
+kept by fingerprint and found again. Nothing of it is needed to open a store.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,6 +44,7 @@ class Side:
     about: dict[str, Any]  # what its maker noted
     arrays: dict[str, dict[str, Any]]
     files: Files
+    generation: str  # of which it was made
 
     def array(self, name: str) -> NDArray[Any]:
         """One of its arrays, mapped."""
@@ -114,8 +117,8 @@ def write_side(graph: Mapped, name: str, about: dict[str, Any], make: Callable[[
     return files
 
 
-def read_side(graph: Mapped, name: str, again: str) -> Side | None:
-    """Side data of this generation; None if there is none. Raises BadStore if it is stale or damaged.
+def read_side(graph: Mapped, name: str, again: str, stale: bool = False) -> Side | None:
+    """Side data of this generation; None if there is none. Raises BadStore if it is damaged, or stale, unless `stale`.
 
     `again` is the command that makes it anew.
     """
@@ -129,11 +132,36 @@ def read_side(graph: Mapped, name: str, again: str) -> Side | None:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadStore(f"{side / name}.json is damaged: make it again with {again}") from error
-    if generation != graph.manifest["id"]:
+    if generation != graph.manifest["id"] and not stale:
         raise BadStore(f"the {name} of {graph.path} was made before the store was changed: make it again with {again}")
     if folder.parent != side or not folder.is_dir():
         raise BadStore(f"{side / name}.json names a folder that is not there: make it again with {again}")
-    return Side(name, folder, about, arrays, files)
+    return Side(name, folder, about, arrays, files, generation)
+
+
+@contextmanager
+def only_one(graph: Mapped, name: str, what: str) -> Iterator[None]:
+    """Wait until nobody else makes side data of this name: each removes what is there beside its own."""
+    side = graph.path / FOLDER
+    try:
+        side.mkdir(exist_ok=True)
+        lock = (side / f".{name}.lock").open("a")
+    except OSError as error:
+        why = f"{what} of {graph.path} cannot be written ({error.strerror})"
+        raise BadStore(f"{why}: check its permissions, or copy the store to another place") from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def drop_side(graph: Mapped, name: str, what: str) -> None:
+    """Remove side data, of whatever generation: they may tell of pages that were removed."""
+    side = graph.path / FOLDER
+    if (side / f"{name}.json").exists():
+        with only_one(graph, name, what):
+            (side / f"{name}.json").unlink(missing_ok=True)
+            for old in side.glob(f"{name}-????????"):
+                shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
 
 
 def faults_of_sides(graph: Mapped) -> Iterator[tuple[str, str]]:

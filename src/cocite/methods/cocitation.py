@@ -49,12 +49,14 @@ class Siblings:
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Siblings by the number of chosen parents that they share with the query pages."""
     start, siblings = begin(web.graph, seeds, params, lambda view, pages: gather(view, pages, params))
+    degrees = siblings.degrees.sum(axis=0, dtype=np.float64)
     return Scores(
         siblings.pages.pages,
-        siblings.degrees.sum(axis=0, dtype=np.float64),
+        degrees,
         start.used,
         start.never,
         reached=(siblings.degrees > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None,
+        facts={"siblings": len(degrees), "cocited": int(np.count_nonzero(degrees >= TWICE))},
     )
 
 

@@ -27,6 +27,7 @@ class Scores:
     reached: NDArray[np.int32] | None = None  # how many query pages have to do with each; None: all of them
     facts: Mapping[str, Any] = field(default_factory=dict)
     path: Callable[[int], Sequence[int]] | None = None  # the pages through which an answer was reached, if far
+    evidence: Callable[[int], Sequence[Mapping[str, Any]]] | None = None  # other evidence than links, loudest first
 
     def ranked(self, in_degree: NDArray[np.uint32], first: int = 100) -> Iterator[tuple[int, float]]:
         """(page, score), best first. The first ones cost little, the rest are sorted only when they are asked for.

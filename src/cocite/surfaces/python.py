@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,19 +18,24 @@ from cocite.answers.communities import find as find_communities
 from cocite.answers.compare import Comparison, compare
 from cocite.answers.diversify import Filters
 from cocite.answers.groups import MOST_GROUPS, group_pages
+from cocite.answers.history import entries_of
+from cocite.answers.keywords import KeywordsFound, PageKeywords, keywords_for, keywords_of_page
 from cocite.answers.search import search_for
 from cocite.answers.top_pages import TopPage, top_pages
 from cocite.errors import BadParameter
 from cocite.graph.build import BuildOptions, Built, Progress, no_progress
 from cocite.graph.build import build as build_store
+from cocite.graph.clicks import Kept, add_clicks
 from cocite.graph.maintain import add as add_to_store
 from cocite.graph.store import Graph
 from cocite.methods.hubfinder import Criterion
 from cocite.methods.hubfinder import relate as hubfinder_relate
 from cocite.ranks import Ranked
+from cocite.sources.clicks import read_clicks
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Report
 from cocite.web import Web
+from cocite.words.keywords import Keywords
 from cocite.words.search import Search, kept_side, renew_search
 
 
@@ -40,6 +45,23 @@ class StoreSearch(Search):
     def __call__(self, query: str, k: int = 10) -> Answers:
         """The pages that suit some words best, `web.search("static site generator")`; phrases in double quotes."""
         return search_for(self.graph, self, query, k)
+
+
+@dataclass(frozen=True)
+class StoreKeywords(Keywords):
+    """The keywords of a store; they can be called."""
+
+    web: Web
+
+    def __call__(
+        self, words: str | Sequence[str], k: int = 10, *, alpha: float = 0.5, beta: float = 0.5
+    ) -> KeywordsFound:
+        """Keywords to go on with from some words, `web.keywords("password manager").similar`."""
+        return keywords_for(self.web, _texts(words), k, alpha, beta)
+
+    def of_page(self, page: str) -> PageKeywords:
+        """The keywords of a page, and its main ones: `web.keywords.of_page("nodejs.org").main`."""
+        return keywords_of_page(self.web, check_address(page))
 
 
 @dataclass(frozen=True)
@@ -61,13 +83,19 @@ class Store(Web):
         """The search index, to be called with words."""
         return StoreSearch(self.graph, kept_side(self.graph))
 
+    @cached_property
+    def keywords(self) -> StoreKeywords:
+        """The keywords of all pages, to be called with words: those that are kept, else chosen now, and not kept."""
+        return StoreKeywords(**vars(super().keywords), web=self)
+
     def related(
         self,
-        pages: str | Sequence[str],
+        pages: str | Sequence[str] = (),
         method: str = DEFAULT_METHOD,
         k: int = 10,
         *,
         unwanted: str | Sequence[str] = (),
+        history: Mapping[str, float] | Sequence[str | tuple[str, float]] = (),
         explain: bool = True,
         per_site: int = 0,
         not_own_site: bool = False,
@@ -78,10 +106,11 @@ class Store(Web):
         """The pages most related to one page, or to all of several.
 
         Parameters of the method are given by name, `web.related("nytimes.com", "companion", parents=500)`, or in the
-        method's name, `"companion(parents=500)"`.
+        method's name, `"companion(parents=500)"`. A `history` is pages with weights, as `{"nytimes.com": 3, "bmw.com": 1}`:
+        answers are then related to all of them, to the heavier ones more.
         """
         kept = Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
-        asked = question(self.graph, _texts(pages), _texts(unwanted))
+        asked = question(self.graph, _texts(pages), _texts(unwanted), entries_of(history))
         return ask(self, asked, methods.method(method, parameters), k, kept, explain)
 
     def batch(
@@ -110,6 +139,18 @@ class Store(Web):
         return batch(
             self.graph, chosen, Path(output), k=k, queries=asked, filters=kept, processes=processes, progress=progress
         )
+
+    def add_clicks(
+        self, files: str | Path | Sequence[str | Path], *, kind: str | None = None, anew: bool = False
+    ) -> Kept:
+        """Count click logs into the store, as `cocite clicks` does; `web.clicks` has them then."""
+        paths = [Path(file) for file in ([files] if isinstance(files, str | Path) else files)]
+        report = Report()
+        kept = add_clicks(
+            self.graph, (trail for path in paths for trail in read_clicks(path, report, kind)), report, anew
+        )
+        self.__dict__.pop("clicks", None)
+        return kept
 
     def rank(self, call: str) -> StoreRank:
         """A rank of all pages, `web.rank("hubrank").top(20)`: the one that is kept, else worked out now."""

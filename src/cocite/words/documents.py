@@ -37,6 +37,18 @@ def documents(graph: Graph, folder: Path, memory: int, progress: Progress) -> It
 
     `folder` is for passing use.
     """
+    first, names = 0, list(addresses(graph, 0, min(STEP, graph.pages)))
+    for page, own, said in texts_of_pages(graph, folder, memory, progress, STAGE):
+        if page >= first + len(names):
+            first = page - page % STEP
+            names = list(addresses(graph, first, min(STEP, graph.pages - first)))
+        yield page, document(own, said, names[page - first])
+
+
+def texts_of_pages(
+    graph: Graph, folder: Path, memory: int, progress: Progress, stage: str
+) -> Iterator[tuple[int, dict[str, str], Said]]:
+    """(page, its own texts by column, what links to it say) in page order, of the pages of `documents`."""
     said = Ahead(said_of_pages(graph, folder, memory, progress))
     own = {name: Ahead(items(graph._texts(name))) for name in ("title", "headings", "text")}
     kind = graph.array("page.kind")
@@ -45,12 +57,12 @@ def documents(graph: Graph, folder: Path, memory: int, progress: Progress) -> It
         count = min(STEP, graph.pages - first)
         low, high = np.searchsorted(hidden, [first, first + count])
         skipped = set(hidden[low:high].tolist())
-        for page, address in enumerate(addresses(graph, first, count), first):
+        for page in range(first, first + count):
             found = {name: column.take(page) or "" for name, column in own.items()}
             links = said.take(page) or NOTHING
             if page not in skipped:
-                yield page, document(found, links, address)
-        progress(STAGE, count, graph.pages)
+                yield page, found, links
+        progress(stage, count, graph.pages)
 
 
 def document(own: dict[str, str], said: Said, address: str) -> Document:

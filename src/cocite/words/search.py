@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import tantivy
+from tantivy import Occur, Query
 
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Writer, read_current
-from cocite.graph.side import FOLDER, Side, read_side, write_side
+from cocite.graph.side import FOLDER, Side, drop_side, only_one, read_side, write_side
 from cocite.graph.store import Graph
 from cocite.words.documents import FIELDS, documents, has_texts
 from cocite.words.links_in import Progress
-from cocite.words.query import Clause, clauses_of, query_of
+from cocite.words.query import Clause, anywhere, clauses_of, query_of
 from cocite.words.tokens import analyzer
 
 NAME = "search"
-VERSION = 1
+VERSION = 2
 """Of what is indexed and how; an index of another version is made again."""
 MEMORY = 1 << 30
 """Bytes that making an index may use, roughly."""
@@ -71,7 +71,7 @@ def schema() -> tantivy.Schema:
 
 def build_search(graph: Graph, progress: Progress = no_progress, memory: int = MEMORY) -> Indexed:
     """Make the index of a store, and put it in the place of the one that may be there."""
-    with only_one(graph):
+    with only_one(graph, NAME, "the search index"):
         return make_index(graph, progress, memory)
 
 
@@ -79,7 +79,7 @@ def ready_search(graph: Graph, progress: Progress = no_progress) -> Search:
     """The search index of a store, made if there is none that fits."""
     with suppress(BadStore):
         return open_search(graph)
-    with only_one(graph):
+    with only_one(graph, NAME, "the search index"):
         with suppress(BadStore):
             return open_search(graph)  # another command has made it meanwhile
         make_index(graph, progress, MEMORY)
@@ -87,31 +87,17 @@ def ready_search(graph: Graph, progress: Progress = no_progress) -> Search:
 
 
 def renew_search(path: Path, wanted: bool, progress: Progress = no_progress, memory: int = MEMORY) -> Indexed | None:
-    """After a store was built or changed: its index, if it is wanted and there is any text; else none is left."""
+    """After a store was built or changed: its index, if it is wanted and there is any text; else none is left.
+
+    Keywords and their relevance go too, and are made when they are next needed.
+    """
     graph = Graph(path)
+    for name in ("keywords", "relevance"):
+        drop_side(graph, name, f"the {name}")
     if wanted and has_texts(graph):
         return build_search(graph, progress, memory)
-    if (path / FOLDER).is_dir():
-        with only_one(graph):
-            (path / FOLDER / f"{NAME}.json").unlink(missing_ok=True)
-            for old in (path / FOLDER).glob(f"{NAME}-????????"):
-                shutil.rmtree(old, ignore_errors=True)  # it may tell of pages that were removed
+    drop_side(graph, NAME, "the search index")
     return None
-
-
-@contextmanager
-def only_one(graph: Graph) -> Iterator[None]:
-    """Wait until nobody else makes this index: each removes what is there beside its own."""
-    side = graph.path / FOLDER
-    try:
-        side.mkdir(exist_ok=True)
-        lock = (side / f".{NAME}.lock").open("a")
-    except OSError as error:
-        why = f"the search index of {graph.path} cannot be written ({error.strerror})"
-        raise BadStore(f"{why}: check its permissions, or copy the store to another place") from error
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def make_index(graph: Graph, progress: Progress, memory: int) -> Indexed:
@@ -172,6 +158,11 @@ def kept_side(graph: Graph) -> Side:
     return side
 
 
+def has_search(graph: Graph) -> bool:
+    """Whether there is a search index, which need not fit."""
+    return (graph.path / FOLDER / f"{NAME}.json").exists()
+
+
 def open_search(graph: Graph) -> Search:
     """The search index of a store; raises BadStore if there is none that fits."""
     return Search(graph, kept_side(graph))
@@ -213,6 +204,13 @@ class Search:
         single: list[Clause] = [(word,) for word in dict.fromkeys(word for clause in clauses for word in clause)]
         return Found(self._best(single, 1, k) if single != clauses else [], 0, len(clauses))
 
+    def like(self, words: Mapping[str, float], k: int) -> list[tuple[int, float]]:
+        """(page, score) of the k pages that have most of some words, each by its weight; how popular is no matter."""
+        asked = [
+            (Occur.Should, Query.boost_query(anywhere(self._schema, [(w,)]), weight)) for w, weight in words.items()
+        ]
+        return self._first(Query.boolean_query(asked), k, popular=False) if asked else []
+
     def pages_with(self, word: str) -> int:
         """How many pages have a word, by the field in which most have it."""
         with self._reading():
@@ -224,12 +222,15 @@ class Search:
         return int(self._searcher.num_docs)
 
     def _best(self, clauses: list[Clause], least: int, k: int) -> list[tuple[int, float]]:
+        return self._first(query_of(self._schema, clauses, least), k)
+
+    def _first(self, query: Query, k: int, popular: bool = True) -> list[tuple[int, float]]:
         """The k best pages; equal scores by links in, then by number, which is address."""
         if k < 1 or not self.pages:
             return []
-        query, limit = query_of(self._schema, clauses, least), min(k + 16, self.pages)
+        limit = min(k + 16, self.pages)
         while True:
-            hits = self._hits(query, limit)
+            hits = self._hits(query, limit, popular)
             if len(hits) < limit or limit >= min(self.pages, max(k, MOST_TIES)) or hits[-1][0] < hits[k - 1][0]:
                 break
             limit = min(4 * limit, self.pages)
@@ -237,9 +238,10 @@ class Search:
         hits.sort(key=lambda hit: (-hit[0], -int(degrees[hit[1]]), hit[1]))
         return [(page, float(f"{score:.5e}")) for score, page in hits[:k]]
 
-    def _hits(self, query: tantivy.Query, limit: int) -> list[tuple[float, int]]:
+    def _hits(self, query: Query, limit: int, popular: bool) -> list[tuple[float, int]]:
+        weight = "prior" if popular else None
         with self._reading():
-            found = self._searcher.search(query, limit, count=False, weight_by_field="prior").hits
+            found = self._searcher.search(query, limit, count=False, weight_by_field=weight).hits
             pages = self._searcher.fast_field_values("page", [place for _, place in found])
         if not all(isinstance(page, int) and 0 <= page < self.graph.pages for page in pages):
             raise self._damaged()

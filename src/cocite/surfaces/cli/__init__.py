@@ -16,19 +16,23 @@ from cocite.surfaces.cli import (
     batch,
     build,
     check,
+    clicks,
     cluster,
     communities,
     compare,
     demo,
+    evaluate,
     export,
     hubs,
     info,
+    keywords,
     links,
     methods,
     rank,
     related,
     remove,
     search,
+    study,
 )
 from cocite.surfaces.cli.failures import Commands
 
@@ -42,13 +46,14 @@ app = typer.Typer(
 )
 
 VERBS: list[Callable[..., None]] = [
-    *(demo.demo, build.build, add.add, remove.remove),
-    *(related.related, compare.compare, batch.batch, methods.methods),
-    *(hubs.hubs, communities.communities, cluster.cluster, search.search, rank.rank),
+    *(demo.demo, build.build, add.add, remove.remove, clicks.clicks),
+    *(related.related, compare.compare, batch.batch, methods.methods, evaluate.evaluate),
+    *(hubs.hubs, communities.communities, cluster.cluster, search.search, keywords.keywords, rank.rank),
     *(links.links, info.info, check.check, export.export),
 ]
 for verb in VERBS:
     app.command()(verb)
+app.add_typer(study.study, name="study")
 
 
 def show_version(wanted: bool) -> None:

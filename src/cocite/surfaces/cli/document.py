@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,21 @@ def document() -> str:
     """The whole page."""
     from cocite.surfaces.cli import app
 
-    group: Any = typer.main.get_command(app)
-    commands: dict[str, Any] = group.commands
-    lines = [f"| [`{name}`](#cocite-{name}) | {summary(command)} |" for name, command in commands.items()]
+    commands = dict(commands_of(typer.main.get_command(app)))
+    anchors = {name: f"cocite-{name.replace(' ', '-')}" for name in commands}
+    lines = [f"| [`{name}`](#{anchors[name]}) | {summary(command)} |" for name, command in commands.items()]
     table = "\n".join(["| command | what it does |", "|---|---|", *lines])
     sections = "\n".join(section(name, command) for name, command in commands.items())
     return f"{HEAD}{table}\n\n{sections}\n{TAIL}"
+
+
+def commands_of(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """All commands by name, those of groups with the group's name before."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands_of(command, f"{before}{name} ")
+        else:
+            yield before + name, command
 
 
 def summary(command: Any) -> str:

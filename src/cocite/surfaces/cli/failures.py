@@ -1,6 +1,6 @@
 """How the command line fails: one line on standard error that says what to do, and an exit code.
 
-0 answered · 1 the page is known, but there is nothing to show · 2 wrong use or bad input · 3 unknown page ·
+0 answered · 1 the page is known, but there is nothing to show · 2 wrong use or bad input · 3 unknown page or word ·
 70 a fault of cocite itself · 130 interrupted · 141 the reader of a pipe went away
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from cocite.errors import CociteError, UnknownPage
+from cocite.errors import CociteError, UnknownPage, UnknownWord
 from cocite.surfaces.cli.terminal import clean
 
 NOTHING, WRONG, UNKNOWN, FAULT, INTERRUPTED, PIPE = 1, 2, 3, 70, 130, 141
@@ -50,7 +50,7 @@ def explain(error: BaseException) -> int:
         return PIPE
     if isinstance(error, CociteError):
         complain(str(error))
-        return UNKNOWN if isinstance(error, UnknownPage) else WRONG
+        return UNKNOWN if isinstance(error, UnknownPage | UnknownWord) else WRONG
     if isinstance(error, OSError):
         complain(os_message(error))
         return WRONG

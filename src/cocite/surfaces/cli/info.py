@@ -45,6 +45,8 @@ def info(store: given.Store = None, index: given.Index = Path("web.cocite"), jso
     _, manifest = read_current(index)
     ranks = list_sides(index, manifest["id"], "rank_")
     found = describe(index, manifest) | {"ranks": {str(about.get("rank")): fresh for about, fresh in ranks}}
+    clicked = list_sides(index, manifest["id"], "clicks")
+    found |= {"clicks": clicked[0][0].get("clicks", 0) if clicked else 0}
     screen = Screen()
     if json:
         screen.json(found)
@@ -106,6 +108,8 @@ def show(screen: Screen, found: dict[str, Any]) -> None:
         names = [name for name, good in found["ranks"].items() if good == fresh]
         if names:
             screen.row(Cell(what, style="dim"), Cell(", ".join(names)), indent=2)
+    if found["clicks"]:
+        screen.row(Cell("clicks", 8, "dim"), Cell(f"{found['clicks']:,.6g}", wide, right=True), indent=2)
     screen.blank()
     many = found["links"] >= MANY
     columns = (13, 10, 14, 15) if many else (13, 10)

@@ -27,7 +27,9 @@ def unit(stage: str) -> str:
         return "lists"
     if "parents" in stage:
         return "pages"
-    return next((word for word in ("pages", "names", "texts") if word in stage), "links")
+    if stage.startswith("asking"):
+        return "questions"
+    return next((word for word in ("pages", "names", "texts", "clicks") if word in stage), "links")
 
 
 def amount(stage: str, done: int) -> str:

@@ -56,6 +56,10 @@ def related(
     like: Annotated[
         Path | None, typer.Option(metavar="FILE", help="More pages to be related to: a file of addresses, one a line.")
     ] = None,
+    history: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Pages that were read: address, tab, weight on each line (no weight: 1)."),
+    ] = None,
     per_site: PerSite = 0,
     not_own_site: NotOwnSite = False,
     lang: Lang = "",
@@ -86,6 +90,7 @@ def related(
     from cocite.answers.ask import ask, check_k, question
     from cocite.answers.diversify import NO_FILTERS
     from cocite.answers.groups import group_answers
+    from cocite.answers.history import read_history
     from cocite.methods import method as method_of
     from cocite.surfaces.cli.progress import display
     from cocite.web import Web
@@ -98,7 +103,11 @@ def related(
     kept = filters_of(per_site, not_own_site, lang, since)
     check_k(k)
     web = Web(index)
-    asked = question(web.graph, [*(urls or []), *(read_addresses(like) if like else [])], unwanted or [])
+    urls = [*(urls or []), *(read_addresses(like) if like else [])]
+    asked = question(web.graph, urls, unwanted or [], read_history(history) if history else [])
+    if asked.history.unknown:
+        few = ", ".join(asked.history.unknown[:3])
+        complain(f"not in this store: {count(len(asked.history.unknown), 'page')} of {history}, such as {few}")
     with display(quiet=json):
         answers = ask(web, asked, chosen, k, kept)
         groups = group_answers(web, answers) if group else None

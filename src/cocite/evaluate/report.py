@@ -1,0 +1,94 @@
+"""An evaluation as one HTML page that needs nothing else: tables, and drawings of Figures 1 and 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from cocite.evaluate.chart import STYLES, Curve, chart, even_axis, log_axis
+from cocite.evaluate.evaluation import Evaluation, Table
+
+MOST_POINTS = 300
+STYLE = """
+:root{color-scheme:light dark;--ink:#24292f;--paper:#fff;--line:#d0d7de;--pale:#f6f8fa}
+@media (prefers-color-scheme:dark){:root{--ink:#d7dde4;--paper:#14181d;--line:#3a424b;--pale:#1b2027}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:2rem auto;
+padding:0 1rem}
+table{border-collapse:collapse;margin:.5rem 0 1.5rem;font-variant-numeric:tabular-nums;display:block;overflow-x:auto}
+th,td{border-bottom:1px solid var(--line);padding:.25rem .7rem;text-align:right;white-space:nowrap}
+th:first-child,td:first-child{text-align:left}
+thead th{background:var(--pale)}
+svg{max-width:100%;height:auto;margin:.5rem 0 1.5rem}
+h2{margin-top:2rem}
+"""
+
+
+def page(title: str, notes: Sequence[str], evaluation: Evaluation, in_degree: dict[str, int] | None = None) -> str:
+    """The whole report."""
+    return "\n".join(
+        [
+            '<!doctype html><html lang="en"><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(title)}</title><style>{STYLE}</style>",
+            f"<h1>{escape(title)}</h1>",
+            *(f"<p>{escape(note)}</p>" for note in notes),
+            *_sections(evaluation, in_degree),
+            "</html>\n",
+        ]
+    )
+
+
+def _sections(evaluation: Evaluation, in_degree: dict[str, int] | None) -> Iterator[str]:
+    for group, table in evaluation.table_5().items():
+        yield f"<h2>{escape(group.capitalize())}</h2>"
+        yield table_as_html(table)
+    yield "<h2>Precision at r</h2>"
+    for group, queries in evaluation.groups().items():
+        if queries:
+            yield precision_figure(evaluation, group, queries)
+    if len(evaluation.runs) > 1:
+        yield "<h2>Is the difference luck?</h2>"
+        yield table_as_html(evaluation.table_6())
+        yield "<h2>Answers in common</h2>"
+        yield table_as_html(evaluation.table_7())
+    yield "<h2>Answers and ratings</h2>"
+    yield table_as_html(evaluation.table_3())
+    if any(run.milliseconds for run in evaluation.runs):
+        yield "<h2>What a question takes (medians)</h2>"
+        yield table_as_html(evaluation.table_4(in_degree))
+    if any(evaluation.times(run) for run in evaluation.runs):
+        yield time_figure(evaluation)
+
+
+def table_as_html(table: Table) -> str:
+    """A table."""
+    head, rows = table
+    cells = "".join(f"<th>{escape(str(cell))}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def precision_figure(evaluation: Evaluation, group: str, queries: Sequence[str]) -> str:
+    """Fig. 1 of Dean & Henzinger 1999."""
+    runs = evaluation.runs[: len(STYLES)]
+    curves = [Curve(run.name, evaluation.curve(run, queries)) for run in runs]
+    highest = max((value for curve in curves for _, value in curve.points), default=0.0)
+    r = even_axis("r", 0, evaluation.depth, evaluation.depth if evaluation.depth <= 10 else 5)
+    return chart(f"Precision at r, {group}", f"{len(queries):,} queries", curves, r, even_axis("precision", 0, highest))
+
+
+def time_figure(evaluation: Evaluation) -> str:
+    """Fig. 2 of Dean & Henzinger 1999: time against the size of the neighbourhood."""
+    curves: list[Curve] = []
+    for run in evaluation.runs:
+        points = evaluation.times(run)
+        if points and len(curves) < len(STYLES):
+            curves.append(Curve(run.name, points[:: -(-len(points) // MOST_POINTS)], joined=False))
+    xs, ys = zip(*(point for curve in curves for point in curve.points), strict=True)
+    return chart(
+        "Time against the size of the neighbourhood",
+        "a mark for a question",
+        curves,
+        log_axis("pages in the neighbourhood", min(xs), max(xs)),
+        log_axis("milliseconds", min(ys), max(ys)),
+    )

@@ -1,0 +1,137 @@
+"""cocite study: a blind rating study of methods, as in Dean & Henzinger 1999."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cocite.errors import BadParameter
+from cocite.surfaces.cli import options as given
+from cocite.surfaces.cli.evaluate import as_json, notes_of, show
+from cocite.surfaces.cli.failures import Commands
+from cocite.surfaces.cli.related import read_addresses
+from cocite.surfaces.cli.terminal import Screen, count
+
+study = typer.Typer(cls=Commands, rich_markup_mode=None, help="Have people rate what methods answer, blind.")
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the study.")]
+
+
+@study.command()
+def new(
+    folder: Folder,
+    urls: Annotated[list[str] | None, typer.Argument(metavar="URL", help="Pages to ask about.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", metavar="FILE", help="More of them: a file, one address a line.")
+    ] = None,
+    index: given.Index = Path("web.cocite"),
+    method: Annotated[
+        list[str] | None,
+        typer.Option("--method", "-m", metavar="METHOD", help="A method to study; give two or more."),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", metavar="N", min=1, max=100, help="So many answers of each method.")] = 10,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another number mixes the answers in another way.")] = 1,
+) -> None:
+    """Ask methods, mix their answers, and write what raters need.
+
+    Send rate.html or ratings.csv to the raters, and keep study.json, which says what method gave what.
+
+    \b
+    Examples:
+      cocite study new trial nytimes.com bmw.com -m companion -m cocitation
+      cocite study new trial --file queries.txt -m proximity -m lli -k 5
+    """
+    from cocite import methods
+    from cocite.evaluate.study import new as make
+    from cocite.evaluate.study import write
+    from cocite.surfaces.cli.progress import display
+    from cocite.web import Web
+
+    texts = [*(urls or []), *(read_addresses(file) if file else [])]
+    if not texts:
+        raise BadParameter("no pages to ask about: give addresses, or --file FILE")
+    chosen = [methods.method(name) for name in dict.fromkeys(method or ("companion", "cocitation"))]
+    web = Web(index)
+    pages = [web.graph.find(text) for text in texts]
+    with display():
+        made = make(web, pages, chosen, k, seed)
+    try:
+        write(made, folder)
+    except FileExistsError as error:
+        raise BadParameter(f"{folder} has a study already: name another folder") from error
+    screen = Screen()
+    screen.line((str(folder), "bold"), f"  {count(len(made.items), 'answer')} to {count(len(set(pages)), 'page')}")
+    screen.line("send rate.html (or ratings.csv) to those who rate; then: cocite study report FOLDER RATINGS...")
+
+
+@study.command()
+def rate(folder: Folder) -> None:
+    """Rate the answers here, in the terminal; every answer is kept at once, and the rest can wait.
+
+    \b
+    Examples:
+      cocite study rate trial
+    """
+    from cocite.evaluate.study import RATINGS, read, read_ratings, write_ratings
+    from cocite.sources.records import Report
+
+    found, sheet, screen = read(folder), folder / "ratings.csv", Screen()
+    ratings = read_ratings(sheet, found, Report()) if sheet.exists() else {}
+    left = [item for item in found.items if item.id not in ratings]
+    screen.line(f"{len(ratings)} of {len(found.items)} rated. 1 related, 0 not related, x could not open, q stop")
+    for item in left:
+        screen.blank()
+        screen.line(("to ", "dim"), (item.query_title or item.query, "bold"), f"  {item.query}")
+        screen.line(("is  ", "dim"), (item.title or item.page, "bold"), f"  {item.page}")
+        said = ""
+        while said not in RATINGS:
+            try:
+                said = input("related? 1 / 0 / x / q: ").strip().lower()
+            except EOFError:
+                said = "q"
+            if said == "q":
+                return
+        ratings[item.id] = said
+        write_ratings(found, sheet, ratings)
+
+
+@study.command()
+def report(
+    folder: Folder,
+    ratings: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="RATINGS", help="Sheets that raters sent back. Else the one in the folder."),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a report with figures, one page of HTML.")
+    ] = None,
+    json: given.Json = False,
+) -> None:
+    """The tables of the study: what was answered, precision, significance, overlap.
+
+    \b
+    Examples:
+      cocite study report trial
+      cocite study report trial anna.csv ben.csv --html study.html
+    """
+    from cocite.evaluate.evaluation import Evaluation
+    from cocite.evaluate.report import page
+    from cocite.evaluate.study import judgements_of, read, read_ratings
+    from cocite.sources.records import Report
+
+    known, told = read(folder), Report()
+    raters = [read_ratings(path, known, told) for path in ratings or [folder / "ratings.csv"]]
+    if not any(raters):
+        raise BadParameter("no answer is rated yet: fill in the column rating with 1, 0 or x")
+    unrated = len(known.items) - len({number for rater in raters for number in rater})
+    if unrated:
+        told.skip("answer that nobody rated, counted as wrong", count=unrated)
+    found = Evaluation(judgements_of(known, raters), known.runs, known.depth)
+    degrees = dict(known.in_degree)
+    if html:
+        html.write_text(page(f"Study {folder.name}", notes_of(found, told), found, degrees), "utf-8")
+    if json:
+        Screen().json(as_json(found, told, degrees))
+    else:
+        show(Screen(), found, told, degrees)

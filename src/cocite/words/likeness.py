@@ -1,0 +1,221 @@
+"""How alike pages are by their keywords (Zhao et al., section 4.1), and which pages are worth comparing.
+
+    Sim_s(P1, P2) = (Σ_{w in P1} max_{w' in P2} r_s(w, w') + Σ_{w in P2} max_{w' in P1} r_s(w, w')) / (m + n)
+
+for pages of m and n keywords; 1 for a page and itself, 0 if neither has any. It is exact to 1e-9, words that never meet
+included. Only where to look is a matter of limits: see `Likeness.near`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.kernels.best_matches import (
+    ONE,
+    Known,
+    Scratch,
+    Unmet,
+    as_whole,
+    compare,
+    gather,
+    scratch,
+    strongest,
+    unmet_grid,
+)
+from cocite.kernels.keyword_pairs import Rows
+from cocite.words.relevance import Relevance
+
+Pages = NDArray[np.uint32]
+CACHED = 1 << 24
+"""Numbers of r_s that are remembered; more are worked out anew."""
+LARGEST_TABLE = 1 << 25
+"""Numbers of a table; more pages are compared in parts."""
+FREQUENCIES = 2048
+"""With no more different frequencies, what words that never meet have in common is kept for all pairs of them."""
+
+
+class Likeness:
+    """Sim_s of the pages of one web, with one alpha."""
+
+    def __init__(self, words: Rows, relevance: Relevance, rarity: bool = False, shared: bool = False) -> None:
+        """`words` are the keywords of each page, ascending.
+
+        With `rarity` they count by ln(pages / pages with them). With `shared`, r_s is the share of information that two
+        words have in common, M / √(H(w1) · H(w2)) with H the entropy of a word's presence.
+        """
+        self.words, self.relevance = words, replace(relevance, alpha=0.0) if shared else relevance
+        self.shared = shared
+        share = np.maximum(1, relevance.frequency) / max(1, relevance.pages)
+        self.weights = -np.log(np.minimum(1.0, share)) if rarity else np.zeros(0)
+        self._rows: dict[int, tuple[Pages, NDArray[np.int32]]] = {}
+        self._held = 0
+        self._local = threading.local()
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are, those without keywords included."""
+        return len(self.words.starts) - 1
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many keywords each page has."""
+        return np.diff(self.words.starts)
+
+    @cached_property
+    def unmet(self) -> Unmet:
+        """What words that never meet have in common."""
+        r = self.relevance
+        frequencies, level = np.unique(r.frequency, return_inverse=True)
+        many = len(frequencies) > FREQUENCIES
+        grid = np.zeros((0, 0), np.int32) if many else np.empty((len(frequencies), len(frequencies)), np.int32)
+        if not many:
+            unmet_grid(frequencies, r.pages, 1 - r.alpha, *r.mutual, self.entropy, grid)
+        levels = level[: 0 if many else None].astype(np.int32)
+        return Unmet(r.frequency, r.pages, 1 - r.alpha, *r.mutual, self.entropy, levels, grid)
+
+    @cached_property
+    def entropy(self) -> NDArray[np.float64]:
+        """Of the presence of a word, by the number of pages that have it; empty unless information is shared."""
+        if not self.shared:
+            return np.zeros(0)
+        share = np.arange(self.relevance.pages + 1) / max(1, self.relevance.pages)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = share * np.log(share) + (1 - share) * np.log(1 - share)
+        return -np.nan_to_num(terms)
+
+    def of(self, page: int) -> Pages:
+        """The keywords of a page."""
+        return self.words.columns[self.words.starts[page] : self.words.starts[page + 1]]
+
+    def alike(self, page: int, others: Pages) -> NDArray[np.float64]:
+        """Sim_s of a page with other pages."""
+        own, result = self.of(page), np.zeros(len(others))
+        if len(own):
+            known = self._known(own)
+            for part in self._parts(others, len(own)):
+                some = others[part]
+                space = self._space(int(self.sizes[some].sum()), len(own))
+                found = result[part]
+                done = compare(own, known, self.unmet, self.words, some, self.weights, space, found)
+                assert done, "the table has room for all"
+                result[part] = found
+        result[others == page] = 1.0
+        return result
+
+    def near(self, page: int, most: int, reach: int = 10, postings: int = 500_000) -> Pages:
+        """At most `most` pages that may be alike, ascending: those with keywords, if there are no more than that.
+
+        Else they are looked up by words: each keyword of the page, and the `reach` words most alike to each. A page's
+        words count as much as they are alike, relative to its size. Words on the fewest pages are looked up first, and
+        no more pages than `postings` in all.
+        """
+        if self.pages <= most:
+            return np.flatnonzero(self.sizes).astype(np.uint32)
+        words, values = self.leading(page, reach)
+        index = self.relevance.pages_of
+        order = np.lexsort((words, self.relevance.frequency[words]))
+        sums, touched = np.zeros(self.pages), np.empty(min(self.pages, postings), np.uint32)
+        count = gather(index, words, values, order, postings, sums, touched)
+        found = touched[:count]
+        return best_of(found, sums[found] / (len(self.of(page)) + self.sizes[found]), most)
+
+    def leading(self, page: int, reach: int) -> tuple[Pages, NDArray[np.float64]]:
+        """The words that lead to pages like this one, and how alike each is to a keyword of it."""
+        own = self.of(page)
+        words, values = np.empty(len(own) * reach, np.uint32), np.empty(len(own) * reach, np.int32)
+        count = strongest(self._known(own), reach, words, values)
+        words, values = np.append(words[:count], own), np.append(values[:count], np.full(len(own), ONE, np.int32))
+        order = np.lexsort((-values, words))
+        first = np.flatnonzero(np.diff(words[order], prepend=-1) != 0) if len(order) else order
+        chosen = order[first]
+        kept = chosen[values[chosen] > 0]
+        return words[kept], values[kept] / ONE
+
+    def pairs(self, page: int, other: int, most: int) -> list[tuple[int, int, float]]:
+        """The keywords of a page and the keyword of another that is most alike to each: the `most` best pairs."""
+        own, others = self.of(page), self.of(other)
+        if not len(own) or not len(others):
+            return []
+        alone = Rows(np.arange(len(others) + 1), others)
+        table = np.array([self._with_each(int(word), alone) for word in own])
+        best = table.argmax(axis=1)
+        value = table[np.arange(len(own)), best]
+        order = np.lexsort((own, -value))[:most]
+        return [(int(own[i]), int(others[best[i]]), float(value[i])) for i in order if value[i] > 0]
+
+    def _with_each(self, word: int, alone: Rows) -> NDArray[np.float64]:
+        """r_s of a word with each of others, which are sets of one word."""
+        own, result = np.array([word], np.uint32), np.zeros(len(alone.columns))
+        pages = np.arange(len(alone.columns), dtype=np.uint32)
+        space = self._space(len(pages), 1)
+        compare(own, self._known(own), self.unmet, alone, pages, np.zeros(0), space, result)
+        return result
+
+    def _parts(self, others: Pages, width: int) -> Sequence[slice]:
+        """Slices of pages whose words fit into one table; mostly one."""
+        words = np.cumsum(self.sizes[others])
+        most = max(LARGEST_TABLE // width, int(self.sizes.max(initial=1)))
+        if not len(words) or words[-1] <= most or len(self.relevance.frequency) <= most:
+            return [slice(0, len(others))]
+        cuts = [0]
+        while cuts[-1] < len(others):
+            before = int(words[cuts[-1] - 1]) if cuts[-1] else 0
+            cuts.append(int(np.searchsorted(words, before + most, "right")))
+        return [slice(a, b) for a, b in pairwise(cuts)]
+
+    def _space(self, slots: int, width: int) -> Scratch:
+        """Room of this thread."""
+        members = len(self.relevance.frequency)
+        slots = min(slots, members)
+        space: Scratch | None = getattr(self._local, "space", None)
+        if space is None or len(space.touched) < slots or len(space.table) < slots * width:
+            space = self._local.space = scratch(members, slots, width)
+        return space
+
+    def _known(self, own: Pages) -> Known:
+        """r_s of words with all that they meet."""
+        rows = [self._row(int(word)) for word in own]
+        sizes = np.array([len(others) for others, _ in rows], np.int64)
+        ends = np.cumsum(sizes)
+        others = np.concatenate([np.zeros(0, np.uint32), *(each for each, _ in rows)])
+        values = np.concatenate([np.zeros(0, np.int32), *(each for _, each in rows)])
+        return Known(ends - sizes, ends, others, values)
+
+    def similar_to(self, word: int) -> tuple[Pages, NDArray[np.float64]]:
+        """The words that a word meets, and r_s of both."""
+        others, values = self.relevance.similar_to(word)
+        if self.shared:
+            least, most = self.relevance.mutual
+            entropy, frequency = self.entropy, self.relevance.frequency
+            information = values * (most - least) + least if most - least > 1e-12 * most else values * most
+            own = np.sqrt(entropy[frequency[word]] * entropy[frequency[others]])
+            values = np.divide(information, own, out=np.zeros(len(values)), where=own > 0)
+        return others, values
+
+    def _row(self, word: int) -> tuple[Pages, NDArray[np.int32]]:
+        found = self._rows.get(word)
+        if found is None:
+            others, values = self.similar_to(word)
+            whole = np.empty(len(values), np.int32)
+            as_whole(values, whole)
+            found = others, whole
+            if self._held + len(others) > CACHED:
+                self._rows, self._held = {}, 0
+            self._rows[word] = found
+            self._held += len(others)
+        return found
+
+
+def best_of(pages: Pages, values: NDArray[np.float64], most: int) -> Pages:
+    """The `most` pages of greatest value, ascending; of equal ones those of lower number."""
+    if len(pages) > most:
+        order = np.lexsort((pages, -values)) if most else np.zeros(0, np.intp)
+        pages = pages[order[:most]]
+    return np.sort(pages)

@@ -1,0 +1,147 @@
+"""The tables of an evaluation, worked out by hand, and the command that prints them."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from cocite.errors import BadParameter
+from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store
+from cocite.evaluate.judgements import Judgements, Run
+from cocite.evaluate.report import page as report_page
+from cocite.methods import method
+from cocite.sources.records import Report
+from cocite.web import Web
+from tests.graph.webs import make, page
+from tests.surfaces.conftest import run as run_command
+
+JUDGED = Judgements({"q": {"a": 1, "b": 1, "c": 0, "d": -1}, "r": {"a": 1}, "s": {"c": 0}})
+ONE = Run("one", {"q": ["a", "c", "d", "x"], "r": ["y", "a"]}, {"q": 2.0, "r": 4.0}, {"q": {"nodes": 10}, "r": {}})
+OTHER = Run("other", {"q": ["b", "a"], "s": ["c"]})
+
+
+@pytest.fixture
+def found() -> Evaluation:
+    return Evaluation(JUDGED, [ONE, OTHER], depth=2)
+
+
+def test_groups(found: Evaluation) -> None:
+    """s has no right page: no query of a measure."""
+    assert found.groups() == {"all": ["q", "r"], "intersection": ["q"], "not answered by other": ["r"]}
+
+
+def test_measures_by_group(found: Evaluation) -> None:
+    """P@2: one has (1/2 + 1/2) / 2, other (2/2 + 0) / 2. AP@2: one (1/2 + 1/2) / 2; AP as in 1999: (1 + 1/2) / 2."""
+    tables = found.table_5()
+    head, rows = tables["all: 2 queries"]
+    assert head == ["method", "P@2", "MAP@2", "nDCG@2", "recall@2", "F@2", "AP 1999@2", "answered"]
+    by_name = {str(row[0]): dict(zip(head, row, strict=True)) for row in rows}
+    assert (by_name["one"]["P@2"], by_name["other"]["P@2"]) == ("0.5000", "0.5000")
+    assert (by_name["one"]["MAP@2"], by_name["one"]["AP 1999@2"]) == ("0.5000", "0.7500")
+    assert (by_name["other"]["MAP@2"], by_name["other"]["answered"]) == ("0.5000", "0.5000")
+    assert tables["not answered by other: 1 queries"][1][1][1] == "0.0000"
+
+
+def test_answers_and_ratings(found: Evaluation) -> None:
+    """Of the first two: one gives a, c, y, a; other b, a, c."""
+    assert found.table_3()[1] == [["one", 2, 4, 3, 2, 0], ["other", 2, 3, 3, 2, 0]]
+    assert Evaluation(JUDGED, [ONE], depth=4).table_3()[1] == [["one", 2, 6, 4, 2, 1]]
+
+
+def test_overlap(found: Evaluation) -> None:
+    """a alone, for q: one of four, one of three."""
+    assert found.table_7() == (
+        ["in common", "one", "other"], [["one", "4 (100%)", "1 (25%)"], ["other", "1 (33%)", "3 (100%)"]],
+    )  # fmt: skip
+
+
+def test_costs_and_curves(found: Evaluation) -> None:
+    assert found.table_4({"q": 7, "r": 9, "s": 1})[1] == [
+        ["one", "8", "10", "", "", "", "3.00"], ["other", "4", "", "", "", "", ""],
+    ]  # fmt: skip
+    assert found.curve(ONE, ["q", "r"]) == [(1, 0.5), (2, 0.5)]
+    assert found.times(ONE) == [(10.0, 2.0)]
+
+
+def test_two_runs_of_one_name() -> None:
+    with pytest.raises(BadParameter, match="two runs of the same name"):
+        Evaluation(JUDGED, [ONE, ONE])
+
+
+class Tags(HTMLParser):
+    """Counts elements, and refuses what would fetch or run anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        assert tag not in ("script", "link", "img", "iframe")
+        assert not {name for name, _ in attrs} & {"src", "href", "onload"}
+
+
+def test_the_report_needs_nothing_else(found: Evaluation) -> None:
+    tags = Tags()
+    tags.feed(report_page("<script>alert(1)</script>", ["a & b <i>"], found, {"q": 7, "r": 9, "s": 1}))
+    assert tags.seen.count("svg") == 4  # precision of three groups, time
+    assert tags.seen.count("table") == 7
+
+
+@pytest.fixture(scope="module")
+def store(fast_root: Path) -> Path:
+    """Three lists with a, b and c; one with a and d."""
+    path = fast_root / "evaluation" / "web.cocite"
+    path.parent.mkdir()
+    names = [f"https://{name}.example/" for name in "abcd"]
+    lists = [page(f"https://list{n}.example/", *names[:3]) for n in range(3)]
+    make(path, [*lists, page("https://list9.example/", names[0], names[3])])
+    return path
+
+
+def test_methods_are_asked(store: Path) -> None:
+    web, report = Web(store), Report()
+    judged = Judgements({"http://www.a.example/x/..": {"b.example": 1, "z.example": 1}, "y.example": {"a.example": 1}})
+    judged, numbers = in_store(web.graph, judged, report)
+    assert judged.ratings == {"a.example": {"b.example": 1, "z.example": 1}, "y.example": {"a.example": 1}}
+    assert numbers == {"a.example": web.graph.find("a.example")}
+    assert report.skipped == {"query that the store does not know": 1, "judged page that the store does not know": 1}
+    (run,) = ask_methods(web, [method("cocitation")], numbers, 2)
+    assert run.of("a.example") == ["b.example", "c.example"]
+    assert run.milliseconds["a.example"] >= 0
+    assert run.facts["a.example"]["cocited"] == 2
+
+
+def test_the_command(store: Path, tmp_path: Path) -> None:
+    judged, other, html = tmp_path / "j.tsv", tmp_path / "other.tsv", tmp_path / "r.html"
+    judged.write_text("a.example\tb.example\na.example\td.example\nnowhere.example\ta.example\n")
+    other.write_text("a.example\t1\td.example\n")
+    ran = run_command(
+        "evaluate", "-i", store, "-j", judged, "-m", "cocitation", "--run", other, "-k", "2", "--html", html,
+        "--save", tmp_path / "runs", "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    assert told["queries"] == 2
+    assert told["skipped"] == {"query that the store does not know": 1}
+    assert {row["method"]: row["P@2"] for row in told["measures"]["all"]} == {"cocitation": 0.25, "other.tsv": 0.25}
+    assert told["precision_at"] == {"cocitation": [0.5, 0.25], "other.tsv": [0.5, 0.25]}
+    assert html.read_text().startswith("<!doctype html>")
+    saved = sorted((tmp_path / "runs").iterdir())
+    assert saved[0].read_text() == "a.example\t1\tb.example\na.example\t2\tc.example\n"
+    ran = run_command("evaluate", "-j", judged, "--run", other)  # no store is needed
+    assert ran.code == 0, ran.err
+    assert "other.tsv\t0.0500" in ran.out
+
+
+def test_what_is_refused(store: Path, tmp_path: Path) -> None:
+    judged = tmp_path / "j.tsv"
+    judged.write_text("nowhere.example\ta.example\n")
+    ran = run_command("evaluate", "-i", store, "-j", judged, "-m", "cocitation")
+    assert ran.code == 2
+    assert "knows none of the queries" in ran.err
+    assert run_command("evaluate", "-i", store, "-j", tmp_path / "none.tsv", "-m", "cocitation").code == 2
+    assert run_command("evaluate", "-i", store, "-j", judged, "-m", "beauty").code == 2

@@ -1,0 +1,132 @@
+"""The rating study: blind, complete, and patient with what comes back from spreadsheets."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cocite.errors import BadSource, BadStore
+from cocite.evaluate.judgements import DEAD
+from cocite.evaluate.study import COLUMNS, judgements_of, new, read, read_ratings, write, write_ratings
+from cocite.methods import method
+from cocite.sources.records import Link, Page, Report
+from cocite.web import Web
+from tests.graph.webs import make
+from tests.surfaces.conftest import run as run_command
+
+A, B, C, D = (f"https://{name}.example/" for name in "abcd")
+
+
+@pytest.fixture(scope="module")
+def web(fast_root: Path) -> Web:
+    path = fast_root / "study" / "web.cocite"
+    path.parent.mkdir()
+    lists = [
+        Page(f"https://list{n}.example/", links=[Link(A, "=A()"), Link(B, "<b>&"), Link(C, "C"), Link(D, "D")][: 4 - n])
+        for n in range(2)
+    ]
+    make(path, [*lists, Page(A, "=cmd|'!A1"), Page(B, "<script>alert(1)</script>")])
+    return Web(path)
+
+
+@pytest.fixture
+def folder(web: Web, tmp_path: Path) -> Path:
+    pages = [web.graph.find(A), web.graph.find(C), web.graph.find(A)]
+    write(new(web, pages, [method("cocitation"), method("proximity")], 2), tmp_path / "trial")
+    return tmp_path / "trial"
+
+
+def test_every_answer_once_and_blind(web: Web, folder: Path) -> None:
+    study = read(folder)
+    assert [item.id for item in study.items] == [f"{n:05d}" for n in range(1, len(study.items) + 1)]
+    pairs = [(item.query, item.page) for item in study.items]
+    assert len(pairs) == len(set(pairs))
+    by_id = {item.id: (item.query, item.page) for item in study.items}
+    for run in study.runs:
+        for query, ids in run.answers.items():
+            found = [by_id[number] for number in ids]
+            assert [given for given, _ in found] == [query] * len(found)
+            answers = method(run.name).relate(web, [web.graph.find(query)]).ranked(web.graph.in_degree)
+            assert [page for _, page in found] == [web.graph.address(page) for page, _ in list(answers)[:2]]
+    told = (folder / "ratings.csv").read_text("utf-8-sig") + (folder / "rate.html").read_text("utf-8")
+    assert "cocitation" not in told
+    assert "proximity" not in told
+
+
+def test_strangers_titles_are_harmless(folder: Path) -> None:
+    assert ",=" not in (folder / "ratings.csv").read_text("utf-8-sig")
+    html = (folder / "rate.html").read_text("utf-8")
+    assert "<script>alert" not in html
+    assert html.count("<script>") == 1
+    assert not re.search(r'<(?:link|img|iframe)|src=|href="(?!https?://)', html)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_what_spreadsheets_make_of_it(folder: Path, separator: str, ending: str, mark: str) -> None:
+    """Numbers lose their zeros, rows are sorted anew, columns move."""
+    rows = [["Rating", "id"], ["1", "3"], ["0.0", "00001"], ["X", "'00002"], ["", "4"], ["yes", "4"], ["1", "999"], []]
+    sheet = folder / "back.csv"
+    sheet.write_bytes((mark + ending.join(separator.join(row) for row in rows) + ending).encode())
+    report = Report()
+    assert read_ratings(sheet, read(folder), report) == {"00003": "1", "00001": "0", "00002": "x"}
+    assert report.skipped == {"rating that is none of 1, 0, x": 1, "row of no answer in this study": 1}
+
+
+def test_sheets_of_something_else(folder: Path) -> None:
+    sheet = folder / "other.csv"
+    for content in (b"", b"name,price\nx,1\n", b"\x00\xff\xfe", b"\n\n"):
+        sheet.write_bytes(content)
+        with pytest.raises(BadSource, match="no columns id and rating"):
+            read_ratings(sheet, read(folder), Report())
+
+
+def test_what_is_written_is_read_back(folder: Path) -> None:
+    study = read(folder)
+    ratings = {item.id: "10x"[n % 3] for n, item in enumerate(study.items)}
+    write_ratings(study, folder / "ratings.csv", ratings)
+    assert read_ratings(folder / "ratings.csv", study, Report()) == ratings
+    assert (folder / "ratings.csv").read_text("utf-8-sig").splitlines()[0] == ",".join(COLUMNS)
+
+
+def test_raters_who_disagree(folder: Path) -> None:
+    """Two of three say 1; of two, the lower counts; x alone is a page that could not be opened."""
+    study = read(folder)
+    one, two, three = (item.id for item in study.items[:3])
+    found = judgements_of(study, [{one: "1", two: "1", three: "x"}, {one: "1", two: "0"}, {one: "0"}])
+    said = {number: rating for of in found.ratings.values() for number, rating in of.items()}
+    assert said == {one: 1.0, two: 0.0, three: DEAD}
+    assert set(found.ratings) == {A, C}  # unrated queries count too
+
+
+def test_a_damaged_study(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadStore, match="has no study"):
+        read(tmp_path)
+    (folder / "study.json").write_text('{"items": 5}')
+    with pytest.raises(BadStore, match="is damaged"):
+        read(folder)
+
+
+def test_the_commands(web: Web, tmp_path: Path) -> None:
+    folder = tmp_path / "trial"
+    asked = ("study", "new", folder, A, C, "-m", "cocitation", "-m", "proximity", "-i", web.graph.path)
+    assert run_command(*asked).code == 0
+    assert "has a study already" in run_command(*asked).err
+    assert "no answer is rated yet" in run_command("study", "report", folder).err
+    ran = run_command("study", "rate", folder, stdin="1\nwhat\n0\nx\nq\n")
+    assert ran.code == 0, ran.err
+    assert (folder / "ratings.csv").read_text("utf-8-sig").count(",1\n") == 1
+    ran = run_command("study", "report", folder, "--json", "--html", tmp_path / "r.html")
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    total = len(read(folder).items)
+    assert told["skipped"]["answer that nobody rated, counted as wrong"] == total - 3
+    assert {row["method"] for row in told["answers"]} == {"cocitation", "proximity"}
+    assert (tmp_path / "r.html").exists()
+    assert run_command("study", "rate", folder, stdin="").code == 0  # goes on where it was left
+    assert run_command("study", "new", tmp_path / "x", "-i", web.graph.path).code == 2
+    assert run_command("study", "report", tmp_path / "nowhere").code == 2

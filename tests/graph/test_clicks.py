@@ -1,0 +1,189 @@
+"""The clicks of a store: what is counted, and that they outlive changes of it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocite.errors import BadStore
+from cocite.graph import count_clicks
+from cocite.graph.clicks import Clicks, add_clicks, open_clicks
+from cocite.graph.maintain import remove
+from cocite.graph.store import Graph
+from cocite.sources.clicks import Trail
+from cocite.sources.records import Page, Report
+from cocite.web import Web
+from tests.graph.webs import examples, extend, make, page
+
+NAMES = [f"https://{letter}.example/" for letter in "abcdef"]
+A, B, C, D, E, F = NAMES
+
+
+def session(*pages: str) -> Trail:
+    return Trail(list(pages), [(n, n + 1) for n in range(len(pages) - 1)])
+
+
+def step(source: str, target: str, times: float) -> Trail:
+    return Trail([source, target], [(0, 1)], times)
+
+
+@pytest.fixture
+def store(place: Path) -> Path:
+    make(place / "web.cocite", [page(A, B, C, D), page(E, F)])
+    return place / "web.cocite"
+
+
+def after(clicks: Clicks, graph: Graph, url: str) -> dict[str, tuple[float, float]]:
+    found = clicks.after(graph.find(url))
+    return {graph.address(int(p)): (s, t) for p, s, t in zip(found.pages, found.steps, found.later, strict=True)}
+
+
+def before(clicks: Clicks, graph: Graph, url: str) -> dict[str, tuple[float, float]]:
+    found = clicks.before(graph.find(url))
+    return {graph.address(int(p)): (s, t) for p, s, t in zip(found.pages, found.steps, found.later, strict=True)}
+
+
+def test_what_is_counted(store: Path) -> None:
+    graph, report = Graph(store), Report()
+    trails = [step(A, B, 3), step("http://www.a.example", "b.example", 2.5), session(A, B, C), session(C, A)]
+    kept = add_clicks(graph, trails, report)
+    clicks = open_clicks(graph)
+    # 3 + 2.5 + 1 from a to b; c was seen after a in the session a, b, c, but not directly
+    assert after(clicks, graph, A) == {B: (6.5, 0), C: (0, 1)}
+    assert before(clicks, graph, C) == {A: (0, 1), B: (1, 0)}
+    assert before(clicks, graph, A) == {C: (1, 0)}
+    assert after(clicks, graph, F) == before(clicks, graph, F) == {}
+    assert kept == (4, 8.5, 4, {})
+    assert (len(clicks), clicks.total) == (4, 8.5)
+    assert not report.skipped
+
+
+def test_what_is_not_in_the_store_is_counted(store: Path) -> None:
+    graph, report = Graph(store), Report()
+    unknown = [
+        session(A, "https://unknown.example/", B),
+        step("http://", A, 1),
+        step("mailto:x@a.example", A, 1),
+        step(A, A, 9),
+    ]
+    assert add_clicks(graph, unknown, report).trails == 1  # a and b were seen in one session all the same
+    assert after(open_clicks(graph), graph, A) == {B: (0, 1)}
+    assert report.skipped["page that is not in the store"] == 1
+    assert sum(report.skipped.values()) == 3
+    assert report.read["clicks from a page to itself"] == 1
+
+
+def test_nothing_of_use_changes_nothing(store: Path) -> None:
+    graph = Graph(store)
+    skipped = {"page that is not in the store": 2}
+    assert add_clicks(graph, [step("x.example", "y.example", 1), step(A, A, 1)], Report()) == (0, 0, 0, skipped)
+    assert len(open_clicks(graph)) == 0
+    assert not (store / "side").exists()
+    add_clicks(graph, [step(A, B, 1)], Report())
+    add_clicks(graph, [], Report(), anew=True)
+    assert after(open_clicks(graph), graph, A) == {B: (1, 0)}
+
+
+def test_added_or_anew(store: Path) -> None:
+    graph = Graph(store)
+    for _ in range(2):
+        add_clicks(graph, [step(A, B, 1), session(A, B, C)], Report())
+    assert after(open_clicks(graph), graph, A) == {B: (4, 0), C: (0, 2)}
+    add_clicks(graph, [step(A, D, 1)], Report(), anew=True)
+    assert after(open_clicks(graph), graph, A) == {D: (1, 0)}
+
+
+def test_they_outlive_changes_of_the_store(store: Path) -> None:
+    add_clicks(Graph(store), [step(A, B, 1), step(B, C, 2), step(E, F, 4)], Report())
+    opened = Web(store)
+    extend(store, [page(f"https://{n}.aa.example/", A) for n in range(9)])  # other numbers
+    graph = Graph(store)
+    assert graph.find(F) != opened.graph.find(F)
+    assert after(open_clicks(graph), graph, E) == {F: (4, 0)}
+    assert after(opened.clicks, opened.graph, E) == {F: (4, 0)}  # who has the old store open reads it by its numbers
+    remove([B], store)
+    graph = Graph(store)
+    clicks = open_clicks(graph)
+    assert (len(clicks), clicks.total) == (1, 4)
+    add_clicks(graph, [step(A, C, 1)], Report())
+    assert after(open_clicks(graph), graph, A) == {C: (1, 0)}
+    extend(store, [Page(F, redirect=D)])  # what leads elsewhere by now counts there
+    graph = Graph(store)
+    assert after(open_clicks(graph), graph, E) == {D: (4, 0)}
+    make(store, [page(A, C)])  # made anew from other sources
+    graph = Graph(store)
+    assert after(open_clicks(graph), graph, A) == {C: (1, 0)}
+    assert len(open_clicks(graph)) == 1
+
+
+def test_damage_is_told(store: Path) -> None:
+    graph = Graph(store)
+    add_clicks(graph, [session(A, B, C)], Report())
+    folder = next((store / "side").glob("clicks-*"))
+    for name, bad in (("other", np.uint32(99)), ("steps", np.float64(np.nan)), ("back", np.uint32(7))):
+        content = (folder / f"{name}.bin").read_bytes()
+        (folder / f"{name}.bin").write_bytes(bad.tobytes() + content[bad.nbytes :])
+        with pytest.raises(BadStore, match="count them again with cocite clicks FILE"):
+            [(clicks := open_clicks(graph)).after(graph.find(A)), clicks.before(graph.find(B))]
+        (folder / f"{name}.bin").write_bytes(content)
+    (folder / "page.bin").write_bytes(b"")
+    with pytest.raises(BadStore):
+        open_clicks(graph)
+    extend(store, [page(D, A)])  # which does not fail for it
+    (store / "side" / "clicks.json").write_text("{}")
+    with pytest.raises(BadStore, match="is damaged: make it again with cocite clicks"):
+        open_clicks(graph)
+    add_clicks(Graph(store), [step(A, B, 1)], Report(), anew=True)
+    assert len(open_clicks(Graph(store))) == 1
+
+
+@pytest.fixture(scope="module")
+def same(fast_root: Path) -> Graph:
+    """One store for all examples, of which each counts anew."""
+    path = Path(tempfile.mkdtemp(dir=fast_root)) / "web.cocite"
+    make(path, [page(A, B, C, D), page(E, F)])
+    return Graph(path)
+
+
+@examples(50)
+@given(
+    st.lists(
+        st.lists(st.sampled_from([*NAMES, "https://unknown.example/"]), max_size=15).map(lambda p: session(*p)),
+        max_size=12,
+    ),
+    st.integers(0, 12),
+    st.sampled_from([2, 7, 1 << 20]),
+)
+def test_the_slow_truth(same: Graph, trails: list[Trail], cut: int, most: int) -> None:
+    """Counted in two goes, a few rows at a time, as in one by a dictionary."""
+    steps, later = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for trail in trails:
+        pages = [url if url in NAMES else None for url in trail.pages]
+        pairs = set(pairwise(pages))
+        for i, one in enumerate(pages):
+            for j, other in enumerate(pages):
+                if one is None or other is None or one == other or not i < j <= i + 10:
+                    continue
+                if j == i + 1:
+                    steps[one, other] += 1
+                elif (one, other) not in pairs:
+                    later[one, other] += 1
+    shutil.rmtree(same.path / "side", ignore_errors=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(count_clicks, "GATHERED", most)
+        for part in (trails[:cut], trails[cut:]):
+            add_clicks(same, part, Report())
+    clicks = open_clicks(same)
+    for url in NAMES:
+        expected = {o: (steps[url, o], later[url, o]) for o in NAMES if (url, o) in steps or (url, o) in later}
+        assert after(clicks, same, url) == expected
+        expected = {o: (steps[o, url], later[o, url]) for o in NAMES if (o, url) in steps or (o, url) in later}
+        assert before(clicks, same, url) == expected

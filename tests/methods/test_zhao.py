@@ -1,0 +1,152 @@
+"""Semantic, link and integrated similarity beside a slow truth, on random webs; and where to look."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocite.kernels.keyword_pairs import Rows
+from cocite.methods import method
+from cocite.neighbourhood.all_alike import Looking, all_alike
+from cocite.neighbourhood.likenesses import Around, LinkParams, link_likeness, linked_alike
+from cocite.neighbourhood.linked import held_links, limited, strong_links
+from cocite.sources.records import Link, Page
+from cocite.web import Web
+from cocite.words.likeness import Likeness
+from tests.graph.webs import examples, make
+from tests.methods.naive_zhao import NaiveZhao
+from tests.words.test_relevance import relevance, rows, webs
+
+Random = tuple[list[set[int]], list[set[int]]]
+WORDS = ["apple", "banana", "cherry", "damson", "elder", "fig", "grape", "hazel"]
+
+
+def known(web: Random, theta: float = 0.0, beta: float = 0.5) -> Around:
+    pages, links = web
+    words = Likeness(rows(pages), relevance(pages, links, 8))
+    return Around(words, held_links(strong_links(words, rows(links), theta, beta) if theta else rows(links)))
+
+
+@given(webs(), st.sampled_from([0.0, 0.0, 0.2, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0]))
+@examples(100)
+def test_link_similarity_is_as_the_definition_says(web: Random, theta: float, beta: float) -> None:
+    pages, links = web
+    found, truth = known(web, theta, beta), NaiveZhao(pages, links, beta=beta, theta=theta)
+    everything = np.arange(len(pages), dtype=np.uint32)
+    assert [set(found.links.outs(everything[page : page + 1]).columns.tolist()) for page in everything] == truth.strong
+    for page in range(len(pages)):
+        expected = [truth.link(page, other) for other in range(len(pages))]
+        assert link_likeness(found, page, everything).tolist() == pytest.approx(expected, abs=1e-8)
+
+
+def test_the_example_of_the_paper() -> None:
+    """Table 1: iPhone and MacBook of Apple, Lumia and Surface of Microsoft: 0.65."""
+    from cocite.kernels.best_matches import as_whole, compare_lists
+
+    table = np.empty(4, np.int32)
+    as_whole(np.array([0.7, 0.2, 0.1, 0.6]), table)  # Lumia with both of Apple's, Surface with both
+    result = np.zeros(1)
+    lists = Rows(np.array([0, 2]), np.array([0, 1], np.uint32))
+    compare_lists(lists, table, 2, np.arange(2, dtype=np.int32), np.empty(2, np.int32), result)
+    assert result[0] == pytest.approx((0.7 + 0.6 + 0.7 + 0.6) / 4)
+
+
+@st.composite
+def stores(draw: st.DrawFn) -> list[Page]:
+    pages, links = draw(webs())
+    dead = draw(st.sets(st.integers(0, len(pages) - 1), max_size=1))
+    return [
+        Page(
+            f"https://page{n}.example/",
+            text=" ".join(WORDS[word] for word in sorted(words)) or None,
+            links=[Link(f"https://page{target}.example/") for target in sorted(targets | ({n} if n % 3 else set()))],
+            status=404 if n in dead else 200,
+        )
+        for n, (words, targets) in enumerate(zip(pages, links, strict=True))
+    ]
+
+
+@given(stores(), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.3]), st.sampled_from([0.2, 0.5]))
+@examples(15)
+def test_methods_are_as_the_definition_says(pages: list[Page], alpha: float, theta: float, mix: float) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        make(Path(folder) / "web.cocite", pages)
+        web = Web(Path(folder) / "web.cocite")
+        graph = web.graph
+        dead = {page for page in range(graph.pages) if graph.status(page) == 404}
+        links = [
+            {int(target) for target in graph.links_from(page).targets} - {page} - dead for page in range(graph.pages)
+        ]
+        words = [set(web.keywords.of(page).tolist()) for page in range(graph.pages)]
+        truth = NaiveZhao(words, links, alpha, theta=theta)
+        for seed in range(min(4, graph.pages)):
+            others = [page for page in range(graph.pages) if page != seed]
+            for name, given_, score in (
+                ("semantic", {}, truth.semantic),
+                ("link_similarity", {"theta": theta}, truth.link),
+                ("integrated", {"theta": theta, "mix": mix}, lambda p, q: truth.integrated(p, q, mix)),
+            ):
+                scores = method(name, {"alpha": alpha, **given_}).relate(web, [seed])
+                found = dict(scores.ranked(graph.in_degree))
+                expected = {page: score(seed, page) for page in others}
+                if dead & {seed, *others} and name != "semantic":
+                    continue  # the slow truth does not know that links from dead pages are none
+                assert found == pytest.approx({page: s for page, s in expected.items() if s >= 1e-8}, abs=1e-6)
+
+
+def test_several_query_pages() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        texts = ["apple banana", "apple cherry", "banana cherry", "damson", "damson elder"]
+        make(Path(folder) / "w.cocite", [Page(f"https://p{n}.example/", text=text) for n, text in enumerate(texts)])
+        web = Web(Path(folder) / "w.cocite")
+        pages = [web.graph.find(f"p{n}.example") for n in range(5)]
+        relate = method("semantic(alpha=1)").relate
+        one, other, both = relate(web, pages[:1]), relate(web, pages[1:2]), relate(web, pages[:2])
+        first, second = dict(one.ranked(web.graph.in_degree)), dict(other.ranked(web.graph.in_degree))
+        found = dict(both.ranked(web.graph.in_degree))
+        assert found[pages[2]] == pytest.approx((first[pages[2]] + second[pages[2]]) / 2)
+        assert set(found) == {pages[2]}
+
+
+@given(webs(), st.integers(1, 4))
+@examples(60)
+def test_where_to_look_by_links(web: Random, most: int) -> None:
+    pages, links = web
+    found = known(web)
+    for page in range(len(pages)):
+        near = linked_alike(found, page, LinkParams(candidates=most, alike=2))
+        assert len(near) <= max(most, 0 if len(pages) > most else len(pages))
+        assert near.tolist() == sorted(set(near.tolist()))
+        linked = links[page] | {p for p, targets in enumerate(links) if page in targets}
+        assert len(pages) <= most or bool(len(near)) == bool(linked)
+
+
+@given(webs())
+@examples(60)
+def test_all_pairs_with_wide_limits_are_the_exact_answer(web: Random) -> None:
+    pages, links = web
+    around = known(web)
+    found = all_alike(around.words, held_links(rows(links)), 5, 0.4, Looking(100, 100, 10_000, 100, 100))
+    truth = NaiveZhao(pages, links)
+    for page in range(len(pages)):
+        best = sorted(
+            (truth.integrated(page, other, 0.4) for other in range(len(pages)) if other != page), reverse=True
+        )
+        values = found.values[page]
+        for other, value in zip(found.pages[page][values > 0].tolist(), values[values > 0].tolist(), strict=True):
+            # Words that never meet are no way to a page, and pages not reached count as not alike.
+            assert value <= truth.integrated(page, other, 0.4) + 1e-8
+        assert values.tolist() == sorted(values.tolist(), reverse=True)
+        assert len(best) >= np.count_nonzero(values)
+
+
+def test_links_are_limited_by_order() -> None:
+    lists = Rows(np.array([0, 3, 4]), np.array([1, 2, 3, 0], np.uint32))
+    order = np.array([5, 9, 1, 4], np.uint64)
+    assert limited(lists, 2, order).columns.tolist() == [2, 3, 0]
+    assert limited(lists, 0, order).columns.tolist() == []

@@ -1,0 +1,128 @@
+"""Keyword relevance: worked examples, and every pair of random webs beside a slow truth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocite.kernels.keyword_pairs import Rows
+from cocite.words.relevance import Range, Relevance, count_relevance
+from tests.graph.webs import examples
+from tests.words import naive_relevance as naive
+
+
+def rows(lists: list[set[int]]) -> Rows:
+    starts = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    return Rows(starts, np.array([column for each in lists for column in sorted(each)], np.uint32))
+
+
+def relevance(pages: list[set[int]], links: list[set[int]] | None = None, words: int = 0) -> Relevance:
+    vocabulary = words or max((max(page, default=-1) for page in pages), default=-1) + 1
+    return count_relevance(rows(pages), vocabulary, rows(links or [set() for _ in pages]))
+
+
+@st.composite
+def webs(draw: st.DrawFn) -> tuple[list[set[int]], list[set[int]]]:
+    count, words = draw(st.integers(1, 14)), draw(st.integers(1, 8))
+    pages = draw(st.lists(st.sets(st.integers(0, words - 1), max_size=words), min_size=count, max_size=count))
+    links = draw(st.lists(st.sets(st.integers(0, count - 1), max_size=4), min_size=count, max_size=count))
+    return pages, [targets - {page} for page, targets in enumerate(links)]
+
+
+def agree(found: Relevance, pages: list[set[int]], links: list[set[int]], alpha: float, beta: float) -> None:
+    alike = naive.mixed(naive.support(pages), naive.mutual(pages), alpha)
+    leading = naive.mixed(naive.support(pages), naive.confidence(pages, links), beta)
+    for a, b in alike:
+        assert found.r_s(a, b) == pytest.approx(alike[a, b], abs=1e-9)
+        assert found.r_l(a, b) == pytest.approx(leading[a, b], abs=1e-9)
+    for a in naive.vocabulary(pages):
+        assert found.r_s(a, a) == found.r_l(a, a) == 1.0
+
+
+@given(webs(), st.sampled_from([0.0, 0.3, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 0.8, 1.0]))
+@examples(80)
+def test_every_pair_is_as_the_definition_says(
+    web: tuple[list[set[int]], list[set[int]]], alpha: float, beta: float
+) -> None:
+    pages, links = web
+    agree(replace(relevance(pages, links, 8), alpha=alpha, beta=beta), pages, links, alpha, beta)
+
+
+@given(webs())
+@examples(30)
+def test_whole_matrices_agree_with_single_pairs(web: tuple[list[set[int]], list[set[int]]]) -> None:
+    found = relevance(*web, words=8)
+    for matrix, single, row in (
+        (found.similar, found.r_s, found.all_similar),
+        (found.logical, found.r_l, found.all_led_to),
+    ):
+        for word in range(8):
+            others = matrix.other[matrix.starts[word] : matrix.starts[word + 1]].tolist()
+            values = matrix.value[matrix.starts[word] : matrix.starts[word + 1]].tolist()
+            assert others == sorted(set(others)) and word not in others
+            assert values == [single(word, other) for other in others]
+            if found.frequency[word]:
+                assert row(word).tolist() == [single(word, other) for other in range(8)]
+    counted = found.linked
+    for word in range(8):
+        for at in range(counted.starts[word], counted.starts[word + 1]):
+            pages, links = web
+            other = int(counted.other[at])
+            expected = sum(word in pages[p] and any(other in pages[q] for q in links[p]) for p in range(len(pages)))
+            assert counted.times[at] == expected
+
+
+def test_a_worked_example() -> None:
+    # Words 0 and 1 share two of four pages, 0 and 2 one; 1 and 2 never meet. Page 3 has 0 alone.
+    found = relevance([{0, 1}, {0, 1}, {0, 2}, {0}])
+    assert found.support == Range(0.0, 2 / 4)
+    # 0 is on every page: nothing is to be learned from it. 1 and 2 avoid each other: cells 0, 2, 1, 1 of 4.
+    apart = 2 / 4 * math.log((2 / 4) / (2 / 4 * 3 / 4))
+    apart += 1 / 4 * math.log((1 / 4) / (2 / 4 * 1 / 4)) + 1 / 4 * math.log((1 / 4) / (2 / 4 * 3 / 4))
+    assert found.mutual == Range(0.0, pytest.approx(apart))
+    assert found.r_s(0, 1) == 0.5 * 1 + 0.5 * 0
+    assert found.r_s(0, 2) == 0.5 * 0.5 + 0.5 * 0
+    assert found.r_s(1, 2) == 0.5 * 0 + 0.5 * 1
+    assert found.absent(2, [1]).tolist() == [0.5]
+
+
+def test_confidence_needs_five_pages() -> None:
+    pages = [{0} for _ in range(5)] + [{1}, {2}]
+    links = [{5}, {5}, {5}, {6}, set(), {0}, set()]
+    found = relevance(pages, links)
+    assert found.confidence == Range(0.0, 3 / 5)
+    assert (found.r_l(0, 1), found.r_l(0, 2)) == (0.5 * 1, pytest.approx(0.5 * (1 / 5) / (3 / 5)))
+    assert found.r_l(1, 0) == 0.0  # one page has it
+    assert len(relevance(pages[1:], [{t - 1 for t in each if t} for each in links[1:]]).linked.other) == 0
+
+
+def test_several_links_of_one_page_count_once() -> None:
+    pages = [{0} for _ in range(5)] + [{1}, {1}]
+    links = [{5, 6}, set(), set(), set(), set(), set(), set()]
+    assert relevance(pages, links).linked.times.tolist() == [1]
+
+
+@pytest.mark.parametrize("pages", [[], [set()], [set(), set()], [{0}], [{0}, {0}]])
+def test_no_pairs_at_all(pages: list[set[int]]) -> None:
+    found = relevance(pages)
+    assert found.support == found.mutual == found.confidence == Range(0.0, 0.0)
+    assert len(found.similar.other) == len(found.logical.other) == 0
+    if len(found.frequency):
+        assert found.r_s(0, 0) == 1.0
+
+
+def test_all_pairs_alike() -> None:
+    found = relevance([{0, 1}, {0, 1}])
+    assert found.support == Range(1.0, 1.0)  # the only pair: at its least and at its most
+    assert found.r_s(0, 1) == 0.5 * 1 + 0.5 * 0  # always there, so there is nothing to learn
+
+
+def test_words_on_no_page_are_no_words() -> None:
+    few, many = relevance([{0, 1}, {1, 2}]), relevance([{0, 1}, {1, 2}], words=5000)
+    assert (few.support, few.mutual) == (many.support, many.mutual)
+    assert few.r_s(0, 2) == many.r_s(0, 2)
