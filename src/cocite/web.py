@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cocite.errors import BadStore
 from cocite.graph.store import Graph
 
 if TYPE_CHECKING:
@@ -16,11 +18,19 @@ if TYPE_CHECKING:
     from cocite.words.search import Search
 
 
+Progress = Callable[[str, int, int | None], None]
+
+
+def _nobody(stage: str, done: int, total: int | None) -> None:
+    """Progress that is not shown."""
+
+
 class Web:
     """A store opened for asking."""
 
     def __init__(self, path: str | Path) -> None:
         self.graph = Graph(path)
+        self.progress: Progress = _nobody  # told of what takes long the first time: keywords, ranks
         self._ranks: dict[str, Ranked] = {}
 
     def __repr__(self) -> str:
@@ -42,17 +52,23 @@ class Web:
 
     @cached_property
     def keywords(self) -> Keywords:
-        """The keywords of all pages: those that are kept, else chosen now, and not kept."""
-        from cocite.words.keywords import kept_keywords, make_keywords
+        """The keywords of all pages: those that are kept, else chosen now, and kept if the store can be written."""
+        from cocite.words.keywords import make_keywords, ready_keywords
 
-        return kept_keywords(self.graph) or make_keywords(self.graph)
+        try:
+            return ready_keywords(self.graph, self.progress)
+        except (BadStore, OSError):
+            return make_keywords(self.graph, progress=self.progress)
 
     @cached_property
     def relevance(self) -> Relevance:
-        """How relevant keywords are to each other: as it is kept, else counted now, and not kept."""
-        from cocite.words.kept_relevance import kept_relevance, make_relevance
+        """How relevant keywords are to each other: as it is kept, else counted now, and kept like them."""
+        from cocite.words.kept_relevance import make_relevance, ready_relevance
 
-        return kept_relevance(self.graph, self.keywords) or make_relevance(self.graph, self.keywords)
+        try:
+            return ready_relevance(self.graph, self.keywords, self.progress)
+        except (BadStore, OSError):
+            return make_relevance(self.graph, self.keywords, self.progress)
 
     def rank(self, call: str) -> Ranked:
         """A rank of all pages, such as `hubrank`: the one that is kept, else worked out now, and not kept."""
@@ -60,5 +76,5 @@ class Web:
 
         wanted = ranks.rank(call)
         if str(wanted) not in self._ranks:
-            self._ranks[str(wanted)] = wanted.kept(self.graph) or wanted.compute(self.graph)
+            self._ranks[str(wanted)] = wanted.kept(self.graph) or wanted.compute(self.graph, self.progress)
         return self._ranks[str(wanted)]

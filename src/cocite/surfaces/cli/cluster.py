@@ -44,7 +44,7 @@ def cluster(
         raise BadParameter("no pages to group: give addresses, or --file FILE")
     web = Web(index)
     pages = [web.graph.find(text) for text in texts]
-    with display(quiet=json):
+    with display(quiet=json) as web.progress:
         groups = group_pages(web, pages, most)
     screen = Screen()
     if json:

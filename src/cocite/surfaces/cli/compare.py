@@ -42,7 +42,7 @@ def compare(
     chosen = [methods.method(name) for name in dict.fromkeys(method or methods.names())]
     web = Web(index)
     asked = question(web.graph, urls)
-    with display(quiet=json):
+    with display(quiet=json) as web.progress:
         found = compare_methods(web, asked, chosen, check_k(k))
     screen = Screen()
     if json:

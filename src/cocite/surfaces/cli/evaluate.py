@@ -82,6 +82,7 @@ def evaluate(
             raise BadParameter(f"{index} knows none of the queries of {judgements}: is it the right store?")
         degrees = {name: int(web.graph.in_degree[page]) for name, page in numbers.items()}
         with display(quiet=json) as stages:
+            web.progress = stages
             runs = [*ask_methods(web, chosen, numbers, k, kept, stages), *runs]
     found = Evaluation(judged, runs, k)
     missing = sum(1 for query in found.judgements.ratings if not found.judgements.right(query))

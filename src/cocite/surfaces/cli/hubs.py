@@ -55,7 +55,7 @@ def hubs(
     check_k(k)
     web = Web(index)
     asked = question(web.graph, urls)
-    with display(quiet=json):
+    with display(quiet=json) as web.progress:
         answers = ask(web, asked, chosen, k)
         everything = (
             explore(web, asked.seeds, replace(chosen.params, trim=False, filter_degree=False)) if untrimmed else None

@@ -108,7 +108,7 @@ def related(
     if asked.history.unknown:
         few = ", ".join(asked.history.unknown[:3])
         complain(f"not in this store: {count(len(asked.history.unknown), 'page')} of {history}, such as {few}")
-    with display(quiet=json):
+    with display(quiet=json) as web.progress:
         answers = ask(web, asked, chosen, k, kept)
         groups = group_answers(web, answers) if group else None
     screen = Screen()

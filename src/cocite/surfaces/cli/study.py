@@ -54,7 +54,7 @@ def new(
     chosen = [methods.method(name) for name in dict.fromkeys(method or ("companion", "cocitation"))]
     web = Web(index)
     pages = [web.graph.find(text) for text in texts]
-    with display():
+    with display() as web.progress:
         made = make(web, pages, chosen, k, seed)
     try:
         write(made, folder)
