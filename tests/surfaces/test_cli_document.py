@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from cocite.surfaces.cli import app
-from cocite.surfaces.cli.document import document, paragraphs
+from cocite.surfaces.cli.document import commands_of, document, paragraphs
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 
@@ -18,8 +18,7 @@ def test_the_page_is_up_to_date() -> None:
 
 def test_every_command_and_option_is_on_it() -> None:
     page = document()
-    group = typer.main.get_command(app)
-    for name, command in group.commands.items():  # type: ignore[attr-defined]
+    for name, command in commands_of(typer.main.get_command(app)):
         section = page.partition(f"\n## cocite {name}\n")[2].partition("\n## ")[0]
         assert f"cocite {name}" in section
         for parameter in command.params:

@@ -105,10 +105,10 @@ def simrank(papers: Papers) -> Matrix:
     return all_pairs(papers.links.starts, papers.links.columns, len(papers))
 
 
-def semantic(papers: Papers, alpha: float = 0.5, rarity: bool = False, shared: bool = False) -> Matrix:
+def semantic(papers: Papers, alpha: float = 0.5, rarity: bool = False) -> Matrix:
     """Sim_s of all pairs."""
     relevance = count_relevance(papers.words, papers.vocabulary, papers.links)
-    words = Likeness(papers.words, replace(relevance, alpha=alpha), rarity, shared)
+    words = Likeness(papers.words, replace(relevance, alpha=alpha), rarity)
     found = np.zeros((len(papers), len(papers)))
     for page in range(len(papers)):
         others = np.arange(page, len(papers), dtype=np.uint32)
@@ -231,7 +231,6 @@ class Setting(NamedTuple):
     """Parameters of integrated similarity."""
 
     alpha: float = 0.5
-    shared: bool = False
     rarity: bool = False
     steps: int = 0
     mix: float = 0.5
@@ -242,9 +241,7 @@ class Setting(NamedTuple):
         return f"integrated({', '.join(f'{name}={str(value).lower()}' for name, value in self._asdict().items())})"
 
 
-MEASURES = ((0.5, False), (0.0, False), (0.0, True))
-"""alpha, and whether information is shared."""
-STEPS = (0, 1, 2)
+ALPHAS, STEPS = (0.5, 0.0), (0, 1, 2)
 MIXES = tuple(round(0.1 * tenths, 1) for tenths in range(1, 10))
 
 
@@ -267,14 +264,14 @@ def hardships(papers: Papers) -> list[Papers]:
 def try_settings(papers: Papers, progress: Progress = lambda stage: None) -> dict[Setting, list[float]]:
     """The precision of every setting of the grid on a collection, under each hardship."""
     found: dict[Setting, list[float]] = {}
-    for (alpha, shared), rarity in product(MEASURES, (False, True)):
-        words = semantic(papers, alpha, rarity, shared)
+    for alpha, rarity in product(ALPHAS, (False, True)):
+        words = semantic(papers, alpha, rarity)
         for some, steps in product(hardships(papers), STEPS):
-            progress(Setting(alpha, shared, rarity, steps).name)
+            progress(Setting(alpha, rarity, steps).name)
             links = walked(some, words, steps) if steps else by_links(some, words)
             for mix in MIXES:
                 row = measured("", mix * words + (1 - mix) * links, papers.classes, (AT,))[0]
-                found.setdefault(Setting(alpha, shared, rarity, steps, mix), []).append(row.precision)
+                found.setdefault(Setting(alpha, rarity, steps, mix), []).append(row.precision)
     return found
 
 
@@ -285,6 +282,6 @@ def best_setting(tried: dict[Setting, list[float]]) -> Setting:
 
 def with_setting(papers: Papers, setting: Setting) -> list[Measured]:
     """A setting on one collection."""
-    words = semantic(papers, setting.alpha, setting.rarity, setting.shared)
+    words = semantic(papers, setting.alpha, setting.rarity)
     links = walked(papers, words, setting.steps) if setting.steps else by_links(papers, words)
     return measured(setting.name, setting.mix * words + (1 - setting.mix) * links, papers.classes, CUTOFFS)

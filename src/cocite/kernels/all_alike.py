@@ -174,7 +174,9 @@ def alike_by_words(first, last, vocabulary, limits, space, near):
 
 @inline
 def note(sums, touched, count, page, value):
-    """Add a value to a page's sum; returns how many pages have one."""
+    """Add a value above 0 to a page's sum; returns how many pages have one."""
+    if value <= 0.0:
+        return count
     if sums[page] == 0.0:
         touched[count] = page
         count += 1

@@ -41,7 +41,6 @@ class Unmet(NamedTuple):
     share: float  # of mutual information in r_s
     least: float
     most: float
-    entropy: NDArray[np.float64]  # by frequency; empty: the information itself, else its share of the words' own counts
     level: NDArray[np.int32]
     grid: NDArray[np.int32]
 
@@ -61,24 +60,19 @@ def scratch(members: int, slots: int, width: int) -> Scratch:
 
 
 @inline
-def unmet_information(fa, fb, total, share, least, most, entropy):
+def unmet_information(fa, fb, total, share, least, most):
     """The likeness of words on fa and fb pages that never meet, as a whole number."""
-    information = mutual_information(int64(0), fa, min(fb, total - fa), total)
-    if len(entropy) > 0:
-        own = np.sqrt(entropy[fa] * entropy[fb])
-        value = information / own if own > 0 else 0.0
-    else:
-        value = scaled(information, least, most)
-    return int32(min(max(share * value, 0.0), 1.0) * ONE + 0.5)
+    value = share * scaled(mutual_information(int64(0), fa, min(fb, total - fa), total), least, most)
+    return int32(min(max(value, 0.0), 1.0) * ONE + 0.5)
 
 
 @kernel
-def unmet_grid(frequencies, total, share, least, most, entropy, grid):
+def unmet_grid(frequencies, total, share, least, most, grid):
     """`grid` of Unmet: for all pairs of frequencies."""
     for i in range(len(frequencies)):
         for k in range(i + 1):
             fa, fb = int64(frequencies[i]), int64(frequencies[k])
-            grid[i, k] = unmet_information(fa, fb, int64(total), share, least, most, entropy)
+            grid[i, k] = unmet_information(fa, fb, int64(total), share, least, most)
             grid[k, i] = grid[i, k]
 
 
@@ -125,8 +119,7 @@ def fill_table(own, known, unmet, count, space):
             frequency = int64(unmet.frequency[space.touched[s]])
             for i in range(width):
                 table[s * width + i] = unmet_information(
-                    int64(unmet.frequency[own[i]]), frequency, int64(unmet.total), unmet.share, unmet.least, unmet.most,
-                    unmet.entropy,
+                    int64(unmet.frequency[own[i]]), frequency, int64(unmet.total), unmet.share, unmet.least, unmet.most
                 )  # fmt: skip
     for i in range(width):
         for k in range(known.begin[i], known.end[i]):
@@ -245,10 +238,12 @@ def add_postings(index, words, values, order, budget, sums, touched, count):
     for j in range(len(order)):
         word = int64(words[order[j]])
         start, stop = index.starts[word], index.starts[word + 1]
+        value = values[order[j]]
+        if value <= 0.0:  # would be taken for a page not touched yet
+            continue
         if stop - start > budget:
             break
         budget -= stop - start
-        value = values[order[j]]
         for k in range(start, stop):
             page = int64(index.columns[k])
             if sums[page] == 0.0:

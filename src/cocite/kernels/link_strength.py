@@ -24,7 +24,7 @@ def link_strengths(words, pages_of, reached, both, outs, least, total, beta, sup
         if having >= least:
             count_row(pages_of, reached, word, space)
         for k in range(both.starts[word], both.starts[word + 1]):
-            met[both.other[k]] = both.count[k]
+            met[both.other[k]] = both.times[k]
         for at in range(start, stop):
             page = int64(pages_of.columns[at])
             for link in range(outs.starts[page], outs.starts[page + 1]):

@@ -1,7 +1,8 @@
 """The methods: one file is one published method, and the folder is the registry.
 
 A method file has, in this order: a docstring (paper, formula, departures), `Params`, a frozen dataclass of parameters,
-and `relate(web, seeds, params) -> Scores`. Adding such a file adds the method everywhere.
+and `relate(web, seeds, params) -> Scores`. Adding such a file adds the method everywhere. It may also have
+`similarity_of(web, page, other, params)`, which compares two pages without looking for others.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ class Method:
     name: str
     params: Any
     _relate: Callable[[Web, Sequence[int], Any], Scores]
+    _similarity_of: Callable[[Web, int, int, Any], tuple[float, float]] | None = None
 
     def __str__(self) -> str:
         return spell(self.name, changed(self.params))
@@ -31,6 +33,10 @@ class Method:
     def relate(self, web: Web, seeds: Sequence[int]) -> Scores:
         """Scores of pages related to the seeds."""
         return self._relate(web, seeds, self.params)
+
+    def compare(self, web: Web, page: int, other: int) -> tuple[float, float] | None:
+        """How similar two pages are, and at most how wrong that is; None if the method relates pages only."""
+        return None if self._similarity_of is None else self._similarity_of(web, page, other, self.params)
 
 
 _registry = Registry(__name__, __path__, "method", UnknownMethod)
@@ -41,4 +47,5 @@ def method(call: str, given: Mapping[str, Any] | None = None) -> Method:
     """A method by its name, which may hold parameters: `companion(parents=500)`; `given` are more of them."""
     name, written = parse(call)
     module = _registry.module(name)
-    return Method(name, make(module.Params, name, {**written, **(given or {})}), module.relate)
+    params = make(module.Params, name, {**written, **(given or {})})
+    return Method(name, params, module.relate, getattr(module, "similarity_of", None))

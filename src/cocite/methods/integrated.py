@@ -4,8 +4,7 @@
 
 with Sim_s of `semantic` and Sim_l of `link_similarity`. Pages that either would compare are compared by both.
 
-Variants of our own (docs/integrated.md has what they gain): with `shared`, r_s is M / √(H(w1) · H(w2)), the mutual
-information of two words as a share of their entropies, whatever alpha is. With `rarity`, keywords count in Sim_s by
+Two variants of our own (docs/integrated.md has what they gain). With `rarity`, keywords count in Sim_s by
 ln(N / pages that have them). With `steps` above 0, Sim_l is replaced by the likeness of where readers are after so many
 steps along links, either way round, or staying:
 
@@ -21,7 +20,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cocite.neighbourhood.likenesses import LinkParams, Values, around, link_likeness, linked_alike, relate_each
+from cocite.neighbourhood.likenesses import (
+    EXACT,
+    Around,
+    LinkParams,
+    Values,
+    around,
+    link_likeness,
+    linked_alike,
+    relate_each,
+)
 from cocite.neighbourhood.scores import Scores
 from cocite.neighbourhood.view import Pages
 from cocite.neighbourhood.walked import walked_likeness
@@ -35,7 +43,6 @@ class Params(LinkParams):
     """The paper's α and β of equation 22 are `mix` and 1 - `mix`."""
 
     mix: float = parameter(0.5, "the share of semantic similarity; the rest is link similarity", least=0, most=1)
-    shared: bool = parameter(False, "r_s is the share of information in common: M / √(H · H), without alpha")
     rarity: bool = parameter(False, "rare keywords count more")
     steps: int = parameter(
         0, "linked pages up to so many steps away, averaged (0: best matches, one step)", least=0, most=4
@@ -44,23 +51,31 @@ class Params(LinkParams):
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by the likeness of their keywords and of the pages linked with them."""
-    known, seeds = around(web, params, params.rarity, params.shared), list(dict.fromkeys(seeds))
+    known, seeds = around(web, params, params.rarity), list(dict.fromkeys(seeds))
 
     def score(page: int) -> tuple[Pages, Values]:
         near = known.words.near(page, params.candidates, params.reach, params.postings)
         others = np.union1d(near, linked_alike(known, page, params))
-        return others, similarity(page, others)
-
-    def similarity(page: int, others: Pages) -> Values:
-        by_words = known.words.alike(page, others)
-        by_links = (
-            walked_likeness(known, page, others, params.steps) if params.steps else link_likeness(known, page, others)
-        )
-        found: Values = params.mix * by_words + (1 - params.mix) * by_links
-        return found
+        return others, integrated(known, page, others, params)
 
     def tell(page: int, answer: int) -> Evidence:
         words = by_words(web, known.words, page, answer) if params.mix > 0 else []
         return [*words, *(by_links(web, known, page, answer) if params.mix < 1 else [])]
 
     return relate_each(seeds, score, telling(seeds, tell))
+
+
+def similarity_of(web: Web, page: int, other: int, params: Params) -> tuple[float, float]:
+    """Sim of two pages, and how wrong it may be, of the linked pages that are compared."""
+    return float(integrated(around(web, params, params.rarity), page, np.array([other], np.uint32), params)[0]), EXACT
+
+
+def integrated(known: Around, page: int, others: Pages, params: Params) -> Values:
+    """Sim of a page with others."""
+    by_words = known.words.alike(page, others)
+    if params.steps:
+        by_links = walked_likeness(known, page, others, params.steps)
+    else:
+        by_links = link_likeness(known, page, others)
+    found: Values = params.mix * by_words + (1 - params.mix) * by_links
+    return found

@@ -7,10 +7,10 @@ where L1 and L2 are the m and n pages that link to P1 and P2 (link-ins), or to w
 that of `semantic`; Sim_s(l, l) = 1, also for a page without keywords. A side on which neither page has links is left
 out of the mean; one on which only one of them has is 0.
 
-Links that do not count: a page's to itself, those to and from dead pages (captured with status 404 or 410), and weak
-ones. A link from P to Q is weak if the greatest r_l(w → w') over keywords w of P and w' of Q is below theta, where
-r_l = beta · support + (1 - beta) · confidence, the link itself not counted as evidence, and r_l(w, w) = 1. With theta
-above 0 all links of the store are looked at once, and the strong ones held in memory.
+Links that do not count: a page's to itself, those to dead pages (captured with status 404 or 410), and weak ones. A
+link from P to Q is weak if the greatest r_l(w → w') over keywords w of P and w' of Q is below theta, where r_l = beta ·
+support + (1 - beta) · confidence, the link itself not counted as evidence, and r_l(w, w) = 1. With theta above 0 all
+links of the store are looked at once, and the strong ones held in memory.
 
 Every page that is compared gets its exact score, of at most `links` pages linked on each side, chosen by hash. In a
 store of more pages than `candidates`, those compared are linked with the `alike` pages most like each page linked with
@@ -22,7 +22,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from cocite.neighbourhood.likenesses import LinkParams, Values, around, link_likeness, linked_alike, relate_each
+import numpy as np
+
+from cocite.neighbourhood.likenesses import EXACT, LinkParams, Values, around, link_likeness, linked_alike, relate_each
 from cocite.neighbourhood.scores import Scores
 from cocite.neighbourhood.view import Pages
 from cocite.neighbourhood.word_evidence import by_links, telling
@@ -40,3 +42,8 @@ def relate(web: Web, seeds: Sequence[int], params: LinkParams) -> Scores:
         return others, link_likeness(known, page, others)
 
     return relate_each(seeds, score, telling(seeds, partial(by_links, web, known)))
+
+
+def similarity_of(web: Web, page: int, other: int, params: LinkParams) -> tuple[float, float]:
+    """Sim_l of two pages, and how wrong it may be, of the linked pages that are compared."""
+    return float(link_likeness(around(web, params), page, np.array([other], np.uint32))[0]), EXACT

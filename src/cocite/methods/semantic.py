@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from cocite.neighbourhood.likenesses import Values, WordParams, likeness_of, relate_each
+import numpy as np
+
+from cocite.neighbourhood.likenesses import EXACT, Values, WordParams, likeness_of, relate_each
 from cocite.neighbourhood.scores import Scores
 from cocite.neighbourhood.view import Pages
 from cocite.neighbourhood.word_evidence import by_words, telling
@@ -33,3 +35,8 @@ def relate(web: Web, seeds: Sequence[int], params: WordParams) -> Scores:
         return others, words.alike(page, others)
 
     return relate_each(seeds, score, telling(seeds, partial(by_words, web, words)))
+
+
+def similarity_of(web: Web, page: int, other: int, params: WordParams) -> tuple[float, float]:
+    """Sim_s of two pages, and how wrong it may be."""
+    return float(likeness_of(web, params.alpha).alike(page, np.array([other], np.uint32))[0]), EXACT

@@ -76,9 +76,7 @@ def all_alike(
 
     longest = int(max(np.diff(links.out.starts).max(initial=1), np.diff(links.into.starts).max(initial=1)))
     found = AllAlike(np.zeros((pages, k), np.uint32), np.zeros((pages, k), np.float64))
-    nothing = Unmet(
-        np.zeros(0, np.uint32), 0, 0.0, 0.0, 0.0, np.zeros(0), np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
-    )
+    nothing = Unmet(np.zeros(0, np.uint32), 0, 0.0, 0.0, 0.0, np.zeros(0, np.int32), np.zeros((0, 0), np.int32))
 
     def by_both(first: int, last: int, room: Room) -> bool:
         sets = (vocabulary, links.out, links.into, near, nothing, mix, limits, room)

@@ -31,6 +31,8 @@ from cocite.web import Web
 from cocite.words.likeness import Likeness, best_of
 
 Values = NDArray[np.float64]
+EXACT = 1e-9
+"""Likeness is kept in whole numbers of about this."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,26 +68,26 @@ class _Opened:
     """What was worked out of a web, as long as it is open."""
 
     def __init__(self) -> None:
-        self.words: dict[tuple[float, bool, bool], Likeness] = {}
+        self.words: dict[tuple[float, bool], Likeness] = {}
         self.links: dict[tuple[float, float, int], HeldLinks] = {}
 
 
 _opened: WeakKeyDictionary[Web, _Opened] = WeakKeyDictionary()
 
 
-def likeness_of(web: Web, alpha: float, rarity: bool = False, shared: bool = False) -> Likeness:
+def likeness_of(web: Web, alpha: float, rarity: bool = False) -> Likeness:
     """Sim_s of a web."""
-    known, wanted = _opened.setdefault(web, _Opened()).words, (alpha, rarity, shared)
+    known, wanted = _opened.setdefault(web, _Opened()).words, (alpha, rarity)
     if wanted not in known:
         known.clear()
         words = Rows(web.keywords.starts, web.keywords.ids)
-        known[wanted] = Likeness(words, replace(web.relevance, alpha=alpha), rarity, shared)
+        known[wanted] = Likeness(words, replace(web.relevance, alpha=alpha), rarity)
     return known[wanted]
 
 
-def around(web: Web, params: LinkParams, rarity: bool = False, shared: bool = False) -> Around:
+def around(web: Web, params: LinkParams, rarity: bool = False) -> Around:
     """What comparing by words and links needs. To know which links are weak, all have to be looked at, once."""
-    words = likeness_of(web, params.alpha, rarity, shared)
+    words = likeness_of(web, params.alpha, rarity)
     if params.theta == 0:
         return Around(words, StoredLinks(web.graph, params.links))
     known, wanted = _opened[web].links, (params.theta, params.beta, params.links)

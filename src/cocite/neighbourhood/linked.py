@@ -1,6 +1,6 @@
 """The pages that a page links to and those that link to it, as sets: for methods that compare pages by such sets.
 
-No page is in its own sets, none twice, and no dead page (captured with status 404 or 410) is in any.
+No page is in its own sets, and none twice. Links to dead pages (captured with status 404 or 410) are none.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ class StoredLinks:
         if read_sets(lists, *kept, graph.fingerprints, SEED, pages, self._most, starts, found) < 0:
             raise graph.damaged()
         sets = Rows(starts, found[: starts[-1]])
-        return sets if self._gone is None else chosen(sets, ~np.isin(self._gone[sets.columns], GONE))
+        if self._gone is None:
+            return sets
+        targets = np.repeat(pages, np.diff(sets.starts)) if ready else sets.columns
+        return chosen(sets, ~np.isin(self._gone[targets], GONE))
 
 
 class HeldLinks(NamedTuple):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cocite import methods
-from cocite.answers import DEFAULT_METHOD
+from cocite.answers import COMPARED, DEFAULT_METHOD
 from cocite.answers.answer import Answers
 from cocite.answers.ask import ask, check_address, question
 from cocite.answers.batch import Done, batch
@@ -21,6 +21,7 @@ from cocite.answers.groups import MOST_GROUPS, group_pages
 from cocite.answers.history import entries_of
 from cocite.answers.keywords import KeywordsFound, PageKeywords, keywords_for, keywords_of_page
 from cocite.answers.search import search_for
+from cocite.answers.similarity import Similarity, similarity
 from cocite.answers.top_pages import TopPage, top_pages
 from cocite.errors import BadParameter
 from cocite.graph.build import BuildOptions, Built, Progress, no_progress
@@ -106,12 +107,16 @@ class Store(Web):
         """The pages most related to one page, or to all of several.
 
         Parameters of the method are given by name, `web.related("nytimes.com", "companion", parents=500)`, or in the
-        method's name, `"companion(parents=500)"`. A `history` is pages with weights, as `{"nytimes.com": 3, "bmw.com": 1}`:
-        answers are then related to all of them, to the heavier ones more.
+        method's name, `"companion(parents=500)"`. A `history` is pages with weights, such as
+        `{"nytimes.com": 3, "bmw.com": 1}`: answers are then related to all of them, to the heavier ones more.
         """
         kept = Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
         asked = question(self.graph, _texts(pages), _texts(unwanted), entries_of(history))
         return ask(self, asked, methods.method(method, parameters), k, kept, explain)
+
+    def similarity(self, page: str, other: str, method: str = "integrated", **parameters: Any) -> Similarity:
+        """How similar two pages are: `float()` of it is the score."""
+        return similarity(self, page, other, methods.method(method, parameters))
 
     def batch(
         self,
@@ -190,8 +195,8 @@ class Store(Web):
         return [(group.keywords, [self.graph.address(page) for page in group.pages]) for group in found]
 
     def compare(self, page: str | Sequence[str], methods_: Sequence[str] = (), k: int = 10) -> Comparison:
-        """Several methods (all, if none is named) on the same question, side by side."""
-        chosen = [methods.method(name) for name in methods_ or methods.names()]
+        """Several methods (some quick ones, if none is named) on the same question, side by side."""
+        chosen = [methods.method(name) for name in methods_ or COMPARED]
         return compare(self, question(self.graph, _texts(page)), chosen, k)
 
 

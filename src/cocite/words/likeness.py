@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -44,14 +43,9 @@ FREQUENCIES = 2048
 class Likeness:
     """Sim_s of the pages of one web, with one alpha."""
 
-    def __init__(self, words: Rows, relevance: Relevance, rarity: bool = False, shared: bool = False) -> None:
-        """`words` are the keywords of each page, ascending.
-
-        With `rarity` they count by ln(pages / pages with them). With `shared`, r_s is the share of information that two
-        words have in common, M / √(H(w1) · H(w2)) with H the entropy of a word's presence.
-        """
-        self.words, self.relevance = words, replace(relevance, alpha=0.0) if shared else relevance
-        self.shared = shared
+    def __init__(self, words: Rows, relevance: Relevance, rarity: bool = False) -> None:
+        """`words` are the keywords of each page, ascending; with `rarity` they count by ln(pages / pages with them)."""
+        self.words, self.relevance = words, relevance
         share = np.maximum(1, relevance.frequency) / max(1, relevance.pages)
         self.weights = -np.log(np.minimum(1.0, share)) if rarity else np.zeros(0)
         self._rows: dict[int, tuple[Pages, NDArray[np.int32]]] = {}
@@ -76,19 +70,9 @@ class Likeness:
         many = len(frequencies) > FREQUENCIES
         grid = np.zeros((0, 0), np.int32) if many else np.empty((len(frequencies), len(frequencies)), np.int32)
         if not many:
-            unmet_grid(frequencies, r.pages, 1 - r.alpha, *r.mutual, self.entropy, grid)
+            unmet_grid(frequencies, r.pages, 1 - r.alpha, *r.mutual, grid)
         levels = level[: 0 if many else None].astype(np.int32)
-        return Unmet(r.frequency, r.pages, 1 - r.alpha, *r.mutual, self.entropy, levels, grid)
-
-    @cached_property
-    def entropy(self) -> NDArray[np.float64]:
-        """Of the presence of a word, by the number of pages that have it; empty unless information is shared."""
-        if not self.shared:
-            return np.zeros(0)
-        share = np.arange(self.relevance.pages + 1) / max(1, self.relevance.pages)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = share * np.log(share) + (1 - share) * np.log(1 - share)
-        return -np.nan_to_num(terms)
+        return Unmet(r.frequency, r.pages, 1 - r.alpha, *r.mutual, levels, grid)
 
     def of(self, page: int) -> Pages:
         """The keywords of a page."""
@@ -188,21 +172,10 @@ class Likeness:
         values = np.concatenate([np.zeros(0, np.int32), *(each for _, each in rows)])
         return Known(ends - sizes, ends, others, values)
 
-    def similar_to(self, word: int) -> tuple[Pages, NDArray[np.float64]]:
-        """The words that a word meets, and r_s of both."""
-        others, values = self.relevance.similar_to(word)
-        if self.shared:
-            least, most = self.relevance.mutual
-            entropy, frequency = self.entropy, self.relevance.frequency
-            information = values * (most - least) + least if most - least > 1e-12 * most else values * most
-            own = np.sqrt(entropy[frequency[word]] * entropy[frequency[others]])
-            values = np.divide(information, own, out=np.zeros(len(values)), where=own > 0)
-        return others, values
-
     def _row(self, word: int) -> tuple[Pages, NDArray[np.int32]]:
         found = self._rows.get(word)
         if found is None:
-            others, values = self.similar_to(word)
+            others, values = self.relevance.similar_to(word)
             whole = np.empty(len(values), np.int32)
             as_whole(values, whole)
             found = others, whole

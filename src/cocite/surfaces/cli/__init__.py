@@ -31,7 +31,9 @@ from cocite.surfaces.cli import (
     rank,
     related,
     remove,
+    reproduce,
     search,
+    similarity,
     study,
 )
 from cocite.surfaces.cli.failures import Commands
@@ -47,7 +49,8 @@ app = typer.Typer(
 
 VERBS: list[Callable[..., None]] = [
     *(demo.demo, build.build, add.add, remove.remove, clicks.clicks),
-    *(related.related, compare.compare, batch.batch, methods.methods, evaluate.evaluate),
+    *(related.related, compare.compare, batch.batch, similarity.similarity, methods.methods),
+    *(evaluate.evaluate, reproduce.reproduce),
     *(hubs.hubs, communities.communities, cluster.cluster, search.search, keywords.keywords, rank.rank),
     *(links.links, info.info, check.check, export.export),
 ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cocite.answers import COMPARED
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.failures import NOTHING, complain
 from cocite.surfaces.cli.related import nothing
@@ -21,7 +22,9 @@ def compare(
     index: given.Index = Path("web.cocite"),
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", metavar="METHOD", help="A method to compare; may be repeated. Else all."),
+        typer.Option(
+            "--method", "-m", metavar="METHOD", help="A method to compare; may be repeated. Else some quick ones."
+        ),
     ] = None,
     k: Annotated[int, typer.Option("-k", metavar="N", help="So many answers of each method.")] = 10,
     json: given.Json = False,
@@ -39,7 +42,7 @@ def compare(
     from cocite.surfaces.cli.progress import display
     from cocite.web import Web
 
-    chosen = [methods.method(name) for name in dict.fromkeys(method or methods.names())]
+    chosen = [methods.method(name) for name in dict.fromkeys(method or COMPARED)]
     web = Web(index)
     asked = question(web.graph, urls)
     with display(quiet=json) as web.progress:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cocite.answers import COMPARED
 from cocite.errors import BadParameter
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.related import NotOwnSite, PerSite, filters_of
@@ -29,7 +30,9 @@ def evaluate(
     index: given.Index = Path("web.cocite"),
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", metavar="METHOD", help="A method to evaluate; may be repeated. Else all."),
+        typer.Option(
+            "--method", "-m", metavar="METHOD", help="A method to evaluate; may be repeated. Else some quick ones."
+        ),
     ] = None,
     run: Annotated[
         list[Path] | None,
@@ -56,7 +59,7 @@ def evaluate(
 
     \b
     Examples:
-      cocite evaluate -j judgements.tsv.gz -m proximity -m companion --html report.html
+      cocite evaluate -j judgements.tsv.gz -m companion --html report.html
       cocite evaluate -j qrels.txt --run other.tsv -m cocitation
     """
     from cocite import methods
@@ -67,7 +70,7 @@ def evaluate(
     from cocite.web import Web
 
     report = Report()
-    chosen = [methods.method(name) for name in dict.fromkeys(method or ([] if run else methods.names()))]
+    chosen = [methods.method(name) for name in dict.fromkeys(method or ([] if run else COMPARED))]
     kept = filters_of(per_site, not_own_site, "", "")
     judged = read_judgements(judgements, report)
     runs, degrees = [read_run(path, report) for path in run or ()], None

@@ -14,7 +14,15 @@ from cocite.surfaces.cli.failures import Commands
 from cocite.surfaces.cli.related import read_addresses
 from cocite.surfaces.cli.terminal import Screen, count
 
-study = typer.Typer(cls=Commands, rich_markup_mode=None, help="Have people rate what methods answer, blind.")
+HELP = """Have people rate what methods answer, blind.
+
+\b
+Examples:
+  cocite study new trial nytimes.com bmw.com -m companion -m cocitation
+  cocite study rate trial
+  cocite study report trial
+"""
+study = typer.Typer(cls=Commands, rich_markup_mode=None, help=HELP)
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the study.")]
 
 

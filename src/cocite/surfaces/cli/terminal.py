@@ -23,7 +23,7 @@ JOINERS = "\u200c\u200d"
 def clean(text: str) -> str:
     """Text on one line without control, escape, direction and other invisible characters."""
     if text.isascii() and text.isprintable():
-        return text
+        return " ".join(text.split())
     seen = (" " if c.isspace() else c for c in text if c.isspace() or c in JOINERS or unicodedata.category(c)[0] != "C")
     return " ".join("".join(seen).split())
 

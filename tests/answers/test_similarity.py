@@ -1,0 +1,63 @@
+"""How similar two given pages are."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cocite import methods
+from cocite.answers.ask import ask, question
+from cocite.answers.present import say
+from cocite.answers.similarity import similarity
+from cocite.errors import UnknownPage
+from cocite.sources.records import Link, Page
+from cocite.web import Web
+from tests.graph.webs import make
+
+PAGES = [
+    Page("https://apple.example/", links=[Link("https://iphone.example/")], text="apple company"),
+    Page("https://microsoft.example/", links=[Link("https://lumia.example/")], text="microsoft company"),
+    Page("https://iphone.example/", text="phone apple"),
+    Page("https://lumia.example/", text="phone microsoft"),
+    Page("https://alone.example/", text="bread"),
+]
+
+
+@pytest.fixture(scope="module")
+def shops(fast_root: Path) -> Iterator[Web]:
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        make(Path(folder) / "web.cocite", PAGES)
+        yield Web(Path(folder) / "web.cocite")
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_it_is_what_the_answers_say(shops: Web, name: str) -> None:
+    found = ask(shops, question(shops.graph, ["apple.example"]), methods.method(name), 100)
+    expected = {answer.url: answer.score for answer in found}
+    for url in ("https://microsoft.example/", "https://iphone.example/", "https://alone.example/"):
+        pair = similarity(shops, "apple.example", url, methods.method(name))
+        assert pair.score == pytest.approx(expected.get(url, 0.0), rel=1e-4, abs=1e-8)
+        assert pair.pages == ("https://apple.example/", url)
+        assert float(pair) == pair.score
+        assert pair.to_dict()["method"] == name
+
+
+def test_reasons_by_words_and_links(shops: Web) -> None:
+    pair = similarity(shops, "apple.example", "microsoft.example", methods.method("integrated"))
+    said = [say(reason) for reason in pair.reasons]
+    assert said[0] == "1 of 2 keywords in common: company"
+    assert said[1].startswith("keywords that go together: apple – ")
+    assert said[2] == (
+        "it links to https://lumia.example/, which is like https://iphone.example/, to which the page does"
+    )
+    assert pair.reasons[2].share is not None
+    assert 0 < pair.reasons[2].share < 1
+    assert pair.error == 1e-9
+
+
+def test_unknown_pages(shops: Web) -> None:
+    with pytest.raises(UnknownPage):
+        similarity(shops, "apple.example", "nowhere.example", methods.method("semantic"))
