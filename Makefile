@@ -24,14 +24,19 @@ types: $(VENV)/.installed-dev     ## mypy, strict
 tests: $(VENV)/.installed-dev     ## pytest
 	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
-bench: $(VENV)/.installed-dev     ## the benchmarks of the store: minutes, and a few GB under bench/data
-	$(BIN)/python -m pip install -q --disable-pip-version-check marisa-trie
+bench: $(VENV)/.installed-dev     ## the benchmarks of the store and of questions: an hour, and 15 GB under bench/data
+	$(BIN)/python -m pip install -q --disable-pip-version-check marisa-trie networkit scikit-network
 	test -d bench/data/medium || $(BIN)/python bench/generate.py --pages 500000 -o bench/data/medium
 	test -d bench/data/standard || $(BIN)/python bench/generate.py -o bench/data/standard
 	$(BIN)/python bench/build.py bench/data/medium --keep bench/data/medium.cocite
 	$(BIN)/python bench/build.py bench/data/standard --no-rival --keep bench/data/standard.cocite
 	$(BIN)/python bench/look_up.py bench/data/standard.cocite
 	$(BIN)/python bench/related.py bench/data/standard.cocite bench/data/medium.cocite
+	$(BIN)/python bench/ranks.py bench/data/standard.cocite
+	$(BIN)/python bench/hubs.py bench/data/standard.cocite --sets 10
+	$(BIN)/python bench/relevance.py
+	$(BIN)/python bench/integrated.py
+	$(BIN)/python bench/simrank.py
 
 docs: $(VENV)/.installed-dev      ## docs/cli.md and docs/methods.md, from the code itself
 	$(BIN)/python -m cocite.surfaces.cli.document docs/cli.md

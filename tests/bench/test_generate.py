@@ -49,7 +49,7 @@ class Sample:
         self.sizes = np.diff(starts)
         self.site = np.searchsorted(starts, self.sources, "right") - 1
         self.target_site = np.searchsorted(starts, self.targets, "right") - 1
-        fronts = np.array([front_pages(size) for size in self.sizes])
+        fronts = np.array([front_pages.py_func(size) for size in self.sizes])
         self.to_front = self.targets - starts[self.target_site] < fronts[self.target_site]
         self.inside = self.site == self.target_site
 
