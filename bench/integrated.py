@@ -46,7 +46,7 @@ def main() -> None:
     )
     show(f"{options.pages:,} pages, {looking}", ("step", "seconds", "CPU seconds", "peak GB"), rows)
     started = time.perf_counter()
-    sample = np.random.default_rng(1).choice(options.pages, min(options.sample, options.pages), replace=False)
+    sample = np.random.default_rng(2).choice(options.pages, min(options.sample, options.pages), replace=False)
     shares, errors = [], []
     for page in sample.tolist():
         exact = exact_scores(words, links, page)

@@ -200,7 +200,7 @@ def look_along(own, near, theirs, alike, scale, space, count):
 
 
 @inline
-def add_side(own, links, chosen, near, unmet, space, best, total, sides):
+def add_side(own, links, chosen, near, unmet, rest, space, best, total, sides):
     """The likeness of the pages linked on one side with a page and with each chosen one; False if no room."""
     count = give_slots(links, chosen, space)
     width = int64(len(own))
@@ -208,13 +208,14 @@ def add_side(own, links, chosen, near, unmet, space, best, total, sides):
         clear_slots(len(space.touched) if count < 0 else count, space)
         return False
     top = int64(near.pages.shape[1])
-    begin, end = np.empty(width, np.int64), np.empty(width, np.int64)
+    begin, end, otherwise = np.empty(width, np.int64), np.empty(width, np.int64), np.empty(width, np.int32)
     for i in range(width):
+        otherwise[i] = int32(near.values[own[i], top - 1] * rest)
         begin[i] = int64(own[i]) * top
         end[i] = begin[i] + top
         while end[i] > begin[i] and near.values[own[i], end[i] - begin[i] - 1] == 0:
             end[i] -= 1
-    fill_table(own, Known(begin, end, near.pages.reshape(-1), near.values.reshape(-1)), unmet, count, space)
+    fill_table(own, Known(begin, end, near.pages.reshape(-1), near.values.reshape(-1)), unmet, otherwise, count, space)
     for i in range(len(chosen)):
         page = int64(chosen[i])
         if width > 0 or links.starts[page + 1] > links.starts[page]:
@@ -225,10 +226,11 @@ def add_side(own, links, chosen, near, unmet, space, best, total, sides):
 
 
 @kernel
-def alike_by_both(first, last, vocabulary, outs, ins, near, nothing, mix, limits, space, pages, values):
+def alike_by_both(first, last, vocabulary, outs, ins, near, rest, mix, limits, space, pages, values):
     """The pages of highest integrated similarity to pages [first, last), into rows; False if there is no room.
 
-    Pages further apart by words than all of `near` count as not alike where linked pages are matched.
+    Where linked pages are matched, pages further apart by words than all of `near` count as alike by `rest` of the
+    least likeness that is kept.
     """
     words = vocabulary.words
     best = np.empty(1 << 16, np.int32)
@@ -256,9 +258,9 @@ def alike_by_both(first, last, vocabulary, outs, ins, near, nothing, mix, limits
         if not compare_one(own, known, vocabulary.unmet, words, chosen, np.empty(0), space.words, best, result):
             return False
         total, sides = np.zeros(len(chosen)), np.zeros(len(chosen))
-        if not add_side(own_ins, ins, chosen, near, nothing, space.linked, best, total, sides):
+        if not add_side(own_ins, ins, chosen, near, vocabulary.unmet, rest, space.linked, best, total, sides):
             return False
-        if not add_side(own_outs, outs, chosen, near, nothing, space.linked, best, total, sides):
+        if not add_side(own_outs, outs, chosen, near, vocabulary.unmet, rest, space.linked, best, total, sides):
             return False
         for i in range(len(chosen)):
             result[i] = mix * result[i] + (1.0 - mix) * total[i] / max(1.0, sides[i])

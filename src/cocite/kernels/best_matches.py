@@ -31,12 +31,12 @@ class Known(NamedTuple):
 
 
 class Unmet(NamedTuple):
-    """The likeness of words that never meet, by their frequencies; or of pages, where it is 0.
+    """The likeness of words that never meet, by their frequencies.
 
     With `level` (the place of each word's frequency among all frequencies) it is looked up in `grid`, else worked out.
     """
 
-    frequency: NDArray[np.uint32]  # of each word; empty: 0 throughout
+    frequency: NDArray[np.uint32]  # of each word
     total: int
     share: float  # of mutual information in r_s
     least: float
@@ -101,12 +101,13 @@ def give_slots(sets, others, space):
 
 
 @inline
-def fill_table(own, known, unmet, count, space):
-    """The likeness of every slot's member with each member of A."""
+def fill_table(own, known, unmet, otherwise, count, space):
+    """The likeness of every slot's member with each member of A; with member i that is not known, otherwise[i]."""
     width = int64(len(own))
     table = space.table
-    if len(unmet.frequency) == 0:
-        table[: count * width] = 0
+    if len(otherwise) > 0:
+        for s in range(count):
+            table[s * width : (s + 1) * width] = otherwise
     elif len(unmet.level) > 0:
         levels = unmet.level[own]
         for s in range(count):
@@ -180,7 +181,7 @@ def compare_one(own, known, unmet, sets, others, weight, space, best, result):
     if count < 0 or count * width > len(space.table) or width > len(best):
         clear_slots(len(space.touched) if count < 0 else count, space)
         return False
-    fill_table(own, known, unmet, count, space)
+    fill_table(own, known, unmet, np.empty(0, np.int32), count, space)
     for i in range(len(others)):
         result[i] = match(sets, int64(others[i]), space.slot, space.table, width, weight, own, best)
     clear_slots(count, space)

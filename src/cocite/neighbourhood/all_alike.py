@@ -6,7 +6,7 @@ with pages that an index leads to. All that is left out, with the limit that lea
 1. By words, a page is compared with the `candidates` best of the pages that have one of its keywords or of the `reach`
    words most like each; words are looked up from the rarest on, until `postings` pages were read.
 2. Of these the `near` most alike are kept for each page. Where linked pages are matched, those that are not kept count
-   as not alike at all.
+   as alike by 0.6 of the least that is kept; if fewer were found, as not alike at all.
 3. By words and links, a page is compared with the `candidates` best of the pages kept for it, and of the pages linked
    with the `alike` pages most like each page linked with it.
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
 from cocite.kernels.all_alike import Limits, Near, Room, Vocabulary, alike_by_both, alike_by_words
-from cocite.kernels.best_matches import Known, Unmet, as_whole, scratch
+from cocite.kernels.best_matches import Known, as_whole, scratch
 from cocite.neighbourhood.linked import HeldLinks
 from cocite.words.likeness import Likeness
 from cocite.words.pair_counts import in_parts, ranges
@@ -34,6 +34,8 @@ from cocite.words.pair_counts import in_parts, ranges
 Progress = Callable[[str, int, int | None], None]
 BLOCK = 256
 """Pages that a thread does at a time."""
+REST = 0.6
+"""Linked pages that are not kept are as alike as this part of the least that is kept (docs/integrated.md)."""
 BY_WORDS, BY_BOTH = "comparing words", "comparing words and links"
 
 
@@ -42,8 +44,8 @@ class Looking:
     """Where to look, and what is kept."""
 
     candidates: int = 400
-    reach: int = 10
-    postings: int = 200_000
+    reach: int = 3
+    postings: int = 100_000
     near: int = 200
     alike: int = 20
 
@@ -76,10 +78,9 @@ def all_alike(
 
     longest = int(max(np.diff(links.out.starts).max(initial=1), np.diff(links.into.starts).max(initial=1)))
     found = AllAlike(np.zeros((pages, k), np.uint32), np.zeros((pages, k), np.float64))
-    nothing = Unmet(np.zeros(0, np.uint32), 0, 0.0, 0.0, 0.0, np.zeros(0, np.int32), np.zeros((0, 0), np.int32))
 
     def by_both(first: int, last: int, room: Room) -> bool:
-        sets = (vocabulary, links.out, links.into, near, nothing, mix, limits, room)
+        sets = (vocabulary, links.out, links.into, near, REST, mix, limits, room)
         return bool(alike_by_both(first, last, *sets, found.pages, found.values))
 
     def room() -> Room:

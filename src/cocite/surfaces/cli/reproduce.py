@@ -34,7 +34,7 @@ class Experiment(NamedTuple):
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="[PAPER]", help="Which; none: list them.")] = "",
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="Which; none: list them.")] = "",
     data: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where the experiment's data are.")] = None,
     figures: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Draw its figures into this folder.")] = None,
     choose: Annotated[
