@@ -43,10 +43,10 @@ def counts(source: Source) -> tuple[int, int]:
 FILES: list[tuple[str, bytes, str]] = [
     ("pages.jsonl", RECORD.encode(), "records"),
     ("pages", b"\xef\xbb\xbf\n" + RECORD.encode(), "records"),
-    ("pages.json.gz", gzip.compress(RECORD.encode()), "records"),
+    ("pages.json.gz", gzip.compress(RECORD.encode(), mtime=0), "records"),
     ("broken.jsonl", b"{broken\n" + RECORD.encode(), "records"),
     ("links.tsv", b"1\t2\n2\t3\n", "edges"),
-    ("links.csv.gz", gzip.compress(b"from,to\na.org,b.org\n"), "edges"),
+    ("links.csv.gz", gzip.compress(b"from,to\na.org,b.org\n", mtime=0), "edges"),
     ("soc-net.txt", b"# Nodes: 3\n1 2\n2 3\n", "edges"),
     ("notes.md", b"[b](https://b.example/)", "markdown"),
     ("notes.markdown", b"{curly} [b](https://b.example/)", "markdown"),
