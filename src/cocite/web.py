@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,5 +77,8 @@ class Web:
 
         wanted = ranks.rank(call)
         if str(wanted) not in self._ranks:
-            self._ranks[str(wanted)] = wanted.kept(self.graph) or wanted.compute(self.graph, self.progress)
+            kept = None
+            with suppress(BadStore):  # what is stale or damaged is as good as nothing
+                kept = wanted.kept(self.graph)
+            self._ranks[str(wanted)] = kept or wanted.compute(self.graph, self.progress)
         return self._ranks[str(wanted)]

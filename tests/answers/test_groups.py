@@ -112,3 +112,25 @@ def test_silhouette() -> None:
     np.fill_diagonal(distance, 0)
     assert silhouette(distance, np.array([1, 1, 2, 2])) == pytest.approx(0.9)
     assert silhouette(distance, np.array([1, 2, 1, 2])) == pytest.approx((0.55 - 1) / 1)
+    assert silhouette(distance, np.array([1, 1, 1, 1])) == -1
+
+
+def test_two_pages_that_have_nothing_in_common(web: Web) -> None:
+    pair = [web.graph.find(url("times")), web.graph.find(url("alone"))]
+    assert [group.pages for group in group_pages(web, pair)] == [(pair[0], pair[1])]
+    rows = np.array([[1.0, 0.0], [0.1, 0.995]])
+    assert cluster(rows, 12).tolist() == [0, 1]
+    assert cluster(np.array([[1.0, 0.0], [0.8, 0.6]]), 12).tolist() == [0, 0]
+
+
+def test_groups_without_words_stay_apart(fast_root: Path) -> None:
+    """Sections without headings, pages without titles."""
+    path = fast_root / "wordless" / "web.cocite"
+    path.parent.mkdir()
+    names = [f"https://{n}.example/" for n in range(8)]
+    links = [Link(name, block=i // 4) for i, name in enumerate(names)]
+    make(path, [Page(f"https://9{n}.example/", links=links) for n in range(4)])
+    web = Web(path)
+    found = group_pages(web, [web.graph.find(name) for name in names])
+    assert [len(group.pages) for group in found] == [4, 4]
+    assert {group.name for group in found} == {"a group without words"}

@@ -6,6 +6,7 @@ import tempfile
 from itertools import pairwise
 from math import ceil, log10
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,6 +117,12 @@ def test_hubs_need_links_out_the_more_the_further(chain: Web) -> None:
 def test_a_criterion_must_give_numbers(chain: Web) -> None:
     with pytest.raises(BadParameter, match="one finite number"):
         explore(chain, [0], Params(rounds=0), lambda web, pages: np.full(len(pages), np.nan))
+
+
+@pytest.mark.parametrize("given", [None, "abc", [1.0], np.zeros((2, 2)), [[1], [2, 3]]], ids=str)
+def test_a_criterion_that_gives_something_else(chain: Web, given: Any) -> None:
+    with pytest.raises(BadParameter, match="one finite number for every page"):
+        explore(chain, [chain.graph.find("start.example")], Params(rounds=1), lambda web, pages: given)
 
 
 def test_a_wrong_rank_names_those_there_are(chain: Web) -> None:

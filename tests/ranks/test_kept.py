@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -116,3 +117,20 @@ def test_from_python(graph: Graph) -> None:
     assert len(web.rank("hubrank").top()) == 5
     with pytest.raises(cocite.BadParameter, match="at least 1"):
         web.rank("hits").top(0)
+
+
+def test_many_at_once_leave_one_whole(graph: Graph) -> None:
+    wanted = ranks.rank("pagerank")
+    ranked = wanted.compute(graph)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: wanted.keep(Graph(graph.path), ranked), range(40)))
+    assert ranks.kept(graph, "pagerank").values.tolist() == ranked.values.tolist()
+    assert len(list((graph.path / "side").glob("rank_pagerank-*"))) == 1
+
+
+def test_what_is_damaged_is_worked_out_anew(graph: Graph) -> None:
+    expected = Web(graph.path).rank("pagerank").values.tolist()
+    wanted = ranks.rank("pagerank")
+    wanted.keep(graph, wanted.compute(graph))
+    (graph.path / "side" / "rank_pagerank.json").write_text("{}")
+    assert Web(graph.path).rank("pagerank").values.tolist() == expected

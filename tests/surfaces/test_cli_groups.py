@@ -56,6 +56,17 @@ def test_cluster_refuses(lists: Path) -> None:
     assert "is not in this store" in ran.err
 
 
+def test_a_file_with_unknown_pages(lists: Path, tmp_path: Path) -> None:
+    listed = tmp_path / "pages.txt"
+    listed.write_text("\n".join(["https://nowhere.example/", "http://", *CARS]))
+    ran = run("cluster", "--file", listed, "-i", lists)
+    assert ran.code == 0
+    assert ran.err == "cocite: not in this store: 2 pages, such as https://nowhere.example/, http://\n"
+    assert ran.out.startswith("cars  3 pages\n")
+    listed.write_text("https://nowhere.example/\n")
+    assert run("cluster", "--file", listed, "-i", lists).code == 3
+
+
 def test_related_in_groups(lists: Path) -> None:
     ran = run("related", CARS[0], "-i", lists, "--group")
     assert ran.code == 0, ran.err

@@ -86,3 +86,14 @@ def test_info_names_what_is_kept(own: Path) -> None:
     run("rank", "-i", own, "--by", "hits(of=hubs)", "-q")
     assert json.loads(run("info", own, "--json").out)["ranks"] == {"hits(of=hubs)": True, "hubrank": True}
     assert "  ranks kept\thits(of=hubs), hubrank" in run("info", own).out.splitlines()
+
+
+def test_a_store_that_cannot_be_written(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", "side")
+
+    monkeypatch.setattr("cocite.ranks.write_side", refuse)
+    ran = run("rank", "-i", own, "--by", "pagerank", "--json")
+    assert ran.code == 0
+    assert json.loads(ran.out)["kept"] is False
+    assert "not kept" in ran.err

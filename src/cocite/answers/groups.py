@@ -36,6 +36,8 @@ PAGE_LEVEL = 0.3
 """What being cited by one page counts, beside being cited in one section of it."""
 ENERGY, HALF = 0.8, 0.5
 """What the dimensions kept hold: of all rows together, and of every single one."""
+ALIKE = 0.3
+"""Two pages alone belong together from this cosine on; of more, the silhouette decides."""
 MOST_PAGES = 2000
 MOST_GROUPS = 12
 GENERAL = {
@@ -57,11 +59,12 @@ class Group:
 
     keywords: tuple[str, ...]
     pages: tuple[int, ...]
+    alone: bool = False  # they share nothing with any page, nor with each other
 
     @property
     def name(self) -> str:
         """The keywords in one text."""
-        return ", ".join(self.keywords) or "others"
+        return ", ".join(self.keywords) or ("others" if self.alone else "a group without words")
 
 
 def group_pages(web: Web, pages: Sequence[int], most: int = MOST_GROUPS) -> list[Group]:
@@ -77,13 +80,13 @@ def group_pages(web: Web, pages: Sequence[int], most: int = MOST_GROUPS) -> list
     found.sort(key=lambda members: (-len(members), members[0]))
     alone = sorted(set(range(len(pages))) - set(placed.tolist()))
     words = [_words(web.graph, [cited[i] for i in members], [pages[i] for i in members]) for members in found]
-    named: dict[frozenset[str], tuple[tuple[str, ...], list[int]]] = {}
+    named: dict[object, tuple[tuple[str, ...], list[int]]] = {}
     for at, members in enumerate(found):
         keywords = _telling(words, at)
-        named.setdefault(frozenset(keywords), (keywords, []))[1].extend(members)
+        named.setdefault(frozenset(keywords) or at, (keywords, []))[1].extend(members)
     groups = [Group(keywords, tuple(pages[i] for i in sorted(members))) for keywords, members in named.values()]
     groups.sort(key=lambda group: -len(group.pages))
-    return groups + ([Group((), tuple(pages[i] for i in alone))] if alone else [])
+    return groups + ([Group((), tuple(pages[i] for i in alone), True)] if alone else [])
 
 
 def group_answers(web: Web, answers: Sequence[Answer], most: int = MOST_GROUPS) -> list[tuple[Group, list[Answer]]]:
@@ -93,7 +96,7 @@ def group_answers(web: Web, answers: Sequence[Answer], most: int = MOST_GROUPS) 
         (group, sorted((of[page] for page in group.pages), key=lambda answer: answer.rank))
         for group in group_pages(web, list(of), most)
     ]
-    return sorted(found, key=lambda each: (not each[0].keywords, each[1][0].rank))
+    return sorted(found, key=lambda each: (each[0].alone, each[1][0].rank))
 
 
 class _Cited:
@@ -137,7 +140,7 @@ def cluster(rows: Matrix, most: int) -> NDArray[np.int64]:
 
     size = len(rows)
     if size < 3:
-        return np.zeros(size, np.int64)
+        return np.arange(size) if size == 2 and rows[0] @ rows[1] < ALIKE else np.zeros(size, np.int64)
     distance = np.clip(1 - rows @ rows.T, 0, 2)
     np.fill_diagonal(distance, 0)
     tree = linkage(squareform(distance, checks=False), "average")
@@ -150,6 +153,8 @@ def cluster(rows: Matrix, most: int) -> NDArray[np.int64]:
 def silhouette(distance: Matrix, labels: NDArray[np.int64]) -> float:
     """The mean over rows of (b − a) / max(a, b): a the mean distance in the own group, b that to the nearest other."""
     members = labels[:, None] == np.unique(labels)[None, :]
+    if members.shape[1] < 2:
+        return -1.0
     sizes = members.sum(axis=0)
     sums = distance @ members
     own = members.argmax(axis=1)

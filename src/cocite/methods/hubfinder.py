@@ -103,7 +103,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params, criterion: Criterion 
 def explore(web: Web, seeds: Sequence[int], params: Params, criterion: Criterion | None = None) -> Explored:
     """Extend, filter and trim; `criterion` is a function of pages that takes the place of the named one."""
     graph = web.graph
-    interesting = criterion or named(web, seeds, params)
+    interesting = _checked(criterion or named(web, seeds, params))
     gamma = _Gamma(graph, np.array(list(dict.fromkeys(seeds)), np.uint32))
     steps = []
     for distance in range(1, params.rounds + 2):
@@ -121,10 +121,22 @@ def explore(web: Web, seeds: Sequence[int], params: Params, criterion: Criterion
         if not len(fresh):
             break
     pages, origin = gamma.without_start()
-    values = interesting(web, pages)
-    if values.shape != pages.shape or not np.isfinite(values).all():
-        raise BadParameter("a criterion gives one finite number for every page")
-    return Explored(pages, origin, values, steps)
+    return Explored(pages, origin, interesting(web, pages), steps)
+
+
+def _checked(criterion: Criterion) -> Criterion:
+    """A criterion, perhaps a stranger's, that gives what it should or says so."""
+
+    def interesting(web: Web, pages: Pages) -> NDArray[np.float64]:
+        try:
+            values = np.asarray(criterion(web, pages), np.float64)
+        except (TypeError, ValueError) as error:
+            raise BadParameter(f"a criterion gives one finite number for every page ({error})") from error
+        if values.shape != pages.shape or not np.isfinite(values).all():
+            raise BadParameter("a criterion gives one finite number for every page")
+        return values
+
+    return interesting
 
 
 def kept(old: int, distance: int, alpha: float) -> int:

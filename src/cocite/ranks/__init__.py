@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore
-from cocite.graph.generation import Writer
-from cocite.graph.side import list_sides, read_side, write_side
+from cocite.graph.generation import Writer, read_current
+from cocite.graph.side import list_sides, only_one, read_side, write_side
 from cocite.graph.store import Graph
 from cocite.parameters import changed, make, parameter, parse, spell, values_of
 from cocite.registry import Registry
@@ -64,7 +64,7 @@ class Rank:
         return self._compute(graph, self.params, progress, threads or min(8, os.cpu_count() or 1))
 
     def keep(self, graph: Graph, ranked: Ranked) -> None:
-        """Keep what was worked out beside the store."""
+        """Keep what was worked out beside the store; raises BadStore if that cannot be written, or has changed."""
         about = {
             "rank": str(self),
             "params": values_of(self.params),
@@ -76,7 +76,10 @@ class Rank:
         def write(_: Path, writer: Writer) -> None:
             writer.append("values", ranked.values)
 
-        write_side(graph, self._side, about, write)
+        with only_one(graph, self._side, f"the rank {self}"):
+            if read_current(graph.path)[1]["id"] != graph.manifest["id"]:
+                raise BadStore(f"{graph.path} was changed meanwhile by another command: rank it again")
+            write_side(graph, self._side, about, write)
 
     def kept(self, graph: Graph) -> Ranked | None:
         """What was kept; None if nothing was. Raises BadStore if it is of an older generation."""

@@ -5,6 +5,7 @@ Nothing slow is imported here: NumPy, Numba and Arrow wait inside the verbs, so 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Annotated
 
@@ -37,6 +38,10 @@ from cocite.surfaces.cli import (
     study,
 )
 from cocite.surfaces.cli.failures import Commands
+
+# Matrices here are small, and threads that wait for each other made them 8 to 30 times slower on a busy machine. It is
+# read when NumPy is loaded, which no verb has done yet.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 app = typer.Typer(
     name="cocite",

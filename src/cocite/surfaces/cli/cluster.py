@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocite.errors import BadParameter
+from cocite.errors import BadAddress, BadParameter, UnknownPage
 from cocite.surfaces.cli import options as given
+from cocite.surfaces.cli.failures import UNKNOWN, complain
 from cocite.surfaces.cli.related import read_addresses
 from cocite.surfaces.cli.terminal import Cell, Screen, count
 
@@ -43,7 +44,18 @@ def cluster(
     if not texts:
         raise BadParameter("no pages to group: give addresses, or --file FILE")
     web = Web(index)
-    pages = [web.graph.find(text) for text in texts]
+    pages, unknown = [], []
+    for text in texts:
+        try:
+            pages.append(web.graph.find(text))
+        except (UnknownPage, BadAddress):
+            if not file:
+                raise
+            unknown.append(text)
+    if unknown:
+        complain(f"not in this store: {count(len(unknown), 'page')}, such as {', '.join(unknown[:3])}")
+    if not pages:
+        raise typer.Exit(UNKNOWN)
     with display(quiet=json) as web.progress:
         groups = group_pages(web, pages, most)
     screen = Screen()

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cocite.errors import BadStore
 from cocite.surfaces.cli import options as given
-from cocite.surfaces.cli.failures import NOTHING
+from cocite.surfaces.cli.failures import NOTHING, complain
 from cocite.surfaces.cli.terminal import Cell, Screen, count, seconds
 
 if TYPE_CHECKING:
@@ -54,7 +55,11 @@ def rank(
         ranked = wanted.compute(graph, stages, threads)
         took = time.monotonic() - started - stages.compiling
     if keep:
-        wanted.keep(graph, ranked)
+        try:
+            wanted.keep(graph, ranked)
+        except (BadStore, OSError) as error:
+            keep = False
+            complain(f"not kept: {error}")
     best, screen = top_pages(graph, ranked, k), Screen()
     if json:
         facts = {"rounds": ranked.rounds, "residual": ranked.residual, "converged": ranked.converged}
@@ -71,7 +76,8 @@ def show(screen: Screen, name: str, ranked: Ranked, best: list[TopPage], took: f
     done = f"{count(ranked.rounds, 'round')}, residual {ranked.residual:.1e}, {seconds(took)}"
     screen.line((name, "bold"), f"  {count(pages, 'page')}, {done}")
     if not ranked.converged:
-        screen.line(('the tolerance was not reached: give more rounds, as in --by "pagerank(rounds=1000)"', "yellow"))
+        call = f"{name.partition('(')[0]}(rounds=1000)"
+        screen.line((f'the tolerance was not reached: give more rounds, as in --by "{call}"', "yellow"))
     if not best:
         screen.line("no page has a value: the store has no links")
         return
