@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from cocite.kernels.name_codec import BLOCK
 
+NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16
+"""Flags of a link."""
+REL = {"nofollow": NOFOLLOW, "ugc": UGC, "sponsored": SPONSORED, "me": ME}
 PER_BASE = 16
 """Pages that share one 64-bit base of their lists' offsets."""
 TYPES = {

@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16
-"""Flags of a link."""
-REL = {"nofollow": NOFOLLOW, "ugc": UGC, "sponsored": SPONSORED, "me": ME}
+from cocite.graph.arrays import BOILERPLATE, REL
+
 LARGEST_BLOCK = (1 << 24) - 2
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadParameter
 from cocite.graph import export_records, export_text
 from cocite.graph.all_addresses import Progress, addresses
-from cocite.graph.columns import BOILERPLATE, NOFOLLOW
+from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.store import Graph
 
 MANY = 5_000_000

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.graph.all_addresses import Progress, mapped_addresses
-from cocite.graph.columns import BOILERPLATE, NOFOLLOW, REL
+from cocite.graph.arrays import BOILERPLATE, NOFOLLOW, REL
 from cocite.graph.reread import TextCursor, column_part
 from cocite.graph.store import FETCHED, NOINDEX, Graph, Links
 from cocite.sources.page_records import write_jsonl, write_parquet

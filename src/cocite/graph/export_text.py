@@ -20,7 +20,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from cocite.graph.all_addresses import Progress, addresses, mapped_addresses
-from cocite.graph.columns import BOILERPLATE, NOFOLLOW
+from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.store import Graph
 
 STEP = 1 << 13

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadParameter
-from cocite.graph.columns import BOILERPLATE, NOFOLLOW
+from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.store import Graph
 from cocite.kernels.vicinity import Refused
 from cocite.parameters import parameter

@@ -74,7 +74,7 @@ def facts(graph: Graph, page: int) -> dict[str, Any]:
 
 def rel_words(flags: int) -> list[str]:
     """The `rel` of a link."""
-    from cocite.graph.columns import REL
+    from cocite.graph.arrays import REL
 
     return [word for word, bit in REL.items() if flags & bit]
 
@@ -86,7 +86,7 @@ def plain(weight: Any) -> float:
 
 def children(graph: Graph, page: int, most: int) -> list[Block]:
     """The first links of a page by block, in the order in which the blocks begin; 0 is no limit."""
-    from cocite.graph.columns import BOILERPLATE
+    from cocite.graph.arrays import BOILERPLATE
 
     links, headings, texts = graph.links_from(page), graph.headings(page), graph.anchors(page)
     contexts, weights = graph.contexts(page), graph.weights_from(page)
@@ -131,7 +131,7 @@ def cited_in(graph: Graph, page: int, parent: int, near: int = 2) -> Citation:
     """How a parent links to a page, with up to `near` links before it and after it in the same block."""
     import numpy as np
 
-    from cocite.graph.columns import BOILERPLATE
+    from cocite.graph.arrays import BOILERPLATE
 
     links, headings, texts = graph.links_from(parent), graph.headings(parent), graph.anchors(parent)
     place = int(np.argmax(links.targets == page))
