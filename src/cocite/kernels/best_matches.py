@@ -105,6 +105,8 @@ def fill_table(own, known, unmet, otherwise, count, space):
     """The likeness of every slot's member with each member of A; with member i that is not known, otherwise[i]."""
     width = int64(len(own))
     table = space.table
+    if width == 0:
+        return  # nor is there anything in `otherwise` then, though slots may be of pages
     if len(otherwise) > 0:
         for s in range(count):
             table[s * width : (s + 1) * width] = otherwise
