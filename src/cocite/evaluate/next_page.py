@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.evaluate.significance import SAMPLES, interval, resampled
 from cocite.graph.store import Graph
 from cocite.neighbourhood.scores import Scores
 
 PARTS = ("train", "train", "dev", "test")
 """Half of the games teach, a quarter chooses parameters, a quarter is reported."""
 HITS = (1, 5, 10)
-RESAMPLES = 10_000
 Ranks = NDArray[np.float64]
 
 
@@ -100,12 +100,10 @@ def compare(steps: Steps, one: Ranks, other: Ranks, seed: int = 1) -> Difference
     paths, at = np.unique(steps.path, return_inverse=True)
     clicks = np.bincount(at, minlength=len(paths))
     means = np.bincount(at, 1 / one - 1 / other, len(paths)) / clicks
-    rng, resampled = np.random.default_rng(seed), np.empty(RESAMPLES)
-    for n in range(RESAMPLES):
-        resampled[n] = means[rng.integers(0, len(means), len(means))].mean()
-    low, high = np.quantile(resampled, [0.025, 0.975])
-    against = min(np.mean(resampled <= 0), np.mean(resampled >= 0))
+    samples = resampled(means, seed)
+    low, high = interval(samples)
+    against = min(np.mean(samples <= 0), np.mean(samples >= 0))
     p = 1.0 if not means.any() else float(wilcoxon(means).pvalue)
-    bootstrap = min(1.0, 2 * max(float(against), 1 / RESAMPLES))
+    bootstrap = min(1.0, 2 * max(float(against), 1 / SAMPLES))
     better, worse = int(np.count_nonzero(means > 0)), int(np.count_nonzero(means < 0))
-    return Difference(float(means.mean()), float(low), float(high), bootstrap, p, better, worse)
+    return Difference(float(means.mean()), low, high, bootstrap, p, better, worse)

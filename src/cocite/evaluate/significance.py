@@ -38,15 +38,17 @@ def compare(first: Sequence[float], second: Sequence[float], seed: int = 1) -> T
     sign = float(binomtest(better, better + worse).pvalue)
     rank_sum = float(mannwhitneyu(one, other, method="asymptotic").pvalue)
     signed = float(wilcoxon(np.where(np.abs(gap) > 1e-12, gap, 0), zero_method="wilcox", method="auto").pvalue)
-    low, high = _interval(gap, seed)
+    low, high = interval(resampled(gap, seed))
     return Tests(better, worse, sign, rank_sum, signed, float(gap.mean()), low, high)
 
 
-def _interval(gap: NDArray[np.float64], seed: int) -> tuple[float, float]:
-    """Where the mean lies in 95 % of samples drawn with replacement."""
-    rng, means = np.random.default_rng(seed), []
-    for start in range(0, SAMPLES, 500):  # a matrix of all at once could be large
-        chosen = rng.integers(0, len(gap), (min(500, SAMPLES - start), len(gap)))
-        means.append(gap[chosen].mean(axis=1))
-    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
+def resampled(values: NDArray[np.float64], seed: int = 1) -> NDArray[np.float64]:
+    """The means of samples drawn with replacement, each as large as what it is drawn from."""
+    rng = np.random.default_rng(seed)
+    return np.array([values[rng.integers(0, len(values), len(values))].mean() for _ in range(SAMPLES)])
+
+
+def interval(means: NDArray[np.float64]) -> tuple[float, float]:
+    """Where 95 % of the means of samples lie."""
+    low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)

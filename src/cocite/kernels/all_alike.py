@@ -24,6 +24,7 @@ from cocite.kernels.best_matches import (
     fill_table,
     give_slots,
     match,
+    note,
     strongest_one,
 )
 from cocite.kernels.keyword_pairs import Rows
@@ -170,18 +171,6 @@ def alike_by_words(first, last, vocabulary, limits, space, near):
             whole[i] = int32(result[i] * ONE + 0.5)
         take_best(chosen, whole, page, near.pages[page], near.values[page])
     return True
-
-
-@inline
-def note(sums, touched, count, page, value):
-    """Add a value above 0 to a page's sum; returns how many pages have one."""
-    if value <= 0.0:
-        return count
-    if sums[page] == 0.0:
-        touched[count] = page
-        count += 1
-    sums[page] += value
-    return count
 
 
 @inline

@@ -236,23 +236,31 @@ def strongest(known, most, words, values):
 
 
 @inline
+def note(sums, touched, count, page, value):
+    """Add a value above 0 (0 would be taken for a page not touched yet) to a page's sum; returns how many have one."""
+    if value <= 0.0:
+        return count
+    if sums[page] == 0.0:
+        touched[count] = page
+        count += 1
+    sums[page] += value
+    return count
+
+
+@inline
 def add_postings(index, words, values, order, budget, sums, touched, count):
     """Add up the values of words on all pages that have them, in that order, until `budget` pages were read."""
     for j in range(len(order)):
         word = int64(words[order[j]])
         start, stop = index.starts[word], index.starts[word + 1]
         value = values[order[j]]
-        if value <= 0.0:  # would be taken for a page not touched yet
+        if value <= 0.0:  # leads nowhere, and costs nothing of the budget
             continue
         if stop - start > budget:
             break
         budget -= stop - start
         for k in range(start, stop):
-            page = int64(index.columns[k])
-            if sums[page] == 0.0:
-                touched[count] = page
-                count += 1
-            sums[page] += value
+            count = note(sums, touched, count, int64(index.columns[k]), value)
     return count
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 from cocite.graph.generation import Writer
-from cocite.graph.side import Side, only_one, read_side, write_side
+from cocite.graph.side import Side, only_one, read_side, ready_side, write_side
 from cocite.graph.store import Graph
 from cocite.kernels.keyword_pairs import Pairs, Rows
 from cocite.words.keywords import Keywords, is_starts, make_command
@@ -52,12 +52,11 @@ def build_relevance(graph: Graph, keywords: Keywords, progress: Progress = no_pr
 
 def ready_relevance(graph: Graph, keywords: Keywords, progress: Progress = no_progress) -> Relevance:
     """The keyword relevance of a store, made and kept if there is none that fits."""
-    with suppress(BadStore):
-        return open_relevance(graph, keywords)
-    with only_one(graph, NAME, "the keyword relevance"):
-        with suppress(BadStore):
-            return open_relevance(graph, keywords)  # another command has made it meanwhile
+
+    def make() -> Relevance:
         return keep(graph, keywords, make_relevance(graph, keywords, progress))
+
+    return ready_side(graph, NAME, "the keyword relevance", partial(open_relevance, graph, keywords), make)
 
 
 def keep(graph: Graph, keywords: Keywords, made: Relevance) -> Relevance:

@@ -14,9 +14,8 @@ import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore, UnknownWord
 from cocite.graph.generation import Writer
-from cocite.graph.side import Side, only_one, read_side, write_side
+from cocite.graph.side import Side, only_one, read_side, ready_side, write_side
 from cocite.graph.store import Graph
 from cocite.words.documents import texts_of_pages
 from cocite.words.links_in import Progress, Said
@@ -107,12 +106,8 @@ def build_keywords(graph: Graph, per_page: int = PER_PAGE, progress: Progress = 
 
 def ready_keywords(graph: Graph, progress: Progress = no_progress) -> Keywords:
     """The keywords of a store, made and kept if there are none that fit."""
-    with suppress(BadStore):
-        return open_keywords(graph)
-    with only_one(graph, NAME, "the keywords"):
-        with suppress(BadStore):
-            return open_keywords(graph)  # another command has made them meanwhile
-        return keep_new(graph, PER_PAGE, progress)
+    read, make = partial(open_keywords, graph), partial(keep_new, graph, PER_PAGE, progress)
+    return ready_side(graph, NAME, "the keywords", read, make)
 
 
 def keep_new(graph: Graph, per_page: int, progress: Progress) -> Keywords:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tantivy import Occur, Query
 
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Writer, read_current
-from cocite.graph.side import FOLDER, Side, drop_side, only_one, read_side, write_side
+from cocite.graph.side import FOLDER, Side, drop_side, only_one, read_side, ready_side, write_side
 from cocite.graph.store import Graph
 from cocite.words.documents import FIELDS, documents, has_texts
 from cocite.words.links_in import Progress
@@ -77,13 +78,12 @@ def build_search(graph: Graph, progress: Progress = no_progress, memory: int = M
 
 def ready_search(graph: Graph, progress: Progress = no_progress) -> Search:
     """The search index of a store, made if there is none that fits."""
-    with suppress(BadStore):
-        return open_search(graph)
-    with only_one(graph, NAME, "the search index"):
-        with suppress(BadStore):
-            return open_search(graph)  # another command has made it meanwhile
+
+    def make() -> Search:
         make_index(graph, progress, MEMORY)
-    return open_search(graph)
+        return open_search(graph)
+
+    return ready_side(graph, NAME, "the search index", partial(open_search, graph), make)
 
 
 def renew_search(path: Path, wanted: bool, progress: Progress = no_progress, memory: int = MEMORY) -> Indexed | None:

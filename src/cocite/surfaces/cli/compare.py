@@ -1,4 +1,4 @@
-"""cocite compare: every method side by side."""
+"""cocite compare: methods side by side."""
 
 from __future__ import annotations
 

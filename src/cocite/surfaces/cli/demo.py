@@ -160,7 +160,7 @@ def show_next(screen: Screen, graph: Graph) -> None:
         (f"export COCITE_INDEX={store}", ""),
         ("cocite related louvre.fr --explain", "all reasons"),
         ("cocite related audi.com bmw.com -m companion", "related to both, by another method"),
-        ("cocite compare nytimes.com", "every method side by side"),
+        ("cocite compare nytimes.com", "methods side by side"),
         ("cocite links homes.example/~tom/links.html", "a list, with its sections"),
         ("cocite info", "what the store holds"),
         ("cocite build bookmarks.html -o web.cocite", "a store of your own"),

@@ -93,10 +93,17 @@ def evaluate(
         report.skip("query without a right page", count=missing)
     if save:
         save_runs(found, save)
+    tell(f"Evaluation by {judgements.name}", found, report, degrees, html, json)
+
+
+def tell(
+    title: str, found: Evaluation, report: Report, degrees: dict[str, int] | None, html: Path | None, json: bool
+) -> None:
+    """Print an evaluation, and write its report if that is wanted."""
     if html:
         from cocite.evaluate.report import page
 
-        html.write_text(page(f"Evaluation by {judgements.name}", notes_of(found, report), found, degrees), "utf-8")
+        html.write_text(page(title, notes_of(found, report), found, degrees), "utf-8")
     if json:
         Screen().json(as_json(found, report, degrees))
     else:

@@ -9,7 +9,7 @@ import typer
 
 from cocite.errors import BadParameter
 from cocite.surfaces.cli import options as given
-from cocite.surfaces.cli.evaluate import as_json, notes_of, show
+from cocite.surfaces.cli.evaluate import tell
 from cocite.surfaces.cli.failures import Commands
 from cocite.surfaces.cli.related import read_addresses
 from cocite.surfaces.cli.terminal import Screen, count
@@ -124,7 +124,6 @@ def report(
       cocite study report trial anna.csv ben.csv --html study.html
     """
     from cocite.evaluate.evaluation import Evaluation
-    from cocite.evaluate.report import page
     from cocite.evaluate.study import judgements_of, read, read_ratings
     from cocite.sources.records import Report
 
@@ -136,10 +135,4 @@ def report(
     if unrated:
         told.skip("answer that nobody rated, counted as wrong", count=unrated)
     found = Evaluation(judgements_of(known, raters), known.runs, known.depth)
-    degrees = dict(known.in_degree)
-    if html:
-        html.write_text(page(f"Study {folder.name}", notes_of(found, told), found, degrees), "utf-8")
-    if json:
-        Screen().json(as_json(found, told, degrees))
-    else:
-        show(Screen(), found, told, degrees)
+    tell(f"Study {folder.name}", found, told, dict(known.in_degree), html, json)
