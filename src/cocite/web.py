@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cocite.words.keywords import Keywords
     from cocite.words.relevance import Relevance
     from cocite.words.search import Search
+    from cocite.words.vectors import Vectors
 
 
 Progress = Callable[[str, int, int | None], None]
@@ -70,6 +71,22 @@ class Web:
             return ready_relevance(self.graph, self.keywords, self.progress)
         except (BadStore, OSError):
             return make_relevance(self.graph, self.keywords, self.progress)
+
+    @cached_property
+    def vectors(self) -> Vectors | None:
+        """The words of pages as vectors, made and kept like keywords; None if there is no text."""
+        from cocite.words.vectors import open_vectors
+
+        if not self.graph.has_texts:
+            return None
+        with suppress(BadStore):
+            return open_vectors(self.graph)
+        from cocite.words.make_vectors import make_vectors, ready_vectors  # loads far more
+
+        try:
+            return ready_vectors(self.graph, self.progress)
+        except (BadStore, OSError):
+            return make_vectors(self.graph, self.progress)
 
     def rank(self, call: str) -> Ranked:
         """A rank of all pages, such as `hubrank`: the one that is kept, else worked out now, and not kept."""

@@ -41,7 +41,7 @@ class Proof:
             getattr(self, reason.kind.replace(" ", "_").replace("-", "_"))(
                 reason, self.subject(answer, reason), self.query(reason)
             )
-        counts = [reason.count is not None for reason in reasons]
+        counts = [reason.count is not None for reason in reasons if reason.kind not in ("links", "words")]
         assert counts == sorted(counts), "counts come last"
         assert not any(reason.copy for reason in reasons if reason.count is not None), "of all copies together"
         for query in self.used:
@@ -73,6 +73,18 @@ class Proof:
         copy = self.graph.find(reason.copy)
         assert copy != answer == self.view.node(copy)
         return copy
+
+    def links(self, reason: Reason, page: int, query: int) -> None:
+        """Links spoke: by which part of what was said."""
+        assert reason.share is not None
+        assert 0 < reason.share <= 1
+
+    def words(self, reason: Reason, page: int, query: int) -> None:
+        """Words spoke: those that stand in the texts of links to both, or in their headings."""
+        assert reason.share is not None
+        assert 0 < reason.share <= 1
+        for one in (page, query):
+            assert set(reason.words) <= {word.lower() for text in self.graph.headings(one) for word in text.split()}
 
     def cited_together(self, reason: Reason, page: int, query: int) -> None:
         parent = self.graph.find(reason.by)

@@ -182,13 +182,13 @@ def test_what_stands_for_an_unwanted_page_is_unwanted(place: Path) -> None:
 
 def test_python_asks_the_same(web: Web) -> None:
     store = cocite.open(web.graph.path)
-    assert store.related("q.example", k=3).answers == asked(web, "q.example", k=3).answers
+    assert store.related("q.example", "proximity", k=3).answers == asked(web, "q.example", k=3).answers
     assert store.related(["q.example"], "proximity(alpha=2)").params["alpha"] == 2.0
-    assert store.related("q.example", alpha=2).params["alpha"] == 2.0
-    assert [each.url for each in store.related("q.example", per_site=1)] == [MANY[0], *OTHERS]
+    assert store.related("q.example", near=2).params["near"] == 2.0
+    assert [each.url for each in store.related("q.example", "proximity", per_site=1)] == [MANY[0], *OTHERS]
     with pytest.raises(BadParameter, match="per_site is a whole number of at least 0, not -1"):
         store.related("q.example", per_site=-1)
-    with pytest.raises(BadParameter, match="proximity has no parameter 'apha'"):
+    with pytest.raises(BadParameter, match="auto has no parameter 'apha'"):
         store.related("q.example", apha=2)
     assert set(store.compare("q.example", ["lli", "companion"]).by_method) == {"lli", "companion"}
 

@@ -117,7 +117,7 @@ def test_another_version_is_another_batch(web: Web, place: Path, monkeypatch: py
 def test_from_python(web: Web, place: Path) -> None:
     store = cocite.open(web.graph.path)
     done = store.batch(place / "r.tsv", "proximity", 3, pages=["q.example", MANY[0]], per_site=1, alpha=2)
-    found = [store.related(url, k=3, per_site=1, alpha=2) for url in ("q.example", MANY[0])]
+    found = [store.related(url, "proximity", k=3, per_site=1, alpha=2) for url in ("q.example", MANY[0])]
     assert [row[2:] for row in rows_of(place / "r.tsv")] == [(each.url, each.score) for one in found for each in one]
     assert done.pages == 2
     assert store.batch(str(place / "all.parquet")).pages == len(linked_pages(web.graph))

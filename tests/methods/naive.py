@@ -4,6 +4,7 @@ The fast methods are compared with these on small random webs. They share no cod
 `Graph` at most. Where the papers are silent or contradict themselves, docs/decisions/0020 to 0024 say what was chosen.
 """
 
+from tests.methods.naive_auto import auto
 from tests.methods.naive_cited import cocitation, proximity
 from tests.methods.naive_community import community
 from tests.methods.naive_hits import companion, kleinberg
@@ -15,6 +16,7 @@ __all__ = [
     "NaiveWeb",
     "Ranking",
     "View",
+    "auto",
     "cocitation",
     "community",
     "companion",

@@ -37,6 +37,14 @@ LIMITS: dict[str, st.SearchStrategy[Any]] = {
     "child_parents": LIMIT,
 }
 OWN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "auto": {
+        "parents": LIMIT,
+        "window": WINDOW,
+        "children": LIMIT,
+        "elsewhere": st.sampled_from([0.0, 0.1]),
+        "near": st.sampled_from([0.0, 0.08]),
+        "popularity": st.sampled_from([0.0, 0.18]),
+    },
     "cocitation": {"parents": LIMIT, "window": WINDOW},
     "proximity": {
         "parents": LIMIT,

@@ -26,7 +26,7 @@ def test_answers_and_why(store: Path) -> None:
         "Papers",
         "1 of 2 pages cite both, such as [31mred [0m [bold]markup[/bold] gnp line under “Roll”",
     ]
-    assert "ms by proximity" in ran.out.splitlines()[-1]
+    assert "ms by auto" in ran.out.splitlines()[-1]
     assert "\x1b" not in ran.out
 
 
@@ -142,7 +142,7 @@ def test_an_unknown_page_and_the_nearest(store: Path) -> None:
 def test_a_known_page_without_answers(store: Path) -> None:
     ran = run("related", LONELY, "-i", store)
     assert (ran.code, ran.out) == (1, "")
-    assert "is known, but proximity finds nothing related: see its links with cocite links" in ran.err
+    assert "is known, but auto finds nothing related: see its links with cocite links" in ran.err
     ran = run("related", LONELY, "-i", store, "--json")
     assert (ran.code, json.loads(ran.out)["answers"]) == (1, [])
     for filters in (["--lang", "fr"], ["--not", LIST, "--since", "2030-01-01"]):
@@ -166,7 +166,7 @@ def test_why_nothing_is_found(place: Path) -> None:
         (["a.example", "--not", "b.example"], "nothing related to a.example passes the filters; give fewer of them"),
         (
             ["c.example", "d.example"],
-            "c.example, d.example are known, but proximity finds nothing related: see their links with cocite links",
+            "c.example, d.example are known, but auto finds nothing related: see their links with cocite links",
         ),
         (
             ["own.example", "-m", "companion(parents=9)"],

@@ -6,12 +6,14 @@ methods count it, and names the near-duplicate for which it holds.
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from bisect import bisect_right
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.answers.memory import Memory, memory_of
 from cocite.kernels import vicinity
 from cocite.kernels.look_up import find_position
 from cocite.neighbourhood.clean import group, representatives
@@ -22,8 +24,10 @@ WINDOW = 2000
 """Links of a parent that are read around its link to the page; of longer lists the rest is looked up."""
 TRIED = 100
 """The links of so many near-duplicates of an answer are read, those of others not."""
-REMEMBERED = 256
-"""Parents whose names and headings are kept: answers to one question have many of them in common."""
+FEW = 32
+"""So many parents are gone through one by one: below some 50, arrays take longer."""
+REMEMBERED = 1024
+"""Parents whose names and headings are kept with a graph: answers have many of them in common."""
 
 
 class Subject(NamedTuple):
@@ -41,10 +45,10 @@ class Subject(NamedTuple):
 class Together(NamedTuple):
     """The parents that link to the page and to a subject, nearest first."""
 
-    owners: NDArray[np.intp]  # places in `parents`
-    distance: NDArray[np.int64]
-    block: NDArray[np.int64]  # -1: not in one block
-    subjects: Pages  # to which page of the subject they link
+    owners: list[int]  # places in `parents`
+    distance: list[int]
+    block: list[int]  # -1: not in one block
+    subjects: list[int]  # to which page of the subject they link
 
 
 class Around:
@@ -52,7 +56,7 @@ class Around:
 
     def __init__(self, view: View, page: int, parents: int, children: int) -> None:
         self.view, self.graph, self.page, self._limits = view, view.graph, page, (parents, children)
-        self.about = lru_cache(REMEMBERED)(self._about)
+        self._about: Memory[tuple[str, str, list[str]]] = memory_of(view.graph, "about", REMEMBERED)
 
     @cached_property
     def address(self) -> str:
@@ -65,14 +69,20 @@ class Around:
         return parents_of(self.view, self.page, self._limits[0], WINDOW, blocks=True)
 
     @cached_property
-    def groups(self) -> NDArray[np.int32]:
+    def voices(self) -> list[int]:
         """The voice of each parent: those of one group count as one."""
-        return group(self.view, self.parents.pages)[0]
+        found: list[int] = group(self.view, self.parents.pages)[0].tolist()
+        return found
 
     @cached_property
     def children(self) -> Pages:
         """The first children of the page."""
         return self._every_child[: self._limits[1]]
+
+    @cached_property
+    def children_and_page(self) -> Pages:
+        """The first children, and the page itself."""
+        return np.append(self.children, np.uint32(self.page))
 
     @cached_property
     def _every_child(self) -> Pages:
@@ -111,12 +121,44 @@ class Around:
             found[i] = places[0] if len(places) else 0
         return found
 
-    def _about(self, parent: int) -> tuple[str, str, list[str]]:
+    @cached_property
+    def _in_lists(self) -> tuple[list[int], ...]:
+        """Of every parent: where its links start, where the one to the page is, its block, links in, number."""
+        parents = self.parents
+        arrays = (parents.starts, parents.places, self._blocks[parents.places], self.graph.in_degree[parents.pages])
+        return *(array.tolist() for array in arrays), parents.pages.tolist()
+
+    def about(self, parent: int) -> tuple[str, str, list[str]]:
         """Address, title and headings of a parent."""
+        return self._about.get(parent, self._read_about)
+
+    def _read_about(self, parent: int) -> tuple[str, str, list[str]]:
         return self.graph.address(parent), self.graph.title(parent), self.graph.headings(parent)
 
     def together(self, subject: Subject) -> Together:
         """The parents that link to both."""
+        if not len(subject.copies) and not self._long:
+            hits = (self._targets == subject.page).nonzero()[0]
+            if len(hits) <= FEW:
+                return self._few(subject.page, hits.tolist())
+        return self._many(subject)
+
+    def _few(self, page: int, hits: list[int]) -> Together:
+        """As `_many`, where all was read, the subject is one page and few link to it: in a fifth of the time."""
+        starts, places, blocks, degrees, pages = self._in_lists
+        found = []
+        for hit in hits:
+            owner = bisect_right(starts, hit) - 1
+            block = int(self._blocks[hit])
+            same = 0 < block == blocks[owner]
+            key = (not same, abs(hit - places[owner]), -degrees[owner], pages[owner], hit)
+            found.append((*key, owner, block - 1 if same else -1))
+        found.sort()
+        owners, distances, block_numbers = ([each[part] for each in found] for part in (5, 1, 6))
+        return Together(owners, distances, block_numbers, [page] * len(found))
+
+    def _many(self, subject: Subject) -> Together:
+        """The parents that link to both, whatever the subject and however long their lists."""
         parents = self.parents
         names = self._target_names if len(subject.copies) else self._targets
         hits = np.flatnonzero(names == subject.page)
@@ -131,7 +173,8 @@ class Around:
         order = np.lexsort((subjects != subject.page, pages, -degree, distance, ~same))
         if len(subject.copies):  # a parent may link to several of them: the best counts
             order = order[np.sort(np.unique(owners[order], return_index=True)[1])]
-        return Together(owners[order], distance[order], np.where(same, blocks - 1, -1)[order], subjects[order])
+        numbers = np.where(same, blocks - 1, -1)
+        return Together(*(each[order].tolist() for each in (owners, distance, numbers, subjects)))
 
     def _on_long_lists(
         self, subject: Subject, found: NDArray[np.intp]

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,7 +151,7 @@ def open_clicks(graph: Graph) -> Clicks:
 
 def make_command(graph: Graph) -> str:
     """What to type to have the clicks counted anew."""
-    return f"cocite clicks FILE... --anew -i {graph.path}"
+    return f"cocite clicks FILE... --anew -i {quote(str(graph.path))}"
 
 
 def damaged(graph: Graph) -> BadStore:

@@ -51,6 +51,11 @@ class Facts(Finding):
         except ValueError as error:
             raise self.damaged() from error
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether there is any text beside addresses."""
+        return any(len(self.array(f"{name}.pages")) for name in ("title", "text", "headings", "anchors", "contexts"))
+
     def title(self, page: int) -> str:
         """The title of a page, or the empty text."""
         return self._texts("title")[self._page(page)]

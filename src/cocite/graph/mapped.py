@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -164,4 +165,4 @@ class Mapped:
 
     def damaged(self) -> BadStore:
         """What to raise where lists, names or texts cannot be read."""
-        return BadStore(f"{self.path} is damaged: run cocite check -i {self.path}")
+        return BadStore(f"{self.path} is damaged: run cocite check -i {quote(str(self.path))}")

@@ -8,7 +8,7 @@ holds the 32-bit lengths of its texts, then the texts. A list of texts is kept a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,7 @@ class Texts:
         self._first: NDArray[np.uint32] = arrays[f"{name}.first"]
         self._offset: NDArray[np.uint64] = arrays[f"{name}.offset"]
         self._data: NDArray[np.uint8] = arrays[f"{name}.data"]
+        self._read_chunk = partial(read_chunk, name, self._first, self._offset, self._data)
         self._chunk = lru_cache(maxsize=64)(self._read_chunk)
 
     def __len__(self) -> int:
@@ -91,7 +92,7 @@ class Texts:
         texts = self._chunk(chunk)
         within = at - int(self._first[chunk])
         if not 0 <= within < len(texts):
-            raise self._damaged()
+            raise damaged(self._name)
         return texts[within]
 
     def lines(self, page: int) -> list[str]:
@@ -104,31 +105,37 @@ class Texts:
         for chunk in range(len(self._first) - 1):
             first, texts = int(self._first[chunk]), self._read_chunk(chunk)
             if first + len(texts) > len(self._pages):
-                raise self._damaged()
+                raise damaged(self._name)
             for i, text in enumerate(texts):
                 yield int(self._pages[first + i]), text
 
-    def _read_chunk(self, chunk: int) -> Sequence[bytes]:
-        if not 0 <= chunk < len(self._offset) - 1:
-            raise self._damaged()
-        start, stop = int(self._offset[chunk]), int(self._offset[chunk + 1])
-        count = int(self._first[chunk + 1]) - int(self._first[chunk])
-        try:
-            frame = self._data[start:stop].tobytes()
-            if zstandard.get_frame_parameters(frame).content_size > LARGEST:
-                raise self._damaged()
-            raw = zstandard.ZstdDecompressor().decompress(frame)
-        except zstandard.ZstdError as error:
-            raise self._damaged() from error
-        whole = 0 < count * 4 <= len(raw)
-        ends = np.frombuffer(raw, np.uint32, count if whole else 0).astype(np.int64).cumsum()
-        if count < 0 or len(ends) != count or (count and int(ends[-1]) + 4 * count != len(raw)):
-            raise self._damaged()
-        texts, at = [], 4 * count
-        for end in ends:
-            texts.append(raw[at : 4 * count + int(end)])
-            at = 4 * count + int(end)
-        return texts
 
-    def _damaged(self) -> BadStore:
-        return BadStore(f"the store's texts ({self._name}) are damaged: run cocite check")
+def read_chunk(
+    name: str, first: NDArray[np.uint32], offset: NDArray[np.uint64], data: NDArray[np.uint8], chunk: int
+) -> Sequence[bytes]:
+    """The texts of a chunk. No method: what a `Texts` keeps of them would keep it, and its files, open."""
+    if not 0 <= chunk < len(offset) - 1:
+        raise damaged(name)
+    start, stop = int(offset[chunk]), int(offset[chunk + 1])
+    count = int(first[chunk + 1]) - int(first[chunk])
+    try:
+        frame = data[start:stop].tobytes()
+        if zstandard.get_frame_parameters(frame).content_size > LARGEST:
+            raise damaged(name)
+        raw = zstandard.ZstdDecompressor().decompress(frame)
+    except zstandard.ZstdError as error:
+        raise damaged(name) from error
+    whole = 0 < count * 4 <= len(raw)
+    ends = np.frombuffer(raw, np.uint32, count if whole else 0).astype(np.int64).cumsum()
+    if count < 0 or len(ends) != count or (count and int(ends[-1]) + 4 * count != len(raw)):
+        raise damaged(name)
+    texts, at = [], 4 * count
+    for end in ends:
+        texts.append(raw[at : 4 * count + int(end)])
+        at = 4 * count + int(end)
+    return texts
+
+
+def damaged(name: str) -> BadStore:
+    """The error for texts that contradict themselves."""
+    return BadStore(f"the store's texts ({name}) are damaged: run cocite check")

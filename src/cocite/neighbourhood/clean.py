@@ -48,9 +48,7 @@ def merge(view: View, pages: Pages) -> Merged:
         return Merged(pages, np.arange(len(pages), dtype=np.int32))
     numbered = Numbered(len(pages))
     numbered.add(found)
-    number = np.empty(len(pages), np.int32)
-    vicinity.numbers_of(numbered.table, numbered.local, found, number)
-    return Merged(numbered.pages, number)
+    return Merged(numbered.pages, numbered.numbers(found))
 
 
 def group(view: View, pages: Pages) -> tuple[NDArray[np.int32], int]:

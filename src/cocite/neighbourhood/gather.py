@@ -149,6 +149,12 @@ class Numbered:
         """Number more pages."""
         self.count = int(vicinity.number_pages(self.table, self.local, self.room, self.count, pages))
 
+    def numbers(self, pages: Pages) -> NDArray[np.int32]:
+        """The numbers of pages, all of which must have one."""
+        found = np.empty(len(pages), np.int32)
+        vicinity.numbers_of(self.table, self.local, pages, found)
+        return found
+
     def add_windows(self, parents: Parents) -> None:
         """Number what the windows of parents show, without the page they stand round."""
         self.count = int(

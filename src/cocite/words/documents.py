@@ -13,7 +13,7 @@ import numpy as np
 from cocite.graph.all_addresses import addresses
 from cocite.graph.store import NOINDEX, Graph
 from cocite.graph.texts import Texts
-from cocite.words.links_in import COLUMNS, NOTHING, Progress, Said, said_of_pages
+from cocite.words.links_in import NOTHING, Progress, Said, said_of_pages
 from cocite.words.tokens import prepared
 
 FIELDS = ("title", "anchors", "headings", "around", "text", "address")
@@ -25,11 +25,6 @@ _SCHEME = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:www\d?\.)?", re.IGNORECASE)
 
 Document = dict[str, list[str]]
 T = TypeVar("T")
-
-
-def has_texts(graph: Graph) -> bool:
-    """Whether a store has any text beside addresses."""
-    return any(len(graph.array(f"{name}.pages")) for name in ("title", "text", *COLUMNS))
 
 
 def documents(graph: Graph, folder: Path, memory: int, progress: Progress) -> Iterator[tuple[int, Document]]:

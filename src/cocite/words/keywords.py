@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from cocite.words.links_in import Progress, Said
 from cocite.words.search import no_progress
 from cocite.words.stop_words import language_of, stop_words
 from cocite.words.terms import terms_of
-from cocite.words.vocabulary import Vocabulary
+from cocite.words.vocabulary import Vocabulary, is_starts
 
 NAME = "keywords"
 VERSION = 1
@@ -128,7 +129,7 @@ def keep_new(graph: Graph, per_page: int, progress: Progress) -> Keywords:
 
 def make_command(graph: Graph) -> str:
     """What to type to have keywords made."""
-    return f"cocite keywords --make -i {graph.path}"
+    return f"cocite keywords --make -i {quote(str(graph.path))}"
 
 
 def kept_keywords(graph: Graph) -> Keywords | None:
@@ -162,11 +163,6 @@ def read_keywords(graph: Graph, side: Side) -> Keywords:
         raise BadStore(f"the keywords of {graph.path} are damaged: make them again with {make_command(graph)}")
     params, made = KeywordParams(**side.about["params"]), str(side.about["made"])
     return Keywords(Vocabulary(words, data), starts, ids, found["counts"], found["frequency"], params, made)
-
-
-def is_starts(starts: NDArray[np.int64], rows: int, total: int) -> bool:
-    """Whether these can be the starts of so many rows."""
-    return len(starts) == rows + 1 and starts[0] == 0 and starts[-1] == total and bool(np.all(np.diff(starts) >= 0))
 
 
 def make_keywords(

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import tantivy
@@ -19,7 +20,7 @@ from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Writer, read_current
 from cocite.graph.side import FOLDER, Side, drop_side, only_one, read_side, ready_side, write_side
 from cocite.graph.store import Graph
-from cocite.words.documents import FIELDS, documents, has_texts
+from cocite.words.documents import FIELDS, documents
 from cocite.words.links_in import Progress
 from cocite.words.query import Clause, anywhere, clauses_of, query_of
 from cocite.words.tokens import analyzer
@@ -89,13 +90,17 @@ def ready_search(graph: Graph, progress: Progress = no_progress) -> Search:
 def renew_search(path: Path, wanted: bool, progress: Progress = no_progress, memory: int = MEMORY) -> Indexed | None:
     """After a store was built or changed: its index, if it is wanted and there is any text; else none is left.
 
-    Keywords and their relevance go too, and are made when they are next needed.
+    Word vectors likewise. Keywords and their relevance go too, and are made when they are next needed.
     """
+    from cocite.words.make_vectors import ready_vectors
+
     graph = Graph(path)
-    for name in ("keywords", "relevance"):
+    for name in ("keywords", "relevance", "vectors"):
         drop_side(graph, name, f"the {name}")
-    if wanted and has_texts(graph):
-        return build_search(graph, progress, memory)
+    if wanted and graph.has_texts:
+        indexed = build_search(graph, progress, memory)
+        ready_vectors(graph, progress, memory)
+        return indexed
     drop_side(graph, NAME, "the search index")
     return None
 
@@ -146,7 +151,7 @@ def prior(degree: int) -> float:
 
 def make_command(graph: Graph) -> str:
     """What to type to have the index made."""
-    return f"cocite search --make -i {graph.path}"
+    return f"cocite search --make -i {quote(str(graph.path))}"
 
 
 def kept_side(graph: Graph) -> Side:

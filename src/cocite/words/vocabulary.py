@@ -68,3 +68,8 @@ class Vocabulary(Sequence[str]):
             if len(found) >= most:
                 break
         return [self[at] for at in found][:most]
+
+
+def is_starts(starts: NDArray[np.int64], rows: int, total: int) -> bool:
+    """Whether these can be the starts of so many rows."""
+    return len(starts) == rows + 1 and starts[0] == 0 and starts[-1] == total and bool(np.all(np.diff(starts) >= 0))

@@ -105,7 +105,23 @@ def empty_web() -> Any:
         words, base, offset, degree = (arrays[f"{name}.{part}"] for part in ("words", "base", "offset", "degree"))
         graph.__dict__[way] = Lists(words, base, offset, degree, table)
     web.graph = graph
+    web.__dict__["vectors"] = vectors_of_nothing()
     return web
+
+
+def vectors_of_nothing() -> Any:
+    """Word vectors of one page of one word, read-only like mapped ones."""
+    import numpy as np
+
+    from cocite.kernels.word_vectors import Sparse
+    from cocite.words.vectors import Vectors
+    from cocite.words.vocabulary import Vocabulary
+
+    starts, ids, weights = np.arange(2), np.zeros(1, np.uint32), np.ones(1, np.uint16)
+    for array in (starts, ids, weights):
+        array.flags.writeable = False
+    rows = Sparse(starts, ids, weights)
+    return Vectors(rows, rows, weights, Vocabulary.of(["word"]))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,112 @@
+"""The words of each page as a vector of length 1, for cosines in microseconds; `make_vectors` makes them.
+
+They are side data `vectors`: the matrix by pages, and the same by words, for finding pages that have words in common.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.errors import BadStore
+from cocite.graph.side import Side, read_side
+from cocite.graph.store import Graph
+from cocite.kernels.vicinity import EMPTY
+from cocite.kernels.word_vectors import SCALE, Sparse, cosines, pages_with
+from cocite.words.vocabulary import Vocabulary, is_starts
+
+NAME, WHAT = "vectors", "the word vectors"
+VERSION = 3
+"""Of what is in a vector; others are made again."""
+LOOKED = 1 << 14
+"""Pages that are looked at for words in common with a page."""
+TYPES = {
+    "starts": "<i8", "ids": "<u4", "weights": "<u2", "said": "<u2", "word.starts": "<i8", "word.ids": "<u4",
+    "word.weights": "<u2", "words.starts": "<i8", "words.data": "|u1",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The word vectors of all pages of a store."""
+
+    pages: Sparse  # of each page its words, ascending
+    columns: Sparse  # of each word its pages, ascending
+    said: NDArray[np.uint16]  # how many different words the text of each page has
+    words: Vocabulary
+
+    def of(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """The words of a page, heaviest first, and their weights."""
+        row = slice(*self.pages.starts[page : page + 2].tolist())
+        order = np.argsort(-self.pages.weights[row].astype(np.int64), kind="stable")
+        return self.pages.ids[row][order], self.pages.weights[row][order] / SCALE
+
+    def cosines(self, page: int, others: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """How alike a page is to others."""
+        words, weights = self.of(page)
+        found = np.zeros(len(others))
+        if len(words):
+            size = 1 << (2 * len(words)).bit_length()
+            cosines(self.pages, words, weights, np.empty(size, np.uint32), np.empty(size, np.int32), others, found)
+        return found
+
+    def near(self, page: int, most: int) -> NDArray[np.uint32]:
+        """At most so many pages that are most like a page, of those that have its heaviest words in common with it."""
+        words, weights = self.of(page)
+        size = 1 << (2 * LOOKED).bit_length()
+        pages, sums = np.empty(LOOKED, np.uint32), np.empty(LOOKED)
+        table, local = np.full(size, EMPTY, np.uint32), np.empty(size, np.int32)
+        count = pages_with(self.columns, words, weights, LOOKED, table, local, pages, sums)
+        pages, sums = pages[:count], sums[:count]
+        best = np.lexsort((pages, -sums)) if count <= 4 * most else closest(pages, sums, most + 1)
+        found: NDArray[np.uint32] = pages[best]
+        others: NDArray[np.uint32] = found[(found != page) & (found < len(self.said))]  # whatever a file says
+        return others[:most]
+
+    def common(self, page: int, other: int, most: int) -> list[str]:
+        """Words that two pages have in common, those that make them most alike first."""
+        words, weights = self.of(page)
+        theirs = dict(zip(*(each.tolist() for each in self.of(other)), strict=True))
+        own = zip(words.tolist(), weights.tolist(), strict=True)
+        shared = sorted((-weight * theirs[word], word) for word, weight in own if word in theirs)
+        return [self.words[word] for _, word in shared[:most] if word < len(self.words)]
+
+
+def closest(pages: NDArray[np.uint32], sums: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    """Where the highest sums are, `most` of them, highest first; of equals the page that comes first."""
+    least = np.partition(sums, len(sums) - most)[len(sums) - most]
+    best = np.flatnonzero(sums >= least)
+    return best[np.lexsort((pages[best], -sums[best]))][:most]
+
+
+def open_vectors(graph: Graph) -> Vectors:
+    """The word vectors of a store; raises BadStore if there are none that fit."""
+    again = f"cocite search --make -i {graph.path}"
+    side = read_side(graph, NAME, again)
+    if side is None or side.about.get("version") != VERSION:
+        raise BadStore(f"{graph.path} has no word vectors: make them with {again}")
+    return read_vectors(graph, side, again)
+
+
+def read_vectors(graph: Graph, side: Side, again: str) -> Vectors:
+    """Word vectors out of side data; refuses what contradicts itself. Rows are checked where they are read."""
+    found = {name: side.array(name) for name in TYPES}
+    words = len(found["words.starts"]) - 1
+    whole = (
+        all(values.dtype == TYPES[name] for name, values in found.items())
+        and len(found["starts"]) == graph.pages + 1
+        and len(found["said"]) == graph.pages
+        and len(found["ids"]) == len(found["weights"]) == len(found["word.ids"]) == len(found["word.weights"])
+        and len(found["word.starts"]) == words + 1
+        and is_starts(found["words.starts"], words, len(found["words.data"]))
+    )
+    if not whole:
+        raise BadStore(f"the word vectors of {graph.path} are damaged: make them again with {again}")
+    return Vectors(
+        Sparse(found["starts"], found["ids"], found["weights"]),
+        Sparse(found["word.starts"], found["word.ids"], found["word.weights"]),
+        found["said"],
+        Vocabulary(found["words.starts"], found["words.data"]),
+    )

@@ -1,0 +1,136 @@
+"""Auto, read word by word: what links say; and the cosine of words, worked out from texts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Unpack
+
+from tests.methods.naive_start import Start
+from tests.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
+
+LONGEST = 1000
+
+
+def rarity(links: int) -> float:
+    """What one of so many links is worth."""
+    return 1 / math.log(2 + links)
+
+
+def share(view: View, unit: str, page: int, other: int) -> float:
+    """What the word of another page counts."""
+    return 0.25 if unit != "none" and view.web.unit(unit, page) == view.web.unit(unit, other) else 1.0
+
+
+def together(
+    view: View, parent: int, page: int, window: int, elsewhere: float, near: float
+) -> tuple[bool, dict[int, float]]:
+    """Whether a parent has a block for the page, and what it says of its other links."""
+    shown = {page, *view.window(parent, page, window)}
+    links = [link for link in view.links(parent) if link.target in shown]
+    at = next(place for place, link in enumerate(links) if link.target == page)
+    block = links[at].block
+    on_page = rarity(len(view.web.links[parent]))
+    if block < 0:
+        return False, {link.target: on_page for place, link in enumerate(links) if place != at}
+    size = sum(link.block == block for link in links)
+    return True, {
+        link.target: elsewhere * on_page
+        + (rarity(size) + near / math.sqrt(abs(place - at)) if link.block == block else 0.0)
+        for place, link in enumerate(links)
+        if place != at
+    }
+
+
+def by_links(
+    view: View, unit: str, page: int, parents: int, window: int, children: int, elsewhere: float, near: float,
+    popularity: float,
+) -> dict[int, float]:  # fmt: skip
+    """What links say of every page beside one query page."""
+    found: dict[int, float] = defaultdict(float)
+    chosen = view.random_parents(page, parents)
+    for group in view.groups(chosen):
+        told: dict[tuple[bool, int], list[float]] = defaultdict(list)
+        for parent in group:
+            blocks, said = together(view, parent, page, window, elsewhere, near)
+            for target, value in said.items():
+                told[blocks, view.node(target)].append(share(view, unit, page, parent) * value)
+        for (blocks, target), values in told.items():
+            popular = max(1, view.web.in_degree(target)) ** popularity if blocks else 1.0
+            found[target] += popular * math.sqrt(sum(values) * max(values))
+    shown = view.children(page)[:children]
+    for child in shown:
+        if view.web.in_degree(child) > LONGEST:
+            continue
+        for spouse in view.parents(child):
+            if spouse != page:
+                worth = share(view, unit, page, child) * rarity(view.web.in_degree(child)) / math.sqrt(len(shown))
+                found[view.node(spouse)] += worth
+    for linked, worth in ((chosen, 0.05), (shown, 0.05), ([each for each in chosen if each in shown], 0.9)):
+        for other in linked:
+            found[view.node(other)] += worth * share(view, unit, page, other)
+    return found
+
+
+def auto(
+    web: NaiveWeb,
+    seeds: list[int],
+    *,
+    parents: int = 2000,
+    window: int = 2000,
+    children: int = 100,
+    elsewhere: float = 0.1,
+    near: float = 0.08,
+    popularity: float = 0.18,
+    unit: str = "site",
+    words: Mapping[int, Mapping[int, float]] | None = None,
+    **switches: Unpack[Switches],
+) -> Ranking:
+    """Pages by what links say, and words: `words` has, for query pages, the weighted cosines of others."""
+
+    def said(view: View, page: int, never: set[int]) -> dict[int, float]:
+        links = by_links(view, unit, page, parents, window, children, elsewhere, near, popularity)
+        links = {other: value for other, value in links.items() if other not in never}
+        highest = max(links.values(), default=0.0)
+        scores = {other: value / math.sqrt(highest) for other, value in links.items() if value > 0}
+        for other, value in (words or {}).get(page, {}).items():
+            if view.node(other) not in never and value > 0:
+                scores[other] = scores.get(other, 0.0) + value
+        return scores
+
+    def own(view: View, pages: Sequence[int]) -> set[int]:
+        return {view.node(page) for page in pages}
+
+    start = Start(web, seeds, unit, switches, lambda view, page: bool(said(view, page, own(view, [page]))))
+    parts = [said(start.view, page, own(start.view, start.used)) for page in start.used]
+    pages = {page for each in parts for page in each}
+    return rank(
+        web,
+        {page: (sum(each.get(page, 0.0) for each in parts),) for page in pages},
+        {page: sum(each.get(page, 0.0) > 0 for each in parts) for page in pages},
+        start.never,
+        start.used,
+    )
+
+
+def vectors(texts: Mapping[int, Sequence[str]], keep: int) -> dict[int, dict[str, float]]:
+    """The words of pages as vectors of length 1: (1 + ln tf) · ln((1 + N) / (1 + df)), words of one page left out."""
+    counts = {page: Counter(words) for page, words in texts.items() if words}
+    frequency = Counter(word for each in counts.values() for word in each)
+    found = {}
+    for page, count in counts.items():
+        weights = {
+            word: (1 + math.log(times)) * math.log((1 + len(counts)) / (1 + frequency[word]))
+            for word, times in count.items()
+            if frequency[word] > 1
+        }
+        kept = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:keep])
+        length = math.sqrt(sum(weight**2 for weight in kept.values()))
+        found[page] = {word: weight / length for word, weight in kept.items()} if length else {}
+    return found
+
+
+def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """Of two vectors of length 1."""
+    return sum(weight * other.get(word, 0.0) for word, weight in one.items())

@@ -1,0 +1,107 @@
+"""Auto: worked examples of each evidence, and that every page with any link or text is answered."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import cocite
+from cocite.methods import method
+from cocite.sources.records import Link, Page
+from cocite.web import Web
+from tests.graph.webs import make, page
+
+U, S, T, V = (f"https://{name}.example/" for name in "ustv")
+LISTS = [f"https://list{n}.example/" for n in range(3)]
+
+
+def scores(place: Path, pages: list[Page], url: str = U, **given: float | str) -> dict[str, float]:
+    make(place / "web.cocite", pages)
+    web = Web(place / "web.cocite")
+    found = method("auto", given).relate(web, [web.graph.find(url)])
+    return {web.graph.address(one): score for one, score in found.ranked(web.graph.in_degree)}
+
+
+def test_a_block_says_more_than_a_page(place: Path) -> None:
+    """The list's first block holds u and s, its second t; 3 links. Both s and t have one link in."""
+    links = [Link(U, block=0), Link(S, block=0), Link(T, block=1)]
+    found = scores(place, [Page(LISTS[0], links=links)])
+    s = 1 / math.log(4) + 0.08 / math.sqrt(1) + 0.1 / math.log(5)
+    t = 0.1 / math.log(5)
+    assert found[S] == pytest.approx(s / math.sqrt(s), rel=1e-5)
+    assert found[T] == pytest.approx(t / math.sqrt(s), rel=1e-5)
+    # The list itself links to u: that is something.
+    assert found[LISTS[0]] == pytest.approx(0.05 / math.sqrt(s), rel=1e-5)
+
+
+def test_pages_of_one_site_count_as_the_root_of_their_number(place: Path) -> None:
+    """Four pages of one site and one of another, of two links each: √4 + 1 times 1 / ln 4."""
+    one_site = [page(f"https://list0.example/{n}", U, S) for n in range(4)]
+    found = scores(place, [*one_site, page(LISTS[1], U, S)])
+    assert found[S] == pytest.approx(math.sqrt(3 / math.log(4)), rel=1e-5)
+    assert scores(place, one_site, unit="none")[S] == pytest.approx(math.sqrt(4 / math.log(4)), rel=1e-5)
+
+
+def test_the_page_s_own_site_counts_a_quarter(place: Path) -> None:
+    found = scores(place, [page(f"{U}about", U, S), page(LISTS[0], U, T)])
+    own, other = 0.25 / math.log(4), 1 / math.log(4)
+    assert (found[S], found[T]) == pytest.approx((own / math.sqrt(other), math.sqrt(other)), rel=1e-5)
+
+
+def test_shared_children_and_links_both_ways(place: Path) -> None:
+    """u and s link to v (2 links in); u and t link to each other."""
+    found = scores(place, [page(U, V, T), page(S, V), page(T, U)])
+    shared = 1 / math.log(4) / math.sqrt(2)
+    mutual = 0.05 + 0.05 + 0.9
+    assert found == pytest.approx(
+        {T: mutual / math.sqrt(mutual), S: shared / math.sqrt(mutual), V: 0.05 / math.sqrt(mutual)}, rel=1e-5
+    )
+
+
+def test_words_weigh_more_the_more_text_there_is(place: Path) -> None:
+    """u's text has two words, one of which s has too. N = 3: both weigh ln(4/3), so the cosine is √½."""
+    pages = [Page(U, text="chess rook"), Page(S, text="chess"), Page(T, text="rook keel")]
+    found = scores(place, pages)
+    assert found[S] == pytest.approx((0.4 + 0.002 * 2**2) * math.sqrt(0.5), rel=1e-4)
+    assert scores(place, pages, words=0) == {}
+
+
+@pytest.mark.parametrize(
+    ("pages", "answer"),
+    [
+        ([page(LISTS[0], U)], LISTS[0]),  # cited once, by a page that cites nothing else
+        ([page(U, S)], S),  # never cited
+        ([Page(U, text="chess"), Page(S, text="chess"), Page(T, text="keel")], S),  # no link at all
+        ([Page(LISTS[0], links=[Link(U, "Chess")]), Page(LISTS[1], links=[Link(S, "chess")]), Page(V, text="keel")], S),
+    ],
+)
+def test_whatever_is_known_of_a_page_there_is_an_answer(pages: list[Page], answer: str, place: Path) -> None:
+    assert answer in scores(place, pages)
+
+
+def test_reasons_say_what_spoke(place: Path) -> None:
+    make(
+        place / "web.cocite",
+        [
+            Page(LISTS[0], "Games", headings=["Chess"], links=[Link(U, "chess club", 0), Link(S, "chess", 0)]),
+            Page(LISTS[1], links=[Link(T, "chess club")]),
+            Page(LISTS[2], links=[Link(V, "yachts")]),
+        ],
+    )
+    answers = {answer.url: answer.reasons for answer in cocite.open(place / "web.cocite").related(U)}
+    kinds = [reason.kind for reason in answers[S]]
+    assert kinds[0] == "cited together"
+    assert "links" in kinds
+    assert "words" in kinds
+    (words,) = answers[T]
+    assert (words.kind, words.words, words.share) == ("words", ("club", "chess"), 1.0)
+
+
+def test_several_pages(place: Path) -> None:
+    """s is beside both u and t, v beside u alone."""
+    pages = [page(LISTS[0], U, S), page(LISTS[1], T, S), page(LISTS[2], U, V), page("https://list3.example/", U, V)]
+    make(place / "web.cocite", pages)
+    found = cocite.open(place / "web.cocite").related([U, T], "auto")
+    assert [answer.url for answer in found][:2] == [S, V]

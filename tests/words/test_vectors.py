@@ -1,0 +1,162 @@
+"""Word vectors: what is in them, which pages they find, and what becomes of them when things go wrong."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocite.errors import BadStore
+from cocite.graph.store import Graph
+from cocite.sources.records import Link, Page
+from cocite.web import Web
+from cocite.words import make_vectors, vectors
+from cocite.words.make_vectors import ready_vectors
+from cocite.words.search import renew_search
+from cocite.words.vectors import Vectors, open_vectors
+from tests.graph.webs import examples, extend, make, page
+from tests.methods import naive_auto
+
+A, B, C, D = (f"https://{name}.example/" for name in "abcd")
+WORDS = ["chess", "gambit", "rook", "yacht", "sail", "mast", "anchor", "keel"]
+
+
+def made(place: Path, pages: list[Page]) -> Graph:
+    make(place / "web.cocite", pages)
+    return Graph(place / "web.cocite")
+
+
+def words_of(found: Vectors, page: int) -> dict[str, float]:
+    ids, weights = found.of(page)
+    return {found.words[word]: weight for word, weight in zip(ids.tolist(), weights.tolist(), strict=True)}
+
+
+def test_weights_by_hand(place: Path) -> None:
+    """N = 3. chess: 2 pages, ln(4/3); rook: all 3, ln(4/4) = 0; sail: 1 page, nothing. C is known by a link alone."""
+    graph = made(
+        place,
+        [
+            Page(A, text="chess chess rook", links=[Link(C, "Chess", context="a rook")]),
+            Page(B, text="sail rook"),
+        ],
+    )
+    found = make_vectors.make_vectors(graph)
+    one, two, three = (graph.find(url) for url in (A, B, C))
+    # Words that weigh nothing are left out, and what is left has length 1.
+    assert words_of(found, one) == {"chess": 1.0}
+    assert words_of(found, two) == {}
+    assert words_of(found, three) == {"chess": 1.0}
+    assert found.said[[one, two, three]].tolist() == [2, 2, 0]
+    assert found.cosines(one, np.array([two, three], np.uint32)).tolist() == [0.0, 1.0]
+    assert found.near(one, 10).tolist() == [three]
+    assert found.common(one, three, 5) == ["chess"]
+
+
+def test_pages_that_exchange_links_speak_for_each_other(place: Path) -> None:
+    """a and c have no word in common; a ⇄ b, b has c's words. n = 1: b's vector is added with weight 1."""
+    texts = {A: "chess", B: "yacht", C: "yacht", D: "chess"}
+    pages = [Page(url, text=text) for url, text in texts.items()]
+    pages[0].links, pages[1].links = [Link(B)], [Link(A)]
+    graph = made(place, pages)
+    found = make_vectors.make_vectors(graph)
+    one, three = graph.find(A), np.array([graph.find(C)], np.uint32)
+    assert words_of(found, one) == pytest.approx({"chess": math.sqrt(0.5), "yacht": math.sqrt(0.5)}, abs=2e-5)
+    assert found.cosines(one, three)[0] == pytest.approx(math.sqrt(0.5), abs=2e-5)
+    pages[1].links = []  # no exchange any more
+    graph = made(place, pages)
+    assert make_vectors.make_vectors(graph).cosines(graph.find(A), three)[0] == 0
+
+
+def test_the_more_a_page_says_the_less_others_say_for_it(place: Path) -> None:
+    """40 words of its own: the weight is (20 / 40)² = ¼, so the shared word has ¼ beside a vector of length 1."""
+    own = " ".join(f"word{n}" for n in range(40))
+    pages = [Page(A, text=own, links=[Link(B)]), Page(B, text="yacht", links=[Link(A)])]
+    pages += [Page(C, text="yacht"), Page(D, text=own)]
+    graph = made(place, pages)
+    found = words_of(make_vectors.make_vectors(graph), graph.find(A))
+    assert found["yacht"] == pytest.approx(0.25 / math.sqrt(1 + 0.25**2), abs=2e-5)
+
+
+@given(
+    texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=8), min_size=2, max_size=8),
+    said=st.lists(st.tuples(st.integers(0, 7), st.sampled_from(WORDS)), max_size=8),
+    keep=st.sampled_from([2, 128]),
+)
+@examples(25)
+def test_the_slow_truth(texts: list[list[str]], said: list[tuple[int, str]], keep: int, fast_root: Path) -> None:
+    import tempfile
+
+    urls = [f"https://p{n}.example/" for n in range(8)]
+    pages = [Page(url, text=" ".join(words)) for url, words in zip(urls, texts, strict=False)]
+    links = [Link(urls[to], word) for to, word in dict(said).items()]
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(make_vectors, "MOST", keep)
+        graph = made(Path(folder), [*pages, Page("https://list.example/", links=links)])
+        expected_texts = {graph.find(page.url): list(words) for page, words in zip(pages, texts, strict=False)}
+        for to, word in dict(said).items():
+            expected_texts.setdefault(graph.find(urls[to]), []).append(word)
+        truth, found = naive_auto.vectors(expected_texts, keep), make_vectors.make_vectors(graph)
+        everything = np.arange(graph.pages, dtype=np.uint32)
+        for one in range(graph.pages):
+            assert words_of(found, one) == pytest.approx(truth.get(one, {}), abs=2e-5)
+            cosines = [naive_auto.cosine(truth.get(one, {}), truth.get(other, {})) for other in range(graph.pages)]
+            assert found.cosines(one, everything) == pytest.approx(cosines, abs=4e-4)
+            assert set(found.near(one, 100).tolist()) == {
+                other for other, value in enumerate(cosines) if value > 0 and other != one
+            }
+
+
+def test_only_some_pages_are_looked_at(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """chess, in 3 pages, is rarer than yacht, in 4: it is looked at first, and there is no room for yacht."""
+    texts = ["chess yacht", "chess", "chess", "yacht", "yacht", "yacht", "keel"]
+    graph = made(place, [Page(f"https://p{n}.example/", text=text) for n, text in enumerate(texts)])
+    monkeypatch.setattr(vectors, "LOOKED", 4)
+    found = make_vectors.make_vectors(graph)
+    assert found.near(graph.find("p0.example"), 9).tolist() == [graph.find("p1.example"), graph.find("p2.example")]
+    assert found.near(graph.find("p0.example"), 1).tolist() == [graph.find("p1.example")]
+
+
+def test_they_are_kept_renewed_and_dropped(place: Path) -> None:
+    path = place / "web.cocite"
+    make(path, [Page(A, text="chess"), Page(B, text="chess")])
+    with pytest.raises(BadStore, match="no word vectors"):
+        open_vectors(Graph(path))
+    ready_vectors(Graph(path))
+    assert len(open_vectors(Graph(path)).words) == 1
+    extend(path, [Page(C, text="yacht chess")])
+    with pytest.raises(BadStore, match="before the store was changed"):
+        open_vectors(Graph(path))
+    renew_search(path, True)
+    assert len(open_vectors(Graph(path)).words) == 2
+    renew_search(path, False)
+    with pytest.raises(BadStore, match="no word vectors"):
+        open_vectors(Graph(path))
+    assert Web(path).vectors is not None  # made again when they are needed
+
+
+def test_a_store_without_texts_has_none(place: Path) -> None:
+    make(place / "web.cocite", [page(A, B)])
+    assert Web(place / "web.cocite").vectors is None
+
+
+def test_damaged_ones_are_refused_or_harmless(place: Path) -> None:
+    path = place / "web.cocite"
+    make(path, [Page(A, text="chess rook"), Page(B, text="chess rook"), Page(C, text="rook"), Page(D, text="keel")])
+    ready_vectors(Graph(path))
+    for name in ("starts", "word.starts", "ids", "word.ids"):
+        file = next((path / "side").glob(f"vectors-*/{name}.bin"))
+        whole = file.read_bytes()
+        for at in range(0, len(whole), 3):
+            file.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+            found = open_vectors(Graph(path))
+            for one in range(4):
+                assert np.isfinite(found.cosines(one, np.arange(4, dtype=np.uint32))).all()
+                assert (found.near(one, 10) < 4).all()
+        file.write_bytes(whole[:-2])
+        with pytest.raises(BadStore):
+            open_vectors(Graph(path))
+        file.write_bytes(whole)
