@@ -43,6 +43,8 @@ LONGEST = 1000
 ALIKE = 200
 """Pages that are looked at because of their words alone."""
 NAMED = 8
+TOLD = 0.95
+"""Where links give more than this of a score, words are not spoken of."""
 Values = NDArray[np.float64]
 
 
@@ -194,6 +196,8 @@ class Told:
         for row, seed in enumerate(self._used):
             links, words = (float(each[row, at[0]]) for each in (self._found.links, self._found.words))
             part = links / max(links + words, LEAST)
+            if part > TOLD:
+                continue  # links alone are the reason
             by_words = self._words(seed, page, 1 - part) if words > 0 else []
             by_links = [{"kind": "links", "page": seed, "share": round(part, 3)}] if links > 0 else []
             said += by_links + by_words if links >= words else by_words + by_links

@@ -22,6 +22,8 @@ VERSION = 3
 """Of what is in a vector; others are made again."""
 LOOKED = 1 << 14
 """Pages that are looked at for words in common with a page."""
+TELLING = 0.2
+"""Words that make two pages alike by less than this part of what the first does are not named."""
 TYPES = {
     "starts": "<i8", "ids": "<u4", "weights": "<u2", "said": "<u2", "word.starts": "<i8", "word.ids": "<u4",
     "word.weights": "<u2", "words.starts": "<i8", "words.data": "|u1",
@@ -66,12 +68,13 @@ class Vectors:
         return others[:most]
 
     def common(self, page: int, other: int, most: int) -> list[str]:
-        """Words that two pages have in common, those that make them most alike first."""
+        """Words that two pages have in common and that make them alike, most first; not those that hardly do."""
         words, weights = self.of(page)
         theirs = dict(zip(*(each.tolist() for each in self.of(other)), strict=True))
         own = zip(words.tolist(), weights.tolist(), strict=True)
         shared = sorted((-weight * theirs[word], word) for word, weight in own if word in theirs)
-        return [self.words[word] for _, word in shared[:most] if word < len(self.words)]
+        told = [word for worth, word in shared[:most] if worth <= TELLING * shared[0][0]]
+        return [self.words[word] for word in told if word < len(self.words)]
 
 
 def closest(pages: NDArray[np.uint32], sums: NDArray[np.float64], most: int) -> NDArray[np.intp]:
