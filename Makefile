@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types tests bench docs lock clean
+.PHONY: help demo test lint types tests bench reproduce docs lock clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -37,6 +37,9 @@ bench: $(VENV)/.installed-dev     ## the benchmarks of the store and of question
 	$(BIN)/python bench/relevance.py
 	$(BIN)/python bench/integrated.py
 	$(BIN)/python bench/simrank.py
+
+reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour
+	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/reproductions.md
 
 docs: $(VENV)/.installed-dev      ## docs/cli.md and docs/methods.md, from the code itself
 	$(BIN)/python -m cocite.surfaces.cli.document docs/cli.md

@@ -22,17 +22,8 @@ import numpy as np
 
 from cocite.answers.communities import find, root_set
 from cocite.answers.telling import page_words
-from cocite.evaluate.noise import (
-    drift,
-    falls,
-    filtering,
-    labels_by_words,
-    labels_of,
-    mean_rate,
-    pages_of,
-    sweep,
-)
-from cocite.evaluate.noise_figure import draw
+from cocite.evaluate.noise import Labels, drift, filtering, labels_by_words, labels_of, pages_of
+from cocite.evaluate.noise_report import BY_WORDS, noise_report
 from cocite.evaluate.planted import planted
 from cocite.graph.build import BuildOptions
 from cocite.graph.build import build as build_store
@@ -45,6 +36,12 @@ from cocite.words.tokens import words_of
 from tables import show
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
+FRESH = (
+    "3d printing", "text editor", "weather api", "recipes", "climate change", "note taking", "video editing",
+    "job interview", "raspberry pi projects", "graph database", "photography", "machine translation", "privacy",
+    "css animation", "mental health", "unit testing", "pixel art", "music theory", "network monitoring", "web fonts",
+)  # fmt: skip
+"""Not looked at before weights by words were settled."""
 QUERIES = (
     "password manager", "static site generator", "football", "typography", "chess", "home automation",
     "machine learning course", "vim plugin", "color palette", "podcast", "map tiles", "speech recognition",
@@ -113,33 +110,14 @@ def planted_noise(folder: Path) -> None:
     show("noise planted in a base set of 700 pages, 20 times", head, rows)
 
 
-def table_1(base: Base, labels: Any, title: str, figure: Path | None = None) -> None:
+def experiment(base: Base, labels: Labels, title: str, by: str, figure: Path | None = None) -> None:
     """The δ sweep, Tables 4 and 5, and Fig. 3."""
-    rows = [
-        (each.delta, each.k, each.npea, f"{each.threshold:.3f}", each.filtered, each.noise, each.suspected,
-         f"{each.npfr:.2f}", f"{each.npfp:.2f}", f"{each.spfp:.2f}", f"{each.efp:.2f}")
-        for each in sweep(base, labels, (0.1, 0.3, 0.4, 0.5, 0.7, 0.9))
-    ]  # fmt: skip
-    head = ("δ", "k", "c", "threshold", "filtered", "noise", "suspected", "NPFR", "NPFP", "SPFP", "EFP")
-    show(f"Table 1, {title}: {int(labels.noise.sum())} noise pages of {len(base.root)}", head, rows)
-    told = falls(base, labels)
+    told = noise_report(base, labels, by, (0.1, 0.3, 0.4, 0.5, 0.7, 0.9))
+    print(f"\n{title}: {told.about}")
+    show("Table 1", *told.table_1())
+    show("Tables 4 and 5", *told.tables_4_5())
     if figure:
-        figure.write_text(draw(title, told), encoding="utf-8")
-    pages = [
-        (name, [each for each in told if each.noise == noise]) for name, noise in (("noise", True), ("topic", False))
-    ]
-    medians = [
-        (
-            name,
-            len(of),
-            f"{median(x.large for x in of):.3f}",
-            f"{median(x.small for x in of):.3f}",
-            f"{mean_rate(of):.0%}",
-        )
-        for name, of in pages
-        if of
-    ]
-    show("Tables 4 and 5: measures", ("pages", "number", "median δ 0.5", "median δ 0.3", "mean decrease"), medians)
+        figure.write_text(told.figure(title), encoding="utf-8")
 
 
 def blogs(folder: Path) -> None:
@@ -172,21 +150,27 @@ def blogs(folder: Path) -> None:
 
 SETTINGS = {
     "as given": Params(),
-    "window=0, as published": Params(window=0),
+    "off_topic=0": Params(off_topic=0.0),
+    "off_topic=0.3": Params(off_topic=0.3),
+    "off_topic=1": Params(off_topic=1.0),
+    "window=0": Params(window=0),
     "npea=off": Params(npea="off"),
-    "window=0, npea=off": Params(window=0, npea="off"),
     "basis=root": Params(basis="root"),
     "weighted": Params(weighted=True),
+    "window=0, off_topic=1: as published": Params(window=0, off_topic=1.0),
+    "window=0, off_topic=1, npea=off: Kleinberg's HITS": Params(window=0, off_topic=1.0, npea="off"),
 }
 
 
-def queries(web: Web, asked: Sequence[str]) -> None:
+def queries(web: Web, title: str, asked: Sequence[str]) -> None:
     """The authorities for words, and how many of the first eight have a word of the query.
 
-    A page's words are the same for all settings: those of the largest base set.
+    A page's words are the same for all settings: those of the largest base set. As published, communities come in the
+    order of singular values; the first one is looked at all the same, as it is shown.
     """
     rows = []
     totals: dict[str, list[float]] = {name: [] for name in SETTINGS}
+    shown = empty = 0
     for query in asked:
         base = base_for(web, query, Params(window=0))
         words, wanted = page_words(web.graph, base.edges), set(words_of(query))
@@ -195,12 +179,15 @@ def queries(web: Web, asked: Sequence[str]) -> None:
             first = found[0].authorities if len(found) else ()
             totals[name].append(sum(bool(wanted & words.get(each.page, set())) for each in first) / max(1, len(first)))
             if name == "as given":
+                shown, empty = shown + len(found), empty + sum(each.pages == 0 for each in found)
                 names = ", ".join((each.title or each.url)[:32] for each in first)
                 keywords = " ".join(found[0].keywords[:5]) if len(found) else ""
                 sizes = f"{found.root} / {found.base} / {found.eliminated}"
-                rows.append((query, sizes, keywords, names, f"{totals[name][-1]:.0%}", f"{found.milliseconds:.0f}"))
-    head = ("query", "root / base / eliminated", "keywords", "authorities", "have a word", "ms")
-    show("principal communities for words", head, rows)
+                vector = f"{found[0].vector}{'−' if found[0].end == 'negative' else ''}" if len(found) else ""
+                time_ = f"{found.milliseconds:.0f}"
+                rows.append((query, sizes, vector, keywords, names, f"{totals[name][-1]:.0%}", time_))
+    head = ("query", "root / base / eliminated", "vector", "keywords", "authorities", "have a word", "ms")
+    show(f"first communities for words, {title}; {shown} shown in all, {empty} of them empty", head, rows)
     means = [(name, f"{np.mean(of):.0%}", f"{sum(share < 0.5 for share in of)}") for name, of in totals.items()]
     show("first eight authorities that have a word of the query", ("parameters", "mean", "queries below half"), means)
 
@@ -218,7 +205,7 @@ def by_words(web: Web, query: str, figure: Path | None = None) -> None:
     """
     base = base_for(web, query, Params(window=0))
     labels = labels_by_words(base, page_words(web.graph, base.edges), query)
-    table_1(base, labels, f"awesome lists, {query!r}", figure)
+    experiment(base, labels, f"awesome lists, {query!r}", BY_WORDS, figure)
 
 
 def main() -> None:
@@ -232,15 +219,16 @@ def main() -> None:
         folder = Path(name)
         planted_noise(folder)
         base, noise = planted_base(folder, 0.2, 1)
-        table_1(base, labels_of(base, np.isin(base.edges.pages, noise)), "planted, density 0.2",
-                figures and figures / "noise-planted.svg")  # fmt: skip
+        labels = labels_of(base, np.isin(base.edges.pages, noise))
+        experiment(base, labels, "planted, density 0.2", "planting", figures and figures / "noise-planted.svg")
         blogs(folder)
         store = given.store
         if store is None:
             store = folder / "awesome.cocite"
             build([SHARED / "awesome" / "pages.jsonl.gz"], store)
         web = Web(store)
-        queries(web, QUERIES)
+        queries(web, "those that settings were chosen with", QUERIES)
+        queries(web, "those that were not looked at before", FRESH)
         by_words(web, "python", figures and figures / "noise-python.svg")
 
 

@@ -18,14 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cocite.evaluate.latent_linkage import EPSILONS, FIRST, LinkageExperiment, epsilon_sweep, experiment
 from cocite.evaluate.linkage_figure import draw
+from cocite.evaluate.reproduce.hou_2003 import BACK, agreement, pairs
 from cocite.methods import lli
 from cocite.surfaces.python import build
 from cocite.web import Web
-from quality import judged
+from readings import judged
 from tables import show
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -33,24 +33,7 @@ PAGES = SHARED / "data" / "awesome" / "pages.jsonl.gz"
 JUDGEMENTS = SHARED / "data" / "awesome" / "judgements.dev.tsv.gz"
 JUDGE = SHARED / "judge" / "judge.py"
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "latent-linkage.svg"
-BACK = lli.Params(children=0, merge=False, chop="none")
-"""The settings that ../shared/data/README.md gives its figures for."""
-
-Values = NDArray[np.float64]
 Judgements = Mapping[str, list[str]]
-
-
-def agreement(by: Values, value: Values, equal: Values | None = None) -> tuple[float, int]:
-    """Of the pairs of pages with different `by` (and the same `equal`), the share that `value` orders alike; how many.
-
-    A pair of the same value counts half.
-    """
-    pairs = by[:, None] > by[None, :]
-    if equal is not None:
-        pairs &= equal[:, None] == equal[None, :]
-    count = int(np.count_nonzero(pairs))
-    difference = np.sign(value[:, None] - value[None, :])[pairs]
-    return (float((difference + 1).sum()) / 2 / count if count else 0.0), count
 
 
 def one_page(found: LinkageExperiment, web: Web, figure: Path) -> None:
@@ -89,19 +72,8 @@ def many_pages(web: Web, judgements: Judgements, least: int) -> None:
         ends["k = rank"] += side.k == side.rank
         for name, count in [*side.told_apart().items(), ("rows of A", side.patterns)]:
             told[name] += count
-        dd, sim = -side.dd.round(9), side.sim.round(6)
         known = [page for text in relevant if (page := web.graph.get(text)) is not None]
-        right = np.isin(side.pages, known).astype(float)
-        for name, by, value, equal in (
-            ("higher bcp, higher sim", side.bcp, sim, None),
-            ("lower dd, higher sim", dd, sim, None),
-            ("lower dd, higher sim, bcp the same", dd, sim, side.bcp),
-            ("judged related, lower dd, bcp the same", right, dd, side.bcp),
-            ("judged related, higher sim, bcp the same", right, sim, side.bcp),
-            ("judged related, higher bcp", right, side.bcp, None),
-            ("judged related, lower dd", right, dd, None),
-            ("judged related, higher sim", right, sim, None),
-        ):
+        for name, by, value, equal in pairs(side, np.isin(side.pages, known).astype(float)):
             share, count = agreement(by, value, equal)
             if count:
                 shares[name].append(share)

@@ -1,145 +1,201 @@
-"""How good the methods are on the awesome lists, and whether the fast ones score what the plain, slow readings do.
+"""How good methods are on every judged collection, and which differences from one of them are more than luck.
 
-    python bench/quality.py --store STORE --judgements J.tsv.gz --judge judge.py [--slow] [--queries 500] [--only lli]
+    python bench/quality.py [-m METHOD]... [--than METHOD] [--beside] [--only NAME]... [--queries 0] [--per-site 2]
 
-Prints a table beside the figures that the data's own README gives for the same settings. The one in brackets is given
-there without its formula; the setting beside it was chosen because it comes near (docs/decisions/0023).
+Collections are those of `cocite.evaluate.datasets`: awesome (other lists), wikispeedia (leaf category), citeseer, cora
+and webkb (class). Stores are made once and kept under bench/data/judged (`--stores`), and so are the answers of each
+method: `-m auto --beside` asks auto alone and sets it beside all methods that were asked before. Differences from
+`--than` are tested query by query, average precision by Wilcoxon's signed ranks:
+▲ better and ▼ worse with p < 0.01, △ and ▽ with p < 0.05, = luck. `--per-site` says what a limit for each site costs.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import re
-import subprocess
+import json
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from tests.methods import naive
-
-from cocite.methods import method
+from cocite.answers import DEFAULT_METHOD
+from cocite.answers.ask import Question, ask
+from cocite.answers.diversify import Filters
+from cocite.evaluate import datasets, measures
+from cocite.evaluate.evaluation import Evaluation, in_store
+from cocite.evaluate.judgements import Judgements, Run
+from cocite.evaluate.significance import Tests
+from cocite.methods import method, names
+from cocite.sources.records import Report
 from cocite.web import Web
 from tables import show
 
-BACK = {"children": 0, "merge": False, "chop": "none"}
-PLAIN = {"merge": False, "chop": "none"}
-
-
-class Setting(NamedTuple):
-    """A method, its parameters, and what data/README.md says they score."""
-
-    name: str
-    method: str
-    parameters: dict[str, Any]
-    known: str = ""
-
-
-SETTINGS = [
-    Setting("full cocitation", "cocitation", {"parents": 10**9, "window": 0, **PLAIN}, "0.070 / 0.045"),
-    Setting("cocitation", "cocitation", PLAIN, "0.132 / 0.095"),
-    Setting("cocitation, chopping", "cocitation", {"merge": False}, "0.132 / 0.095"),
-    Setting("cocitation, defaults", "cocitation", {}),
-    Setting("cocitation by site", "cocitation", {"unit": "site", **PLAIN}),
-    Setting("proximity by distance alone", "proximity", {"block_weight": 0.0, **PLAIN}, "0.128 / 0.094"),
-    Setting("proximity", "proximity", PLAIN),
-    Setting("proximity, in-degree^0.2", "proximity", {"popularity": 0.2, **PLAIN}, "(0.177 / 0.137)"),
-    Setting("proximity, defaults", "proximity", {}),
-    Setting("companion by host", "companion", {"unit": "host", "rounds": 30, **BACK}, "0.063 / 0.037"),
-    Setting("companion by site", "companion", {"rounds": 30, **BACK}, "0.123 / 0.091"),
-    Setting("companion, defaults", "companion", {}),
-    Setting("kleinberg, defaults", "kleinberg", {}),
-    Setting("extended cocitation by host", "extended_cocitation", {"unit": "host", **BACK}, "0.086 / 0.041"),
-    Setting("extended cocitation by site", "extended_cocitation", BACK, "0.109 / 0.069"),
-    Setting("extended cocitation, defaults", "extended_cocitation", {}),
-    Setting("lli by host", "lli", {"unit": "host", **BACK}, "0.086 / 0.041"),
-    Setting("lli by site", "lli", BACK, "0.105 / 0.068"),
-    Setting("lli, defaults", "lli", {}),
-]
+ROOT = Path(__file__).parents[1]
+DATA = ROOT.parent / "shared" / "data"
+STORES = Path(__file__).parent / "data" / "judged"
+NOT_RELATED = ("community",)
+"""Answers another question: which communities there are round a page."""
 
 web: Web
-slow_web: naive.NaiveWeb
-FIRST = 20
-"""Answers taken; the judge looks at ten, and may find two of them to be one."""
 
 
-def answers(setting: Setting, page: int) -> list[int]:
-    """The first pages that a method gives."""
-    scores = method(setting.method, setting.parameters).relate(web, [page])
-    return [answer for answer, _ in islice(scores.ranked(web.graph.in_degree), FIRST)]
+class Answered(NamedTuple):
+    """The answers to a query."""
+
+    pages: list[str]
+    milliseconds: float
 
 
-def slow_answers(setting: Setting, page: int) -> list[int]:
-    """The first pages that the slow reading gives."""
-    return [answer for answer, _ in getattr(naive, setting.method)(slow_web, [page], **setting.parameters)[:FIRST]]
+def answer(call: str, filters: Filters, page: int) -> Answered:
+    """In a process of its own."""
+    found = ask(web, Question(("",), (page,)), method(call), measures.DEPTH, filters, explained=False)
+    return Answered([web.graph.canonical(each.page) for each in found], found.milliseconds)
 
 
-def judged(judge: Path, judgements: Path, rows: Iterator[str]) -> str:
-    """P@10 / MAP@10 of a run."""
-    with tempfile.NamedTemporaryFile("w", suffix=".tsv") as run:
-        run.writelines(rows)
-        run.flush()
-        command = [sys.executable, str(judge), str(judgements), run.name]
-        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = re.search(r"P@10 ([\d.]+)  MAP@10 ([\d.]+)", printed)
-    assert found, printed
-    return f"{found[1]} / {found[2]}"
+def opened(name: str, options: argparse.Namespace) -> tuple[Web, Judgements, dict[str, int]]:
+    """The store of a collection, made if there is none, and what is judged of it."""
+    collection = datasets.read(name, options.data)
+    path = options.stores / f"{name}.cocite"
+    if not path.exists():
+        print(f"building {path}", file=sys.stderr, flush=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        datasets.make(collection, path)
+    store = Web(path)
+    judged, numbers = in_store(store.graph, datasets.some_queries(collection.judgements, options.queries), Report())
+    return store, judged, numbers
 
 
-def main() -> None:
-    """Run what is asked for and print the table."""
-    global web, slow_web
+def kept_at(folder: Path, call: str) -> Path:
+    """Where the answers of a method are kept."""
+    return folder / f"{call}.json"
+
+
+def asked(name: str, options: argparse.Namespace, per_site: int) -> Evaluation:
+    """All methods on one collection, each asked now or read from what was kept."""
+    global web
+    web, judged, numbers = opened(name, options)
+    folder = options.stores / "runs" / f"{name}, {options.queries or 'all'} queries, per site {per_site}"
+    folder.mkdir(parents=True, exist_ok=True)
+    filters = Filters(per_site=per_site)
+    calls = [str(method(call)) for call in options.methods]
+    if options.beside:
+        calls += [each for file in sorted(folder.glob("*.json")) if (each := file.stem) not in calls]
+    runs = []
+    for call in calls:
+        if call in options.methods or not options.beside:
+            answer(call, filters, next(iter(numbers.values())))  # what is made once is made before the clock runs
+            with get_context("fork").Pool(options.processes) as pool:
+                began = time.perf_counter()
+                found = pool.map(partial(answer, call, filters), numbers.values(), chunksize=8)
+            pages = {query: each.pages for query, each in zip(numbers, found, strict=True)}
+            times = {query: each.milliseconds for query, each in zip(numbers, found, strict=True)}
+            kept_at(folder, call).write_text(json.dumps({"answers": pages, "milliseconds": times}))
+            print(f"{name}  {call}  {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        kept = json.loads(kept_at(folder, call).read_text())
+        runs.append(Run(call, kept["answers"], kept["milliseconds"]))
+    return Evaluation(judged, runs)
+
+
+def sign(found: Tests) -> str:
+    """Whether a difference is more than luck."""
+    marks = "▲△" if found.difference > 0 else "▼▽"
+    return marks[0] if found.signed_rank < 0.01 else marks[1] if found.signed_rank < 0.05 else "="
+
+
+def tests(found: Evaluation, than: str) -> dict[str, Tests]:
+    """Every other run beside one."""
+    return {
+        one if other == than else other: each if other == than else swapped(each)
+        for one, other, each in found.tests(found.queries, measures.average_precision)
+        if than in (one, other)
+    }
+
+
+def swapped(found: Tests) -> Tests:
+    """The same, seen from the other side."""
+    return found._replace(
+        better=found.worse, worse=found.better, difference=-found.difference, low=-found.high, high=-found.low
+    )
+
+
+def details(found: Evaluation, than: str) -> Iterator[list[str]]:
+    """A row for every method: measures, coverage, time, and the difference."""
+    against = tests(found, than)
+    for run in found.runs:
+        values = (measures.precision, measures.average_precision, measures.ndcg, measures.answered)
+        times = sorted(run.milliseconds.values())
+        row = [run.name, *(f"{found.mean(run, each, found.queries):.4f}" for each in values)]
+        row.append(f"{times[len(times) // 2]:.1f}")
+        if run.name in against:
+            one = against[run.name]
+            row += [f"{one.difference:+.4f} ({one.low:+.4f} to {one.high:+.4f})", f"{one.better} : {one.worse}"]
+            row += [f"{one.signed_rank:.1g}"]
+        yield row + [""] * (9 - len(row))
+
+
+def overview(evaluations: dict[str, Evaluation], than: str) -> Iterator[list[str]]:
+    """A row for every method: P@10 / MAP@10 on each collection."""
+    against = {name: tests(found, than) for name, found in evaluations.items()}
+    calls = dict.fromkeys(run.name for found in evaluations.values() for run in found.runs)
+    for call in calls:
+        row = [call]
+        for name, found in evaluations.items():
+            run = next((run for run in found.runs if run.name == call), None)
+            if run is None:
+                row.append("")
+                continue
+            p, ap = (found.mean(run, each, found.queries) for each in (measures.precision, measures.average_precision))
+            row.append(f"{p:.4f} / {ap:.4f} {sign(against[name][call]) if call in against[name] else '·'}")
+        yield row
+
+
+def losses(evaluations: dict[str, Evaluation], few: dict[str, Evaluation]) -> Iterator[list[str]]:
+    """A row for every method: P@10 without and with a limit for a site, and what part of it is lost."""
+    calls = dict.fromkeys(run.name for found in few.values() for run in found.runs)
+    for call in calls:
+        row = [call]
+        for name in few:
+            values = []
+            for found in (evaluations[name], few[name]):
+                run = next((run for run in found.runs if run.name == call), None)
+                values.append(found.mean(run, measures.precision, found.queries) if run else 0.0)
+            row.append(f"{values[0]:.4f} → {values[1]:.4f} ({values[1] / max(values[0], 1e-9) - 1:+.1%})")
+        yield row
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--judgements", type=Path, required=True)
-    parser.add_argument("--judge", type=Path, required=True)
-    parser.add_argument("--queries", type=int, default=0, help="so many, evenly spaced; 0 is all")
-    parser.add_argument("--only", default="", help="settings whose name begins so")
-    parser.add_argument("--slow", action="store_true", help="the slow readings too")
-    parser.add_argument("--processes", type=int, default=1)
-    options = parser.parse_args()
-    web = Web(options.store)
-    graph = web.graph
-    ways = [answers]
-    if options.slow:
-        slow_web = naive.NaiveWeb.from_graph(graph)
-        ways.append(slow_answers)
-    with gzip.open(options.judgements, "rt", encoding="utf-8") as lines:
-        pairs = [line.rstrip("\n").split("\t") for line in lines]
-    queries = list(dict.fromkeys(query for query, _ in pairs))
-    if options.queries:
-        queries = [queries[i * len(queries) // options.queries] for i in range(options.queries)]
-    chosen = set(queries)
-    pages = {query: page for query in queries if (page := graph.get(query)) is not None}
-    rows = []
-    with tempfile.NamedTemporaryFile("w", suffix=".tsv") as kept, get_context("fork").Pool(options.processes) as pool:
-        kept.writelines(f"{query}\t{relevant}\n" for query, relevant in pairs if query in chosen)
-        kept.flush()
-        for setting in SETTINGS:
-            if setting.name.startswith(options.only):
-                scored = []
-                for way in ways:
-                    began = time.perf_counter()
-                    results = pool.map(partial(way, setting), pages.values(), chunksize=8)
-                    took = (time.perf_counter() - began) * options.processes / len(pages)
-                    run = (
-                        f"{query}\t{place}\t{graph.address(page)}\n"
-                        for query, found in zip(pages, results, strict=True)
-                        for place, page in enumerate(found, 1)
-                    )
-                    scored += [judged(options.judge, Path(kept.name), run), f"{took * 1000:.1f}"]
-                rows.append((setting.name, setting.known, *scored))
-                print(*rows[-1], sep="  ", file=sys.stderr, flush=True)
-    header = ("method", "known", "P@10 / MAP@10", "ms a query", "slow reading", "ms a query")[: 2 + 2 * len(ways)]
-    show(f"{len(queries)} queries, {len(pages)} of them in the store", header, rows)
+    parser.add_argument("-m", "--method", dest="methods", action="append", help="all, unless some are given")
+    parser.add_argument("--than", default="", help="tests others against this one (the default)")
+    parser.add_argument("--beside", action="store_true", help="beside the kept answers of all other methods")
+    parser.add_argument("--only", action="append", choices=list(datasets.READERS), help="collections")
+    parser.add_argument("--queries", type=int, default=500, help="so many of each collection, by hash; 0 is all")
+    parser.add_argument("--per-site", type=int, default=0, help="also with so many answers of one site at most")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--stores", type=Path, default=STORES)
+    options = parser.parse_args(arguments)
+    options.methods = options.methods or [name for name in names() if name not in NOT_RELATED]
+    options.methods = [str(method(call)) for call in options.methods]
+    than = str(method(options.than or (DEFAULT_METHOD if DEFAULT_METHOD in options.methods else options.methods[0])))
+    collections = options.only or list(datasets.READERS)
+    evaluations = {name: asked(name, options, 0) for name in collections}
+    head = ("method", "P@10", "MAP@10", "nDCG@10", "answered", "ms")
+    for name, found in evaluations.items():
+        title = f"{name}, {len(found.queries):,} queries"
+        gap = (f"MAP, more than {than} (95 %)", "better : worse", "p")
+        show(title, (*head, *gap), list(details(found, than)))
+    title = f"P@10 / MAP@10; beside {than}: ▲ better, ▼ worse, p < 0.01; △ ▽ p < 0.05; = luck"
+    show(title, ("method", *evaluations), list(overview(evaluations, than)))
+    if options.per_site:
+        few = {name: asked(name, options, options.per_site) for name in collections}
+        show(
+            f"P@10 with at most {options.per_site} answers of a site", ("method", *few), list(losses(evaluations, few))
+        )
 
 
 if __name__ == "__main__":

@@ -2,73 +2,47 @@
 
     python bench/wikispeedia.py [FOLDER] [--part dev|test]
 
-FOLDER holds articles, links, leads of texts and paths (see docs/usage.md). A store is made in passing, with the clicks
-of the games that teach. `--part dev` tries weights; `--part test`, to be run once they are chosen, compares What's
-Related with links alone, words alone and other methods on games that nothing was chosen by. Every method ranks the same
-candidates, see `cocite.evaluate.next_page`. The links of an article are in the order of the alphabet here, so that
-nearness means nothing: near=false.
+FOLDER holds wikispeedia/: articles, links, leads of texts and paths (see docs/usage.md). A store is made in passing,
+with the clicks of the games that teach. `--part dev` tries weights; `--part test`, to be run once they are chosen,
+compares What's Related with links alone, words alone and other methods on games that nothing was chosen by. Every
+method ranks the same candidates, see `cocite.evaluate.next_page`. The links of an article are in the order of the
+alphabet here, so that nearness means nothing: near=false.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from cocite import methods
+from cocite.evaluate import datasets
 from cocite.evaluate.next_page import Ranks, Steps, compare, measures, part_of, ranks_of, steps_of
-from cocite.graph.clicks import add_clicks
 from cocite.methods import whats_related
 from cocite.neighbourhood.scores import Scores
-from cocite.sources.clicks import read_clicks
-from cocite.sources.records import Report
-from cocite.surfaces.python import build
 from cocite.web import Web
 from tables import show
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "wikispeedia"
-SITE = "https://wikispeedia.example/wiki/"
+DATA = Path(__file__).parents[2] / "shared" / "data"
 PRIORS, WORDS = (5.0, 20.0, 60.0), (0.0, 0.1, 0.2, 0.5, 1.0)
 OTHERS = ("cocitation(chop=none)", "companion(unit=none, chop=none)")
 Relate = Callable[[int], Scores]
 
 
-def lines(path: Path) -> Iterator[str]:
-    """The lines of a file without its header."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        yield from (line.rstrip("\n") for line in file)
-
-
 def read(folder: Path, into: Path) -> tuple[Web, dict[str, list[list[int]]]]:
     """A store with the clicks of the games that teach, and all paths by part."""
-    names = [SITE + line.split("\t")[1] for line in list(lines(folder / "articles.tsv.gz"))[1:]]
-    links = defaultdict(list)
-    for line in list(lines(folder / "links.tsv.gz"))[1:]:
-        source, target = map(int, line.split("\t"))
-        links[source].append(names[target])
-    texts = {record["id"]: record["text"] for record in map(json.loads, lines(folder / "text_lead.jsonl.gz"))}
-    with (into / "pages.jsonl").open("w", encoding="utf-8") as file:
-        for number, name in enumerate(names):
-            title = name.removeprefix(SITE).replace("_", " ")
-            record = {"url": name, "title": title, "text": texts.get(number, ""), "links": links[number]}
-            file.write(json.dumps(record) + "\n")
-    build([into / "pages.jsonl"], into / "web.cocite")
+    teaching = datasets.wikispeedia(folder, lambda game: part_of(game[0], game[-1]) == "train")
+    web = Web(datasets.make(teaching, into / "web.cocite").path)
+    numbers = [web.graph.find(datasets.WIKI + name) for name in datasets.article_names(folder)]
     paths = defaultdict(list)
-    for line in list(lines(folder / "paths_finished.tsv.gz"))[1:]:
-        path = line.split()
-        paths[part_of(path[0], path[-1])].append([names[int(number)] for number in path])
-    (into / "train.txt").write_text("".join(";".join(path) + "\n" for path in paths["train"]), encoding="utf-8")
-    web, report = Web(into / "web.cocite"), Report()
-    add_clicks(web.graph, read_clicks(into / "train.txt", report), report)
-    find = cache(web.graph.find)
-    return web, {part: [[find(name) for name in path] for path in found] for part, found in paths.items()}
+    for game in datasets.games(folder):
+        paths[part_of(game[0], game[-1])].append([numbers[int(number)] for number in game])
+    return web, dict(paths)
 
 
 def mixed(web: Web) -> Callable[..., Relate]:

@@ -98,13 +98,18 @@ def parameter(
     return field(default=default, metadata={"about": (meaning, least, most, choices)})
 
 
+_KNOWN: dict[Any, list[Parameter]] = {}
+
+
 def parameters_of(cls: Any) -> list[Parameter]:
-    """All parameters of a dataclass, in order."""
-    return [
-        Parameter(each.name, type(each.default), each.default, *each.metadata["about"])
-        for each in fields(cls)
-        if "about" in each.metadata
-    ]
+    """All parameters of a dataclass, in order. They are asked for several times a question, and not to be changed."""
+    if cls not in _KNOWN:
+        _KNOWN[cls] = [
+            Parameter(each.name, type(each.default), each.default, *each.metadata["about"])
+            for each in fields(cls)
+            if "about" in each.metadata
+        ]
+    return _KNOWN[cls]
 
 
 def make(cls: type[T], owner: str, given: Mapping[str, Any]) -> T:

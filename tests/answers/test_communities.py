@@ -79,6 +79,99 @@ def test_both_words_and_pages(store: Store) -> None:
     assert found.root == 7
 
 
+def test_links_between_what_is_shown(store: Store) -> None:
+    found = store.communities(pages=[site("papers0"), site("cars0"), site("cars1")], npea="off")
+    for each in found:
+        graph = store.graph
+        true = {
+            (hub, authority)
+            for hub, one in enumerate(each.hubs)
+            for authority, other in enumerate(each.authorities)
+            if other.page in graph.links_from(one.page).targets
+        }
+        assert set(each.links) == true and len(each.links) == len(true) > 0
+        assert [list(pair) for pair in each.links] == each.to_dict()["links"]
+    assert {member.url for each in found for member in (*each.hubs, *each.authorities) if member.root} == {
+        site("papers0"), site("cars0"), site("cars1"),
+    }  # fmt: skip
+
+
+def drifting(fast: int, slow: int) -> list[Page]:
+    """Lists of seeds, and as many more lists of pots, on which a seed page stands too: HITS drifts to the pots."""
+    seeds = [Page(site(f"seeds{n}"), "Seeds", links=[Link(site(f"seed{m}"), "seed") for m in range(3)])
+             for n in range(slow)]  # fmt: skip
+    pots = [
+        Page(
+            site(f"pots{n}"),
+            "Pots for a seed",
+            links=[*(Link(site(f"pot{m}"), "pot") for m in range(6)), Link(site("seed0"))],
+        )
+        for n in range(fast)
+    ]
+    return [*seeds, *pots]
+
+
+def test_pages_that_suit_the_words_count_more(place: Path) -> None:
+    make(place / "web.cocite", drifting(4, 3))
+    store = cocite.open(place / "web.cocite")
+    build_search(store.graph)
+    published = store.communities("seed", npea="off", off_topic=1, window=0)
+    assert published.root == 10 and published.found[0].vector == 1
+    principal = next(each for each in published if each.name == "principal")
+    assert "pot0" in urls(principal.authorities)[:3]
+    for off_topic in (0.1, 0.0):
+        found = store.communities("seed", npea="off", off_topic=off_topic, window=0)
+        assert found[0].name == "principal" and urls(found[0].authorities)[:3] == ["seed0", "seed1", "seed2"]
+    # Nothing but pages that have the word has any weight at 0.
+    assert {name[:4] for each in found for name in urls(each.authorities)} == {"seed"}
+
+
+def test_communities_come_by_fit_times_strength(place: Path) -> None:
+    make(place / "web.cocite", drifting(4, 3))
+    store = cocite.open(place / "web.cocite")
+    build_search(store.graph)
+    found = store.communities("seed", npea="off", off_topic=1, window=0)
+    strengths = [each.fit * each.value for each in found if each.fit is not None]
+    assert len(strengths) == len(found) and strengths == sorted(strengths, reverse=True)
+    assert all(0 <= (each.fit or 0) <= 1 for each in found)
+    suits = dict(store.search.find("seed", 100))
+    best = max(suits.values())
+    first = found.found[0].authorities.pages[:10].tolist()
+    told = next(each for each in found if each.vector == 1 and each.end == "positive")
+    assert told.fit == pytest.approx(sum(suits.get(page, 0) / best for page in first) / 10, rel=1e-4)
+    assert all(each.fit is None for each in store.communities(pages=[site("seeds0"), site("pots0")]))
+
+
+def test_no_community_is_empty(place: Path) -> None:
+    """h links to a and m, g to b and m: both ends of the second vector have pages, but none of their own."""
+    make(place / "web.cocite", [
+        Page(site("h"), links=[Link(site("a")), Link(site("m"))]),
+        Page(site("g"), links=[Link(site("b")), Link(site("m"))]),
+    ])  # fmt: skip
+    found = cocite.open(place / "web.cocite").communities(pages=[site("h"), site("g")], npea="off")
+    assert [each.pages for each in found] == [5] and len(found.found) == 3
+
+
+def test_stop_words_tell_nothing_unless_they_are_asked_for(place: Path) -> None:
+    links = [Link(site(f"t{n}"), f"the open home and a gadget{n} for you", block=0) for n in range(3)]
+    lists = [Page(site(f"l{n}"), "About the home", links=links, headings=["With other gadgets"]) for n in range(2)]
+    others = [Page(site(f"o{n}"), "Something else") for n in range(9)]
+    make(place / "web.cocite", [*lists, *others])
+    store = cocite.open(place / "web.cocite")
+    build_search(store.graph)
+    (only,) = store.communities("gadgets", npea="off")
+    assert only.keywords == ("gadgets",)
+    (only,) = store.communities("home gadgets", npea="off")
+    assert set(only.keywords) == {"gadgets", "home"}
+
+
+def test_two_forms_of_a_word_are_one_keyword(place: Path) -> None:
+    links = [Link(site(f"t{n}"), "font fonts", block=0) for n in range(3)]
+    make(place / "web.cocite", [*(Page(site(f"l{n}"), links=links) for n in range(2)), Page(site("o"), "Else")])
+    (only,) = cocite.open(place / "web.cocite").communities(pages=[site("l0")])
+    assert len(only.keywords) == 0 or only.keywords in (("font",), ("fonts",))
+
+
 def test_for_json(store: Store) -> None:
     found = store.communities("cars", k=1)
     told = json.loads(json.dumps(found.to_dict()))
@@ -97,6 +190,11 @@ def test_nothing_is_found(store: Store) -> None:
 
 
 def test_wrong_questions(store: Store) -> None:
+    for wrong in (None, 3, b"cars", ["cars"]):
+        with pytest.raises(BadParameter, match="given as a text of words"):
+            store.communities(wrong)  # type: ignore[arg-type]
+    with pytest.raises(BadParameter, match="an address is a text, not 3"):
+        store.communities(pages=[3])  # type: ignore[list-item]
     for query in ("", "   "):
         with pytest.raises(BadParameter, match="nothing to look for"):
             store.communities(query)

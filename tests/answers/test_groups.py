@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from math import log
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cocite.answers import groups
 from cocite.answers.ask import ask, question
-from cocite.answers.groups import cluster, coordinates, group_answers, group_pages, silhouette
+from cocite.answers.groups import by_sections, cluster, group_answers, group_pages, silhouette
 from cocite.errors import BadParameter
 from cocite.methods import method
 from cocite.sources.records import Link, Page
@@ -92,17 +96,56 @@ def at(*sections: tuple[int, int]) -> Any:
 
 def test_a_small_topic_is_not_lost_among_a_large_one() -> None:
     """Forty pages of one section, two of another: four fifths of all squares are in the first dimension."""
-    rows = coordinates([*[at((1, 0), (2, 0), (3, 0))] * 40, *[at((9, 0))] * 2])
-    assert np.allclose(np.linalg.norm(rows, axis=1), 1)
-    assert abs(rows[0] @ rows[-1]) < 1e-9
-    labels = cluster(rows, 12)
+    alike = by_sections([*[at((1, 0), (2, 0), (3, 0))] * 40, *[at((9, 0))] * 2])
+    assert np.allclose(alike.diagonal(), 1)
+    assert abs(alike[0, -1]) < 1e-9
+    labels = cluster(1 - alike, 12)
     assert len(set(labels[:40])) == 1
     assert set(labels[:40]).isdisjoint(labels[40:])
     assert labels[40] == labels[41]
 
 
 def test_pages_that_share_nothing() -> None:
-    assert not coordinates([at((1, 0)), at((2, 0)), at()]).any()
+    assert not by_sections([at((1, 0)), at((2, 0)), at()]).any()
+    alike = by_sections([at((1, 0)), at((1, 0)), at((2, 0)), at()])
+    assert np.allclose(alike, np.outer([1, 1, 0, 0], [1, 1, 0, 0]))
+
+
+def dense(cited: list[Any]) -> Any:
+    """The same by a decomposition of the whole matrix, all its dimensions."""
+    own = [{*each.sections, *((page, -1) for page in each.pages)} for each in cited]
+    columns = Counter(column for each in own for column in each)
+    shared = [column for column, count in columns.items() if count > 1]
+    weights = [(1.0 if block >= 0 else 0.3) * log(1 + len(cited) / columns[(page, block)]) for page, block in shared]
+    matrix = np.array([[column in each for column in shared] for each in own]) * weights
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    u, singular, _ = np.linalg.svd(matrix / np.where(lengths > 0, lengths, 1), full_matrices=False)
+    return u * singular
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 5), st.integers(-1, 2)), max_size=4, unique=True), min_size=2, max_size=8
+    )
+)
+def test_cosines_are_those_of_the_dense_matrix_cut_at_some_rank(sections: list[list[tuple[int, int]]]) -> None:
+    """Every cut that leaves half of each row and four fifths in all is fair; equal singular values are not parted."""
+    cited = [at(*((page, block) for page, block in each if block >= 0)) for each in sections]
+    for one, each in zip(cited, sections, strict=True):
+        one.pages = sorted({page for page, _ in each})
+    alike = by_sections(cited)
+    if not alike.any():
+        return
+    rows = dense(cited)
+    lengths = np.linalg.norm(rows, axis=0)
+    for k in range(1, rows.shape[1] + 1):
+        kept = rows[:, :k]
+        part, whole = (kept**2).sum(axis=1), (rows**2).sum(axis=1)
+        last = k == rows.shape[1] or lengths[k - 1] ** 2 - lengths[k] ** 2 > 1e-7
+        if last and part.sum() >= 0.8 * whole.sum() - 1e-9 and (part >= 0.5 * whole - 1e-9).all():
+            unit = kept / np.where(part > 1e-18, np.sqrt(part), 1)[:, None]
+            assert np.allclose(alike, unit @ unit.T, atol=1e-6)
+            return
 
 
 def test_silhouette() -> None:
@@ -118,9 +161,8 @@ def test_silhouette() -> None:
 def test_two_pages_that_have_nothing_in_common(web: Web) -> None:
     pair = [web.graph.find(url("times")), web.graph.find(url("alone"))]
     assert [group.pages for group in group_pages(web, pair)] == [(pair[0], pair[1])]
-    rows = np.array([[1.0, 0.0], [0.1, 0.995]])
-    assert cluster(rows, 12).tolist() == [0, 1]
-    assert cluster(np.array([[1.0, 0.0], [0.8, 0.6]]), 12).tolist() == [0, 0]
+    assert cluster(np.array([[0.0, 0.9], [0.9, 0.0]]), 12).tolist() == [0, 1]
+    assert cluster(np.array([[0.0, 0.2], [0.2, 0.0]]), 12).tolist() == [0, 0]
 
 
 def test_groups_without_words_stay_apart(fast_root: Path) -> None:
@@ -134,3 +176,27 @@ def test_groups_without_words_stay_apart(fast_root: Path) -> None:
     found = group_pages(web, [web.graph.find(name) for name in names])
     assert [len(group.pages) for group in found] == [4, 4]
     assert {group.name for group in found} == {"a group without words"}
+
+
+def test_by_integrated_similarity(web: Web) -> None:
+    """All pages have the same parents: words of their sections, a half of the similarity, tell topics apart."""
+    names = [name for topic in ("Cars", "Museums") for name in TOPICS[topic]]
+    found = group_pages(web, [web.graph.find(url(name)) for name in names], by="integrated")
+    got = {frozenset(web.graph.address(page) for page in group.pages) for group in found}
+    assert got == {frozenset(map(url, TOPICS[topic])) for topic in ("Cars", "Museums")}
+    assert group_pages(web, [], by="integrated") == []
+
+
+@pytest.mark.parametrize(
+    ("given_", "says"),
+    [
+        ({"most": 0}, "most is a whole number from 2 to 100, not 0"),
+        ({"most": "many"}, "most is a whole number"),
+        ({"most": None}, "most is a whole number"),
+        ({"by": "colour"}, "by is one of lli, integrated, not 'colour'"),
+        ({"by": 3}, "by is one of"),
+    ],
+)
+def test_wrong_questions(web: Web, given_: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadParameter, match=says):
+        group_pages(web, [0, 1, 2], **given_)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadParameter
-from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store
+from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, run_in_store
 from cocite.evaluate.judgements import Judgements, Run
 from cocite.evaluate.report import page as report_page
 from cocite.methods import method
@@ -29,20 +29,50 @@ def found() -> Evaluation:
 
 
 def test_groups(found: Evaluation) -> None:
-    """s has no right page: no query of a measure."""
-    assert found.groups() == {"all": ["q", "r"], "intersection": ["q"], "not answered by other": ["r"]}
+    """s has no right page: it is rated all the same, and no query of the usual measures."""
+    assert found.queries == ["q", "r"]
+    assert found.groups == {
+        "all": ["q", "r", "s"],
+        "intersection": ["q"],
+        "not answered by one": ["s"],
+        "not answered by other": ["r"],
+    }
 
 
 def test_measures_by_group(found: Evaluation) -> None:
-    """P@2: one has (1/2 + 1/2) / 2, other (2/2 + 0) / 2. AP@2: one (1/2 + 1/2) / 2; AP as in 1999: (1 + 1/2) / 2."""
+    """P@2: one has (1/2 + 1/2) / 2, other (2/2 + 0) / 2. AP@2: one (1/2 + 1/2) / 2.
+
+    As in 1999, over three queries: P (1/2 + 1/2 + 0) / 3, AP (1 + 1/2 + 0) / 3.
+    """
     tables = found.table_5()
-    head, rows = tables["all: 2 queries"]
-    assert head == ["method", "P@2", "MAP@2", "nDCG@2", "recall@2", "F@2", "AP 1999@2", "answered"]
+    head, rows = tables["all: 3 queries"]
+    assert head == ["method", "P@2", "MAP@2", "nDCG@2", "recall@2", "F@2", "P 1999@2", "AP 1999@2", "answered"]
     by_name = {str(row[0]): dict(zip(head, row, strict=True)) for row in rows}
     assert (by_name["one"]["P@2"], by_name["other"]["P@2"]) == ("0.5000", "0.5000")
-    assert (by_name["one"]["MAP@2"], by_name["one"]["AP 1999@2"]) == ("0.5000", "0.7500")
-    assert (by_name["other"]["MAP@2"], by_name["other"]["answered"]) == ("0.5000", "0.5000")
+    assert (by_name["one"]["MAP@2"], by_name["other"]["MAP@2"]) == ("0.5000", "0.5000")
+    assert (by_name["one"]["P 1999@2"], by_name["one"]["AP 1999@2"]) == ("0.3333", "0.5000")
+    assert (by_name["other"]["P 1999@2"], by_name["other"]["AP 1999@2"]) == ("0.3333", "0.3333")
+    assert by_name["other"]["answered"] == "0.6667"
     assert tables["not answered by other: 1 queries"][1][1][1] == "0.0000"
+
+
+def test_significance_by_group() -> None:
+    """Of the queries that one run leaves out, the other two are compared, as in Table 6."""
+    judged = Judgements({query: {"a": 1} for query in "pqrs"})
+    runs = [
+        Run("good", {query: ["a"] for query in "pqrs"}),
+        Run("fair", {query: ["b", "a"] for query in "pqrs"}),
+        Run("shy", {"p": ["a"]}),
+    ]
+    _, rows = Evaluation(judged, runs).table_6()
+    assert [row[:3] for row in rows] == [
+        ["all", "good", "fair"],
+        ["all", "good", "shy"],
+        ["all", "fair", "shy"],
+        ["not answered by shy", "good", "fair"],
+    ]
+    assert rows[0][3:6] == ["+0.5000 (+0.5000 to +0.5000)", "4 : 0", "0.12"]  # 2 / 2^4
+    assert rows[3][4:6] == ["3 : 0", "0.25"]
 
 
 def test_answers_and_ratings(found: Evaluation) -> None:
@@ -59,11 +89,27 @@ def test_overlap(found: Evaluation) -> None:
 
 
 def test_costs_and_curves(found: Evaluation) -> None:
-    assert found.table_4({"q": 7, "r": 9, "s": 1})[1] == [
+    degrees = {"q": 7, "r": 9, "s": 1}
+    assert found.table_4(degrees)[1] == [
         ["one", "8", "10", "", "", "", "3.00"], ["other", "4", "", "", "", "", ""],
     ]  # fmt: skip
+    assert found.table_4_by_query(degrees) == (
+        ["query", "links in", "one nodes", "one ms", "other ms"],
+        [["q", 7, "10", "2.00", ""], ["r", 9, "", "4.00", "–"], ["s", 1, "–", "–", ""]],
+    )
+    assert len(found.table_4_by_query(degrees, most=2)[1]) == 2
     assert found.curve(ONE, ["q", "r"]) == [(1, 0.5), (2, 0.5)]
-    assert found.times(ONE) == [(10.0, 2.0)]
+
+
+def test_time_is_drawn_against_edges_or_siblings() -> None:
+    """As in Fig. 2; what is not known is left out."""
+    facts: dict[str, dict[str, object]] = {"q": {"nodes": 10, "edges": 20}, "r": {"edges": "many"}, "s": {"edges": 0}}
+    run = Run("one", milliseconds={"q": 2.0, "r": 3.0, "s": 4.0, "t": 5.0}, facts=dict(facts))
+    found = Evaluation(JUDGED, [run])
+    assert found.times(run) == ("edges", [(20.0, 2.0)])
+    assert found.times(Run("two", milliseconds={"q": 1.0}, facts={"q": {"siblings": 3}})) == ("siblings", [(3, 1)])
+    assert found.times(ONE) == ("nodes", [(10.0, 2.0)])
+    assert found.times(OTHER) == ("", [])
 
 
 def test_two_runs_of_one_name() -> None:
@@ -87,8 +133,8 @@ class Tags(HTMLParser):
 def test_the_report_needs_nothing_else(found: Evaluation) -> None:
     tags = Tags()
     tags.feed(report_page("<script>alert(1)</script>", ["a & b <i>"], found, {"q": 7, "r": 9, "s": 1}))
-    assert tags.seen.count("svg") == 4  # precision of three groups, time
-    assert tags.seen.count("table") == 7
+    assert tags.seen.count("svg") == 5  # precision of four groups, time
+    assert tags.seen.count("table") == 9  # four groups, tests, overlap, answers, costs, costs by query
 
 
 @pytest.fixture(scope="module")
@@ -126,15 +172,51 @@ def test_the_command(store: Path, tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     told = json.loads(ran.out)
     assert told["queries"] == 2
-    assert told["skipped"] == {"query that the store does not know": 1}
+    assert told["skipped"] == {
+        "query that the store does not know": 1,
+        "query that cocitation does not answer": 1,
+        "query that other.tsv does not answer": 1,
+    }
     assert {row["method"]: row["P@2"] for row in told["measures"]["all"]} == {"cocitation": 0.25, "other.tsv": 0.25}
-    assert told["precision_at"] == {"cocitation": [0.5, 0.25], "other.tsv": [0.5, 0.25]}
+    assert told["precision_at"]["all"] == {"cocitation": [0.5, 0.25], "other.tsv": [0.5, 0.25]}
+    assert told["cost_by_query"][0]["query"] == "a.example"
     assert html.read_text().startswith("<!doctype html>")
     saved = sorted((tmp_path / "runs").iterdir())
     assert saved[0].read_text() == "a.example\t1\tb.example\na.example\t2\tc.example\n"
     ran = run_command("evaluate", "-j", judged, "--run", other)  # no store is needed
     assert ran.code == 0, ran.err
     assert "other.tsv\t0.0500" in ran.out
+
+
+def test_bad_input_is_counted_and_told(store: Path, tmp_path: Path) -> None:
+    """Unknown pages, pairs given twice, queries that a run lacks or has beyond, answers given twice."""
+    judged, other = tmp_path / "j.tsv", tmp_path / "other.tsv"
+    judged.write_bytes(
+        b"\xef\xbb\xbfa.example\tb.example\t1\r\na.example\tb.example\t1\r\na.example\tz.example\t1\r\n"
+        b"b.example\tc.example\t0\r\nc.example\ta.example\t1\r\n"
+    )
+    other.write_text(
+        "a.example\t1\tb.example\na.example\t2\thttp://www.b.example/\nd.example\t1\ta.example\na.example\tx\ty\n"
+    )
+    ran = run_command("evaluate", "-i", store, "-j", judged, "-m", "cocitation", "--run", other)
+    assert ran.code == 0, ran.err
+    for line in (
+        "queries with a right page: 2",
+        "1 pair given more than once",
+        "judged page that the store does not know: 1, such as 'z.example'",
+        "query without a right page, which counts in the measures of 1999 alone: 1",
+        "query that other.tsv does not answer: 2, such as 'b.example'",
+        "query of other.tsv that is not judged, left out: 1, such as 'd.example'",
+        "answer given more than once to a query: 1",
+        "rank is no number: 1",
+    ):
+        assert line in ran.out
+
+
+def test_answers_of_others_by_the_names_of_the_store(store: Path) -> None:
+    """Other spellings are the same page; pages that the store does not know stay."""
+    run = Run("other", {"http://www.a.example/": ["b.example/index.html", "b.example", "nowhere.example"]})
+    assert run_in_store(Web(store).graph, run).answers == {"a.example": ["b.example", "nowhere.example"]}
 
 
 def test_what_is_refused(store: Path, tmp_path: Path) -> None:
@@ -145,3 +227,4 @@ def test_what_is_refused(store: Path, tmp_path: Path) -> None:
     assert "knows none of the queries" in ran.err
     assert run_command("evaluate", "-i", store, "-j", tmp_path / "none.tsv", "-m", "cocitation").code == 2
     assert run_command("evaluate", "-i", store, "-j", judged, "-m", "beauty").code == 2
+    assert "is a folder" in run_command("evaluate", "-i", store, "-j", judged, "--html", tmp_path).err

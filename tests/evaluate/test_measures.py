@@ -14,6 +14,7 @@ from cocite.evaluate.significance import compare
 PAGES = "abcdefghijklmnop"
 answers = st.lists(st.sampled_from(PAGES), unique=True, max_size=14)
 right = st.frozensets(st.sampled_from(PAGES), min_size=1)
+EVERY = {**measures.MEASURES, **measures.AS_1999, **measures.COVERAGE}
 
 
 def test_worked_out() -> None:
@@ -35,20 +36,20 @@ def test_worked_out() -> None:
 
 @given(given_=answers, known=right, depth=st.integers(1, 12))
 def test_bounds(given_: list[str], known: frozenset[str], depth: int) -> None:
-    for name, measure in measures.MEASURES.items():
+    for name, measure in EVERY.items():
         assert 0 <= measure(given_, known, depth) <= 1 + 1e-12, name
         assert measure([], known, depth) == 0
         assert measure(list("XYZ"), known, depth) == (name == "answered")
     best = sorted(known)[:depth]
     for name in ("MAP", "nDCG", "AP 1999"):
-        assert measures.MEASURES[name](best, known, depth) == pytest.approx(1)
+        assert EVERY[name](best, known, depth) == pytest.approx(1)
     assert measures.average_precision_of_returned(given_, known, depth) >= measures.average_precision(
         given_, known, depth
     ) * min(1, depth / len(known))
 
 
 def test_nothing_is_right() -> None:
-    for measure in measures.MEASURES.values():
+    for measure in EVERY.values():
         assert measure(["a"], set(), 10) == (measure is measures.answered)
 
 

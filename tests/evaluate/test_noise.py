@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cocite.errors import BadSource
 from cocite.evaluate.noise import (
     Fall,
     drift,
@@ -18,11 +19,14 @@ from cocite.evaluate.noise import (
     labels_of,
     mean_rate,
     pages_of,
+    read_labels,
     sweep,
 )
+from cocite.evaluate.noise_report import BY_WORDS, noise_report
 from cocite.evaluate.planted import Planted, planted
 from cocite.methods.community import Base, Params
 from cocite.neighbourhood.view import View
+from cocite.sources.records import Report
 from cocite.web import Web
 from tests.graph.webs import make, page
 
@@ -143,10 +147,67 @@ def test_falls_by_hand(place: Path) -> None:
 def test_labels_by_the_words_of_a_query(place: Path) -> None:
     base = by_hand(place)
     graph = base.view.graph
-    words = {graph.find(T): {"harvard", "university"}, graph.find(S): {"harvard"}, graph.find(N): {"beer"}}
+    words = {graph.find(T): {"harvards", "university"}, graph.find(S): {"harvard"}, graph.find(N): {"beer"}}
     labels = labels_by_words(base, words, "Harvard!")
     assert {graph.address(each) for each in base.edges.pages[labels.noise]} == {N, M}
     assert {graph.address(each) for each in base.edges.pages[labels.suspected]} == {S}
+
+
+def test_labels_of_a_file(place: Path) -> None:
+    """Pages without a label are left out of all rates: of three that are filtered, N, M and S, only N and S count."""
+    base = by_hand(place)
+    file = place / "labels.tsv"
+    file.write_text(
+        f"\ufeff# remarks\n{N}\tnoise\nsuspect.example\t Topic\n{R}\tnoise\nhttps://nowhere.example/\tnoise\n"
+        f"{T}\tperhaps\nno tab\n\n"
+    )
+    report = Report()
+    labels = read_labels(file, base, report)
+    assert labels.known is not None and labels.known.sum() == 2
+    assert dict(report.skipped) == {
+        "page that is not in this store": 1,
+        "label that is neither noise nor topic": 2,
+    }
+    result = filtering(base, labels, "avg", 0.5)
+    assert (result.filtered, result.noise, result.suspected, result.npfr) == (2, 1, 1, 1.0)
+    assert (result.npfp, result.spfp, result.efp) == (0.5, 0.5, 1.0)
+    assert [each.noise for each in falls(base, labels)] == [True, False]
+    file.write_text(f"{R}\tnoise\n")
+    with pytest.raises(BadSource, match="labels no page of the base set: a row is page<TAB>noise"):
+        read_labels(file, base, Report())
+
+
+def test_a_report_tells_all_tables(place: Path) -> None:
+    base = by_hand(place)
+    noise = np.isin(base.edges.pages, pages_of(base.view.graph, [N, M]))
+    told = noise_report(base, labels_of(base, noise), "hand", (0.5, 0.9))
+    assert (told.pages, told.root, told.labelled, told.noise, told.suspected) == (6, 2, 4, 2, 1)
+    head, rows = told.table_1()
+    assert dict(zip(head, rows[0], strict=True)) == {
+        "δ": "0.5", "k": 1, "c": "avg", "threshold": "1.000", "filtered": 3, "noise": 2, "suspected": 1,
+        "NPFR": "1.00", "NPFP": "0.67", "SPFP": "0.33", "EFP": "1.00",
+    }  # fmt: skip
+    assert len(rows) == 6
+    head, rows = told.tables_4_5()
+    assert head == ["", "δ = 0.5", "δ = 0.3", "decrease", "page"]
+    assert [(row[0], row[4]) for row in rows] == [
+        ("noise", M), ("noise", N), ("all noise", "medians, mean decrease of 2"),
+        ("topic", T), ("topic", S), ("all topic", "medians, mean decrease of 2"),
+    ]  # fmt: skip
+    found = told.to_dict()
+    assert found["table_1"][0]["efp"] == pytest.approx(1.0) and len(found["measures"]) == 4
+    assert found["labels"] == {"by": "hand", "noise": 2, "suspected": 1, "labelled": 4}
+    assert "2 noise, 2 on topic, 1 of these suspected" in told.about and "whatever they are about" not in told.about
+    assert told.section().count("<table>") == 2 and "<svg" in told.section()
+    # HITS finds T, cited by both root pages, and R; N and M stand below them.
+    assert told.drift == (drift(base.edges, base.edges.pages[noise]), drift(base.rest, base.edges.pages[noise]))
+    assert told.drift[1] == 0.0
+
+
+def test_words_that_all_of_the_root_set_has_say_nothing(place: Path) -> None:
+    base = by_hand(place)
+    told = noise_report(base, labels_by_words(base, {}, "harvard"), BY_WORDS, (0.5,))
+    assert told.noise == told.labelled == 4 and "whatever they are about" in told.about
 
 
 def test_no_links_no_drift(place: Path) -> None:

@@ -77,6 +77,30 @@ def test_what_spreadsheets_make_of_it(folder: Path, separator: str, ending: str,
     assert report.skipped == {"rating that is none of 1, 0, x": 1, "row of no answer in this study": 1}
 
 
+def test_a_sheet_saved_as_unicode_text(folder: Path) -> None:
+    """Tabs and UTF-16, which is what spreadsheets call so."""
+    sheet = folder / "back.txt"
+    sheet.write_bytes("id\trating\r\n00001\t1\r\n".encode("utf-16"))
+    assert read_ratings(sheet, read(folder), Report()) == {"00001": "1"}
+
+
+def test_queries_without_a_related_answer_count(folder: Path, tmp_path: Path) -> None:
+    """P@2 of 1999 is over all pages of which an answer is rated; one of which none is, is left out and told."""
+    study = read(folder)
+    sheet = tmp_path / "sheet.csv"
+    rated = {item.id: "1" if item.query == A else "0" for item in study.items}
+    write_ratings(study, sheet, rated)
+    told = json.loads(run_command("study", "report", folder, sheet, "--json").out)
+    every = {row["method"]: row for row in told["measures"]["all"]}
+    assert every["cocitation"]["P@2"] == 1.0
+    assert every["cocitation"]["P 1999@2"] == 0.5
+    write_ratings(study, sheet, {number: rating for number, rating in rated.items() if rating == "1"})
+    told = json.loads(run_command("study", "report", folder, sheet, "--json").out)
+    assert {row["method"]: row["P 1999@2"] for row in told["measures"]["all"]}["cocitation"] == 1.0
+    assert told["skipped"]["query of which no answer is rated, left out"] == 1
+    assert {row["query"] for row in told["cost_by_query"]} == {A, C}
+
+
 def test_sheets_of_something_else(folder: Path) -> None:
     sheet = folder / "other.csv"
     for content in (b"", b"name,price\nx,1\n", b"\x00\xff\xfe", b"\n\n"):

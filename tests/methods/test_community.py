@@ -139,6 +139,24 @@ def test_weights_of_one_site_together(place: Path) -> None:
     assert ask(web, ["a"])[0].value == pytest.approx(sqrt(2))
 
 
+def test_links_count_by_how_well_a_page_suits_the_words(place: Path) -> None:
+    """Links to a (0.5), b (0) and c (1) count 0.1 + 0.9 · that: 0.55, 0.1 and 1, in the principal vector too."""
+    web = web_of(place, [page(site("h"), site("a"), site("b"), site("c"))])
+    pages = {name: web.graph.find(site(name)) for name in "habc"}
+    suits = {pages["a"]: 0.5, pages["c"]: 1.0}
+    (found,) = communities(web, [pages["h"]], Params(npea="off"), suits)
+    length = sqrt(0.55**2 + 0.1**2 + 1)
+    assert found.value == pytest.approx(length)
+    assert names(web, found.authorities.pages) == ["c", "a", "b"]
+    assert found.authorities.weights == pytest.approx([1 / length, 0.55 / length, 0.1 / length])
+    (found,) = communities(web, [pages["h"]], Params(npea="off", off_topic=0.0), suits)
+    assert names(web, found.authorities.pages) == ["c", "a"] and found.value == pytest.approx(sqrt(1.25))
+    for params, known in ((Params(npea="off", off_topic=1.0), suits), (Params(npea="off"), None)):
+        (found,) = communities(web, [pages["h"]], params, known)
+        assert found.authorities.weights == pytest.approx([1 / sqrt(3)] * 3)
+    assert communities(web, [pages["h"]], Params(npea="off", off_topic=0.0), {}) == []  # no link counts
+
+
 NOISY = [
     *(page(site(f"r{n}"), site(f"r{(n + 1) % 5}"), site("t1"), site("t2")) for n in range(5)),
     *(page(site(f"n{n}"), *(site(f"n{m}") for m in range(12) if m != n), site("r0")) for n in range(12)),

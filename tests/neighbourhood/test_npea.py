@@ -201,3 +201,18 @@ def test_as_a_filter_of_any_pages(place: Path) -> None:
     kept, found = filter_pages(View(graph, [], Switches()), root, pages, Elimination())
     assert [graph.address(each) for each in kept] == [r0, r1, p2]
     assert (found.threshold, found.keep.tolist()) == (1.0, [True, True, True, False, False])
+
+
+@given(case=graphs())
+def test_one_decomposition_serves_all_parameters(case: tuple[set[Pair], int, set[int]]) -> None:
+    """What was worked out for other parameters before changes nothing."""
+    pairs, size, root = case
+    edges, inside = edges_of(pairs, size), marks(size, root)
+    linkage = npea.Linkage(edges, inside)
+    for basis in ("svd", "root"):
+        for delta in (0.2, 0.5, 0.9):
+            for threshold in ("avg", "max", "min", "off"):
+                params = Elimination(npea=threshold, delta=delta, basis=basis)
+                one, other = linkage.measured(params), measure(edges, inside, params)
+                assert one.keep.tolist() == other.keep.tolist() and one.measure.tolist() == other.measure.tolist()
+                assert (one.k, one.rank, one.threshold) == (other.k, other.rank, other.threshold)

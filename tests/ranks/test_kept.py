@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from shlex import quote, split
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from cocite.errors import BadStore
 from cocite.graph.store import Graph
 from cocite.ranks import pagerank
 from cocite.web import Web
-from tests.graph.webs import extend, page
+from tests.graph.webs import extend, make, page
 from tests.ranks.webs import store_of
 
 
@@ -31,7 +32,7 @@ def test_kept_by_name_and_parameters(graph: Graph) -> None:
     for call in ("hubrank", "hubrank(bias=authorities)", "hits"):
         with pytest.raises(BadStore) as raised:
             ranks.kept(graph, call)
-        again = f'cocite rank -i {graph.path} --by "{call}"'
+        again = f"cocite rank -i {graph.path} --by {quote(call)}"
         assert str(raised.value) == f"{graph.path} has no {call} yet: make it with {again}"
         wanted = ranks.rank(call)
         found = wanted.compute(graph)
@@ -42,13 +43,22 @@ def test_kept_by_name_and_parameters(graph: Graph) -> None:
     assert ranks.all_kept(graph) == {"hubrank": True, "hubrank(bias=authorities)": True, "hits": True}
 
 
+def test_commands_are_quoted_for_the_shell(place: Path) -> None:
+    make(place / "my web; rm -rf.cocite", [page("https://a.example/", "https://b.example/")])
+    graph = Graph(place / "my web; rm -rf.cocite")
+    with pytest.raises(BadStore) as raised:
+        ranks.kept(graph, "hubrank(bias=authorities)")
+    command = str(raised.value).partition("make it with ")[2]
+    assert split(command) == ["cocite", "rank", "-i", str(graph.path), "--by", "hubrank(bias=authorities)"]
+
+
 def test_stale_after_add(graph: Graph) -> None:
     wanted = ranks.rank("pagerank")
     wanted.keep(graph, wanted.compute(graph))
     extend(graph.path, [page("name:00009", "name:00000")])
     changed = Graph(graph.path)
     with pytest.raises(
-        BadStore, match=r'made before the store was changed: make it again with cocite rank .*"pagerank"'
+        BadStore, match=r"made before the store was changed: make it again with cocite rank .* --by pagerank"
     ):
         ranks.kept(changed, "pagerank")
     assert ranks.all_kept(changed) == {"pagerank": False}
@@ -115,8 +125,11 @@ def test_from_python(graph: Graph) -> None:
     assert [(page.rank, page.url) for page in best] == [(1, "00000"), (2, "00001")]
     assert best[0].value > best[1].value
     assert len(web.rank("hubrank").top()) == 5
-    with pytest.raises(cocite.BadParameter, match="at least 1"):
+    with pytest.raises(cocite.BadParameter, match="k is a whole number from 1 to"):
         web.rank("hits").top(0)
+    for wrong in ("a", None, 2.5, [3]):
+        with pytest.raises(cocite.BadParameter, match="k is a whole number"):
+            web.rank("hits").top(wrong)  # type: ignore[arg-type]
 
 
 def test_many_at_once_leave_one_whole(graph: Graph) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 from tests.answers.test_communities import PAGES, site
@@ -59,6 +61,69 @@ def test_json(topics: Path) -> None:
     assert "without_npea" not in json.loads(run("communities", "newspapers", "-i", topics, "--json").out)
 
 
+NAMES = ("papers0", "papers1", "papers2", "post", "times", "cars0", "cars1", "fast", "slow")
+GIVEN = [part for name in NAMES for part in ("--page", site(name))]
+
+
+def test_drawn(topics: Path, tmp_path: Path) -> None:
+    page, graph = tmp_path / "out.html", tmp_path / "out.gexf"
+    page.write_text("before")
+    done = run("communities", *GIVEN, "-i", topics, "-m", "community(basis=root)", "--html", page, "--gexf", graph)
+    assert done.code == 0, done.err
+    text = page.read_text("utf-8")
+    assert text.startswith("<!doctype html>") and text.count("<path") == 13 and "\x1b" not in text
+    assert nx.read_gexf(graph, version="1.3").number_of_nodes() == 18
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["out.gexf", "out.html"]  # nothing passing is left
+    assert len([line for line in done.out.splitlines() if "Buy now" in line]) > 5  # 12 of each where they are drawn
+
+
+def test_drawn_side_by_side_with_the_experiment(topics: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.tsv"
+    labels.write_text("".join(f"{site(f'spam{n}')}\tnoise\n" for n in range(8)) + f"{site('globe')}\ttopic\nx\ty\n")
+    args = (*GIVEN, "-i", topics, "-m", "community(basis=root)", "--labels", labels)
+    page = tmp_path / "out.html"
+    done = run("communities", *args, "--no-npea", "--html", page)
+    assert done.code == 0, done.err
+    assert "labels by labels.tsv: 8 noise, 1 on topic, 0 of these suspected" in done.out
+    assert "0.5\t2\tavg\t1.792\t8\t8\t0\t1.00\t1.00\t0.00\t1.00" in done.out
+    assert "left out of" in done.err and "1 label that is neither noise nor topic" in done.err
+    text = page.read_text("utf-8")
+    assert "If nothing is left out" in text and "How well noise is told" in text
+    told = json.loads(run("communities", *args, "--json").out)["experiment"]
+    assert [each["npfr"] for each in told["table_1"] if (each["npea"], each["delta"]) == ("avg", 0.5)] == [1.0]
+
+
+def test_swept_by_words(topics: Path) -> None:
+    done = run("communities", "newspapers", "-i", topics, "--sweep")
+    assert done.code == 0 and "labels by the words" in done.out and "NPFR\tNPFP\tSPFP\tEFP" in done.out
+
+
+def test_an_old_picture_stays_if_the_new_one_fails(
+    topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "out.html"
+    page.write_text("before")
+
+    def broken(self: Path, *_: object, **__: object) -> int:
+        self.open("w").close()
+        raise OSError(errno.ENOSPC, "No space left on device", str(self))
+
+    monkeypatch.setattr(Path, "write_text", broken)
+    done = run("communities", "newspapers", "-i", topics, "--html", page)
+    assert done.code == 2 and "no space left" in done.err
+    assert page.read_bytes() == b"before" and [file.name for file in tmp_path.iterdir()] == ["out.html"]
+
+
+def test_places_that_cannot_be_written_to(topics: Path, tmp_path: Path) -> None:
+    for option in ("--html", "--gexf"):
+        done = run("communities", "newspapers", "-i", topics, option, tmp_path)
+        assert (done.code, done.out) == (2, "") and "is a folder: give the name of a file in it" in done.err
+        done = run("communities", "newspapers", "-i", topics, option, tmp_path / "no" / "out")
+        assert (done.code, done.out) == (2, "") and "there is no folder" in done.err
+    done = run("communities", "zebra", "-i", topics, "--html", tmp_path / "out.html")
+    assert done.code == 1 and not (tmp_path / "out.html").exists()
+
+
 @pytest.mark.parametrize(
     ("args", "code", "says"),
     [
@@ -70,6 +135,12 @@ def test_json(topics: Path) -> None:
         (("cars", "-m", "companion"), 2, "by the method community, not companion"),
         (("cars", "-m", "community(delta=7)"), 2, "delta is a number"),
         (("cars", "-k", "-1"), 2, "k is a whole number"),
+        (
+            ("--page", site("fast"), "--sweep"),
+            2,
+            "--sweep needs words, by which pages are told",
+        ),
+        (("cars", "--labels", "nowhere.tsv"), 2, "nowhere.tsv"),
         (("--page", site("fast"), "-m", "community(in_links=0)"), 1, "no link between two sites around"),
     ],
 )

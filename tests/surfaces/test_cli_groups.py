@@ -68,14 +68,27 @@ def test_a_file_with_unknown_pages(lists: Path, tmp_path: Path) -> None:
 
 
 def test_related_in_groups(lists: Path) -> None:
-    ran = run("related", CARS[0], "-i", lists, "--group")
+    ran = run("related", CARS[0], "-i", lists, "-m", "companion", "--group")
     assert ran.code == 0, ran.err
     heads = [line for line in ran.out.splitlines() if line.endswith("pages")]
     assert heads == ["cars  2 pages", "newspapers  3 pages"]
-    found = json.loads(run("related", CARS[0], "-i", lists, "--group", "--json").out)
+    found = json.loads(run("related", CARS[0], "-i", lists, "-m", "companion", "--group", "--json").out)
     assert [(each["keywords"], each["ranks"]) for each in found["groups"]] == [
         (["cars"], [1, 2]), (["newspapers"], [3, 4, 5]),
     ]  # fmt: skip
     assert "groups" not in json.loads(run("related", CARS[0], "-i", lists, "--json").out)
     ran = run("related", CARS[0], "-i", lists, "--group", "--csv")
     assert (ran.code, ran.err) == (2, "cocite: --group has no table: leave out --csv and --tsv, or give --json\n")
+
+
+def test_by_integrated_similarity(lists: Path) -> None:
+    ran = run("cluster", *CARS, *PAPERS, "-i", lists, "--by", "integrated", "--json")
+    assert ran.code == 0, ran.err
+    (one,) = json.loads(ran.out)["groups"]  # the same lists cite all of them, and these have all the words
+    assert [page["url"] for page in one["pages"]] == [*CARS, *PAPERS]
+    ran = run("related", CARS[0], "-i", lists, "-m", "companion", "--group", "--by", "integrated", "--json")
+    assert sorted(rank for each in json.loads(ran.out)["groups"] for rank in each["ranks"]) == [1, 2, 3, 4, 5]
+    ran = run("cluster", *CARS, "-i", lists, "--by", "colour")
+    assert (ran.code, ran.err) == (2, "cocite: by is one of lli, integrated, not 'colour'\n")
+    ran = run("related", CARS[0], "-i", lists, "--by", "integrated")
+    assert (ran.code, ran.err) == (2, "cocite: --by says how to make groups: give --group too, or leave it out\n")

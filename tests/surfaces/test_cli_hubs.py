@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import cocite
+from cocite.answers.ask import question
+from cocite.answers.hubs import find_hubs
+from cocite.methods import method
+from cocite.sources.records import Link, Page
 from tests.graph.webs import make, page
 from tests.surfaces.conftest import LONELY, run
 
@@ -36,11 +41,52 @@ def test_hubs(hubs: Path) -> None:
     assert ran.code == 0, ran.err
     assert ran.out.splitlines()[0].split("\t")[1:] == [HUB]
     assert ran.out.splitlines()[2].split("\t")[1:] == ["https://poor.example/"]  # the first extension is not filtered
-    assert "pages explored " in ran.out
-    ran = run("hubs", START, "-i", hubs, "--by", "out_degree", "--untrimmed", "--json")
-    found = json.loads(ran.out)
-    assert (found["method"], found["answers"][0]["url"], found["answers"][0]["score"]) == ("hubfinder", HUB, 9)
-    assert found["untrimmed"]["explored"] >= len(MANY) + 2  # everything but the start page and the lonely one
+    assert ran.out.splitlines()[-2:] == [
+        "distance 1: 3 of 3 pages explored, without trimming 3",  # the hub, the poor page, and the page linked to
+        "distance 2: 0 of 7 pages explored, without trimming 7",  # the other pages of the hub, which link to nothing
+    ]
+    for option in ((), ("--untrimmed",)):
+        ran = run("hubs", START, "-i", hubs, "--by", "out_degree", *option, "--json")
+        found = json.loads(ran.out)
+        assert (found["method"], found["answers"][0]["url"], found["answers"][0]["score"]) == ("hubfinder", HUB, 9)
+        assert found["steps"] == [
+            {"distance": 1, "met": 3, "passed": 3, "explored": 3, "untrimmed": 3},
+            {"distance": 2, "met": 7, "passed": 0, "explored": 0, "untrimmed": 7},
+        ]
+
+
+def test_in_python(hubs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    web = cocite.open(hubs)
+    assert [step["untrimmed"] for step in web.hubs(START, criterion=None, rounds=3).steps] == [3, 7]
+    assert web.related(START, "hubfinder(criterion=out_degree)").steps[0] == {
+        "distance": 1, "met": 3, "passed": 3, "explored": 3,
+    }  # fmt: skip
+    few = find_hubs(web, question(web.graph, [START]), method("hubfinder", {"criterion": "out_degree"}), compared=3)
+    assert [step["untrimmed"] for step in few.steps] == [3, None]  # the second round has more than three links
+    assert "steps" not in web.related(START, "cocitation").to_dict()
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        ((LONELY, "--by", "out_degree"), f"nothing is linked with {LONELY}: see cocite links"),
+        ((START, "--by", "text"), "--by text compares texts, and this store has none: leave it out, or build"),
+        ((START, "--likeness", "0.5", "--by", "out_degree"), "--likeness 0.5 compares texts, and this store has none"),
+        ((MANY[3], "--by", "in_degree", "--rounds", "0"), f"1 page was met around {MANY[3]}, but none of them is"),
+    ],
+)
+def test_why_there_is_nothing(hubs: Path, args: tuple[str, ...], says: str) -> None:
+    ran = run("hubs", *args, "-i", hubs)
+    assert ran.code == 1 and len(ran.err.strip().splitlines()) == 1
+    assert says in ran.err
+
+
+def test_texts_that_are_not_alike(place: Path) -> None:
+    make(place / "web.cocite", [Page(START, "cars", links=[Link(MANY[0])]), Page(MANY[0], "newspapers")])
+    ran = run("hubs", START, "-i", place / "web.cocite", "--by", "text")
+    assert ran.code == 1 and "the text of none has a word in common: leave out --by text" in ran.err
+    ran = run("hubs", START, "-i", place / "web.cocite", "--by", "in_degree", "--likeness", "0.9")
+    assert ran.code == 1 and "the text of none has a likeness of 0.9: leave out --likeness 0.9" in ran.err
 
 
 def test_authorities(hubs: Path) -> None:

@@ -47,6 +47,12 @@ def test_json_and_no_keep(own: Path) -> None:
     assert ranks.all_kept(Graph(own)) == {}
 
 
+def test_pages_that_were_never_read_are_named_by_links(own: Path) -> None:
+    ran = run("rank", "-i", own, "--json", "--no-keep")
+    titles = {page["url"]: page["title"] for page in json.loads(ran.out)["top"]}
+    assert titles[NEWS] in ("The News", "news")  # what its links say
+
+
 def test_a_wrong_name_lists_the_ranks(own: Path) -> None:
     ran = run("rank", "-i", own, "--by", "hubrang")
     assert (ran.code, ran.out) == (2, "")

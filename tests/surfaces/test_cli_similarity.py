@@ -1,4 +1,4 @@
-"""cocite similarity, cocite reproduce, and related --history."""
+"""cocite similarity, and related --history."""
 
 from __future__ import annotations
 
@@ -41,17 +41,3 @@ def test_history(store: Path, tmp_path: Path) -> None:
     assert ran.code == 2
     assert "line 1 of" in ran.err
     assert run("related", "--history", tmp_path / "none", "-i", store).code == 2
-
-
-def test_reproduce(tmp_path: Path) -> None:
-    listed = run("reproduce")
-    assert listed.code == 0
-    assert listed.out.startswith("zhao")
-    for args, message in (
-        (("nobody",), "there is no experiment 'nobody'; there are zhao"),
-        (("zhao",), "zhao needs data: give --data FOLDER with citeseer.words.npz"),
-        (("zhao", "--data", tmp_path), "does not have the papers of citeseer"),
-    ):
-        ran = run("reproduce", *args)
-        assert ran.code == 2
-        assert message in ran.err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 TOGETHER, TOGETHER_IN_ALL = "cited together", "cited together in all"
@@ -41,14 +41,16 @@ class Reason:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: what belongs to its kind."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {
-            name: _plain(value) for name, value in values.items() if value not in ("", None, ()) or name == "kind"
-        } | ({"block": self.block} if self.block is not None else {})
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+        found: dict[str, Any] = {"kind": self.kind}
+        for name, value in vars(self).items():
+            if value is None or name == "kind":
+                continue
+            if type(value) is tuple:
+                if value:
+                    found[name] = list(value)
+            elif value != "" or name == "block":  # the heading of a block may be empty
+                found[name] = value
+        return found
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Answers(Sequence[Answer]):
     store: Mapping[str, Any]
     milliseconds: float  # without those in which loops are compiled or loaded, once by a process
     facts: Mapping[str, Any] = field(default_factory=dict)  # nodes, edges, rounds …; what did not count
+    steps: Sequence[Mapping[str, Any]] = ()  # what each round did, for a method that reports rounds
 
     @overload
     def __getitem__(self, index: int) -> Answer: ...
@@ -104,6 +107,7 @@ class Answers(Sequence[Answer]):
             "answers": [answer.to_dict() for answer in self.answers],
             "store": dict(self.store),
             "milliseconds": round(self.milliseconds, 3),
+            **({"steps": [dict(step) for step in self.steps]} if self.steps else {}),
         }
 
     def to_frame(self) -> Any:

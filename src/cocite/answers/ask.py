@@ -100,6 +100,7 @@ def ask(
             store=about_store(graph),
             milliseconds=passed(),
             facts={**scores.facts, **_left_out(graph, scores.used, method.params)},
+            steps=scores.steps,
         )
 
 

@@ -107,8 +107,9 @@ def _reasons(around: Around, subject: Subject, most: int) -> list[Reason]:
     linking = _linking(around, subject)
     shared, shared_counts = _shared(around, subject, linking)
     direct = _direct(around, subject, linking)
-    best = together[:2] + shared[:1] + direct if together and shared else together + direct + shared
-    best = best if len(best) >= BEST else [*best, *(each for each in together + shared if each not in best)]
+    best = together + direct + shared
+    if together and shared:
+        best = together[:2] + shared[:1] + direct + together[2:] + shared[1:]
     return (best or _beyond(around, subject))[:most] + together_counts + shared_counts
 
 
@@ -117,24 +118,26 @@ def _cited_together(around: Around, subject: Subject) -> tuple[list[Reason], lis
     found, parents = around.together(subject), around.parents.pages
     if not len(found.owners):
         return [], []
-    voices, first = np.unique(around.groups[found.owners], return_index=True)
-    shown = np.sort(first)[:BEST].tolist()
+    first: dict[int, int] = {}
+    for at, owner in enumerate(found.owners):
+        first.setdefault(around.voices[owner], at)
+    shown = list(islice(first.values(), BEST))
     others = (i for i in range(len(found.owners)) if i not in shown)
     best = []
     for i in [*shown, *islice(others, BEST - len(shown))]:
         address, title, headings = around.about(int(parents[found.owners[i]]))
-        block = int(found.block[i])
+        block = found.block[i]
         best.append(
             Reason(
                 kind=TOGETHER,
                 by=address,
                 title=title,
                 block=None if block < 0 else headings[block] if block < len(headings) else "",
-                distance=int(found.distance[i]),
-                copy=_copy(around, subject, int(found.subjects[i])),
+                distance=found.distance[i],
+                copy=_copy(around, subject, found.subjects[i]),
             )
         )
-    in_all = Reason(kind=TOGETHER_IN_ALL, count=len(found.owners), of=len(parents), voices=len(voices))
+    in_all = Reason(kind=TOGETHER_IN_ALL, count=len(found.owners), of=len(parents), voices=len(first))
     return best, [in_all]
 
 
@@ -143,14 +146,21 @@ def _copy(around: Around, subject: Subject, page: int) -> str:
     return "" if page == subject.page else around.graph.address(page)
 
 
-def _linking(around: Around, subject: Subject) -> NDArray[np.bool_]:
-    """A row for each page of the subject: to which children of the query page, and to the page itself, it links."""
-    others = np.append(around.children, np.uint32(around.page))
-    return np.array([around.links_to(each, others) for each in subject.tried])
+def _linking(around: Around, subject: Subject) -> NDArray[np.bool_] | None:
+    """A row for each page of the subject: to which children of the query page, and to the page itself, it links.
+
+    None if it links to nothing at all, as most pages of a link graph, which were never fetched.
+    """
+    degrees, tried = around.graph.out_degree, subject.tried
+    if not any(degrees[page] for page in tried):
+        return None
+    return np.array([around.links_to(each, around.children_and_page) for each in tried])
 
 
-def _shared(around: Around, subject: Subject, linking: NDArray[np.bool_]) -> tuple[list[Reason], list[Reason]]:
+def _shared(around: Around, subject: Subject, linking: NDArray[np.bool_] | None) -> tuple[list[Reason], list[Reason]]:
     """The children that both have, in the order of the query page, and how many there are."""
+    if linking is None:
+        return [], []
     shared = np.flatnonzero(linking[:, :-1].any(axis=0))
     best = [
         Reason(
@@ -163,11 +173,11 @@ def _shared(around: Around, subject: Subject, linking: NDArray[np.bool_]) -> tup
     return best, [Reason(kind=SHARED_IN_ALL, count=len(shared), of=len(around.children))] if best else []
 
 
-def _direct(around: Around, subject: Subject, linking: NDArray[np.bool_]) -> list[Reason]:
+def _direct(around: Around, subject: Subject, linking: NDArray[np.bool_] | None) -> list[Reason]:
     """Links from one to the other."""
-    linked, links = around.linked(subject), linking[:, -1]
+    linked = around.linked(subject)
     found = [] if linked is None else [Reason(kind=LINKED, copy=_copy(around, subject, linked))]
-    if links.any():
+    if linking is not None and (links := linking[:, -1]).any():
         found.append(Reason(kind=LINKS, copy=_copy(around, subject, subject.tried[int(links.argmax())])))
     return found
 

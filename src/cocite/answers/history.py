@@ -70,7 +70,7 @@ def entries_of(given: Mapping[str, float] | Iterable[str | tuple[str, float]]) -
     """A history as it is given in Python: a mapping of weights, or addresses, or pairs."""
     pairs = given.items() if isinstance(given, Mapping) else given
     found = []
-    for each in [pairs] if isinstance(pairs, str) else pairs:
+    for each in pairs if isinstance(pairs, Iterable) and not isinstance(pairs, str) else [pairs]:
         address, weight = (each, 1.0) if isinstance(each, str) else each if isinstance(each, tuple) else (None, None)
         if not isinstance(address, str):
             raise BadParameter(

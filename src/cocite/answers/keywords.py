@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from cocite.answers.ask import check_k
 from cocite.errors import BadParameter
+from cocite.parameters import Parameter
 from cocite.web import Web
 from cocite.words.keywords import Keywords
 from cocite.words.relevance import Relevance
@@ -70,9 +71,12 @@ class PageKeywords:
 def keywords_for(web: Web, texts: Sequence[str], k: int = 10, alpha: float = 0.5, beta: float = 0.5) -> KeywordsFound:
     """Keywords to go on with from some words; raises UnknownWord where one is no keyword of any page."""
     check_k(k)
-    for name, share in (("alpha", alpha), ("beta", beta)):
-        if not 0 <= share <= 1:
-            raise BadParameter(f"{name} is {share}: give a number from 0 to 1")
+    for text in texts:
+        if not isinstance(text, str):
+            raise BadParameter(f"words are given as texts, not {text!r:.100}")
+    alpha, beta = (
+        Parameter(name, float, 0.5, "", 0, 1, ()).check(share) for name, share in (("alpha", alpha), ("beta", beta))
+    )
     keywords, relevance = web.keywords, replace(web.relevance, alpha=alpha, beta=beta)
     asked = list(dict.fromkeys(word for text in texts for word in keywords.find(text)))
     if not 0 < len(asked) <= MOST_WORDS:

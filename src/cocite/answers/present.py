@@ -136,8 +136,8 @@ def lines(answer: Answer) -> Iterator[str]:
 def text(answers: Answers) -> str:
     """A plain list, for a Python prompt."""
     head = f"related to {', '.join(answers.query)} by {answers.method}"
-    rows = [f"{answer.rank:3d}  {answer.score:<11g} {_seen(f'{answer.url}  {answer.title}')}" for answer in answers]
-    return "\n".join([_seen(head), *(rows or ["  nothing"])])
+    rows = [f"{answer.rank:3d}  {answer.score:<11g} {one_line(f'{answer.url}  {answer.title}')}" for answer in answers]
+    return "\n".join([one_line(head), *(rows or ["  nothing"])])
 
 
 def separated(answers: Answers, separator: str) -> str:
@@ -147,7 +147,7 @@ def separated(answers: Answers, separator: str) -> str:
     text gets an apostrophe before it, as is usual.
     """
     found = [[str(answer.rank), f"{answer.score:g}", answer.url, answer.title, briefly(answer)] for answer in answers]
-    rows = [["rank", "score", "url", "title", "why"], *([_seen(text) for text in row] for row in found)]
+    rows = [["rank", "score", "url", "title", "why"], *([one_line(text) for text in row] for row in found)]
     if separator == "\t":
         return "".join("\t".join(row) + "\n" for row in rows)
     out = io.StringIO()
@@ -156,7 +156,7 @@ def separated(answers: Answers, separator: str) -> str:
     return out.getvalue()
 
 
-def _seen(text: str) -> str:
+def one_line(text: str) -> str:
     """Text on one line, of printable characters and those that join letters: none that steers a terminal."""
     return " ".join("".join(c if c.isprintable() or c in "\u200c\u200d" else " " for c in text).split())
 
@@ -174,7 +174,11 @@ def html(answers: Answers) -> str:
 
 
 def _link(answer: Answer) -> str:
-    label = escape(answer.title or answer.url)
-    if not answer.url.lower().startswith(("http://", "https://")):
+    return linked(answer.url, escape(answer.title or answer.url))
+
+
+def linked(url: str, label: str) -> str:
+    """A label, which is HTML already, as a link if an address is one that a browser may be given."""
+    if not url.lower().startswith(("http://", "https://")):
         return label  # an opaque name, or a scheme that a browser might run
-    return f'<a href="{escape(answer.url, quote=True)}" rel="noreferrer noopener">{label}</a>'
+    return f'<a href="{escape(url, quote=True)}" rel="noreferrer noopener">{label}</a>'

@@ -6,12 +6,15 @@ from cocite.answers.answer import Answer, Answers
 from cocite.answers.ask import about_store, check_k
 from cocite.answers.naming import title_of
 from cocite.answers.timing import stopwatch
+from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.words.search import Search
 
 
 def search_for(graph: Graph, index: Search, query: str, k: int = 10) -> Answers:
     """The k pages that suit the words best. `facts` says how many of the words each of them has, of how many."""
+    if not isinstance(query, str):
+        raise BadParameter(f"what to search for is given as a text of words, not {query!r:.100}")
     with stopwatch() as passed:
         found = index.look_for(query, check_k(k))
         answers = [

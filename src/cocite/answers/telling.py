@@ -3,13 +3,15 @@
 Most pages of a link graph were never fetched, so a page's words are those of its title and of what links to it say,
 where these stand on pages of the same neighbourhood: the text of the link, the words around it, the heading above it.
 A word tells as much as ln(pages / pages that have the word), times the weight of the authorities that have it. Pages
-are those of the store, by its search index, or without one those of the neighbourhood.
+are those of the store, by its search index, or without one those of the neighbourhood. Stop words tell nothing, unless
+they were asked for: "home" is one, but not of "home automation".
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Set
 from itertools import zip_longest
 from math import log
 
@@ -18,7 +20,9 @@ import numpy as np
 from cocite.graph.store import Graph
 from cocite.methods.community import Community, Weighed
 from cocite.neighbourhood.weigh import Edges
+from cocite.words.query import forms
 from cocite.words.search import Search
+from cocite.words.stop_words import USUAL, language_of, stop_words
 from cocite.words.tokens import words_of
 
 LISTS = 300
@@ -68,9 +72,17 @@ def _words(text: str) -> set[str]:
     return {word for word in found if len(word) >= SHORTEST and not word.isdigit()}
 
 
-def keywords(words: dict[int, set[str]], community: Community, count: int, search: Search | None = None) -> list[str]:
-    """The most telling words of a community, best first; of equals by alphabet."""
-    weights = _heard(words, community.authorities) or _heard(words, community.hubs)
+def keywords(
+    words: dict[int, set[str]],
+    community: Community,
+    count: int,
+    search: Search | None = None,
+    asked: Set[str] = frozenset(),
+) -> list[str]:
+    """The most telling words of a community, best first; of equals by alphabet. `asked` are words of the question."""
+    heard = _heard(words, community.authorities) or _heard(words, community.hubs)
+    dull = (stop_words(USUAL) | stop_words(language_of(heard))) - asked
+    weights = {word: own for word, own in heard.items() if word not in dull}
     pages = Counter({word: len(each) for word, each in weights.items()})
     least = 2 if any(number > 1 for number in pages.values()) else 1  # a name tells of one page, not of many
     tried = [
@@ -84,7 +96,11 @@ def keywords(words: dict[int, set[str]], community: Community, count: int, searc
         return round(sum(weights[word]) * log(max(1, total / having)), 6)
 
     told = {word: telling(word) for word in tried}
-    return sorted((word for word in tried if told[word] > 0), key=lambda word: (-told[word], word))[:count]
+    found: list[str] = []
+    for word in sorted((word for word in tried if told[word] > 0), key=lambda word: (-told[word], word)):
+        if not any((form,) in forms((word,)) for form in found):  # "fonts" says no more than "font"
+            found.append(word)
+    return found[:count]
 
 
 def _heard(words: dict[int, set[str]], side: Weighed) -> dict[str, list[float]]:

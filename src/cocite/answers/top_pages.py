@@ -7,10 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cocite.errors import BadParameter
+from cocite.answers.ask import MOST
+from cocite.answers.naming import Titles
 from cocite.graph.store import Graph
 from cocite.neighbourhood.scores import Scores
+from cocite.parameters import Parameter
 from cocite.ranks import Ranked
+
+_K = Parameter("k", int, 20, "pages wanted", 1, MOST, ())
 
 
 class TopPage(NamedTuple):
@@ -24,11 +28,10 @@ class TopPage(NamedTuple):
 
 def top_pages(graph: Graph, ranked: Ranked, k: int) -> list[TopPage]:
     """The k pages of highest value; neither pages of value 0 nor aliases of others."""
-    if k < 1:
-        raise BadParameter(f"k is a whole number of at least 1, not {k}")
+    k, titles = _K.check(k), Titles(graph)
     pages, aliases = np.arange(graph.pages, dtype=np.uint32), graph.array("alias.page")
     best = Scores(pages, ranked.values, [], aliases).ranked(graph.in_degree, k)
     return [
-        TopPage(place, graph.address(page), graph.title(page), value)
+        TopPage(place, graph.address(page), titles.of(page), value)
         for place, (page, value) in enumerate(islice(best, k), 1)
     ]

@@ -11,8 +11,9 @@ usual recall, |top ∩ similar| / |similar|, stands beside it. A paper without c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -30,7 +31,6 @@ from cocite.words.likeness import Likeness
 from cocite.words.relevance import count_relevance
 
 Matrix = NDArray[np.float64]
-Progress = Callable[[str], None]
 CUTOFFS = (5, 10, 20, 50)
 LEAST = 1e-12
 MOST_PAPERS = 20_000
@@ -180,10 +180,11 @@ def first_places(scores: Matrix, first: int) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What the paper's experiment gives, and with a setting of our own."""
+    """What the paper's experiment gives, and the CPU seconds that each similarity took."""
 
     papers: Papers
     rows: list[Measured]
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
     def at(self, measure: str, first: int = AT) -> Measured:
         """One row."""
@@ -194,20 +195,23 @@ class Reproduction:
         return float(getattr(self.at("integrated", first), what) / getattr(self.at("simrank", first), what) - 1)
 
 
-def reproduce(papers: Papers, progress: Progress = lambda stage: None) -> Reproduction:
+def reproduce(papers: Papers) -> Reproduction:
     """SimRank, semantic, link and integrated similarity on one collection, as the paper has them."""
     rows: list[Measured] = []
-    progress("simrank")
-    rows += measured("simrank", simrank(papers), papers.classes, CUTOFFS)
-    progress("semantic similarity")
-    words = semantic(papers)
-    rows += measured("semantic", words, papers.classes, CUTOFFS)
-    progress("link similarity")
-    links = by_links(papers, words)
-    rows += measured("link_similarity", links, papers.classes, CUTOFFS)
-    progress("integrated similarity")
-    rows += measured("integrated", 0.5 * words + 0.5 * links, papers.classes, CUTOFFS)
-    return Reproduction(papers, rows)
+    seconds: dict[str, float] = {}
+
+    def add(name: str, compute: Callable[[], Matrix]) -> Matrix:
+        began = time.process_time()
+        similarity = compute()
+        seconds[name] = time.process_time() - began
+        rows.extend(measured(name, similarity, papers.classes, CUTOFFS))
+        return similarity
+
+    add("simrank", lambda: simrank(papers))
+    words = add("semantic", lambda: semantic(papers))
+    links = add("link_similarity", lambda: by_links(papers, words))
+    add("integrated", lambda: 0.5 * words + 0.5 * links)
+    return Reproduction(papers, rows, seconds)
 
 
 def figures(found: Reproduction) -> Iterator[tuple[str, str]]:
@@ -261,13 +265,12 @@ def hardships(papers: Papers) -> list[Papers]:
     return [papers, rewired(papers, 0.5, 0.0, 1), rewired(papers, 0.6, 0.25, 2)]
 
 
-def try_settings(papers: Papers, progress: Progress = lambda stage: None) -> dict[Setting, list[float]]:
+def try_settings(papers: Papers) -> dict[Setting, list[float]]:
     """The precision of every setting of the grid on a collection, under each hardship."""
     found: dict[Setting, list[float]] = {}
     for alpha, rarity in product(ALPHAS, (False, True)):
         words = semantic(papers, alpha, rarity)
         for some, steps in product(hardships(papers), STEPS):
-            progress(Setting(alpha, rarity, steps).name)
             links = walked(some, words, steps) if steps else by_links(some, words)
             for mix in MIXES:
                 row = measured("", mix * words + (1 - mix) * links, papers.classes, (AT,))[0]

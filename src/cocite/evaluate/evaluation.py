@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from statistics import fmean, median
 
@@ -24,6 +25,10 @@ from cocite.web import Web
 Progress = Callable[[str, int, int | None], None]
 Table = tuple[list[str], list[list[object]]]
 """A header, and rows."""
+SIZES = ("nodes", "edges", "siblings", "cocited")
+"""Of a neighbourhood, as methods report them."""
+DRAWN = ("edges", "siblings", "nodes")
+MISSED = "not answered by"
 
 
 def in_store(graph: Graph, judgements: Judgements, report: Report) -> tuple[Judgements, dict[str, int]]:
@@ -57,6 +62,20 @@ def in_store(graph: Graph, judgements: Judgements, report: Report) -> tuple[Judg
     return found, numbers
 
 
+def run_in_store(graph: Graph, run: Run) -> Run:
+    """The answers of another program by what a store calls the pages; those that it does not know stay as they are."""
+
+    def known(page: str) -> str:
+        try:
+            number = graph.get(page)
+        except CociteError:
+            number = None
+        return page if number is None else graph.canonical(number)
+
+    answers = {known(query): list(dict.fromkeys(map(known, pages))) for query, pages in run.answers.items()}
+    return replace(run, answers=answers)
+
+
 def ask_methods(
     web: Web,
     methods: Sequence[Method],
@@ -73,7 +92,7 @@ def ask_methods(
             answers = ask(web, Question((query,), (page,)), method, depth, filters, explained=False)
             run.answers[query] = [web.graph.canonical(answer.page) for answer in answers]
             run.milliseconds[query], run.facts[query] = answers.milliseconds, answers.facts
-            progress(f"asking {method.name}", 1, len(queries))
+            progress(f"asking {method}", 1, len(queries))
         runs.append(run)
     return runs
 
@@ -91,23 +110,28 @@ class Evaluation:
         if len(set(names)) < len(names):
             raise BadParameter("two runs of the same name: give each method once, and runs files of different names")
 
-    @property
+    @cached_property
     def queries(self) -> list[str]:
         """Those with at least one page that is right."""
-        return [query for query in self.judgements.ratings if self.judgements.right(query)]
+        return [query for query in self.rated if self.judgements.right(query)]
 
+    @cached_property
+    def rated(self) -> list[str]:
+        """Those of which any page is rated."""
+        return [query for query, ratings in self.judgements.ratings.items() if ratings]
+
+    @cached_property
     def groups(self) -> dict[str, list[str]]:
         """All queries; those that every run answers, if some do not; and for each run that leaves some out, those."""
-        everything = self.queries
-        found = {"all": everything}
+        found = {"all": self.rated}
         if len(self.runs) > 1:
-            both = [query for query in everything if all(run.of(query) for run in self.runs)]
-            if len(both) < len(everything):
+            both = [query for query in self.rated if all(run.of(query) for run in self.runs)]
+            if len(both) < len(self.rated):
                 found["intersection"] = both
             for run in self.runs:
-                missing = [query for query in everything if not run.of(query)]
+                missing = [query for query in self.rated if not run.of(query)]
                 if missing:
-                    found[f"not answered by {run.name}"] = missing
+                    found[f"{MISSED} {run.name}"] = missing
         return found
 
     def values(self, run: Run, measure: measures.Measure, queries: Sequence[str]) -> list[float]:
@@ -135,29 +159,48 @@ class Evaluation:
         """Table 4, as medians over queries: links in, the size of the neighbourhood, and the time."""
         rows = []
         for run in self.runs:
-            facts = [run.facts.get(query, {}) for query in run.answers]
-            cells: list[object] = [run.name]
-            cells.append(f"{median(in_degree[query] for query in run.answers):g}" if in_degree and run.answers else "")
-            for name in ("nodes", "edges", "siblings", "cocited"):
-                values = [value for fact in facts if isinstance(value := fact.get(name), int | float)]
+            degrees = [in_degree[query] for query in run.answers if query in in_degree] if in_degree else []
+            cells: list[object] = [run.name, f"{median(degrees):g}" if degrees else ""]
+            for name in SIZES:
+                values = [value for query in run.answers if (value := run.size(query, name)) is not None]
                 cells.append(f"{median(values):,.0f}" if values else "")
             times = list(run.milliseconds.values())
             rows.append([*cells, f"{median(times):.2f}" if times else ""])
-        return ["method", "links in", "nodes", "edges", "siblings", "cocited", "ms"], rows
+        return ["method", "links in", *SIZES, "ms"], rows
+
+    def table_4_by_query(self, in_degree: Mapping[str, int], most: int = 1000) -> Table:
+        """Table 4 as it is printed, a row a query: for every run what it looked at, if it says, and the time."""
+        columns = [
+            (run, name)
+            for run in self.runs
+            for name in (*SIZES, "ms")
+            if name == "ms" or any(run.size(query, name) is not None for query in run.answers)
+        ]
+        rows: list[list[object]] = []
+        for query in list(self.judgements.ratings)[:most]:
+            cells: list[object] = [query, in_degree.get(query, "")]
+            for run, name in columns:
+                value = run.milliseconds.get(query) if name == "ms" else run.size(query, name)
+                shown = "" if value is None else f"{value:.2f}" if name == "ms" else f"{value:,.0f}"
+                cells.append(shown if run.of(query) else "–")
+            rows.append(cells)
+        return ["query", "links in", *(f"{run.name} {name}" for run, name in columns)], rows
 
     def table_5(self) -> dict[str, Table]:
         """Table 5 with more columns: every measure of every run, for every group of queries."""
-        head = ["method", *(name if name == "answered" else f"{name}@{self.depth}" for name in measures.MEASURES)]
-        return {
-            f"{group}: {len(queries):,} queries": (
-                head,
-                [
-                    [run.name, *(f"{self.mean(run, measure, queries):.4f}" for measure in measures.MEASURES.values())]
-                    for run in self.runs
-                ],
-            )
-            for group, queries in self.groups().items()
-        }
+        usual, published = ([f"{name}@{self.depth}" for name in of] for of in (measures.MEASURES, measures.AS_1999))
+        found, known = {}, set(self.queries)
+        for group, queries in self.groups.items():
+            right = [query for query in queries if query in known]
+            rows: list[list[object]] = []
+            for run in self.runs:
+                means = [self.mean(run, measure, right) for measure in measures.MEASURES.values()]
+                over_all = (*measures.AS_1999.values(), *measures.COVERAGE.values())
+                means += [self.mean(run, measure, queries) for measure in over_all]
+                rows.append([run.name, *(f"{mean:.4f}" for mean in means)])
+            title = f"{group}: {len(queries):,} queries"
+            found[title] = (["method", *usual, *published, *measures.COVERAGE], rows)
+        return found
 
     def tests(self, queries: Sequence[str], measure: measures.Measure) -> list[tuple[str, str, Tests]]:
         """Every pair of runs, compared."""
@@ -165,12 +208,17 @@ class Evaluation:
         return [(one, other, compare(values[one], values[other])) for one, other in combinations(values, 2)]
 
     def table_6(self) -> Table:
-        """Table 6: Sign Test and Sum of Ranks Test of average precision, for every pair; and the paired test."""
+        """Table 6: Sign Test and Sum of Ranks Test of average precision, for every pair; and the paired test.
+
+        Of the queries that one run leaves out, the others are compared.
+        """
         rows: list[list[object]] = []
-        for group, queries in self.groups().items():
-            if len(queries) < 2 or group.startswith("not answered"):
-                continue
-            for one, other, found in self.tests(queries, measures.average_precision):
+        known = set(self.queries)
+        for group, queries in self.groups.items():
+            right = [query for query in queries if query in known]
+            for one, other, found in self.tests(right, measures.average_precision) if len(right) > 1 else ():
+                if group in (f"{MISSED} {one}", f"{MISSED} {other}"):
+                    continue
                 gap = f"{found.difference:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
                 p = [f"{value:.2g}" for value in (found.sign, found.rank_sum, found.signed_rank)]
                 rows.append([group, one, other, gap, f"{found.better} : {found.worse}", *p])
@@ -198,11 +246,17 @@ class Evaluation:
             for r in range(1, self.depth + 1)
         ]
 
-    def times(self, run: Run) -> list[tuple[float, float]]:
-        """Fig. 2: (pages in the neighbourhood, milliseconds) of every query of which both are known."""
-        found = []
-        for query, took in run.milliseconds.items():
-            nodes = run.facts.get(query, {}).get("nodes")
-            if isinstance(nodes, int | float) and nodes > 0 and took > 0:
-                found.append((float(nodes), took))
-        return sorted(found)
+    def times(self, run: Run) -> tuple[str, list[tuple[float, float]]]:
+        """Fig. 2: what a run's time is drawn against, and (how many of those, milliseconds) of every query.
+
+        The paper has edges for Companion and siblings for Cocitation; other methods may say how many pages there were.
+        """
+        for name in DRAWN:
+            found = [
+                (size, took)
+                for query, took in run.milliseconds.items()
+                if (size := run.size(query, name)) and size > 0 and took > 0
+            ]
+            if found:
+                return name, sorted(found)
+        return "", []

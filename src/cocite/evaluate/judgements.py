@@ -37,8 +37,8 @@ class Judgements:
         return len(self.ratings)
 
     def right(self, query: str) -> set[str]:
-        """The pages that are right for a query."""
-        return {page for page, rating in self.ratings.get(query, {}).items() if rating > 0}
+        """The pages that are right for a query; itself is none of them."""
+        return {page for page, rating in self.ratings.get(query, {}).items() if rating > 0 and page != query}
 
     def rate(self, query: str, page: str, rating: float) -> None:
         """Note a rating; of several for the same pair the best counts."""
@@ -59,6 +59,11 @@ class Run:
     def of(self, query: str) -> list[str]:
         """The answers to a query; none if it was not answered."""
         return self.answers.get(query, [])
+
+    def size(self, query: str, name: str) -> float | None:
+        """How many edges, siblings or whatever it is the method looked at; None if it does not say."""
+        value = self.facts.get(query, {}).get(name)
+        return float(value) if isinstance(value, int | float) else None
 
 
 def page_of(text: str) -> str:
@@ -104,6 +109,9 @@ def read_run(path: Path, report: Report) -> Run:
     if not ranked:
         raise BadSource(f"{path} has no answers: a row is query<TAB>rank<TAB>answer, or as TREC has it")
     answers = {query: list(dict.fromkeys(page for _, _, page in sorted(rows))) for query, rows in ranked.items()}
+    repeated = sum(map(len, ranked.values())) - sum(map(len, answers.values()))
+    if repeated:
+        report.skip("answer given more than once to a query", count=repeated)
     return Run(path.name, answers)
 
 

@@ -7,7 +7,8 @@ Two families, which differ and must not be mixed up:
 - **As Dean & Henzinger 1999, §4.2.** Average precision of a query divides the sum of the precisions at every right
   answer by the number of *returned* right answers: what was never returned costs nothing. Precision at r is the number
   of right answers among the first r of all queries, divided by r times the number of queries; unrated answers, those
-  that could not be opened, and unanswered queries count 0.
+  that could not be opened, and unanswered queries count 0. So do queries for which nothing is right, which the usual
+  measures leave out: no method could have found anything.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ MEASURES: dict[str, Measure] = {
     "nDCG": ndcg,
     "recall": recall,
     "F": f_measure,
-    "AP 1999": average_precision_of_returned,
-    "answered": answered,
 }
-"""By the name under which the mean over all queries is shown."""
+"""As usual, by the name under which the mean over all queries that have a right page is shown."""
+AS_1999: dict[str, Measure] = {"P 1999": precision, "AP 1999": average_precision_of_returned}
+"""As in 1999: means over all queries of which any answer is rated, right or not."""
+COVERAGE: dict[str, Measure] = {"answered": answered}
+"""Over the same queries, whatever their depth."""

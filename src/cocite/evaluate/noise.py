@@ -7,23 +7,32 @@ With labels for the pages outside the root set, noise and *suspected* (on topic,
 
 `sweep` is Table 1 for any δ. `falls` is Tables 4 and 5 and Fig. 3: how much of their measure pages lose when δ falls
 from 0.5 to 0.3, which the paper finds to be 99.6 % for noise and 24 % for pages on topic.
+
+Labels are those of the paper, by the words that were asked for, or come from a file of `page<TAB>noise` and
+`page<TAB>topic`; pages that it does not name are left out of all rates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.errors import BadAddress, BadSource, UnknownPage
 from cocite.graph.store import Graph
 from cocite.methods.community import Base
-from cocite.neighbourhood.npea import MEASURES, Marks, measure
+from cocite.neighbourhood.npea import MEASURES, Marks
 from cocite.neighbourhood.weigh import Edges, iterate
+from cocite.sources.compressed import open_lines
+from cocite.sources.records import Report
+from cocite.words.query import forms
 from cocite.words.tokens import words_of
 
+LABELS = ("noise", "topic")
 DELTAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -32,13 +41,13 @@ class Labels(NamedTuple):
 
     noise: Marks
     suspected: Marks
+    known: Marks | None = None  # pages that have a label; None: all outside the root set
 
 
-def labels_of(base: Base, noise: Marks) -> Labels:
+def labels_of(base: Base, noise: Marks, known: Marks | None = None) -> Labels:
     """Labels from what is known to be noise: the rest is suspected where it has one link to the root set at most."""
-    outside = ~base.root
-    ties = measure(base.edges, base.root, replace(base.params, npea="off")).ties
-    return Labels(noise & outside, ~noise & outside & (ties <= 1))
+    labelled = ~base.root if known is None else ~base.root & known
+    return Labels(noise & labelled, ~noise & labelled & (base.linkage.ties <= 1), labelled)
 
 
 def labels_by_words(base: Base, words: dict[int, set[str]], query: str) -> Labels:
@@ -46,9 +55,36 @@ def labels_by_words(base: Base, words: dict[int, set[str]], query: str) -> Label
 
     `words` has the words of each page (`answers.telling.page_words`); a page of which nothing is known is noise too.
     """
-    asked = set(words_of(query))
+    asked = {form for word in words_of(query) for (form,) in forms((word,))}
     pages = base.edges.pages.tolist()
     return labels_of(base, np.array([not asked & words.get(page, set()) for page in pages], np.bool_))
+
+
+def read_labels(path: Path, base: Base, report: Report) -> Labels:
+    """Labels of a file; raises BadSource if it names no page of the base set outside the root set."""
+    pages, graph = base.edges.pages, base.view.graph
+    noise, known = np.zeros(len(pages), np.bool_), np.zeros(len(pages), np.bool_)
+    for number, raw in enumerate(open_lines(path, report), 1):
+        line = raw.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
+        if not line or line.startswith("#"):
+            continue
+        name, _, label = line.rpartition("\t")
+        if label.strip().lower() not in LABELS:
+            report.skip("label that is neither noise nor topic", line)
+            continue
+        try:
+            page = graph.find(name.strip())
+        except (BadAddress, UnknownPage):
+            report.skip("page that is not in this store", name)
+            continue
+        at = int(np.searchsorted(pages, page))
+        if at == len(pages) or pages[at] != page:
+            report.skip("page that is not in the base set", name)
+            continue
+        noise[at], known[at] = label.strip().lower() == "noise", True
+    if not (known & ~base.root).any():
+        raise BadSource(f"{path} labels no page of the base set: a row is page<TAB>noise or page<TAB>topic")
+    return labels_of(base, noise, known)
 
 
 class Filtering(NamedTuple):
@@ -73,9 +109,9 @@ class Filtering(NamedTuple):
 
 def filtering(base: Base, labels: Labels, npea: str, delta: float) -> Filtering:
     """What NPEA filters from a base set, by label."""
-    found = measure(base.edges, base.root, replace(base.params, npea=npea, delta=delta))
-    gone = ~found.keep
-    filtered, noise, suspected = (int(np.count_nonzero(gone & mark)) for mark in (gone, *labels))
+    found = base.linkage.measured(replace(base.params, npea=npea, delta=delta))
+    gone = ~found.keep if labels.known is None else ~found.keep & labels.known
+    filtered, noise, suspected = (int(np.count_nonzero(gone & mark)) for mark in (gone, *labels[:2]))
     shares = noise / max(1, int(labels.noise.sum())), noise / max(1, filtered), suspected / max(1, filtered)
     return Filtering(npea, delta, found.k, found.threshold, filtered, noise, suspected, *shares)
 
@@ -100,9 +136,9 @@ class Fall(NamedTuple):
 
 
 def falls(base: Base, labels: Labels, deltas: tuple[float, float] = (0.5, 0.3)) -> list[Fall]:
-    """Every page outside the root set with its measures; noise first, as in Fig. 3."""
-    large, small = (measure(base.edges, base.root, replace(base.params, npea="avg", delta=d)).measure for d in deltas)
-    outside = np.flatnonzero(~base.root)
+    """Every page that has a label, with its measures; noise first, as in Fig. 3."""
+    large, small = (base.linkage.measured(replace(base.params, npea="avg", delta=delta)).measure for delta in deltas)
+    outside = np.flatnonzero(~base.root if labels.known is None else labels.known)
     order = outside[np.argsort(~labels.noise[outside], kind="stable")]
     return [Fall(int(base.edges.pages[at]), bool(labels.noise[at]), float(large[at]), float(small[at])) for at in order]
 

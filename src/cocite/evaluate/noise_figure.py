@@ -10,7 +10,7 @@ from cocite.evaluate.noise import Fall, mean_rate
 
 def draw(title: str, told: Sequence[Fall], deltas: tuple[float, float] = (0.5, 0.3), each: int = 10) -> str:
     """Noise pages on the left, pages on topic on the right, so many of each, evenly spaced by their measure."""
-    sides = [_spread([fall for fall in told if fall.noise is noise], each) for noise in (True, False)]
+    sides = [spread([fall for fall in told if fall.noise is noise], each) for noise in (True, False)]
     shown = [fall for side in sides for fall in side]
     rates = [f"{mean_rate([fall for fall in told if fall.noise is noise]):.0%}" for noise in (True, False)]
     curves = [
@@ -27,7 +27,8 @@ def draw(title: str, told: Sequence[Fall], deltas: tuple[float, float] = (0.5, 0
     )
 
 
-def _spread(falls: Sequence[Fall], count: int) -> list[Fall]:
+def spread(falls: Sequence[Fall], count: int) -> list[Fall]:
+    """Some pages, from the one of the greatest measure to the one of the least."""
     ordered = sorted(falls, key=lambda fall: (-fall.large, fall.page))
     chosen = min(count, len(ordered))
     return [ordered[at * (len(ordered) - 1) // max(1, chosen - 1)] for at in range(chosen)]

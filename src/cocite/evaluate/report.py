@@ -12,7 +12,7 @@ MOST_POINTS = 300
 STYLE = """
 :root{color-scheme:light dark;--ink:#24292f;--paper:#fff;--line:#d0d7de;--pale:#f6f8fa}
 @media (prefers-color-scheme:dark){:root{--ink:#d7dde4;--paper:#14181d;--line:#3a424b;--pale:#1b2027}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:2rem auto;
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:72rem;margin:2rem auto;
 padding:0 1rem}
 table{border-collapse:collapse;margin:.5rem 0 1.5rem;font-variant-numeric:tabular-nums;display:block;overflow-x:auto}
 th,td{border-bottom:1px solid var(--line);padding:.25rem .7rem;text-align:right;white-space:nowrap}
@@ -43,7 +43,7 @@ def _sections(evaluation: Evaluation, in_degree: dict[str, int] | None) -> Itera
         yield f"<h2>{escape(group.capitalize())}</h2>"
         yield table_as_html(table)
     yield "<h2>Precision at r</h2>"
-    for group, queries in evaluation.groups().items():
+    for group, queries in evaluation.groups.items():
         if queries:
             yield precision_figure(evaluation, group, queries)
     if len(evaluation.runs) > 1:
@@ -56,8 +56,10 @@ def _sections(evaluation: Evaluation, in_degree: dict[str, int] | None) -> Itera
     if any(run.milliseconds for run in evaluation.runs):
         yield "<h2>What a question takes (medians)</h2>"
         yield table_as_html(evaluation.table_4(in_degree))
-    if any(evaluation.times(run) for run in evaluation.runs):
-        yield time_figure(evaluation)
+        if in_degree:
+            yield "<details><summary>Query by query</summary>"
+            yield f"{table_as_html(evaluation.table_4_by_query(in_degree))}</details>"
+    yield from time_figures(evaluation)
 
 
 def table_as_html(table: Table) -> str:
@@ -77,18 +79,19 @@ def precision_figure(evaluation: Evaluation, group: str, queries: Sequence[str])
     return chart(f"Precision at r, {group}", f"{len(queries):,} queries", curves, r, even_axis("precision", 0, highest))
 
 
-def time_figure(evaluation: Evaluation) -> str:
-    """Fig. 2 of Dean & Henzinger 1999: time against the size of the neighbourhood."""
-    curves: list[Curve] = []
+def time_figures(evaluation: Evaluation) -> Iterator[str]:
+    """Fig. 2 of Dean & Henzinger 1999: time against what a method looks at, a picture for each kind of that."""
+    curves: dict[str, list[Curve]] = {}
     for run in evaluation.runs:
-        points = evaluation.times(run)
-        if points and len(curves) < len(STYLES):
-            curves.append(Curve(run.name, points[:: -(-len(points) // MOST_POINTS)], joined=False))
-    xs, ys = zip(*(point for curve in curves for point in curve.points), strict=True)
-    return chart(
-        "Time against the size of the neighbourhood",
-        "a mark for a question",
-        curves,
-        log_axis("pages in the neighbourhood", min(xs), max(xs)),
-        log_axis("milliseconds", min(ys), max(ys)),
-    )
+        what, points = evaluation.times(run)
+        if points and len(curves.setdefault(what, [])) < len(STYLES):
+            curves[what].append(Curve(run.name, points[:: -(-len(points) // MOST_POINTS)], joined=False))
+    for what, of in curves.items():
+        xs, ys = zip(*(point for curve in of for point in curve.points), strict=True)
+        yield chart(
+            f"Time against {what}",
+            "a mark for a question",
+            of,
+            log_axis(what, min(xs), max(xs)),
+            log_axis("milliseconds", min(ys), max(ys)),
+        )

@@ -142,7 +142,9 @@ def read_ratings(path: Path, study: Study, report: Report) -> dict[str, str]:
     """The rating of each answer that has one, by id: 1, 0 or x. What cannot be used is counted."""
     if path.stat().st_size > MOST_BYTES:
         raise BadSource(f"{path} has more than {MOST_BYTES >> 20} MiB: it is no sheet of ratings")
-    text = path.read_bytes().decode("utf-8-sig", "replace").replace("\x00", "")
+    raw = path.read_bytes()
+    coded = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"  # "Unicode text" of a spreadsheet
+    text = raw.decode(coded, "replace").replace("\x00", "")
     first = text.partition("\n")[0]
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count)))
     head = [cell.strip().lower() for cell in rows[0]] if rows else []

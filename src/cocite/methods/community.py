@@ -15,12 +15,14 @@ Departures, each measured in docs/communities.md. Of a root page with more than 
 stand near its links to other root pages, in the same block: a long list in the root set would bring in all that it has,
 and drift; `window=0` is as published. The parents of a page join the root set when related pages are asked for
 (`parents`), since the base set of one page alone has hardly an authority but the page itself; 0 leaves them out.
-Near-duplicates stay apart unless `merge` is on, as in the paper.
+Where communities are asked for in words, links to a page count by how well it suits the words, beside the best result,
+and by `off_topic` at least (relevance weights as those of Bharat & Henzinger 1998, on the side of authorities); 1 is as
+published. Near-duplicates stay apart unless `merge` is on, as in the paper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -30,7 +32,7 @@ from numpy.typing import NDArray
 
 from cocite.neighbourhood.clean import representatives, sets_with
 from cocite.neighbourhood.gather import Numbered, children_near, chosen_parents
-from cocite.neighbourhood.npea import Elimination, Marks, Measured, ascending, chosen, measure
+from cocite.neighbourhood.npea import Elimination, Linkage, Marks, Measured, ascending, chosen, measure
 from cocite.neighbourhood.scores import LEAST, Scores, six_digits
 from cocite.neighbourhood.spectra import leading
 from cocite.neighbourhood.start import begin
@@ -52,6 +54,10 @@ class Params(Elimination, Switches):
                             least=0)  # fmt: skip
     in_links: int = parameter(50, "d: so many pages that link to each root page, chosen by hash", least=0)
     weighted: bool = parameter(False, "weigh edges by unit, as Companion does")
+    off_topic: float = parameter(
+        0.1, "what a link to a page without the words asked for counts, beside the best result (1: as any)",
+        least=0, most=1,
+    )  # fmt: skip
     vectors: int = parameter(3, "singular vectors that communities are made of, the principal one included",
                              least=1, most=50)  # fmt: skip
     rounds: int = parameter(200, "rounds of the iteration at most", least=1)
@@ -102,6 +108,11 @@ class Base:
         return measure(self.edges, self.root, self.params)
 
     @cached_property
+    def linkage(self) -> Linkage:
+        """For NPEA with other parameters; it is large, and `measured` does without."""
+        return Linkage(self.edges, self.root)
+
+    @cached_property
     def rest(self) -> Edges:
         """The links among the pages that are not noise."""
         keep = self.measured.keep
@@ -144,14 +155,21 @@ class Communities(list[Community]):
         self.base = base
 
 
-def communities(web: Web, root: Sequence[int], params: Params) -> Communities:
-    """The communities of the base set of root pages; none where there is no link between two units."""
+def communities(web: Web, root: Sequence[int], params: Params, suits: Mapping[int, float] | None = None) -> Communities:
+    """The communities of the base set of root pages; none where there is no link between two units.
+
+    `suits` says how well pages suit what was asked for, from 0, which need not be said, to 1; None: it is not known.
+    """
     graph = web.graph
     root = list(dict.fromkeys(root))
     view = View(graph, root, params, stop_pages(graph, params.stop))
     base = Base(view, [root], params)
     rest = base.rest
-    u, singular, v = leading(_matrix(rest, params.weighted), params.vectors)
+    matrix = _matrix(rest, params.weighted)
+    if suits is not None:
+        worth = np.array([suits.get(page, 0.0) for page in rest.pages.tolist()])
+        matrix.data *= (params.off_topic + (1 - params.off_topic) * worth)[matrix.indices]
+    u, singular, v = leading(matrix, params.vectors)
     ends = [
         (at, sign, np.maximum(sign * u[:, at], 0.0), np.maximum(sign * v[:, at], 0.0))
         for at in range(len(singular))

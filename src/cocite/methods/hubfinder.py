@@ -88,8 +88,14 @@ class Explored:
         return way[::-1]
 
 
-def relate(web: Web, seeds: Sequence[int], params: Params, criterion: Criterion | None = None) -> Scores:
-    """The hubs, or authorities, around the query pages, by the criterion."""
+def relate(
+    web: Web, seeds: Sequence[int], params: Params, criterion: Criterion | None = None, against: int = 0
+) -> Scores:
+    """The hubs, or authorities, around the query pages, by the criterion.
+
+    Steps say what each round met and explored and, where a round of it needs no more than `against` links, what the
+    extension without trimming would have explored.
+    """
     found = explore(web, seeds, params, criterion)
     values = found.values
     if params.likeness > 0 and len(found.pages):
@@ -97,7 +103,27 @@ def relate(web: Web, seeds: Sequence[int], params: Params, criterion: Criterion 
     never = np.array(list(dict.fromkeys(seeds)), np.uint32)
     facts = {f"met at distance {step.distance}": step.found for step in found.steps}
     facts |= {f"explored at distance {step.distance}": step.kept for step in found.steps}
-    return Scores(found.pages, values, list(dict.fromkeys(seeds)), never, facts=facts, path=found.path)
+    whole = untrimmed(web.graph, seeds, params, against) if against else []
+    steps: list[dict[str, int | None]] = [
+        {"distance": step.distance, "met": step.found, "passed": step.filtered, "explored": step.kept}
+        for step in found.steps
+    ]
+    for at, told in enumerate(steps if against else ()):
+        told["untrimmed"] = whole[at] if at < len(whole) else None
+    return Scores(found.pages, values, list(dict.fromkeys(seeds)), never, facts=facts, steps=steps, path=found.path)
+
+
+def untrimmed(graph: Graph, seeds: Sequence[int], params: Params, most: int) -> list[int]:
+    """What HITS would explore in each round: the pages that the same extension adds if nothing is left out.
+
+    It ends, perhaps before the last round, where a round would have to read more than `most` links.
+    """
+    gamma, found = _Gamma(graph, np.array(list(dict.fromkeys(seeds)), np.uint32)), list[int]()
+    while len(found) <= params.rounds and gamma.links(params.in_links) <= most:
+        fresh, origin = gamma.extended(params.in_links)
+        gamma.add(fresh, origin)
+        found.append(len(fresh))
+    return found
 
 
 def explore(web: Web, seeds: Sequence[int], params: Params, criterion: Criterion | None = None) -> Explored:
@@ -184,10 +210,7 @@ class _Gamma:
     def extended(self, in_links: int) -> tuple[Pages, Pages]:
         """The pages that the extension of Γ′ adds to Γ, and from where. Pages trimmed before may come again."""
         graph, pages, in_links = self._graph, self._fresh, min(in_links, self._graph.pages)
-        more = graph.out_degree[pages].sum(dtype=np.int64) + np.minimum(graph.in_degree[pages], in_links).sum(
-            dtype=np.int64
-        )
-        known = Numbered(len(self._pages) + int(more))
+        known = Numbered(len(self._pages) + self.links(in_links))
         known.add(self._pages)
         before, found, origin = known.count, known.room, np.empty(len(known.room), np.int64)
         count = extend(
@@ -197,6 +220,11 @@ class _Gamma:
         if count < 0:
             raise graph.damaged()
         return found[before:count].copy(), pages[origin[before:count]]
+
+    def links(self, in_links: int) -> int:
+        """How many links the extension of Γ′ has."""
+        out, into = self._graph.out_degree[self._fresh], self._graph.in_degree[self._fresh]
+        return int(out.sum(dtype=np.int64) + np.minimum(into, min(in_links, self._graph.pages)).sum(dtype=np.int64))
 
     def add(self, pages: Pages, origin: Pages) -> None:
         """Γ ← Γ + Γ″, Γ′ ← Γ″."""

@@ -16,6 +16,7 @@ the lengths are the same, and nothing is left to choose.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,31 +65,55 @@ class Measured:
     root_rank: int  # t
 
 
+class Linkage:
+    """The links of a base set as NPEA sees them; decomposed once, however many δ and thresholds are tried."""
+
+    def __init__(self, edges: Edges, root: Marks) -> None:
+        """Nodes stand in the order of addresses; `root` marks the root pages."""
+        self.root = root
+        self._among, self._outside = _linkage(edges, root)
+        self.ties = np.zeros(len(root), np.int64)
+        self.ties[root], self.ties[~root] = self._among.sum(axis=1).ravel() - 1, self._outside.sum(axis=1).ravel()
+        self._lengths: dict[tuple[str, int], Matrix] = {}
+
+    def measured(self, params: Elimination) -> Measured:
+        """What NPEA finds with some parameters; raises BadParameter if the root set is too large."""
+        root, n = self.root, int(np.count_nonzero(self.root))
+        lengths = np.zeros(len(root))
+        lengths[root] = own = np.sqrt(self.ties[root] + 1.0)  # W and X turn the rows of S, which keeps their lengths
+        if params.npea == "off" or not self._outside.nnz:
+            return Measured(np.ones(len(root), np.bool_), lengths, self.ties, 0.0, 0, 0, 0)
+        if n > MOST:
+            raise BadParameter(f"a root set of {n:,} pages is too large for NPEA: give {MOST:,} at most, or npea=off")
+        k, rank = kept(self._right[0], params.delta)
+        k = min(k, len(self._left[0]))
+        lengths[~root] = self._projected(params.basis, k, own)
+        threshold = float({"avg": own.mean(), "max": own.max(), "min": own.min()}[params.npea])
+        keep = root | (lengths >= threshold - 1e-9)
+        return Measured(keep, lengths, self.ties, threshold, k, rank, len(self._left[0]))
+
+    @cached_property
+    def _right(self) -> tuple[Matrix, Matrix]:
+        """Σ and V."""
+        return right_vectors(self._outside)
+
+    @cached_property
+    def _left(self) -> tuple[Matrix, Matrix]:
+        """Ω and W."""
+        return symmetric_left_vectors(self._among.toarray())
+
+    def _projected(self, basis: str, k: int, own: Matrix) -> Matrix:
+        """‖PR_i‖ of the pages outside the root set."""
+        if (basis, k) not in self._lengths:
+            v, (omega, w) = self._right[1][:, :k], self._left
+            rows = v.T @ self._among.toarray() if basis == "root" else (w * omega)[:, :k].T
+            self._lengths[(basis, k)] = _lengths(self._outside, v @ (rows / own))
+        return self._lengths[(basis, k)]
+
+
 def measure(edges: Edges, root: Marks, params: Elimination) -> Measured:
     """NPEA on the links among a base set, whose nodes stand in the order of addresses; `root` marks the root pages."""
-    size, n = len(edges.pages), int(np.count_nonzero(root))
-    among, outside = _linkage(edges, root)
-    ties = np.zeros(size, np.int64)
-    ties[root], ties[~root] = among.sum(axis=1).ravel() - 1, outside.sum(axis=1).ravel()
-    lengths = np.zeros(size)
-    lengths[root] = np.sqrt(ties[root] + 1.0)  # W and X turn the rows of S, which keeps their lengths
-    if params.npea == "off" or not outside.nnz:
-        return Measured(np.ones(size, np.bool_), lengths, ties, 0.0, 0, 0, 0)
-    if n > MOST:
-        raise BadParameter(f"a root set of {n:,} pages is too large for NPEA: give {MOST:,} at most, or npea=off")
-    singular, v = right_vectors(outside)
-    omega, w = symmetric_left_vectors(among.toarray())
-    k, rank = kept(singular, params.delta)
-    k = min(k, len(omega))
-    if params.basis == "root":
-        rows = v[:, :k].T @ among.toarray()
-    else:
-        rows = (w * omega)[:, :k].T
-    lengths[~root] = _lengths(outside, v[:, :k] @ (rows / lengths[root]))
-    own = lengths[root]
-    threshold = float({"avg": own.mean(), "max": own.max(), "min": own.min()}[params.npea])
-    keep = root | (lengths >= threshold - 1e-9)
-    return Measured(keep, lengths, ties, threshold, k, rank, len(omega))
+    return Linkage(edges, root).measured(params)
 
 
 def _linkage(edges: Edges, root: Marks) -> tuple[Any, Any]:

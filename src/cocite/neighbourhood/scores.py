@@ -26,6 +26,7 @@ class Scores:
     ties: NDArray[np.float64] | None = None  # decides between equal scores
     reached: NDArray[np.int32] | None = None  # how many query pages have to do with each; None: all of them
     facts: Mapping[str, Any] = field(default_factory=dict)
+    steps: Sequence[Mapping[str, Any]] = ()  # what each round did, for a method that reports rounds
     path: Callable[[int], Sequence[int]] | None = None  # the pages through which an answer was reached, if far
     evidence: Callable[[int], Sequence[Mapping[str, Any]]] | None = None  # other evidence than links, loudest first
 

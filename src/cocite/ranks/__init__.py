@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ class Rank:
 
     def kept(self, graph: Graph) -> Ranked | None:
         """What was kept; None if nothing was. Raises BadStore if it is of an older generation."""
-        again = f'cocite rank -i {graph.path} --by "{self}"'
+        again = self.make_command(graph)
         side = read_side(graph, self._side, again)
         if side is None:
             return None
@@ -91,6 +92,10 @@ class Rank:
         if values.dtype != np.float64 or len(values) != graph.pages or about.get("params") != values_of(self.params):
             raise BadStore(f"the kept {self.name} of {graph.path} is damaged: make it again with {again}")
         return Ranked(values, int(about["rounds"]), float(about["residual"]), bool(about["converged"]))
+
+    def make_command(self, graph: Graph) -> str:
+        """What to type to have it made and kept."""
+        return f"cocite rank -i {quote(str(graph.path))} --by {quote(str(self))}"
 
     @property
     def _side(self) -> str:
@@ -115,7 +120,7 @@ def kept(graph: Graph, call: str) -> Ranked:
     wanted = rank(call)
     found = wanted.kept(graph)
     if found is None:
-        raise BadStore(f'{graph.path} has no {wanted} yet: make it with cocite rank -i {graph.path} --by "{wanted}"')
+        raise BadStore(f"{graph.path} has no {wanted} yet: make it with {wanted.make_command(graph)}")
     return found
 
 

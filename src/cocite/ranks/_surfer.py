@@ -47,13 +47,14 @@ class Surfer:
 
     def rank(self, tolerance: float, rounds: int, progress: Progress) -> Ranked:
         """Iterate until one more step of the plain iteration changes at most `tolerance` of the whole."""
-        mixing, ratio, done = Mixing(self.threads, self.values), 0.25, 0
+        mixing, ratio, done, change = Mixing(self.threads, self.values), 0.25, 0, np.inf
         watch = Watch(progress, tolerance)
         while True:
-            self.threads.share(self.values, self.degree, self.shared, self.flow)
-            change = self._round(watch.read) / float(self.values.sum())
-            done += 1
-            watch.changed(change)
+            if done + 1 < rounds:  # the last is a step of the plain iteration
+                self.threads.share(self.values, self.degree, self.shared, self.flow)
+                change = self._round(watch.read) / float(self.values.sum())
+                done += 1
+                watch.changed(change)
             if change * ratio <= tolerance or done + 1 >= rounds:
                 better, residual = self._step(watch.read)
                 done += 1

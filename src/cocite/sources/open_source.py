@@ -7,6 +7,7 @@ imported when they are used.
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -95,7 +96,8 @@ def _open_folder(spec: str, path: Path, report: Report, base: str | None, kind: 
     store = next((place for place in (path, path.resolve().parent) if is_store(place)), None)
     if store is not None:
         raise BadSource(
-            f"{spec} is a cocite store: write its records by cocite export --format records -o pages.parquet -i {store}"
+            f"{spec} is a cocite store: write its records by cocite export --format records -o pages.parquet"
+            f" -i {shlex.quote(str(store))}"
             " and give these, or name it by -i to cocite add"
         )
     size, known = 0, kind is not None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from cocite.answers.compare import Comparison, compare
 from cocite.answers.diversify import Filters
 from cocite.answers.groups import MOST_GROUPS, group_pages
 from cocite.answers.history import entries_of
+from cocite.answers.hubs import find_hubs
 from cocite.answers.keywords import KeywordsFound, PageKeywords, keywords_for, keywords_of_page
 from cocite.answers.search import search_for
 from cocite.answers.similarity import Similarity, similarity
@@ -30,7 +32,6 @@ from cocite.graph.clicks import Kept, add_clicks
 from cocite.graph.maintain import add as add_to_store
 from cocite.graph.store import Graph
 from cocite.methods.hubfinder import Criterion
-from cocite.methods.hubfinder import relate as hubfinder_relate
 from cocite.ranks import Ranked
 from cocite.sources.clicks import read_clicks
 from cocite.sources.open_source import open_source
@@ -182,34 +183,39 @@ class Store(Web):
         """Hubs (or, with kind="authorities", authorities) some links away from pages.
 
         `criterion` is a function of (web, page numbers) that says how interesting each page is; else parameters of the
-        method `hubfinder` name one.
+        method `hubfinder` name one. `steps` of the answers say what each round explored, beside plain HITS.
         """
         asked, chosen = question(self.graph, _texts(pages)), methods.method("hubfinder", parameters)
-        if criterion is not None:
-            chosen = methods.Method(chosen.name, chosen.params, partial(hubfinder_relate, criterion=criterion))
-        return ask(self, asked, chosen, k, explained=explain)
+        return find_hubs(self, asked, chosen, k, criterion=criterion, explained=explain)
 
-    def cluster(self, pages: Sequence[str], most: int = MOST_GROUPS) -> list[tuple[tuple[str, ...], list[str]]]:
-        """Pages put into groups: the keywords of each, and the addresses of its pages."""
-        found = group_pages(self, [self.graph.find(check_address(page)) for page in _texts(pages)], most)
+    def cluster(
+        self, pages: Sequence[str], most: int = MOST_GROUPS, by: str = "lli"
+    ) -> list[tuple[tuple[str, ...], list[str]]]:
+        """Pages put into groups: the keywords of each, and the addresses of its pages.
+
+        Groups are of pages that are cited in the same sections, or, by="integrated", that are alike by words and links.
+        """
+        found = group_pages(self, [self.graph.find(check_address(page)) for page in _texts(pages)], most, by)
         return [(group.keywords, [self.graph.address(page) for page in group.pages]) for group in found]
 
     def compare(self, page: str | Sequence[str], methods_: Sequence[str] = (), k: int = 10) -> Comparison:
         """Several methods (some quick ones, if none is named) on the same question, side by side."""
-        chosen = [methods.method(name) for name in methods_ or COMPARED]
+        chosen = [methods.method(name) for name in _texts(methods_ or COMPARED, "a method is given by its name")]
         return compare(self, question(self.graph, _texts(page)), chosen, k)
 
 
-def _texts(pages: str | Sequence[str]) -> list[str]:
-    if isinstance(pages, str):
-        return [pages]
-    if isinstance(pages, bytes | bytearray | memoryview) or not isinstance(pages, Iterable):
-        raise BadParameter(f"a page is given by its address, several by a list of addresses, not by {pages!r:.100}")
-    return list(pages)
+def _texts(given: str | Sequence[str], kind: str = "a page is given by its address") -> list[str]:
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, bytes | bytearray | memoryview) or not isinstance(given, Iterable):
+        raise BadParameter(f"{kind}, several by a list of these, not by {given!r:.100}")
+    return list(given)
 
 
 def open(path: str | Path) -> Store:
     """A store, ready to be asked."""
+    if not isinstance(path, str | PathLike):
+        raise BadParameter(f"a store is opened by its path, a text or a Path, not {path!r:.100}")
     return Store(path)
 
 

@@ -41,9 +41,14 @@ class Vectors:
 
     def of(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """The words of a page, heaviest first, and their weights."""
+        ids, weights = self._row(page)
+        order = np.argsort(-weights.astype(np.int64), kind="stable")
+        return ids[order], weights[order] / SCALE
+
+    def _row(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
+        """The words of a page, ascending, and their weights as they are kept."""
         row = slice(*self.pages.starts[page : page + 2].tolist())
-        order = np.argsort(-self.pages.weights[row].astype(np.int64), kind="stable")
-        return self.pages.ids[row][order], self.pages.weights[row][order] / SCALE
+        return self.pages.ids[row], self.pages.weights[row]
 
     def cosines(self, page: int, others: NDArray[np.uint32]) -> NDArray[np.float64]:
         """How alike a page is to others."""
@@ -69,10 +74,13 @@ class Vectors:
 
     def common(self, page: int, other: int, most: int) -> list[str]:
         """Words that two pages have in common and that make them alike, most first; not those that hardly do."""
-        words, weights = self.of(page)
-        theirs = dict(zip(*(each.tolist() for each in self.of(other)), strict=True))
-        own = zip(words.tolist(), weights.tolist(), strict=True)
-        shared = sorted((-weight * theirs[word], word) for word, weight in own if word in theirs)
+        (own, weights), (theirs, others) = (self._row(each) for each in (page, other))
+        if not len(theirs):
+            return []
+        at = np.minimum(np.searchsorted(theirs, own), len(theirs) - 1)
+        both = np.flatnonzero(theirs[at] == own)
+        worths = (weights[both] / SCALE) * (others[at[both]] / SCALE)
+        shared = sorted(zip((-worths).tolist(), own[both].tolist(), strict=True))
         told = [word for worth, word in shared[:most] if worth <= TELLING * shared[0][0]]
         return [self.words[word] for word in told if word < len(self.words)]
 

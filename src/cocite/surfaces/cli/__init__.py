@@ -34,6 +34,7 @@ from cocite.surfaces.cli import (
     remove,
     reproduce,
     search,
+    serve,
     similarity,
     study,
 )
@@ -57,7 +58,7 @@ VERBS: list[Callable[..., None]] = [
     *(related.related, compare.compare, batch.batch, similarity.similarity, methods.methods),
     *(evaluate.evaluate, reproduce.reproduce),
     *(hubs.hubs, communities.communities, cluster.cluster, search.search, keywords.keywords, rank.rank),
-    *(links.links, info.info, check.check, export.export),
+    *(links.links, info.info, check.check, export.export, serve.serve),
 ]
 for verb in VERBS:
     app.command()(verb)

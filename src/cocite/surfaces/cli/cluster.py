@@ -10,7 +10,7 @@ import typer
 from cocite.errors import BadAddress, BadParameter, UnknownPage
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.failures import UNKNOWN, complain
-from cocite.surfaces.cli.related import read_addresses
+from cocite.surfaces.cli.related import GroupBy, read_addresses
 from cocite.surfaces.cli.terminal import Cell, Screen, count
 
 if TYPE_CHECKING:
@@ -25,11 +25,13 @@ def cluster(
     ] = None,
     index: given.Index = Path("web.cocite"),
     most: Annotated[int, typer.Option("--most", metavar="N", min=2, max=100, help="So many groups at most.")] = 12,
+    by: GroupBy = "lli",
     json: given.Json = False,
 ) -> None:
     """Put pages into groups, named by keywords.
 
-    Pages that are cited in the same sections of the same pages belong together.
+    Pages that are cited in the same sections of the same pages belong together; with --by integrated, pages whose
+    words and linked pages are alike.
 
     \b
     Examples:
@@ -57,7 +59,7 @@ def cluster(
     if not pages:
         raise typer.Exit(UNKNOWN)
     with display(quiet=json) as web.progress:
-        groups = group_pages(web, pages, most)
+        groups = group_pages(web, pages, most, by)
     screen = Screen()
     if json:
         screen.json({"groups": [as_dict(web.graph, group) for group in groups]})

@@ -11,9 +11,14 @@ from cocite.errors import BadParameter
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.failures import NOTHING, complain
 from cocite.surfaces.cli.terminal import Cell, Screen, count
+from cocite.surfaces.cli.writing import check_place, write_whole
 
 if TYPE_CHECKING:
     from cocite.answers.communities import CommunitiesFound, Eliminated, Member, Shown
+    from cocite.evaluate.noise_report import NoiseReport
+
+FEW, DRAWN = 5, 12
+"""Hubs and authorities of each community, in text and in a picture."""
 
 
 def communities(
@@ -30,10 +35,26 @@ def communities(
             "--method", "-m", metavar="METHOD", help="Parameters: 'community(delta=0.3, npea=min, vectors=5)'."
         ),
     ] = "community",
-    k: Annotated[int, typer.Option("-k", metavar="N", help="So many hubs and authorities of each.")] = 5,
+    k: Annotated[
+        int | None,
+        typer.Option("-k", metavar="N", help="So many hubs and authorities of each; 5, or 12 if they are drawn."),
+    ] = None,
     no_npea: Annotated[
         bool, typer.Option("--no-npea", help="Show also what comes out if no noise is eliminated, side by side.")
     ] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also draw them: one page of HTML that needs nothing else.")
+    ] = None,
+    gexf: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the whole base set for Gephi and the like.")
+    ] = None,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="Also say how well noise is told, for every δ; noise is what has no word.")
+    ] = False,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The same by labels: page<TAB>noise or page<TAB>topic on each line."),
+    ] = None,
     json: given.Json = False,
 ) -> None:
     """Show the communities of hubs and authorities on a topic, freed from noise pages.
@@ -48,6 +69,8 @@ def communities(
     Examples:
       cocite communities password manager
       cocite communities typography -m 'community(vectors=5)' --no-npea
+      cocite communities typography --html typography.html --gexf typography.gexf
+      cocite communities python -m 'community(window=0)' --sweep
       cocite communities --page example.org --page example.com --json
     """
     from dataclasses import replace
@@ -63,24 +86,64 @@ def communities(
     if chosen.name != "community":
         raise BadParameter(f"communities are made by the method community, not {chosen.name}: give its parameters")
     words = " ".join(query or [])
-    check_k(k)
+    k = check_k((DRAWN if html else FEW) if k is None else k)
+    if sweep and not words.strip() and labels is None:
+        raise BadParameter("--sweep needs words, by which pages are told to be noise, or --labels FILE")
+    check_place(html)
+    check_place(gexf)
     web = Web(index)
     with display(quiet=json) as stages:
         if words.strip():
             ready_search(web.graph, stages)
         found = find(web, words, page or [], chosen.params, k)
         plain = find(web, words, page or [], replace(chosen.params, npea="off"), k) if no_npea else None
+    told = experiment(found, labels) if (sweep or labels) and len(found) else None
     screen = Screen()
     if json:
         without = {"without_npea": plain.to_dict()["communities"]} if plain else {}
-        screen.json({**found.to_dict(), **without})
-    elif plain is None:
-        show(screen, found)
+        screen.json({**found.to_dict(), **without, **({"experiment": told.to_dict()} if told else {})})
     else:
-        show_both(screen, found, plain)
+        show(screen, found) if plain is None else show_both(screen, found, plain)
+        if told:
+            show_experiment(screen, told)
     if not len(found):
         complain(nothing(found))
         raise typer.Exit(NOTHING)
+    if html:
+        from cocite.answers.drawing import page as drawn
+
+        write_whole(html, drawn(found, plain, [told.section()] if told else []))
+    if gexf:
+        write_whole(gexf, found.to_gexf())
+
+
+def experiment(found: CommunitiesFound, labels: Path | None) -> NoiseReport:
+    """How well noise is told in a base set, by labels of a file or by the words."""
+    from cocite.answers.telling import page_words
+    from cocite.evaluate.noise import labels_by_words, read_labels
+    from cocite.evaluate.noise_report import BY_WORDS, noise_report
+    from cocite.sources.records import Report
+
+    base = found.found.base
+    if labels is None:
+        words = page_words(base.view.graph, base.edges)
+        return noise_report(base, labels_by_words(base, words, found.query), BY_WORDS)
+    report = Report()
+    read = read_labels(labels, base, report)
+    for reason, number in report.skipped.items():
+        complain(f"left out of {labels}: {count(number, reason)}, such as {report.example[reason]!r}")
+    return noise_report(base, read, labels.name)
+
+
+def show_experiment(screen: Screen, told: NoiseReport) -> None:
+    """For people: Table 1, then Tables 4 and 5."""
+    from cocite.surfaces.cli.evaluate import show_table
+
+    screen.blank()
+    screen.line(("how well noise is told", "bold"))
+    screen.line((told.about, "dim"))
+    show_table(screen, "by δ and threshold c", told.table_1())
+    show_table(screen, "measures of pages with a large δ and with a small one", told.tables_4_5())
 
 
 def nothing(found: CommunitiesFound) -> str:

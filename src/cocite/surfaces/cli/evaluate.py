@@ -12,12 +12,17 @@ from cocite.errors import BadParameter
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.related import NotOwnSite, PerSite, filters_of
 from cocite.surfaces.cli.terminal import Cell, Screen, count
+from cocite.surfaces.cli.writing import check_place, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cocite.evaluate.evaluation import Evaluation, Table
     from cocite.sources.records import Report
+
+
+FEW = 100
+"""Up to so many queries the terminal shows what each took; reports have more."""
 
 
 def evaluate(
@@ -54,8 +59,8 @@ def evaluate(
 ) -> None:
     """Say how good methods are: measures, significance, overlap, time.
 
-    With --run and without -m, only those runs are evaluated. "AP 1999" and the tables are those of Dean & Henzinger's
-    user study; the other measures are as usual. What a method does not answer counts 0.
+    With --run and without -m, only those runs are evaluated. "P 1999", "AP 1999" and the tables are those of Dean &
+    Henzinger's user study; the other measures are as usual. What a method does not answer counts 0.
 
     \b
     Examples:
@@ -63,12 +68,13 @@ def evaluate(
       cocite evaluate -j qrels.txt --run other.tsv -m cocitation
     """
     from cocite import methods
-    from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store
+    from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, run_in_store
     from cocite.evaluate.judgements import read_judgements, read_run
     from cocite.sources.records import Report
     from cocite.surfaces.cli.progress import display
     from cocite.web import Web
 
+    check_place(html)
     report = Report()
     chosen = [methods.method(name) for name in dict.fromkeys(method or ([] if run else COMPARED))]
     kept = filters_of(per_site, not_own_site, "", "")
@@ -86,14 +92,29 @@ def evaluate(
         degrees = {name: int(web.graph.in_degree[page]) for name, page in numbers.items()}
         with display(quiet=json) as stages:
             web.progress = stages
-            runs = [*ask_methods(web, chosen, numbers, k, kept, stages), *runs]
+            runs = [
+                *ask_methods(web, chosen, numbers, k, kept, stages),
+                *(run_in_store(web.graph, run) for run in runs),
+            ]
     found = Evaluation(judged, runs, k)
-    missing = sum(1 for query in found.judgements.ratings if not found.judgements.right(query))
-    if missing:
-        report.skip("query without a right page", count=missing)
+    note_gaps(found, report)
     if save:
         save_runs(found, save)
     tell(f"Evaluation by {judgements.name}", found, report, degrees, html, json)
+
+
+def note_gaps(found: Evaluation, report: Report) -> None:
+    """Report what judgements and runs leave out."""
+    missing = len(found.rated) - len(found.queries)
+    if missing:
+        report.skip("query without a right page, which counts in the measures of 1999 alone", count=missing)
+    for run in found.runs:
+        unanswered = [query for query in found.rated if not run.of(query)]
+        if unanswered:
+            report.skip(f"query that {run.name} does not answer", unanswered[0], len(unanswered))
+        unjudged = [query for query in run.answers if query not in found.judgements.ratings]
+        if unjudged:
+            report.skip(f"query of {run.name} that is not judged, left out", unjudged[0], len(unjudged))
 
 
 def tell(
@@ -103,7 +124,7 @@ def tell(
     if html:
         from cocite.evaluate.report import page
 
-        html.write_text(page(title, notes_of(found, report), found, degrees), "utf-8")
+        write_whole(html, page(title, notes_of(found, report), found, degrees))
     if json:
         Screen().json(as_json(found, report, degrees))
     else:
@@ -116,7 +137,9 @@ def notes_of(found: Evaluation, report: Report) -> list[str]:
     facts = [f"queries with a right page: {len(found.queries):,}; the first {first} of each count"]
     if found.judgements.repeated:
         facts.append(f"{count(found.judgements.repeated, 'pair')} given more than once")
-    facts += [f"{reason}: {number:,}, such as {report.example[reason]!r}" for reason, number in report.skipped.items()]
+    for reason, number in report.skipped.items():
+        example = report.example[reason]
+        facts.append(f"{reason}: {number:,}" + (f", such as {example!r}" if example else ""))
     return facts
 
 
@@ -132,6 +155,8 @@ def show(screen: Screen, found: Evaluation, report: Report, degrees: dict[str, i
     show_table(screen, "answers and ratings", found.table_3())
     if degrees is not None:
         show_table(screen, "what a question takes, medians", found.table_4(degrees))
+    if degrees is not None and len(degrees) <= FEW:
+        show_table(screen, "what each question takes", found.table_4_by_query(degrees))
 
 
 def show_table(screen: Screen, title: str, table: Table) -> None:
@@ -167,7 +192,11 @@ def as_json(found: Evaluation, report: Report, degrees: dict[str, int] | None) -
         "overlap": plain(found.table_7()),
         "answers": plain(found.table_3()),
         "cost": plain(found.table_4(degrees)),
-        "precision_at": {run.name: [value for _, value in found.curve(run, found.queries)] for run in found.runs},
+        "cost_by_query": plain(found.table_4_by_query(degrees)) if degrees else [],
+        "precision_at": {
+            group: {run.name: [value for _, value in found.curve(run, queries)] for run in found.runs}
+            for group, queries in found.groups.items()
+        },
     }
 
 

@@ -10,11 +10,13 @@ import typer
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.failures import NOTHING, complain
 from cocite.surfaces.cli.related import K
-from cocite.surfaces.cli.terminal import Cell, Screen, count
+from cocite.surfaces.cli.terminal import Cell, Screen
 
 if TYPE_CHECKING:
     from cocite.answers.answer import Answers
-    from cocite.methods.hubfinder import Explored
+
+ALL = 1 << 62
+"""No web has so many links."""
 
 
 def hubs(
@@ -28,25 +30,24 @@ def hubs(
     likeness: Annotated[float, typer.Option(metavar="X", help="Least likeness of texts, from 0 to 1.")] = 0.0,
     k: K = 10,
     untrimmed: Annotated[
-        bool, typer.Option("--untrimmed", help="Also explore without trimming, and show the difference.")
+        bool, typer.Option("--untrimmed", help="Count what HITS would explore in full, however long that takes.")
     ] = False,
     json: given.Json = False,
 ) -> None:
     """Find hubs some links away from a set of pages: pages that link to many.
 
     HubFinder explores the links around, and keeps what a global rank finds interesting. A rank that is not kept in the
-    store is computed first: cocite rank keeps one.
+    store is computed first: cocite rank keeps one. What each round explored is shown beside what it would have been
+    without trimming, as far as that is quickly counted.
 
     \b
     Examples:
       cocite hubs nytimes.com
       cocite hubs nytimes.com lemonde.fr --authorities --by pagerank -k 20
     """
-    from dataclasses import replace
-
-    from cocite.answers.ask import ask, check_k, question
+    from cocite.answers.ask import check_k, question
+    from cocite.answers.hubs import COMPARED, find_hubs, why_none
     from cocite.methods import method
-    from cocite.methods.hubfinder import explore
     from cocite.surfaces.cli.progress import display
     from cocite.web import Web
 
@@ -56,24 +57,18 @@ def hubs(
     web = Web(index)
     asked = question(web.graph, urls)
     with display(quiet=json) as web.progress:
-        answers = ask(web, asked, chosen, k)
-        everything = (
-            explore(web, asked.seeds, replace(chosen.params, trim=False, filter_degree=False)) if untrimmed else None
-        )
+        answers = find_hubs(web, asked, chosen, k, compared=ALL if untrimmed else COMPARED)
     screen = Screen()
     if json:
-        found = answers.to_dict()
-        if everything:
-            found["untrimmed"] = {"explored": everything.explored, "steps": [vars(step) for step in everything.steps]}
-        screen.json(found)
+        screen.json(answers.to_dict())
     else:
-        show(screen, answers, everything)
+        show(screen, answers)
     if k and not len(answers):
-        complain(f"nothing is linked with {', '.join(urls)}: see cocite links")
+        complain(why_none(web, asked, chosen.params, answers))
         raise typer.Exit(NOTHING)
 
 
-def show(screen: Screen, answers: Answers, everything: Explored | None) -> None:
+def show(screen: Screen, answers: Answers) -> None:
     """For people."""
     from cocite.answers.present import briefly
 
@@ -83,11 +78,11 @@ def show(screen: Screen, answers: Answers, everything: Explored | None) -> None:
         rank = Cell(str(answer.rank), 3, "dim", True)
         screen.row(rank, Cell(title, wide, "bold"), Cell(answer.url if answer.title else "", style="cyan"))
         screen.row(Cell(f"{answer.score:.6g}  {briefly(answer)}", style="dim"), indent=5)
-    explored = [
-        f"{name.removeprefix('explored ')}: {value:,}" for name, value in answers.facts.items() if "expl" in name
-    ]
-    if explored:
-        screen.line(("pages explored ", "dim"), ", ".join(explored))
-    if everything:
-        steps = ", ".join(f"at distance {step.distance}: {step.kept:,}" for step in everything.steps)
-        screen.line(("without trimming ", "dim"), f"{steps}; {count(everything.explored, 'page')} in all")
+    for step in answers.steps:
+        whole = step["untrimmed"]
+        beside = "not counted" if whole is None else f"{whole:,}"
+        screen.line(
+            (f"distance {step['distance']}: ", "dim"),
+            f"{step['explored']:,} of {step['met']:,} pages explored",
+            (f", without trimming {beside}", "dim"),
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -37,6 +37,9 @@ PerSite = Annotated[int, typer.Option(metavar="N", help="At most N answers from 
 NotOwnSite = Annotated[bool, typer.Option("--not-own-site", help="No answers from the page's own site.")]
 Lang = Annotated[str, typer.Option(metavar="L", help="Only pages known to be in this language, such as de.")]
 Since = Annotated[str, typer.Option(metavar="DATE", help="Only pages known to be captured on or after this date.")]
+GroupBy = Annotated[
+    str, typer.Option("--by", metavar="lli|integrated", help="What groups are made by: citing sections, or likeness.")
+]
 LOOKED_AT = 100_000
 """Of pages with more links in, it is not asked where these come from."""
 
@@ -67,6 +70,7 @@ def related(
     group: Annotated[
         bool, typer.Option("--group", help="Put the answers into groups, named by keywords; see cocite cluster.")
     ] = False,
+    by: GroupBy = "lli",
     explain: Annotated[bool, typer.Option("--explain", "-e", help="Show all reasons, not one line of them.")] = False,
     json: given.Json = False,
     csv: Annotated[
@@ -99,6 +103,8 @@ def related(
         raise BadParameter("--json, --csv and --tsv: give one of them")
     if group and (csv or tsv):
         raise BadParameter("--group has no table: leave out --csv and --tsv, or give --json")
+    if by != "lli" and not group:
+        raise BadParameter("--by says how to make groups: give --group too, or leave it out")
     chosen = method_of(method)
     kept = filters_of(per_site, not_own_site, lang, since)
     check_k(k)
@@ -110,15 +116,10 @@ def related(
         complain(f"not in this store: {count(len(asked.history.unknown), 'page')} of {history}, such as {few}")
     with display(quiet=json) as web.progress:
         answers = ask(web, asked, chosen, k, kept)
-        groups = group_answers(web, answers) if group else None
+        groups = group_answers(web, answers, by=by) if group else None
     screen = Screen()
     if json:
-        found = answers.to_dict()
-        if groups is not None:
-            found["groups"] = [
-                {"keywords": list(named.keywords), "ranks": [each.rank for each in some]} for named, some in groups
-            ]
-        screen.json(found)
+        screen.json(as_json(answers, groups))
     elif csv or tsv:
         from cocite.answers.present import separated
 
@@ -132,6 +133,14 @@ def related(
         else:
             complain(nothing(web.graph, asked.texts, asked.seeds, [chosen]))
         raise typer.Exit(NOTHING)
+
+
+def as_json(answers: Answers, groups: Sequence[tuple[Group, Sequence[Answer]]] | None = None) -> dict[str, Any]:
+    """For programs."""
+    if groups is None:
+        return answers.to_dict()
+    named = [{"keywords": list(group.keywords), "ranks": [each.rank for each in some]} for group, some in groups]
+    return {**answers.to_dict(), "groups": named}
 
 
 def read_addresses(path: Path) -> list[str]:

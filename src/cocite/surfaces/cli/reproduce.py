@@ -1,125 +1,122 @@
-"""cocite reproduce: the papers' experiments, run again."""
+"""cocite reproduce: the papers' claims, run again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import platform
+import tempfile
+import time
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocite.errors import BadParameter
+from cocite import __version__
 from cocite.surfaces.cli import options as given
-from cocite.surfaces.cli.terminal import Cell, Screen
+from cocite.surfaces.cli.terminal import Screen, count
+from cocite.surfaces.cli.writing import check_place, write_whole
 
 if TYPE_CHECKING:
-    from cocite.evaluate.citations import Measured, Reproduction
+    from cocite.evaluate.reproduce.claims import Claims, Outcome
 
-
-class Options(NamedTuple):
-    """What was asked for."""
-
-    data: Path | None
-    figures: Path | None
-    choose: bool
-    json: bool
-
-
-class Experiment(NamedTuple):
-    """One paper's."""
-
-    about: str
-    data: str  # what the folder of data holds
-    run: Callable[[Options], None]
+STYLES = {"held": "green", "did not hold": "red"}
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="Which; none: list them.")] = "",
-    data: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where the experiment's data are.")] = None,
-    figures: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Draw its figures into this folder.")] = None,
-    choose: Annotated[
-        bool, typer.Option("--choose", help="zhao: choose a better setting on Cora, then try it on CiteSeer.")
-    ] = False,
+    what: Annotated[str, typer.Argument(metavar="PAPER", help="A paper, or one claim; none: all.")] = "",
+    data: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="The data: awesome/, wikispeedia/, citations/ and so on.")
+    ] = None,
+    stores: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Keep the stores that are made here, and use those that are.")
+    ] = None,
+    write: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the outcome, as Markdown.")] = None,
     json: given.Json = False,
 ) -> None:
-    """Run a paper's experiment again, and print what it measures.
+    """Run what the papers claim again, and say what holds.
+
+    Without --data, list the claims. What was done before Ctrl-C is shown and written.
 
     \b
     Examples:
       cocite reproduce
-      cocite reproduce zhao --data citations --figures figures
+      cocite reproduce --data ../shared/data --write reproductions.md
+      cocite reproduce zhao --data ../shared/data
+      cocite reproduce dean-order --data ../shared/data
     """
-    if not paper:
-        screen = Screen()
-        for name, experiment in EXPERIMENTS.items():
-            screen.line((name, "bold"), f"  {experiment.about}")
-            screen.line(f"needs --data with {experiment.data}", indent=2)
-        return
-    if paper not in EXPERIMENTS:
-        raise BadParameter(f"there is no experiment {paper!r:.100}; there are {', '.join(EXPERIMENTS)}")
+    from cocite.evaluate.reproduce.claims import Claims, Outcome, read_claims
+
+    known = read_claims()
+    chosen = known.of(what)
+    papers = {claim.paper for claim in chosen}
+    claims = Claims([paper for paper in known.papers if paper.name in papers], chosen)
     if data is None:
-        raise BadParameter(f"{paper} needs data: give --data FOLDER with {EXPERIMENTS[paper].data}")
-    EXPERIMENTS[paper].run(Options(data, figures, choose, json))
+        show_claims(Screen(), claims)
+        return
+    check_place(write)
+    began, outcomes, finished = time.monotonic(), list[Outcome](), False
+    try:
+        with tempfile.TemporaryDirectory() if stores is None else nullcontext(str(stores)) as folder:
+            run_claims(claims, data, Path(folder), outcomes, quiet=json)
+        finished = True
+    finally:
+        if outcomes:
+            tell(claims, outcomes, write, json, time.monotonic() - began, finished)
 
 
-def zhao(wanted: Options) -> None:
-    """Zhao et al. 2016: integrated similarity beside SimRank, on CiteSeer."""
-    from cocite.evaluate import citations
+def run_claims(claims: Claims, data: Path, stores: Path, outcomes: list[Outcome], quiet: bool) -> None:
+    """Run claims one after the other; each outcome is added when it is there."""
+    from cocite.evaluate.reproduce.data import Data
+    from cocite.evaluate.reproduce.run import run
     from cocite.surfaces.cli.progress import display
 
-    folder, screen = wanted.data or Path(), Screen()
-    with display(quiet=wanted.json) as stages:
-        papers = citations.read_papers(folder, "citeseer")
-        if wanted.choose:
-            cora = citations.read_papers(folder, "cora")
-            tried = citations.try_settings(cora, lambda stage: stages(stage, 0, None))
-            setting = citations.best_setting(tried)
-            rows = citations.with_setting(papers, setting)
-        else:
-            found = citations.reproduce(papers, lambda stage: stages(stage, 0, None))
-            rows = found.rows
-    if wanted.json:
-        screen.json({"papers": len(papers), "rows": [row._asdict() for row in rows]})
-    elif wanted.choose:
-        usual = citations.Setting()
-        screen.line(("on Cora", "bold"), f": precision at {citations.AT}; with half of its links; with wrong ones")
-        for each in (usual, *sorted(tried, key=lambda each: -sum(tried[each]))[:10]):
-            screen.row(*(Cell(f"{value:.4f}", 6, right=True) for value in tried[each]), Cell(each.name))
-        screen.line(("on CiteSeer", "bold"), f": {setting.name}")
-        show_rows(screen, rows)
-    else:
-        show_rows(screen, rows)
-        show_gain(screen, found)
-    if wanted.figures is not None and not wanted.choose:
-        wanted.figures.mkdir(parents=True, exist_ok=True)
-        for name, picture in citations.figures(found):
-            (wanted.figures / f"citeseer-{name}.svg").write_text(picture, encoding="utf-8")
+    with display(quiet=quiet) as stages:
+        for outcome in run(claims.claims, Data(data, stores, stages)):
+            outcomes.append(outcome)
+            stages.say(f"{len(outcomes)} of {len(claims.claims)}  {outcome.claim.id}: {outcome.verdict}")
 
 
-def show_rows(screen: Screen, rows: list[Measured]) -> None:
-    """A table of measures."""
-    wide = max(len(row.measure) for row in rows)
-    head = ("N", "precision", "recall", "F", "usual recall")
-    screen.row(Cell("", wide), *(Cell(name, 12, "bold", True) for name in head))
-    for row in rows:
-        values = (row.precision, row.recall, row.f, row.usual_recall)
-        cells = [Cell(str(row.first), 12, right=True), *(Cell(f"{value:.4f}", 12, right=True) for value in values)]
-        screen.row(Cell(row.measure, wide), *cells)
+def tell(
+    claims: Claims, outcomes: list[Outcome], write: Path | None, json: bool, seconds: float, finished: bool
+) -> None:
+    """Show what was found, and write it if that is wanted."""
+    from cocite.evaluate.reproduce.run import counts, document
+
+    screen = Screen()
+    if write:
+        machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+        where = f"cocite {__version__}, {time.strftime('%Y-%m-%d')}, {machine}, {seconds / 60:.0f} minutes"
+        write_whole(write, document(claims, outcomes, f"{where}." if finished else f"{where}; interrupted."))
+    if json:
+        screen.json(
+            [
+                {
+                    "id": each.claim.id,
+                    "says": each.claim.says,
+                    "verdict": each.verdict,
+                    "told": each.told or each.claim.cannot,
+                    "figures": dict(each.figures),
+                    "expected": {name: list(ends) for name, ends in each.claim.expect.items()},
+                    "seconds": round(each.seconds, 1),
+                }
+                for each in outcomes
+            ]
+        )
+        return
+    for each in outcomes:
+        screen.line(
+            (each.verdict, STYLES.get(each.verdict, "dim")), "  ", (each.claim.id, "bold"), f"  {each.claim.says}"
+        )
+        screen.line(f"the paper: {each.claim.theirs}", indent=2)
+        screen.line(f"here: {' '.join(text for text in (each.told, each.claim.cannot) if text)}", indent=2)
+    screen.line(f"{count(len(outcomes), 'claim')}: {counts(outcomes)}")
 
 
-def show_gain(screen: Screen, found: Reproduction) -> None:
-    """What the paper claims."""
-    precision, recall = (found.gain(what) for what in ("precision", "recall"))
-    screen.line(
-        f"integrated similarity over SimRank at 10: precision {precision:+.1%}, recall {recall:+.1%} "
-        "(the paper: +12 to 17 %, +27 to 29 %)"
-    )
-
-
-EXPERIMENTS = {
-    "zhao": Experiment(
-        "Zhao et al. 2016, Fig. 5: integrated similarity beside SimRank on CiteSeer",
-        "citeseer.words.npz, citeseer.edges.tsv and citeseer.labels.tsv (for --choose also cora.*)",
-        zhao,
-    )
-}
+def show_claims(screen: Screen, claims: Claims) -> None:
+    """What there is to run."""
+    for paper in claims.papers:
+        screen.line((paper.name, "bold"), f"  {paper.title}")
+        for claim in claims.of(paper.name):
+            screen.line(f"{claim.id}  {claim.says} ({claim.where})", indent=2)
+    screen.line("--data FOLDER runs them")

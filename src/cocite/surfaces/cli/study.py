@@ -135,4 +135,7 @@ def report(
     if unrated:
         told.skip("answer that nobody rated, counted as wrong", count=unrated)
     found = Evaluation(judgements_of(known, raters), known.runs, known.depth)
+    nobody = len(found.judgements.ratings) - len(found.rated)
+    if nobody:
+        told.skip("query of which no answer is rated, left out", count=nobody)
     tell(f"Study {folder.name}", found, told, dict(known.in_degree), html, json)

@@ -1,0 +1,98 @@
+"""What the papers claim, as claims.toml has it, and what became of it.
+
+A claim names an experiment, a function of the file of its paper that gives figures by name; `ours` says them in words
+and `expect` gives the range of each that the claim stands on. A claim that nothing here can test says why (`cannot`);
+it may have an experiment all the same, for what comes nearest.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from cocite.errors import BadParameter
+
+HELD, FAILED, CANNOT, NOT_RUN = "held", "did not hold", "cannot be tested here", "not run"
+VERDICTS = (HELD, FAILED, CANNOT, NOT_RUN)
+Figures = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: the name of its experiments' file, and what it is."""
+
+    name: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a paper."""
+
+    id: str  # the paper's name, a hyphen, and what it is about
+    paper: str
+    where: str  # section, table or figure
+    says: str
+    theirs: str  # the paper's figures
+    ours: str = ""  # a text with the names of figures in braces
+    experiment: str = ""
+    expect: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    cannot: str = ""
+    note: str = ""  # what a reader should know of the difference
+
+    def judge(self, figures: Figures) -> Outcome:
+        """The verdict on measured figures."""
+        told = self.ours.format(**figures)
+        if self.cannot:
+            return Outcome(self, CANNOT, told, figures)
+        held = all(low <= figures[name] <= high for name, (low, high) in self.expect.items())
+        return Outcome(self, HELD if held else FAILED, told, figures)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A claim, the verdict on it, and what was found."""
+
+    claim: Claim
+    verdict: str
+    told: str = ""
+    figures: Figures = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Claims:
+    """All claims, by paper."""
+
+    papers: Sequence[Paper]
+    claims: Sequence[Claim]
+
+    def of(self, wanted: str = "") -> list[Claim]:
+        """Those of a paper, or the one of that id; all, if nothing is named."""
+        found = [claim for claim in self.claims if wanted in ("", claim.paper, claim.id)]
+        if not found:
+            names = ", ".join(paper.name for paper in self.papers)
+            raise BadParameter(f"there is no paper and no claim {wanted!r:.100}; papers are {names}")
+        return found
+
+
+@cache
+def read_claims() -> Claims:
+    """claims.toml."""
+    return parse_claims(resources.files(__package__).joinpath("claims.toml").read_text(encoding="utf-8"))
+
+
+def parse_claims(text: str) -> Claims:
+    """Claims out of TOML."""
+    known = tomllib.loads(text)
+    papers = [Paper(name, title) for name, title in known["papers"].items()]
+    return Claims(papers, [_claim(paper.name, row) for paper in papers for row in known["claims"][paper.name]])
+
+
+def _claim(paper: str, row: dict[str, Any]) -> Claim:
+    expect = {name: (float(low), float(high)) for name, (low, high) in row.pop("expect", {}).items()}
+    return Claim(**{**row, "id": f"{paper}-{row['id']}"}, paper=paper, expect=expect)

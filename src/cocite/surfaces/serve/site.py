@@ -1,0 +1,99 @@
+"""The routes of the web page: its views, its files, and the description of the interface."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
+
+import orjson
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from cocite.errors import CociteError
+from cocite.surfaces.serve.assets import assets
+from cocite.surfaces.serve.describe import description
+from cocite.surfaces.serve.frame import document
+from cocite.surfaces.serve.pages import failed, question_of, wrong
+from cocite.surfaces.serve.questions import Made, Question
+from cocite.surfaces.serve.replies import HTML, JSON, TEXT, Refused, Reply
+from cocite.surfaces.serve.state import PATHS, State, state_of
+from cocite.surfaces.serve.taken import MOST_FIELDS
+from cocite.surfaces.serve.views import methods
+
+if TYPE_CHECKING:
+    from cocite.surfaces.serve.app import Sent
+
+ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /*?\n"
+"""Every answer leads to ten others: a crawler would never come to an end."""
+Answer = Callable[[Request, Question], Awaitable[Reply]]
+
+
+def add_site(app: FastAPI, answer: Answer, sent: Callable[[Reply], Sent]) -> None:
+    """Add the routes to an application."""
+    for view in PATHS:
+        add_view(app, view, answer, sent)
+
+    @app.get("/static/{name}", include_in_schema=False)
+    async def static(request: Request, name: str) -> Response:
+        request.scope["cocite"].route = "static"
+        found = assets().get(name)
+        if found is None:
+            raise HTTPException(404)
+        return sent(found)
+
+    @app.get("/methods", include_in_schema=False)
+    async def every_method(request: Request) -> Response:
+        request.scope["cocite"].route = "docs"
+        return sent(Reply(200, document(State(), methods.show()), HTML))
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs(request: Request) -> Response:
+        request.scope["cocite"].route = "docs"
+        return sent(Reply(200, description(app.openapi()), HTML))
+
+    @app.get("/robots.txt", include_in_schema=False)
+    async def robots(request: Request) -> Response:
+        request.scope["cocite"].route = "static"
+        return sent(Reply(200, ROBOTS, TEXT))
+
+
+def add_view(app: FastAPI, view: str, answer: Answer, sent: Callable[[Reply], Sent]) -> None:
+    """One view of the web page."""
+
+    @app.get(PATHS[view], include_in_schema=False)
+    async def page(request: Request) -> Response:
+        request.scope["cocite"].route = "page"
+        state = State(view)
+        try:
+            state = asked_by(view, request.scope["query_string"])
+            reply = await answer(request, question_of(state))
+        except CociteError as error:
+            return sent(made(wrong(state, error)))
+        except Refused as error:
+            told = failed(state, error.status, f"{error.message}: {error.hint}.")
+            return sent(made(told, error.reply().extra))
+        return sent(readable(state, reply))
+
+
+def asked_by(view: str, query: bytes) -> State:
+    """What the address of a page says; what is beyond what a page could mean is left out."""
+    try:
+        pairs = parse_qsl(query.decode("latin-1"), max_num_fields=MOST_FIELDS)
+    except ValueError:
+        pairs = []
+    return state_of(view, pairs)
+
+
+def made(page: Made, extra: tuple[tuple[bytes, bytes], ...] = ()) -> Reply:
+    """A page that is not kept."""
+    return Reply(page.status, page.body, page.media, extra=extra)
+
+
+def readable(state: State, reply: Reply) -> Reply:
+    """A reply as a page: an error that was found while working on it comes as programs get it."""
+    if reply.media != JSON or reply.status < 400:
+        return reply
+    error = orjson.loads(reply.body)["error"]
+    return made(failed(state, reply.status, f"{error['message']}: {error['hint']}."), reply.extra)

@@ -1,0 +1,227 @@
+// What the web page does beyond links and forms. Everything works without it, but for what is hidden until it runs.
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const one = (selector, within = document) => within.querySelector(selector);
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+  // The theme, before anything is painted.
+  const THEMES = { "": "Auto", light: "Light", dark: "Dark" };
+  let theme = "";
+  try { theme = localStorage.getItem("cocite-theme") || ""; } catch { /* not kept, then */ }
+  function show(chosen) {
+    theme = chosen in THEMES ? chosen : "";
+    if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
+    try { localStorage.setItem("cocite-theme", theme); } catch { /* not kept, then */ }
+    const button = one("#theme");
+    if (button) { button.textContent = THEMES[theme]; button.setAttribute("aria-label", `Theme: ${THEMES[theme]}`); }
+  }
+  function nextTheme() {
+    const names = Object.keys(THEMES);
+    show(names[(names.indexOf(theme) + 1) % names.length]);
+  }
+  show(theme);
+
+  function tools() {
+    for (const button of all("#theme, #keys")) button.hidden = false;
+    show(theme);
+    one("#theme").addEventListener("click", nextTheme);
+    one("#keys").addEventListener("click", () => one("#help").showModal());
+    const share = one("#share");
+    if (navigator.clipboard && location.search) {
+      share.hidden = false;
+      share.addEventListener("click", async () => {
+        try { await navigator.clipboard.writeText(location.href); share.textContent = "Copied"; }
+        catch { share.textContent = "Not copied"; }
+        setTimeout(() => { share.textContent = "Copy address"; }, 1500);
+      });
+    }
+  }
+
+  // Addresses stay short: fields that say nothing are not sent. Lines that are pasted become one line.
+  function forms() {
+    for (const form of all("form.ask, .options form"))
+      form.addEventListener("submit", () => {
+        for (const field of form.elements)
+          if (field.name && !field.value) field.disabled = true;
+        setTimeout(() => { for (const field of form.elements) field.disabled = false; });
+      });
+    const field = one("#url");
+    if (!field) return;
+    field.addEventListener("paste", event => {
+      const text = event.clipboardData.getData("text");
+      if (!/[\r\n]/.test(text)) return;
+      event.preventDefault();
+      field.setRangeText(text.trim().split(/\s+/).join(" "), field.selectionStart, field.selectionEnd, "end");
+    });
+  }
+
+  // Pages that have the words, while they are typed.
+  function suggestions() {
+    const field = one("#url");
+    if (!field || field.dataset.words) return;
+    const list = document.createElement("ul");
+    let asked = "", timer = 0, at = -1, pages = [];
+    list.className = "suggestions"; list.id = "suggestions"; list.hidden = true;
+    list.setAttribute("role", "listbox"); list.setAttribute("aria-label", "Pages");
+    field.setAttribute("role", "combobox"); field.setAttribute("aria-expanded", "false");
+    field.setAttribute("aria-controls", list.id); field.setAttribute("aria-autocomplete", "list");
+    field.after(list);
+    const close = () => { list.hidden = true; at = -1; field.setAttribute("aria-expanded", "false"); field.removeAttribute("aria-activedescendant"); };
+    const go = page => { location.href = "/?" + new URLSearchParams({ url: page.url }); };
+    function mark(number) {
+      at = number;
+      all("li", list).forEach((item, place) => item.setAttribute("aria-selected", String(place === at)));
+      if (at >= 0) field.setAttribute("aria-activedescendant", `suggestion-${at}`); else field.removeAttribute("aria-activedescendant");
+    }
+    function fill(found) {
+      pages = found;
+      list.replaceChildren(...pages.map((page, place) => {
+        const item = document.createElement("li"), name = document.createElement("bdi"), where = document.createElement("span");
+        item.id = `suggestion-${place}`; item.setAttribute("role", "option"); item.setAttribute("aria-selected", "false");
+        name.textContent = (page.title || page.url).slice(0, 90); where.textContent = page.url.replace(/^https?:\/\/(www\.)?/, "").slice(0, 60);
+        where.className = "address"; item.append(name, where);
+        item.addEventListener("mousedown", event => { event.preventDefault(); go(page); });
+        return item;
+      }));
+      list.hidden = !pages.length; at = -1;
+      field.setAttribute("aria-expanded", String(!list.hidden));
+    }
+    async function ask() {
+      const words = field.value.trim();
+      if (words === asked) return;
+      asked = words;
+      if (words.length < 3 || words.includes("://") || words.length > 80) return close();
+      try {
+        const reply = await fetch("/api/search?" + new URLSearchParams({ q: words, k: 6 }));
+        const found = reply.ok ? (await reply.json()).answers : [];
+        if (words === field.value.trim() && document.activeElement === field) fill(found);
+      } catch { close(); }
+    }
+    field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 160); });
+    field.addEventListener("blur", close);
+    field.addEventListener("keydown", event => {
+      if (list.hidden) return;
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        event.preventDefault();
+        const step = event.key === "ArrowDown" ? 1 : -1;
+        mark((at + 1 + step + pages.length + 1) % (pages.length + 1) - 1);
+      } else if (event.key === "Enter" && at >= 0) { event.preventDefault(); go(pages[at]); }
+      else if (event.key === "Escape") { event.preventDefault(); close(); }
+    });
+  }
+
+  // Answers by the keyboard.
+  const items = () => all(".answers > li, .columns li, .legend li, .rate");
+  const current = () => items().find(item => item.contains(document.activeElement));
+  function step(by) {
+    const list = items(), here = list.indexOf(current());
+    const next = list[here < 0 ? (by > 0 ? 0 : list.length - 1) : Math.min(list.length - 1, Math.max(0, here + by))];
+    if (!next) return;
+    (one(".title a", next) || one("a, button, summary", next)).focus();
+    next.scrollIntoView({ block: "nearest" });
+  }
+  function press(selector) {
+    const found = current() && one(selector, current());
+    if (found) found.click();
+  }
+  const KEYS = {
+    "/": () => { one("#url").focus(); one("#url").select(); },
+    "?": () => one("#help").showModal(),
+    j: () => step(1), k: () => step(-1),
+    e: () => press("summary"), r: () => press(".related"), a: () => press(".add"),
+    x: () => press(".not, [type=radio][value=x]"), 1: () => press("[type=radio][value='1']"), 0: () => press("[type=radio][value='0']"),
+    t: nextTheme,
+  };
+  function keyboard() {
+    document.addEventListener("keydown", event => {
+      if (event.ctrlKey || event.metaKey || event.altKey || one("dialog[open]")) return;
+      if (event.target.closest("input:not([type=radio], [type=checkbox]), textarea, select")) { if (event.key === "Escape") event.target.blur(); return; }
+      const tab = /^[1-9]$/.test(event.key) && all(".tabs a")[event.key - 1];
+      const does = tab ? () => tab.click() : KEYS[event.key];
+      if (does) { event.preventDefault(); does(); }
+    });
+  }
+
+  // Reasons that are open are part of the address.
+  function reasons() {
+    for (const why of all("details.why"))
+      why.addEventListener("toggle", () => {
+        const name = "#" + one("ul", why).id;
+        if (why.open) history.replaceState(null, "", name);
+        else if (location.hash === name) history.replaceState(null, "", location.pathname + location.search);
+      });
+    const named = /^#why-\d+$/.test(location.hash) && one(location.hash);
+    if (named) { named.closest("details").open = true; named.closest("li").scrollIntoView({ block: "center" }); }
+  }
+
+  // What is linked stands out: in the picture, among communities, among columns.
+  function picture() {
+    const marks = all(".picture [data-at], .legend [data-at]");
+    const lines = all(".picture [data-ends]").map(line => [line, line.dataset.ends.split(" ")]);
+    function light(at) {
+      const near = new Set([at]);
+      for (const [line, ends] of lines) {
+        const on = ends.includes(at);
+        line.classList.toggle("on", on);
+        if (on) ends.forEach(end => near.add(end));
+      }
+      for (const each of marks) each.classList.toggle("on", at !== null && near.has(each.dataset.at) && (each.closest("svg") !== null || each.dataset.at === at));
+      for (const svg of all(".picture svg")) svg.classList.toggle("lit", at !== null);
+    }
+    const figure = one(".picture");
+    if (!figure) return;
+    const card = document.createElement("aside");
+    let chosen = null;
+    card.className = "chosen"; card.hidden = true; card.setAttribute("aria-live", "polite"); card.setAttribute("aria-label", "Chosen page");
+    figure.append(card);
+    function choose(at) {  // the list below has all that there is to say of a page
+      const item = at !== null && one(`.legend [data-at="${at}"]`);
+      const close = document.createElement("button");
+      chosen = item ? at : null;
+      card.hidden = !item;
+      light(chosen);
+      if (!item) return;
+      close.type = "button"; close.className = "close"; close.textContent = "×"; close.setAttribute("aria-label", "Close");
+      close.addEventListener("click", () => choose(null));
+      card.classList.toggle("left", one(`.broad [data-at="${at}"]`).getBoundingClientRect().left > innerWidth / 2);
+      card.replaceChildren(...item.cloneNode(true).childNodes, close);
+    }
+    for (const each of marks) {
+      for (const name of ["pointerenter", "focusin"]) each.addEventListener(name, () => light(each.dataset.at));
+      for (const name of ["pointerleave", "focusout"]) each.addEventListener(name, () => light(chosen));
+      if (each.closest("svg"))  // the first click shows what a page is, the second goes there
+        each.addEventListener("click", event => {
+          if (chosen === each.dataset.at || event.ctrlKey || event.metaKey || event.shiftKey) return;
+          choose(each.dataset.at);
+          if (chosen !== null) event.preventDefault();
+        });
+    }
+    document.addEventListener("keydown", event => { if (event.key === "Escape" && chosen !== null) choose(null); });
+  }
+  function communities() {
+    for (const drawn of all(".drawn"))
+      for (const item of all("[data-place]", drawn)) {
+        const light = on => {
+          drawn.classList.toggle("lit", on);
+          for (const line of all("path", drawn)) line.classList.toggle("on", on && line.classList.contains(item.dataset.place));
+        };
+        for (const name of ["pointerenter", "focusin"]) item.addEventListener(name, () => light(true));
+        for (const name of ["pointerleave", "focusout"]) item.addEventListener(name, () => light(false));
+      }
+  }
+  function columns() {
+    const cells = all(".columns [data-page]");
+    for (const cell of cells) {
+      const light = on => { for (const other of cells) other.classList.toggle("same", on && other.dataset.page === cell.dataset.page); };
+      for (const name of ["pointerenter", "focusin"]) cell.addEventListener(name, () => light(true));
+      for (const name of ["pointerleave", "focusout"]) cell.addEventListener(name, () => light(false));
+    }
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    if (one("#theme")) tools();
+    if (one("#help")) keyboard();
+    for (const part of [forms, suggestions, reasons, picture, communities, columns]) part();
+  });
+})();

@@ -1,0 +1,64 @@
+"""A page record in the body of a request, and the question about it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from cocite.answers.diversify import Filters
+from cocite.answers.unseen import ask_unseen
+from cocite.errors import BadSource
+from cocite.methods import Method
+from cocite.sources.json_record import page_of
+from cocite.sources.records import Page, Report
+from cocite.surfaces.serve.holding import Served
+from cocite.surfaces.serve.limits import check_addresses, confined, method_of
+from cocite.surfaces.serve.questions import Made
+from cocite.surfaces.serve.replies import JSON, to_json
+
+
+@dataclass(frozen=True)
+class Record:
+    """A page as it was sent."""
+
+    page: Page = field(compare=False)
+    digest: str
+    skipped: dict[str, int] = field(compare=False)
+
+
+def record_of(body: bytes) -> Record:
+    """The page record of a body; raises BadSource, BadAddress."""
+    report = Report()
+    page = page_of(body, 1, report)
+    if page is None:
+        what = "; ".join(f"{reason} ({example})" for reason, example in report.example.items())
+        raise BadSource(f"this is no page record: {what or 'it is empty'}")
+    check_addresses([page.url])
+    return Record(page, hashlib.blake2b(body, digest_size=16).hexdigest(), dict(report.skipped))
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """The pages most related to one that is sent."""
+
+    record: Record
+    call: str
+    k: int
+    filters: Filters
+    route: str = "unseen"
+    heavy: bool = True
+    method: Method = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "method", method_of(self.call)[0])
+
+    def keys(self, web: Served) -> tuple[tuple[Any, ...], ...]:
+        """All that the answer depends on."""
+        return ((self.route, self.record.digest, str(self.method), self.k, self.filters),)
+
+    def work(self, web: Served, load: int) -> Made:
+        """The answer; `skipped` says what of the record could not be used."""
+        answers = ask_unseen(web, self.record.page, confined(web.graph, self.method), self.k, self.filters)
+        skipped = {"skipped": self.record.skipped} if self.record.skipped else {}
+        return Made(to_json({**answers.to_dict(), **skipped}), JSON)

@@ -1,0 +1,381 @@
+"""The web page in a real browser: the main paths, without scripts, on a phone, in the dark, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from cocite.evaluate.study import new, write
+from cocite.methods import method
+from cocite.web import Web
+from tests.graph.webs import make
+from tests.surfaces.serve.browser import ARABIC, HUGO, JEKYLL, PAGES, Watched, axe, browsing, chromium
+from tests.surfaces.serve.test_run import serving
+
+ASK = f"url={quote(HUGO, safe='')}"
+VIEWS = {
+    "first": "/",
+    "related": f"/?{ASK}&k=12",
+    "several": f"/?{ASK}&url=jekyll.example&not=lato.example&per_site=2",
+    "groups": f"/?{ASK}&group=true",
+    "compare": f"/compare?{ASK}",
+    "picture": f"/picture?{ASK}",
+    "hubs": f"/hubs?{ASK}",
+    "keywords": f"/keywords?{ASK}",
+    "words": "/keywords?q=static",
+    "communities": "/communities?q=static+site+generator",
+    "search": "/?url=static+site",
+    "unknown": "/?url=hugo.example.org",
+    "nothing": "/?url=lonely.example",
+    "methods": "/methods",
+    "study": "/study?rater=anna",
+    "docs": "/docs",
+}
+PASTE = """text => {
+  const data = new DataTransfer(), field = document.querySelector("#url");
+  data.setData("text", text);
+  field.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, cancelable: true}));
+}"""
+DIRECTION = (
+    "title => getComputedStyle([...document.querySelectorAll('.title')].find(e => e.innerText == title)).direction"
+)
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+PHONE = {"width": 390, "height": 844}
+Opening = Callable[..., Watched]
+
+
+@pytest.fixture(scope="module")
+def base(fast_root: Path) -> Iterator[str]:
+    """A server of a small store, with a study, all that it keeps made."""
+    chromium()
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        store, study = Path(folder) / "web.cocite", Path(folder) / "study"
+        make(store, PAGES)
+        web = Web(store)
+        queries = [web.graph.find(url) for url in (HUGO, JEKYLL)]
+        write(new(web, queries, [method("cocitation"), method("companion")], 3), study)
+        with serving(store, Path(folder), "--study", str(study)) as (server, _):
+            server.wait_for(lambda: json.loads(server.get("/api/store"))["keywords"])
+            yield server.address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with browsing() as found:
+        yield found
+
+
+@pytest.fixture
+def opening(browser: Any, base: str) -> Iterator[Opening]:
+    """Opens pages; at the end none of them may have had errors, policy violations or requests to others."""
+    opened: list[Watched] = []
+
+    def opens(target: str = "/", **options: Any) -> Watched:
+        watched = Watched(browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options}), base)
+        opened.append(watched)
+        watched.open(target)
+        return watched
+
+    yield opens
+    wrong = [each for watched in opened for each in watched.wrong]
+    for watched in opened:
+        watched.context.close()
+    assert wrong == []
+
+
+def titles(page: Any) -> list[str]:
+    found: list[str] = page.locator(".answers .title").all_inner_texts()
+    return found
+
+
+def test_first_visit_offers_pages_that_lead_to_answers(opening: Opening) -> None:
+    page = opening("/").page
+    assert page.locator("h1").inner_text() == "Which pages are related to this page?"
+    assert page.locator(".figures dd").first.inner_text() == "23"
+    page.locator(".cards a").first.click()
+    page.wait_for_url("**/?url=*")
+    assert len(titles(page)) > 5
+
+
+def test_an_address_is_asked_about(opening: Opening) -> None:
+    page = opening("/").page
+    page.fill("#url", "hugo.example")
+    page.press("#url", "Enter")
+    page.wait_for_url("**/?url=hugo.example")  # what says nothing is not in the address
+    assert page.locator("h1").inner_text() == "Related to Hugo"
+    assert "Jekyll" in titles(page)
+    assert page.locator(".answers .address").first.is_visible()
+    files = {link.inner_text(): link.get_attribute("href") for link in page.locator("a[download]").all()}
+    assert set(files) == {"JSON", "CSV", "GEXF"}
+    assert page.request.get(page.url.split("/?")[0] + files["JSON"]).json()["answers"][0]["rank"] == 1
+    assert page.request.get(page.url.split("/?")[0] + files["CSV"]).text().startswith("rank,score,url,title,why\n")
+    assert "<gexf" in page.request.get(page.url.split("/?")[0] + files["GEXF"]).text()
+
+
+def test_several_lines_are_pasted(opening: Opening) -> None:
+    page = opening("/").page
+    page.evaluate(PASTE, "hugo.example\r\n jekyll.example\n")
+    assert page.input_value("#url") == "hugo.example jekyll.example"
+    page.press("#url", "Enter")
+    page.wait_for_selector(".chips")
+    assert page.locator("h1").inner_text() == "Related to 2 pages"
+
+
+def test_why_opens_and_is_part_of_the_address(opening: Opening) -> None:
+    page = opening(VIEWS["related"]).page
+    page.locator("#a1 summary").click()
+    assert page.locator("#why-1 li").first.inner_text().startswith("on ")
+    assert "Static site generators" in page.locator("#why-1").inner_text()
+    assert page.locator("#why-1 .list b").count() >= 1  # the answer among its neighbours
+    assert page.locator("#why-1 .list i").first.inner_text() == "Hugo"
+    assert page.url.endswith("#why-1")
+    page.reload()
+    assert page.locator("#a1 details").get_attribute("open") is not None
+
+
+def test_answers_join_the_question_or_leave_it(opening: Opening) -> None:
+    page = opening(f"/?{ASK}&method=cocitation").page
+    first = titles(page)[0]
+    page.locator("#a1 .add").click()
+    page.wait_for_selector(".chips")
+    assert page.locator(".chips li").all_inner_texts()[1].startswith(first)
+    assert "method=cocitation" in page.url
+    unwanted = titles(page)[0]
+    page.locator("#a1 .not").click()
+    page.wait_for_selector(".chips .not")
+    assert unwanted not in titles(page)
+    page.locator(".chips .not a").click()
+    page.wait_for_function("!document.querySelector('.chips .not')")
+    assert page.locator(".chips li").count() == 2
+    page.locator("#a1 .related").click()
+    page.wait_for_function("!document.querySelector('.chips')")
+
+
+def test_methods_are_switched_and_compared(opening: Opening) -> None:
+    page = opening(VIEWS["related"]).page
+    page.get_by_role("link", name="companion", exact=True).click()
+    page.wait_for_url("**method=companion*")
+    assert page.locator(".pills [aria-current]").inner_text() == "companion"
+    page.get_by_role("link", name="Compare").click()
+    page.wait_for_url("**/compare?*")
+    heads = page.locator(".columns h2 a").all_inner_texts()
+    assert heads[0] == "companion" and len(heads) == 4
+    cell = page.locator(".columns section").first.locator("li").first
+    cell.hover()
+    same = page.locator(".columns .same")
+    assert same.count() >= 1
+    assert len({each.get_attribute("data-page") for each in same.all()}) == 1
+    page.locator(".options summary").click()
+    page.get_by_label("kleinberg").check()
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_url("**method=kleinberg*")
+    assert page.locator(".columns h2").count() == 5
+
+
+def test_the_picture_tells_what_is_linked(opening: Opening) -> None:
+    page = opening(VIEWS["picture"]).page
+    assert page.locator(".narrow").is_hidden()
+    assert page.locator(".broad .related").count() == page.locator(".legend .related li").count() > 5
+    assert page.locator(".broad .citing").count() >= 3
+    page.locator(".broad .citing rect").first.hover()
+    assert page.locator(".broad.lit .lines .on").count() >= 2
+    page.locator(".broad .related circle").first.click()
+    assert page.locator(".chosen .add").is_visible()
+    name = page.locator(".chosen .title").inner_text()
+    page.keyboard.press("Escape")
+    assert page.locator(".chosen").is_hidden()
+    for _ in range(2):  # the first click shows it, the second goes there
+        page.locator(".broad .related circle").first.click()
+    page.wait_for_function("name => document.querySelector('h1').innerText === `Around ${name}`", arg=name)
+
+
+def test_words_lead_to_pages_communities_and_keywords(opening: Opening) -> None:
+    page = opening("/").page
+    page.fill("#url", "static site")
+    page.keyboard.press("Escape")
+    page.locator(".ask > button").click()
+    page.wait_for_selector(".answers")
+    assert page.locator("h1").inner_text() == "Pages about static site"
+    page.get_by_role("link", name="Communities").click()
+    page.wait_for_selector(".drawn")
+    assert page.locator(".hubs li").count() >= 2 and page.locator(".drawn path").count() >= 2
+    page.locator(".hubs li").first.hover()
+    assert page.locator(".drawn.lit .on").count() >= 1
+    page.get_by_role("link", name="Keywords").click()
+    page.wait_for_selector("table.keywords")
+    page.locator("table.keywords a").first.click()
+    page.wait_for_url("**/keywords?q=*")
+    page.locator(".plain a").first.click()
+    page.wait_for_selector(".answers")
+
+
+def test_hubs_and_authorities(opening: Opening) -> None:
+    page = opening(VIEWS["hubs"]).page
+    assert len(titles(page)) >= 1
+    page.get_by_role("link", name="authorities").click()
+    page.wait_for_url("**authorities=true*")
+    assert page.locator("h1").inner_text() == "Authorities around Hugo"
+
+
+def test_pages_are_suggested_while_words_are_typed(opening: Opening) -> None:
+    page = opening("/").page
+    page.locator("#url").press_sequentially("jekyll")
+    page.wait_for_selector("#suggestions li")
+    assert page.get_attribute("#url", "aria-expanded") == "true"
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#suggestions [aria-selected=true]").count() == 1
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".answers")
+    assert page.locator("h1").inner_text() == "Related to Jekyll"
+
+
+def test_the_keyboard(opening: Opening) -> None:
+    page = opening(VIEWS["related"]).page
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    assert page.evaluate("document.activeElement.closest('li').id") == "a1"
+    page.keyboard.press("e")
+    assert page.locator("#a1 details").get_attribute("open") is not None
+    page.keyboard.press("?")
+    assert page.locator("dialog").is_visible()
+    page.keyboard.press("Escape")
+    assert page.locator("dialog").is_hidden()
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "url"
+    page.keyboard.type("x")  # a letter, not a command
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    page.wait_for_selector(".chips")
+    page.keyboard.press("3")
+    page.wait_for_url("**/picture?*")
+
+
+def test_without_scripts(opening: Opening) -> None:
+    page = opening("/", java_script_enabled=False).page
+    assert page.locator("#theme").is_hidden()
+    page.fill("#url", "hugo.example")
+    page.press("#url", "Enter")
+    page.wait_for_selector(".answers")
+    assert "Jekyll" in titles(page)
+    page.locator("#a1 summary").click()
+    assert page.locator("#why-1").is_visible()
+    page.locator("#a1 .add").click()
+    page.wait_for_selector(".chips")
+    page.locator("#a1 .not").click()
+    page.wait_for_selector(".chips .not")
+    for view, mark in (("Compare", ".columns"), ("Picture", ".picture"), ("Hubs", ".answers"), ("Keywords", "h1")):
+        page.get_by_role("link", name=view).click()
+        page.wait_for_selector(mark)
+    page.fill("#url", "static site")
+    page.press("#url", "Enter")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_phone_shows_all_of_it(opening: Opening, view: str) -> None:
+    page = opening(VIEWS[view], viewport=PHONE, has_touch=True, is_mobile=True).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    if view == "picture":
+        assert page.locator(".narrow").is_visible() and page.locator(".broad").is_hidden()
+
+
+def test_light_and_dark(opening: Opening) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = opening("/", color_scheme="light").page.evaluate(ground)
+    page = opening("/", color_scheme="dark").page
+    dark = page.evaluate(ground)
+    assert sum(map(int, re.findall(r"\d+", light))) > 600 > 200 > sum(map(int, re.findall(r"\d+", dark)))
+    page.locator("#theme").click()  # light, whatever the system says
+    assert page.evaluate(ground) == light
+    page.reload()
+    assert page.evaluate(ground) == light
+    assert page.locator("#theme").inner_text() == "Light"
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "says"),
+    [
+        ("/?url=hugo.example.org", 404, "is not in this store"),
+        ("/?url=hugo.example&url=nowhere.example", 404, "Ask without it"),
+        ("/?url=lonely.example", 200, "finds nothing related"),
+        (f"/?{ASK}&method=nonsense", 422, "There is no method"),
+        (f"/?{ASK}&method=companion(parents=-1)", 422, "parents"),
+        (f"/?{ASK}&since=yesterday", 422, "Since is a date"),
+        (f"/?{ASK}&not=hugo.example", 422, "asked about and unwanted"),
+        ("/search?q=zzzzqqqq", 200, "No page has these words"),
+        ("/keywords?q=statix", 404, "Did you mean"),
+        ("/study?rater=../x", 422, "a rater's name"),
+    ],
+)
+def test_what_goes_wrong_is_said_and_leads_on(opening: Opening, target: str, status: int, says: str) -> None:
+    watched = opening("/")
+    assert watched.open(target) == status
+    assert says in watched.page.locator("main").inner_text()
+    assert watched.page.locator("main a, header form, main form").count() >= 1
+
+
+def test_an_unknown_page_is_no_dead_end(opening: Opening) -> None:
+    page = opening(VIEWS["unknown"]).page
+    page.locator("main .plain a").first.click()
+    page.wait_for_selector("h1")
+    assert page.locator("h1").inner_text() == "Related to Hugo"
+
+
+def test_what_strangers_wrote_does_nothing(opening: Opening) -> None:
+    """Dialogs, errors and requests of a title that came to life would fail this test as they do every other."""
+    page = opening(VIEWS["related"]).page
+    shown = page.locator("main").inner_text()
+    assert "<img src=x onerror=alert(1)>" in shown and ARABIC in shown
+    assert not any(c in page.content() for c in "\u202e\x07")
+    assert page.locator("main img, main script").count() == 0
+    for link in page.locator("main a[href^=http]").all():
+        assert set((link.get_attribute("rel") or "").split()) >= {"noopener", "noreferrer", "nofollow"}
+    schemes = page.evaluate("[...new Set([...document.links].map(each => each.protocol))].sort()")
+    assert set(schemes) <= {"http:", "https:"}
+    assert page.evaluate(DIRECTION, ARABIC) == "rtl"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_everybody_can_use_it(opening: Opening, view: str, scheme: str) -> None:
+    """No violation that axe-core knows of, with everything opened that opens."""
+    source = axe()
+    page = opening(VIEWS[view], color_scheme=scheme).page
+    page.evaluate("document.querySelectorAll('details').forEach((each, at) => { each.open = at < 40; })")
+    page.evaluate(source)
+    found = page.evaluate(
+        "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})"
+    )
+    assert [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found["violations"]] == []
+
+
+@pytest.mark.parametrize("view", ["first", "related", "picture", "compare", "communities"])
+def test_a_page_is_light(opening: Opening, view: str) -> None:
+    """All that is loaded, unpacked: less than 100 kB. How soon it is painted is written down, and not judged here."""
+    page = opening(VIEWS[view]).page
+    sizes = page.evaluate("performance.getEntries().filter(e => 'decodedBodySize' in e).map(e => e.decodedBodySize)")
+    assert 10_000 < sum(sizes) < 100_000
+
+
+def test_the_study_is_rated_without_scripts(opening: Opening, base: str) -> None:
+    page = opening("/study", java_script_enabled=False).page
+    page.fill("#rater", "Ben")
+    page.get_by_role("button", name="Begin").click()
+    for _ in range(2):
+        page.wait_for_selector(".rate")
+        for item in page.locator(".rate").all():
+            item.get_by_label("related", exact=True).check()
+        page.get_by_role("button", name="Save").click()
+    page.wait_for_selector(".note")
+    assert "All is rated" in page.locator("main").inner_text()
+    page.goto(f"{base}/study?rater=ben&at=1")
+    assert page.locator("input:checked").count() == page.locator(".rate").count()

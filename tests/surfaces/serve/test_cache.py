@@ -1,0 +1,63 @@
+"""Answers that are kept within so many bytes."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocite.surfaces.serve.cache import OVERHEAD, Cache, Way
+from cocite.surfaces.serve.replies import Reply
+
+
+def reply(size: int) -> Reply:
+    return Reply(200, b"x" * size, etag=b"e")
+
+
+def test_what_was_asked_for_longest_ago_goes_first() -> None:
+    cache = Cache(10 * (1000 + OVERHEAD))
+    for key in range(10):
+        cache.put(key, reply(1000))
+    assert cache.get(0) is not None  # used again, so that 1 is the oldest
+    cache.put(10, reply(1000))
+    assert [cache.get(key) is not None for key in (0, 1, 2, 10)] == [True, False, True, True]
+    assert (len(cache), cache.evictions) == (10, 1)
+
+
+def test_one_answer_does_not_take_it_all() -> None:
+    cache = Cache(8 * 2000)
+    cache.put("small", reply(100))
+    cache.put("large", reply(2001))
+    assert (cache.get("large"), len(cache)) == (None, 1)
+
+
+def test_requests_lead_to_keys_and_are_counted() -> None:
+    cache = Cache(20_000)
+    way = Way("related", "edition", (("a",),))
+    cache.remember(b"/x?y", way)
+    assert cache.way(b"/x?y") == way
+    assert cache.way(b"/x?z") is None
+    assert cache.bytes == 4 + OVERHEAD
+    for n in range(1000):
+        cache.remember(b"/x?%d" % n, way)
+    assert cache.bytes <= 20_000
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["put", "get", "remember", "grow"]), st.integers(0, 20), st.integers(0, 3000)))
+)
+def test_bytes_are_those_of_what_it_holds(steps: list[tuple[str, int, int]]) -> None:
+    cache = Cache(20_000)
+    for what, key, size in steps:
+        if what == "put":
+            cache.put(key, reply(size))
+        elif what == "remember":
+            cache.remember(b"x" * size, Way("related", "e", (key,)))
+        else:
+            found = cache.get(key)
+            if what == "grow" and found is not None and found.packed is None:
+                cache.grown(found.pack())
+        held = sum(len(each.body) + len(each.packed or b"") + OVERHEAD for each in cache._answers.values())
+        assert cache.bytes == held + sum(len(each) + OVERHEAD for each in cache._ways)
+        assert cache.bytes <= 20_000
+    cache.forget()
+    assert (cache.bytes, len(cache)) == (0, 0)

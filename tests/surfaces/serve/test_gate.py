@@ -1,0 +1,119 @@
+"""So much work at once, so much waiting, the rest sent away."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from cocite.surfaces.serve import gate as module
+from cocite.surfaces.serve.gate import Gate
+from cocite.surfaces.serve.replies import Refused
+
+
+async def settled() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+def test_what_work_gives_and_raises() -> None:
+    async def work() -> int:
+        gate = Gate("t", 1, 1)
+        with pytest.raises(ZeroDivisionError):
+            await gate.run(lambda: 1 // 0, 1.0)
+        found = await gate.run(lambda: 7, 1.0)
+        await settled()
+        assert (gate.running, gate.waiting) == (0, 0)
+        gate.close()
+        return found
+
+    assert asyncio.run(work()) == 7
+
+
+def test_in_the_order_of_coming() -> None:
+    async def work() -> list[int]:
+        gate, done = Gate("t", 1, 10), list[int]()
+        await asyncio.gather(*(gate.run(lambda n=n: done.append(n), 5.0) for n in range(6)))  # type: ignore[misc]
+        gate.close()
+        return done
+
+    assert asyncio.run(work()) == list(range(6))
+
+
+def test_a_further_thread_begins_only_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short work is done by one thread; while long work goes on, others begin."""
+    monkeypatch.setattr(module, "A_WHILE", 0.05)
+    go = threading.Event()
+
+    async def work() -> tuple[int, int, int]:
+        gate = Gate("t", 2, 10)
+        tasks = [asyncio.create_task(gate.run(lambda: go.wait(10), 10.0)) for _ in range(3)]
+        await asyncio.sleep(0.01)
+        early = gate.running
+        await asyncio.sleep(0.1)
+        late, waiting = gate.running, gate.waiting
+        go.set()
+        await asyncio.gather(*tasks)
+        await settled()
+        assert (gate.running, gate.waiting) == (0, 0)
+        gate.close()
+        return early, late, waiting
+
+    assert asyncio.run(work()) == (1, 2, 1)
+
+
+def test_who_gives_up_leaves_the_queue() -> None:
+    go = threading.Event()
+
+    async def work() -> None:
+        gate = Gate("t", 1, 2)
+        first = asyncio.create_task(gate.run(lambda: go.wait(10), 10.0))
+        await settled()
+        with pytest.raises(TimeoutError):
+            await gate.run(lambda: None, 0.01)
+        second, third = (asyncio.create_task(gate.run(lambda: None, 10.0)) for _ in range(2))
+        await settled()
+        assert (gate.waiting, gate.full) == (2, True)
+        with pytest.raises(Refused) as refused:
+            await gate.run(lambda: None, 10.0)
+        assert refused.value.retry_after == 1
+        third.cancel()
+        await settled()
+        assert gate.waiting == 1
+        go.set()
+        await asyncio.gather(first, second)
+        await settled()
+        assert (gate.running, gate.waiting) == (0, 0)
+        gate.close()
+        with pytest.raises(Refused):
+            await gate.run(lambda: None, 1.0)
+        assert gate.running == 0
+
+    asyncio.run(work())
+
+
+def test_advice_grows_with_the_queue() -> None:
+    async def work() -> list[int]:
+        gate = Gate("t", 2, 1000)
+        gate.seconds, found = 0.5, []
+        for waiting in (0, 10, 100, 1000):
+            gate._waiting.clear()
+            gate._waiting.extend([asyncio.get_running_loop().create_future() for _ in range(waiting)])
+            found.append(gate.retry_after())
+        gate.close()
+        return found
+
+    assert asyncio.run(work()) == [1, 3, 25, 60]
+
+
+def test_time_is_learnt() -> None:
+    async def work() -> float:
+        gate = Gate("t", 1, 1)
+        for _ in range(3):
+            await gate.run(lambda: time.sleep(0.05), 5.0)
+        gate.close()
+        return gate.seconds
+
+    assert asyncio.run(work()) > 0.006

@@ -1,0 +1,161 @@
+"""A new generation takes the place of the old one: warm, at once, and without dropping a request."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cocite.sources.records import Link, Page
+from cocite.surfaces.serve.holding import Served
+from cocite.surfaces.serve.questions import Made, Plain, Related
+from tests.graph.webs import Records
+from tests.surfaces.serve.conftest import Asking
+
+ROBIN, EAGLE = "https://robin.example/", "https://eagle.example/"
+RELATED = f"/api/related?url={ROBIN}&method=cocitation&k=100"
+
+
+def add_eagle(store: Path) -> None:
+    """A list that has an eagle beside the robin, as `cocite add` adds it."""
+    from cocite.graph.build import BuildOptions
+    from cocite.graph.maintain import add
+    from cocite.sources.records import Report
+    from cocite.words.search import renew_search
+
+    page = Page("https://more.example/", "More", links=[Link(ROBIN, "Robin", 0), Link(EAGLE, "Eagle", 0)])
+    add([Records([page])], store, Report(), BuildOptions(memory=64 << 20, threads=1))  # type: ignore[list-item]
+    renew_search(store, True)
+
+
+def urls(server: Asking) -> list[str]:
+    return [each["url"] for each in server.get(RELATED).json["answers"]]
+
+
+def test_a_new_generation_is_seen_and_put_in_place(own: Path) -> None:
+    server = Asking(own)
+    before = server.get(RELATED)
+    assert EAGLE not in urls(server)
+    add_eagle(own)
+    assert EAGLE not in urls(server)  # nobody has looked yet
+    server.run(server.service.holder.change_over())
+    assert EAGLE in urls(server)
+    after = server.get(RELATED, if_none_match=before.headers["etag"])
+    assert (after.status, after.json["store"]["pages"]) == (200, before.json["store"]["pages"] + 2)
+    assert server.get("/api/search?q=eagle").json["answers"][0]["url"] == EAGLE
+    assert "cocite_switches_total 1" in server.get("/metrics").text
+    assert [line["event"] for line in server.log if line["event"] == "changed over"] == ["changed over"]
+    server.close()
+
+
+def test_the_path_is_watched(own: Path) -> None:
+    server = Asking(own)
+
+    async def watched(look: bool) -> bool:
+        before = server.service.web
+        task = asyncio.create_task(server.service.holder.watch(60.0 if look else 0.02))
+        await asyncio.sleep(0.1)
+        assert server.service.web is before  # nothing has changed
+        await asyncio.to_thread(add_eagle, own)
+        if look:
+            server.service.holder.look()
+        for _ in range(600):
+            await asyncio.sleep(0.02)
+            if server.service.web is not before:
+                break
+        task.cancel()
+        return server.service.web is not before
+
+    assert server.run(watched(look=False))
+    assert server.run(watched(look=True))
+    server.close()
+
+
+def test_who_has_begun_keeps_the_store(own: Path) -> None:
+    """A question that is being worked on while the store changes is answered from the store that it began with."""
+    server, go, begun = Asking(own), threading.Event(), threading.Event()
+
+    def find(web: Served) -> dict[str, Any]:
+        begun.set()
+        assert go.wait(20)
+        return {"pages": web.graph.pages, "title": web.graph.title(web.graph.find("birds.example"))}
+
+    async def across() -> tuple[bytes, int]:
+        task = asyncio.create_task(server.service.answer(Plain("store", ("slow",), find)))
+        await asyncio.to_thread(begun.wait)
+        await asyncio.to_thread(add_eagle, own)  # which removes the files of the old generation
+        await server.service.holder.change_over()
+        go.set()
+        return (await task).body, server.service.web.graph.pages
+
+    body, now = server.run(across())
+    assert body == b'{"pages":13,"title":"All about birds"}'
+    assert now == 15
+    server.close()
+
+
+def test_it_is_warm_before_it_is_in_place(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server, asked = Asking(own), []
+    server.get(RELATED)
+    work = Related.work
+
+    def noted(self: Related, web: Served, load: int) -> Made:
+        asked.append((self.urls, web is server.service.web))
+        return work(self, web, load)
+
+    monkeypatch.setattr(Related, "work", noted)
+    server.run(server.service.holder.change_over())
+    assert asked == [((ROBIN,), False)]  # asked what was asked before, when it was not in place yet
+    server.close()
+
+
+def test_a_damaged_store_leaves_the_old_one_in_place(own: Path) -> None:
+    server = Asking(own)
+    found = urls(server)
+    (own / "CURRENT").write_text("g000007 nonsense\n")
+    server.run(server.service.holder.change_over())
+    server.service.cache.forget()
+    assert urls(server) == found
+    assert server.get("/healthz").status == 200
+    assert [line["level"] for line in server.log if line["event"] == "not changed over"] == ["error"]
+    server.close()
+
+
+def test_what_is_kept_beside_a_store_counts_too(own: Path) -> None:
+    served = Served(own)
+    before = served.edition
+    served.open_parts()
+    assert served.edition != before  # links alone answer otherwise than links and words
+    assert Served(own).edition == before
+    side = next((own / "side").glob("search.json"))
+    side.touch()
+    assert Served(own).stamp != served.stamp
+
+
+def test_a_store_of_links_alone(place: Path) -> None:
+    from tests.graph.webs import make
+
+    make(place / "web.cocite", [Page("https://a.example/", links=[Link(ROBIN), Link(EAGLE)])], anchors=False)
+    server = Asking(place / "web.cocite")
+    assert urls(server) == [EAGLE]
+    assert server.get("/api/search?q=eagle").status == 503
+    assert server.get("/").status == 200
+    server.close()
+
+
+def test_a_large_store_makes_nothing_by_itself(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.graph.webs import make
+
+    monkeypatch.setattr("cocite.surfaces.serve.holding.SMALL", 0)
+    make(place / "web.cocite", [Page("https://a.example/", "A", links=[Link(ROBIN, "Robin")])])
+    server = Asking(place / "web.cocite")
+    missing = {line["part"]: line["why"] for line in server.log if line["event"] == "missing"}
+    assert "search" in missing and "cocite search --make" in missing["search"]
+    assert not (place / "web.cocite" / "side" / "search.json").exists()
+    assert server.get("/api/keywords?q=robin").status == 503
+    assert server.get(f"/api/hubs?url={ROBIN}").status == 503
+    assert server.get(f"/api/hubs?url={ROBIN}&by=in_degree").status == 200
+    server.close()

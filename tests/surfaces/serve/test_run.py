@@ -1,0 +1,162 @@
+"""`cocite serve` as processes: starting, signals, workers, ending."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from cocite.errors import BadParameter
+from cocite.surfaces.cli.serve import origins
+from cocite.surfaces.serve.run import address_of, listen
+from cocite.surfaces.serve.settings import Settings
+from tests.surfaces.conftest import run
+from tests.surfaces.serve.test_holding import EAGLE, add_eagle
+
+ROBIN = "https://robin.example/"
+
+
+class Process:
+    """A server that runs by itself."""
+
+    def __init__(self, store: Path, log: IO[bytes], *options: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.address = f"http://127.0.0.1:{probe.getsockname()[1]}"
+        command = [sys.executable, "-c", "from cocite.surfaces.cli import main; main()", "serve", "-i", str(store)]
+        port = self.address.rpartition(":")[2]
+        self.process = subprocess.Popen([*command, "--port", port, *options], stderr=log, stdout=log)
+
+    def get(self, target: str) -> bytes:
+        """What is at an address."""
+        found: bytes = urllib.request.urlopen(self.address + target, timeout=20).read()
+        return found
+
+    def wait_for(self, what: Any) -> Any:
+        """Until something holds, and what it then is."""
+        for _ in range(600):
+            assert self.process.poll() is None
+            try:
+                if found := what():
+                    return found
+            except OSError:
+                pass
+            time.sleep(0.05)
+        raise AssertionError("it did not come")
+
+
+@contextmanager
+def serving(store: Path, place: Path, *options: str) -> Iterator[tuple[Process, Path]]:
+    """A server from when it answers until it has ended, and its log."""
+    with (place / "log").open("wb") as log:
+        server = Process(store, log, *options)
+        try:
+            server.wait_for(lambda: server.get("/healthz"))
+            yield server, place / "log"
+        finally:
+            if server.process.poll() is None:
+                server.process.kill()
+                server.process.wait()
+
+
+def lines(log: Path) -> list[dict[str, Any]]:
+    """The log, after the line for people."""
+    first, *rest = log.read_text().splitlines()
+    assert first.startswith("serving ") and "http://127.0.0.1:" in first
+    return [json.loads(line) for line in rest]
+
+
+def test_it_serves_changes_over_and_ends(own: Path, place: Path) -> None:
+    """Watching takes a minute here, so it is the signal that makes it look."""
+    with serving(own, place, "--watch", "60") as (server, log):
+        target = f"/api/related?url={ROBIN}&method=cocitation&k=50"
+        assert EAGLE not in server.get(target).decode()
+        add_eagle(own)
+        assert EAGLE not in server.get(target).decode()
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for(lambda: EAGLE in server.get(target).decode())
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(20) == 0
+    events = [line["event"] for line in lines(log)]
+    assert events[0] == "serving" and events[-1] == "stopped"
+    assert "changed over" in events
+    assert events.count("request") >= 4
+
+
+def test_who_is_in_gets_an_answer_when_it_ends(own: Path, place: Path) -> None:
+    with serving(own, place) as (server, _):
+        host, port = server.address.removeprefix("http://").split(":")
+        body = json.dumps({"url": "https://new.example/", "links": [ROBIN]}).encode()
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            head = f"POST /api/related HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+            connection.sendall(head + body[:-5])
+            time.sleep(0.3)  # it has begun to read
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.3)
+            connection.sendall(body[-5:])
+            answer = b""
+            while part := connection.recv(65536):
+                answer += part
+        assert answer.startswith(b"HTTP/1.1 200")
+        assert b'"query":["https://new.example/"]' in answer
+        assert server.process.wait(20) == 0
+
+
+def test_workers_are_minded_and_counted_together(own: Path, place: Path) -> None:
+    with serving(own, place, "--workers", "2") as (server, log):
+
+        def workers() -> list[int]:
+            return [line["pid"] for line in lines(log) if line["event"] == "serving"]
+
+        first = server.wait_for(lambda: workers() if len(workers()) == 2 else [])
+        for n in range(20):
+            server.get(f"/api/related?url={ROBIN}&k={n}")
+        text = server.get("/metrics").decode()
+        assert 'cocite_requests_total{route="related",status="200"} 20\n' in text
+        assert "cocite_workers 2\n" in text
+        subprocess.run(["kill", "-9", str(first[0])], check=True)
+        server.wait_for(lambda: len(workers()) == 3)
+        assert 'route="related",status="200"} 20\n' in server.get("/metrics").decode()  # what it counted is not lost
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(20) == 0
+    assert [line["worker"] for line in lines(log) if line["event"] == "worker died"] in ([1], [2])
+
+
+def test_a_port_that_is_taken(made: Path) -> None:
+    with listen(Settings(made, port=0)) as taken:
+        port = address_of(taken).rpartition(":")[2]
+        ran = run("serve", "-i", made, "--port", port)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        f"cocite: cannot listen at 127.0.0.1 port {port} (address already in use): give another --host or --port\n"
+    )
+
+
+def test_wrong_use(made: Path, place: Path) -> None:
+    for options, told in (
+        (["-i", place / "nothing"], "there is no store at"),
+        (["-i", made, "--cache", "much"], "--cache 'much' is no size"),
+        (["-i", made, "--cors", "example.org"], "--cors 'example.org' is no origin"),
+        (["-i", made, "--host", "no such host"], "cannot listen at no such host"),
+        (["-i", made, "--workers", "0"], "--workers"),
+    ):
+        ran = run("serve", *options)
+        assert ran.code == 2
+        assert told in ran.err and ran.err.count("\n") == 1
+
+
+def test_origins() -> None:
+    assert origins(["https://example.org", "http://localhost:3000", "*"])
+    for wrong in ("https://example.org/", "https://example.org/x", "example.org", "null", ""):
+        with pytest.raises(BadParameter):
+            origins([wrong])

@@ -1,0 +1,276 @@
+"""What stands between a question and its answer: cache, ETags, the same question at once, load, time-outs."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cocite.surfaces.serve.holding import Served
+from cocite.surfaces.serve.questions import BUSY, IDLE, SWAMPED, USUAL, Plain, Related
+from cocite.surfaces.serve.replies import Refused
+from cocite.surfaces.serve.service import Service
+from tests.surfaces.serve.conftest import Asking, Response
+
+ROBIN = "https://robin.example/"
+RELATED = f"/api/related?url={ROBIN}"
+
+
+@pytest.fixture
+def server(made: Path) -> Any:
+    found = Asking(made, timeout=5.0)
+    yield found
+    found.close()
+
+
+def counted(server: Asking, name: str) -> float:
+    """A counter of the server."""
+    text = server.get("/metrics").text
+    return float(next(line.split()[1] for line in text.splitlines() if line.startswith(f"cocite_{name} ")))
+
+
+def at_load(server: Asking, monkeypatch: pytest.MonkeyPatch, load: int) -> None:
+    """Have the server think that it is so loaded."""
+    monkeypatch.setattr(Service, "load", lambda self: load)
+
+
+def test_asked_again_it_is_the_same_answer(server: Asking) -> None:
+    first, again = server.get(RELATED), server.get(RELATED)
+    assert first.body == again.body  # with its milliseconds: nothing was worked out again
+    assert first.headers["etag"] == again.headers["etag"]
+    assert (counted(server, "cache_misses_total"), counted(server, "cache_hits_total")) == (1, 1)
+    other = server.get(f"{RELATED}&k=10")  # spelled otherwise, the same question
+    assert other.body == first.body
+    assert counted(server, "cache_misses_total") == 1
+
+
+def test_an_etag_saves_the_answer(server: Asking) -> None:
+    etag = server.get(RELATED).headers["etag"]
+    for given in (etag, etag.removeprefix("W/"), f'"other", {etag}', "*"):
+        answer = server.get(RELATED, if_none_match=given)
+        assert (answer.status, answer.body, answer.headers["etag"]) == (304, b"", etag)
+        assert "content-length" not in answer.headers
+    assert server.get(RELATED, if_none_match='W/"other"').status == 200
+
+
+def test_an_etag_holds_though_the_answer_is_no_longer_kept(server: Asking) -> None:
+    etag = server.get(RELATED).headers["etag"]
+    server.service.cache.forget()
+    assert server.get(RELATED, if_none_match=etag).status == 304
+    assert counted(server, "cache_misses_total") == 1
+
+
+def test_what_is_not_found_is_kept_too(server: Asking) -> None:
+    for _ in range(2):
+        assert server.get("/api/related?url=nowhere.example").status == 404
+    assert counted(server, "cache_misses_total") == 1
+
+
+def test_what_may_be_there_later_is_not_kept(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(server.service.web._parts, "search")
+    broken = server.get("/api/search?q=birds")
+    assert (broken.status, broken.headers["cache-control"]) == (503, "no-store")
+    assert int(broken.headers["retry-after"]) > 0
+    monkeypatch.undo()
+    assert server.get("/api/search?q=birds").status == 200
+
+
+def test_fewer_parents_when_busy_and_said_so(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ROBIN has 6 parents: 2,000, or 500 when busy, change nothing; of 4 by name, 1 is left when busy."""
+    target = f"{RELATED}&method=companion"
+    monkeypatch.setattr("cocite.surfaces.serve.questions.FACTOR", (2.0, 1.0, 1 / 500, 1 / 1000))
+    at_load(server, monkeypatch, USUAL)
+    usual = server.get(target)
+    assert (usual.json["params"]["parents"], "limits" in usual.json) == (2000, False)
+    server.service.cache.forget()
+    at_load(server, monkeypatch, BUSY)
+    busy = server.get(target)
+    assert busy.json["limits"] == {"load": "busy", "parents": 4}
+    assert busy.json["params"]["parents"] == 4
+    assert busy.headers["etag"] != usual.headers["etag"]
+    at_load(server, monkeypatch, SWAMPED)
+    assert server.get(target).body == busy.body  # a fuller answer that is kept is better than a new, poorer one
+    server.service.cache.forget()
+    swamped = server.get(target)
+    assert swamped.json["limits"] == {"load": "swamped", "parents": 2, "reasons": False}
+    assert [each["reasons"] for each in swamped.json["answers"]] == [[]] * len(swamped.json["answers"])
+    at_load(server, monkeypatch, BUSY)
+    assert server.get(target).json["limits"]["load"] == "busy"  # never the poorer one
+    at_load(server, monkeypatch, IDLE)
+    idle = server.get(target)
+    assert "limits" not in idle.json  # there are not so many parents that more could be taken
+    assert untimed(idle) == untimed(usual)
+    at_load(server, monkeypatch, SWAMPED)
+    assert server.get(target).body == idle.body
+    assert server.get(target, if_none_match=swamped.headers["etag"]).status == 200
+
+
+def untimed(answer: Response) -> Any:
+    return {name: value for name, value in answer.json.items() if name != "milliseconds"}
+
+
+def test_more_parents_when_idle(made: Path) -> None:
+    asked, web = Related((ROBIN,), call="companion"), Served(made)
+    few = Related((ROBIN,), call="companion(parents=3)")
+    assert [asked.at(web.graph, load).params.parents for load in (IDLE, USUAL)] == [2000, 2000]
+    object.__setattr__(asked, "needed", lambda graph: 10**6)
+    parents = [asked.at(web.graph, load).params.parents for load in (IDLE, USUAL, BUSY, SWAMPED)]
+    assert parents == [4000, 2000, 500, 100]
+    assert {few.at(web.graph, load).params.parents for load in range(4)} == {3}  # asked for by name
+    assert len(set(asked.keys(web))) == 4
+
+
+def test_without_adapting(made: Path) -> None:
+    server = Asking(made, adapt=False)
+    assert server.service.load() == USUAL
+    server.close()
+
+
+def test_load_follows_the_queue(server: Asking) -> None:
+    gate = server.service.quick
+    loads = []
+    for running, waiting in ((0, 0), (gate.threads, 0), (gate.threads, 8 * gate.threads), (2, gate.queue // 2)):
+        gate.running = running
+        gate._waiting.extend([None] * (waiting - len(gate._waiting)))  # type: ignore[list-item]
+        loads.append(server.service.load())
+    gate.running = 0
+    gate._waiting.clear()
+    assert loads == [IDLE, USUAL, BUSY, SWAMPED]
+
+
+class Slow:
+    """Questions that take until they are let go."""
+
+    def __init__(self) -> None:
+        self.go, self.begun = threading.Event(), threading.Semaphore(0)
+        self.times = 0
+
+    def question(self, number: int, heavy: bool = False) -> Plain:
+        def find(_: Served) -> dict[str, int]:
+            self.times += 1
+            self.begun.release()
+            assert self.go.wait(20)
+            return {"number": number}
+
+        return Plain("store", (number,), find, heavy)
+
+
+def test_the_same_question_at_once_is_worked_on_once(server: Asking) -> None:
+    slow = Slow()
+
+    async def both() -> list[bytes]:
+        tasks = [asyncio.create_task(server.service.answer(slow.question(1))) for _ in range(5)]
+        await asyncio.to_thread(slow.begun.acquire)
+        slow.go.set()
+        return [(await task).body for task in tasks]
+
+    assert server.run(both()) == [b'{"number":1}'] * 5
+    assert slow.times == 1
+    assert counted(server, "shared_total") == 4
+
+
+def test_too_late_is_said_and_the_answer_kept(made: Path) -> None:
+    server, slow = Asking(made, timeout=0.05), Slow()
+    with pytest.raises(Refused) as caught:
+        server.run(server.service.answer(slow.question(1)))
+    reply = caught.value.reply()
+    assert (reply.status, caught.value.kind) == (503, "Timeout")
+    assert dict(reply.extra)[b"retry-after"] == b"2"
+    slow.go.set()
+
+    async def later() -> bytes:
+        for _ in range(200):
+            await asyncio.sleep(0.01)
+            if not server.service._pending:
+                break
+        return (await server.service.answer(slow.question(1))).body
+
+    assert server.run(later()) == b'{"number":1}'
+    assert slow.times == 1  # what came too late was kept
+    server.close()
+
+
+def test_too_many_are_sent_away_and_it_recovers(made: Path) -> None:
+    server, slow = Asking(made, threads=1, queue=3, timeout=20.0), Slow()
+    kept = server.get(RELATED)
+
+    async def crowd() -> tuple[list[int], Response, Response, list[int]]:
+        tasks = [asyncio.create_task(server.service.answer(slow.question(n))) for n in range(8)]
+        await asyncio.sleep(0.1)
+        refused = [task.exception().status for task in tasks if task.done()]  # type: ignore[union-attr]
+        at_once = await server.ask("GET", f"{RELATED}&k=7"), await server.ask("GET", RELATED)
+        slow.go.set()
+        done = [(await task).status for task in tasks if not isinstance(task.done() and task.exception(), Refused)]
+        return refused, *at_once, done
+
+    refused, new, same, done = server.run(crowd())
+    assert (refused, done) == ([503] * 4, [200] * 4)  # one at work, three waiting
+    assert (new.status, new.json["error"]["kind"]) == (503, "Busy")
+    assert int(new.headers["retry-after"]) >= 1
+    assert same.body == kept.body  # what is kept is given whatever the load
+    assert server.get(f"{RELATED}&k=7").status == 200
+    assert counted(server, "shed_total") == 5
+    server.close()
+
+
+def test_long_questions_do_not_hold_up_quick_ones(made: Path) -> None:
+    server, slow = Asking(made, threads=2, timeout=20.0), Slow()
+
+    async def both() -> int:
+        tasks = [asyncio.create_task(server.service.answer(slow.question(n, heavy=True))) for n in range(4)]
+        await asyncio.to_thread(slow.begun.acquire)
+        answer = await server.ask("GET", RELATED)
+        slow.go.set()
+        await asyncio.gather(*tasks)
+        return answer.status
+
+    assert server.run(both()) == 200
+    server.close()
+
+
+def test_a_fault_is_told_to_the_log_alone(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret of the server")
+
+    monkeypatch.setattr("cocite.surfaces.serve.asked.search_for", broken)
+    answer = server.get("/api/search?q=birds")
+    assert (answer.status, answer.json["error"]["kind"]) == (500, "Fault")
+    assert "secret" not in answer.text
+    assert "content-security-policy" in answer.headers
+    fault = next(line for line in server.log if line["event"] == "fault")
+    assert "secret of the server" in fault["trace"]
+    assert counted(server, "failures_total") == 1
+    monkeypatch.undo()
+    assert server.get("/api/search?q=birds").status == 200
+
+
+def test_every_request_is_a_line_of_json(server: Asking) -> None:
+    server.get(f"{RELATED}&x=%0A%22")
+    server.get(RELATED)
+    server.get(RELATED)
+    lines = [line for line in server.log if line["event"] == "request"]
+    assert [(line["status"], line["cached"]) for line in lines] == [(422, False), (200, False), (200, True)]
+    assert lines[0]["path"] == "/api/related"
+    assert lines[0]["client"] == "192.0.2.1"
+    assert all(line["time"].endswith("Z") and line["ms"] >= 0 for line in lines)
+
+
+def test_quiet_logs_what_fails(made: Path) -> None:
+    server = Asking(made, quiet=True)
+    server.get(RELATED)
+    server.get("/nowhere")
+    assert [line["status"] for line in server.log if line["event"] == "request"] == [404]
+    server.close()
+
+
+def test_a_small_cache_stays_small(made: Path) -> None:
+    server = Asking(made, cache=100_000)
+    for k in range(200):
+        server.get(f"{RELATED}&k={k}")
+    assert server.service.cache.bytes <= 100_000
+    assert len(server.service.cache) < 200
+    assert counted(server, "cache_evictions_total") > 0
+    server.close()
