@@ -25,7 +25,7 @@ tests: $(VENV)/.installed-dev     ## pytest
 	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
 bench: $(VENV)/.installed-dev     ## the benchmarks of the store and of questions: an hour, and 15 GB under bench/data
-	$(BIN)/python -m pip install -q --disable-pip-version-check marisa-trie networkit scikit-network
+	$(BIN)/python -m pip install -q --disable-pip-version-check granian marisa-trie networkit scikit-network
 	test -d bench/data/medium || $(BIN)/python bench/generate.py --pages 500000 -o bench/data/medium
 	test -d bench/data/standard || $(BIN)/python bench/generate.py -o bench/data/standard
 	$(BIN)/python bench/build.py bench/data/medium --keep bench/data/medium.cocite
@@ -37,6 +37,8 @@ bench: $(VENV)/.installed-dev     ## the benchmarks of the store and of question
 	$(BIN)/python bench/relevance.py
 	$(BIN)/python bench/integrated.py
 	$(BIN)/python bench/simrank.py
+	test ! -e ../shared/data/awesome || test -d bench/data/awesome.cocite || $(BIN)/cocite build -q ../shared/data/awesome/pages.jsonl.gz -o bench/data/awesome.cocite
+	test ! -d bench/data/awesome.cocite || $(BIN)/python bench/serve.py bench/data/awesome.cocite
 
 reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour
 	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/reproductions.md

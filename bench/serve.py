@@ -137,11 +137,11 @@ def running(command: list[str], port: int, path: str, folder: Path | None = None
 
 
 @contextmanager
-def cocite(store: Path, workers: int) -> Iterator[tuple[int, int]]:
+def cocite(store: Path, workers: int, *more: str) -> Iterator[tuple[int, int]]:
     """`cocite serve`; gives its port and its process."""
     port = free_port()
     command = [str(BIN / "cocite"), "serve", "-i", str(store), "--port", str(port), "--workers", str(workers)]
-    with running([*command, "--timeout", str(TIMEOUT)], port, "/healthz") as process:
+    with running([*command, "--timeout", str(TIMEOUT), *more], port, "/healthz") as process:
         time.sleep(2.0)  # in which it opens search index and keywords
         yield port, process
 
@@ -205,14 +205,18 @@ def worked_out(store: Path, mix: Mix, seconds: float, workers: int) -> None:
     with cocite(store, workers) as (port, process):
         targets = mix.targets()
         asyncio.run(flat_out(HOST, port, targets, 8, 3.0, TIMEOUT))  # whatever is slow the first time
+        used = processor(process)
         full = asyncio.run(flat_out(HOST, port, targets, 8 * workers, seconds, TIMEOUT))
+        used = processor(process) - used
         rows.append(["flat out, 8 connections a worker", *row(full)])
         for name, factor in (("half of that", 0.5), ("three times that", 3.0), ("half again, at once", 0.5)):
             done = asyncio.run(at_rate(HOST, port, targets, full.rate * factor, seconds, 2 * TIMEOUT))
             rows.append([f"{name}: {full.rate * factor:,.0f}/s", *row(done)])
         memory = sum(each.memory_info().rss for each in family(process))
+    each, cores = 1e3 * used / max(1, full.statuses.total()), used / full.seconds
+    about = f"flat out {each:.1f} ms of processor each, {cores:.2f} cores; memory at the end {memory / 1e6:,.0f} MB"
     show(
-        f"answers worked out, {workers} worker{'s' * (workers > 1)} (memory at the end {memory / 1e6:,.0f} MB)",
+        f"answers worked out, {workers} worker{'s' * (workers > 1)}: {about}",
         ["asked", "answered/s", "p50, ms", "p99, ms", "longest, ms", "503", "503 p99, ms", "other"],
         rows,
     )
@@ -228,6 +232,11 @@ def row(done: Outcome) -> list[str]:
     return [f"{done.rate:,.0f}", *times, shed, late, str(other)]
 
 
+def processor(process: int) -> float:
+    """Seconds of processor that a server has used."""
+    return float(sum(sum(each.cpu_times()[:2]) for each in family(process)))
+
+
 def family(process: int) -> list[psutil.Process]:
     """A process and those that it started."""
     parent = psutil.Process(process)
@@ -235,9 +244,9 @@ def family(process: int) -> list[psutil.Process]:
 
 
 def soak(store: Path, mix: Mix, minutes: float) -> None:
-    """Memory while it is asked for long, half from the cache."""
+    """Memory while it is asked for long, half from a cache that is soon full."""
     rows = []
-    with cocite(store, 1) as (port, process):
+    with cocite(store, 1, "--cache", "64M") as (port, process):
         few, fresh = mix.few(), mix.targets()
 
         def both() -> Iterator[str]:

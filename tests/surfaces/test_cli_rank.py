@@ -79,11 +79,12 @@ def test_interrupted(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
+    before = {file: file.read_bytes() for file in own.rglob("*") if file.is_file()}
     monkeypatch.setattr(pagerank, "compute", interrupt)
     ran = run("rank", "-i", own, "--by", "pagerank")
     assert ran.code == 130
     assert ran.err.endswith("cocite: interrupted; nothing was changed\n")
-    assert not (own / "side").exists()
+    assert {file: file.read_bytes() for file in own.rglob("*") if file.is_file()} == before
 
 
 def test_info_names_what_is_kept(own: Path) -> None:

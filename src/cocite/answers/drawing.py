@@ -134,7 +134,7 @@ def _lines(each: Shown, rows: int) -> Iterator[str]:
     """Links as curves, then marks over them; heights are parts of a hundred, so that all of it stretches."""
     sides = each.hubs, each.authorities
     places = [[100 * ((rows - len(side)) / 2 + at + 0.5) / rows for at in range(len(side))] for side in sides]
-    shares = [[_share(member, side) for member in side] for side in sides]
+    shares = [_shares(side) for side in sides]
     yield '<svg viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%">'
     for hub, authority in sorted(each.links, key=lambda pair: shares[0][pair[0]] * shares[1][pair[1]]):
         start, end = places[0][hub], places[1][authority]
@@ -150,10 +150,10 @@ def _lines(each: Shown, rows: int) -> Iterator[str]:
             yield f'<circle class="{kind}" cx="{across}" cy="{height:.2f}%" r="{2.5 + 4.5 * sqrt(share):.1f}"/>'
 
 
-def _share(member: Member, side: Sequence[Member]) -> float:
-    """A weight as a part of the greatest."""
-    most = max(each.score for each in side)
-    return member.score / most if most > 0 else 0.0
+def _shares(side: Sequence[Member]) -> list[float]:
+    """Weights as parts of the greatest."""
+    most = max((each.score for each in side), default=0.0)
+    return [each.score / most if most > 0 else 0.0 for each in side]
 
 
 def _row(member: Member, place: str, left_out: frozenset[int]) -> str:
@@ -167,14 +167,18 @@ def _row(member: Member, place: str, left_out: frozenset[int]) -> str:
 def _named(each: Member | Eliminated) -> str:
     title = one_line(each.title) or one_line(each.url)
     told = escape(f"{title}: {one_line(each.url)}", quote=True)
-    return linked(each.url, f'<bdi class="title" title="{told}">{escape(title)}</bdi>')
+    return linked(one_line(each.url), f'<bdi class="title" title="{told}">{escape(title)}</bdi>')
 
 
 def _where(url: str) -> str:
     """The host of an address, as it is read; nothing for a name that is no address."""
     if not url.lower().startswith(("http://", "https://")):
         return ""
-    return escape(one_line(urlsplit(url).netloc.removeprefix("www.")))
+    try:
+        host = urlsplit(url).netloc
+    except ValueError:  # a name of a stranger's that only begins like an address
+        return ""
+    return escape(one_line(host.removeprefix("www.")))
 
 
 def _noise(each: Shown) -> str:

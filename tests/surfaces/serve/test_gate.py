@@ -9,7 +9,7 @@ import time
 import pytest
 
 from cocite.surfaces.serve import gate as module
-from cocite.surfaces.serve.gate import Gate
+from cocite.surfaces.serve.gate import Gate, aside
 from cocite.surfaces.serve.replies import Refused
 
 
@@ -117,3 +117,43 @@ def test_time_is_learnt() -> None:
         return gate.seconds
 
     assert asyncio.run(work()) > 0.006
+
+
+def test_long_work_aside() -> None:
+    """It does not wait for the gate, and no program waits for it to end."""
+
+    async def work() -> tuple[str, bool]:
+        name, daemon = await aside(lambda: (threading.current_thread().name, threading.current_thread().daemon))
+        with pytest.raises(KeyError):
+            await aside(lambda: {}["x"])
+        return name, daemon
+
+    assert asyncio.run(work()) == ("cocite-aside", True)
+    gate = Gate("end", 2, 1)
+    own = [each for each in threading.enumerate() if each.name.startswith("cocite-end")]
+    assert [each.daemon for each in own] == [True, True]
+    gate.close()
+    for each in own:
+        each.join(5)
+        assert not each.is_alive()
+
+
+def test_the_thread_goes_on_when_nobody_waits_any_more() -> None:
+    go, done = threading.Event(), threading.Event()
+
+    async def work() -> None:
+        gate = Gate("t", 1, 1)
+        task = asyncio.create_task(gate.run(lambda: (go.wait(10), done.set()), 10.0))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await settled()
+        assert gate.running == 1  # its thread is busy all the same
+        go.set()
+        for _ in range(500):
+            await asyncio.sleep(0.01)
+            if not gate.running:
+                break
+        assert (gate.running, done.is_set()) == (0, True)
+        gate.close()
+
+    asyncio.run(work())

@@ -132,13 +132,13 @@ def test_without_adapting(made: Path) -> None:
 def test_load_follows_the_queue(server: Asking) -> None:
     gate = server.service.quick
     loads = []
-    for running, waiting in ((0, 0), (gate.threads, 0), (gate.threads, 8 * gate.threads), (2, gate.queue // 2)):
+    for running, waiting in ((0, 0), (1, 0), (1, 1), (2, 8 * gate.threads), (2, gate.queue // 2)):
         gate.running = running
         gate._waiting.extend([None] * (waiting - len(gate._waiting)))  # type: ignore[list-item]
         loads.append(server.service.load())
     gate.running = 0
     gate._waiting.clear()
-    assert loads == [IDLE, USUAL, BUSY, SWAMPED]
+    assert loads == [IDLE, IDLE, USUAL, BUSY, SWAMPED]
 
 
 class Slow:
@@ -264,6 +264,27 @@ def test_quiet_logs_what_fails(made: Path) -> None:
     server.get("/nowhere")
     assert [line["status"] for line in server.log if line["event"] == "request"] == [404]
     server.close()
+
+
+def test_what_is_done_after_a_change_is_not_kept(server: Asking) -> None:
+    slow = Slow()
+
+    async def across() -> int:
+        task = asyncio.create_task(server.service.answer(slow.question(1)))
+        await asyncio.to_thread(slow.begun.acquire)
+        server.service.web.edition = "another"
+        slow.go.set()
+        await task
+        return len(server.service.cache)
+
+    assert server.run(across()) == 0
+
+
+def test_large_answers_are_packed_by_the_thread(server: Asking) -> None:
+    large = Plain("store", ("large",), lambda _: {"text": "x" * 100_000})
+    reply = server.run(server.service.answer(large))
+    assert reply.packed is not None and len(reply.packed) < 1000
+    assert server.service.cache.bytes > 100_000
 
 
 def test_a_small_cache_stays_small(made: Path) -> None:

@@ -82,7 +82,7 @@ def hubrank(data: Data) -> Figures:
         "strong_stay": float((by_hub[strong] < 0.1).mean()),
         "authorities_fall": float((risen[strong & none] < 0).mean()) if (strong & none).any() else 0.0,
         "authorities": float(np.count_nonzero(strong & none)),
-        "average_by_hub": correlation(degree[middle].tolist(), risen[middle].tolist()),
+        "average_by_hub": correlation(degree[middle], risen[middle]),
         "new_hubs_rise": float(np.median(risen[poor & hubs])),
         "poor_low": float(np.median(by_hub[poor & (degree <= np.median(degree))])),
     }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.errors import BadSource, BadStore
 from cocite.evaluate import datasets, measures
@@ -141,12 +142,15 @@ CHANGED: Mapping[str, Callable[[list[Page]], list[Page]]] = {"shuffled": shuffle
 """Stores of the awesome lists, changed to see what of them it is that counts."""
 
 
-def straight(x: Sequence[float], y: Sequence[float]) -> float:
+Numbers = Sequence[float] | NDArray[np.float64]
+
+
+def straight(x: Numbers, y: Numbers) -> float:
     """How much of y a straight line in x tells: the square of Pearson's correlation."""
     return float(np.corrcoef(x, y)[0, 1] ** 2)
 
 
-def correlation(x: Sequence[float], y: Sequence[float]) -> float:
+def correlation(x: Numbers, y: Numbers) -> float:
     """Spearman's: 1 if the greater x always has the greater y; 0 if all are the same."""
     from scipy.stats import spearmanr
 

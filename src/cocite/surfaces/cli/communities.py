@@ -67,10 +67,8 @@ def communities(
 
     \b
     Examples:
-      cocite communities password manager
       cocite communities typography -m 'community(vectors=5)' --no-npea
-      cocite communities typography --html typography.html --gexf typography.gexf
-      cocite communities python -m 'community(window=0)' --sweep
+      cocite communities password manager --html page.html --gexf page.gexf
       cocite communities --page example.org --page example.com --json
     """
     from dataclasses import replace

@@ -14,12 +14,13 @@ import typer
 
 from cocite import __version__
 from cocite.surfaces.cli import options as given
-from cocite.surfaces.cli.terminal import Screen, count
+from cocite.surfaces.cli.terminal import Cell, Screen, count
 from cocite.surfaces.cli.writing import check_place, write_whole
 
 if TYPE_CHECKING:
     from cocite.evaluate.reproduce.claims import Claims, Outcome
 
+MEASURES = {"precision": "precision", "recall": "recall", "F": "f", "usual recall": "usual_recall"}
 STYLES = {"held": "green", "did not hold": "red"}
 
 
@@ -32,6 +33,9 @@ def reproduce(
         Path | None, typer.Option(metavar="FOLDER", help="Keep the stores that are made here, and use those that are.")
     ] = None,
     write: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the outcome, as Markdown.")] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Draw the figure of zhao, precision, recall and F, here.")
+    ] = None,
     json: given.Json = False,
 ) -> None:
     """Run what the papers claim again, and say what holds.
@@ -42,7 +46,7 @@ def reproduce(
     Examples:
       cocite reproduce
       cocite reproduce --data ../shared/data --write reproductions.md
-      cocite reproduce zhao --data ../shared/data
+      cocite reproduce zhao --data ../shared/data --figures figures
       cocite reproduce dean-order --data ../shared/data
     """
     from cocite.evaluate.reproduce.claims import Claims, Outcome, read_claims
@@ -63,6 +67,8 @@ def reproduce(
     finally:
         if outcomes:
             tell(claims, outcomes, write, json, time.monotonic() - began, finished)
+    if what == "zhao":
+        show_measures(data, figures, json)
 
 
 def run_claims(claims: Claims, data: Path, stores: Path, outcomes: list[Outcome], quiet: bool) -> None:
@@ -111,6 +117,24 @@ def tell(
         screen.line(f"the paper: {each.claim.theirs}", indent=2)
         screen.line(f"here: {' '.join(text for text in (each.told, each.claim.cannot) if text)}", indent=2)
     screen.line(f"{count(len(outcomes), 'claim')}: {counts(outcomes)}")
+
+
+def show_measures(data: Path, figures: Path | None, json: bool) -> None:
+    """The table and the figure of Zhao et al.: every measure at every N."""
+    from cocite.evaluate import citations
+    from cocite.evaluate.reproduce.zhao import citeseer
+
+    found, screen = citeseer(data), Screen()
+    if not json:
+        wide = max(len(row.measure) for row in found.rows)
+        screen.row(Cell("", wide), *(Cell(name, 12, "bold", True) for name in ("N", *MEASURES)))
+        for row in found.rows:
+            values = (Cell(f"{getattr(row, name):.4f}", 12, right=True) for name in MEASURES.values())
+            screen.row(Cell(row.measure, wide), Cell(str(row.first), 12, right=True), *values)
+    if figures is not None:
+        figures.mkdir(parents=True, exist_ok=True)
+        for name, picture in citations.figures(found):
+            write_whole(figures / f"citeseer-{name}.svg", picture)
 
 
 def show_claims(screen: Screen, claims: Claims) -> None:

@@ -22,7 +22,7 @@ def description(schema: dict[str, Any]) -> bytes:
         *(route(*each) for each in routes),
         errors(schema),
     )
-    top, foot = tag("header", brand(), tag("p", "HTTP interface")), tag("footer", f"cocite {info['version']}")
+    top, foot = tag("header", brand(), tag("h1", "HTTP interface")), tag("footer", f"cocite {info['version']}")
     return whole("cocite – HTTP interface", top, main, foot)
 
 

@@ -15,10 +15,11 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from math import ceil
-from typing import TypeVar
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple, TypeVar
 
 from cocite.surfaces.serve.replies import Refused
 
@@ -41,7 +42,10 @@ class Gate:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._latest = 0.0  # when a thread last began
         self._timer: asyncio.TimerHandle | None = None
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"cocite-{name}")
+        self._closed = False
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        for number in range(threads):
+            Thread(target=_do, args=(self._jobs,), name=f"cocite-{name}-{number}", daemon=True).start()
 
     @property
     def waiting(self) -> int:
@@ -65,13 +69,12 @@ class Gate:
     async def run(self, work: Callable[[], T], patience: float) -> T:
         """Have work done by a thread. Raises Refused if too many wait, TimeoutError if its turn does not come."""
         await self._turn(patience)
-        try:
-            future = asyncio.get_running_loop().run_in_executor(self._pool, _timed, work)
-        except RuntimeError as error:  # the pool is closed
+        if self._closed:
             self._next()
-            raise Refused(503, "Stopping", "this server is shutting down", "try again in a moment", 1) from error
-        future.add_done_callback(lambda _: self._next())
-        result, took = await future
+            raise Refused(503, "Stopping", "this server is shutting down", "try again in a moment", 1)
+        future: asyncio.Future[tuple[T, float]] = asyncio.get_running_loop().create_future()
+        self._jobs.put(Job(work, future, self._next))
+        result, took = await asyncio.shield(future)  # whoever gives up, the thread does not
         self.seconds += LEARNING * (took - self.seconds)
         return result
 
@@ -129,10 +132,51 @@ class Gate:
 
     def close(self) -> None:
         """Begin nothing any more."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._closed = True
+        for _ in range(self.threads):
+            self._jobs.put(None)
 
 
-def _timed(work: Callable[[], T]) -> tuple[T, float]:
-    began = time.monotonic()
-    result = work()
-    return result, time.monotonic() - began
+class Job(NamedTuple):
+    """Work for a thread, who waits for it, and what is to happen in the event loop when it is done."""
+
+    work: Callable[[], Any]
+    future: asyncio.Future[Any]
+    done: Callable[[], None]
+
+
+def _do(jobs: SimpleQueue[Job | None]) -> None:
+    """What a thread does until there is nothing more to do.
+
+    It is a daemon: a program that is to end does not wait for a loop that has minutes to go.
+    """
+    while (job := jobs.get()) is not None:
+        began = time.monotonic()
+        try:
+            outcome: Any = (job.work(), time.monotonic() - began)
+            error = None
+        except BaseException as raised:
+            outcome, error = None, raised
+        with suppress(RuntimeError):  # the event loop is closed: nobody waits any more
+            job.future.get_loop().call_soon_threadsafe(_told, job, outcome, error)
+        del job, outcome, error  # or an old store is held until the next question
+
+
+def _told(job: Job, outcome: Any, error: BaseException | None) -> None:
+    job.done()
+    if job.future.done():
+        return
+    if error is None:
+        job.future.set_result(outcome)
+    else:
+        job.future.set_exception(error)
+
+
+async def aside(work: Callable[[], T]) -> T:
+    """Have long work done by a thread of its own, for which the end of the program does not wait."""
+    jobs: SimpleQueue[Job | None] = SimpleQueue()
+    future: asyncio.Future[tuple[T, float]] = asyncio.get_running_loop().create_future()
+    jobs.put(Job(work, future, lambda: None))
+    jobs.put(None)
+    Thread(target=_do, args=(jobs,), name="cocite-aside", daemon=True).start()
+    return (await future)[0]

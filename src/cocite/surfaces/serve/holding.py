@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadStore, CociteError
 from cocite.graph.side import FOLDER
+from cocite.surfaces.serve.gate import aside
 from cocite.web import Web
 
 if TYPE_CHECKING:
@@ -88,8 +89,8 @@ class Served(Web):
                 self._missing[name] = str(error)
                 log.say("missing", "warning", part=name, why=str(error))
             else:
+                self._settle()  # at once: with it, answers differ
                 log.say("made", part=name, seconds=round(time.monotonic() - began, 3))
-        self._settle()
 
     def _wanted(self) -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
         """What methods may need beside links: how to open it, and how to have it made."""
@@ -168,7 +169,7 @@ class Holder:
 
     async def prepare(self) -> None:
         """Make what the first store lacks, while it is being served already."""
-        await asyncio.to_thread(self.current.make_parts, self._log)
+        await aside(partial(self.current.make_parts, self._log))
 
     def look(self) -> None:
         """Look at the store now, not only when it is time."""
@@ -183,7 +184,7 @@ class Holder:
                     await self._look.wait()
             at_once = self._look.is_set()
             self._look.clear()
-            stamp = await asyncio.to_thread(stamp_of, self.path, pointer_of(self.path))
+            stamp = await aside(lambda: stamp_of(self.path, pointer_of(self.path)))
             if stamp == self.current.stamp:
                 seen = ""
             elif stamp == seen or at_once:  # twice the same: whatever writes there has come to rest
@@ -196,7 +197,7 @@ class Holder:
         """Open the store anew, warm it, and put it in place; what goes wrong leaves the old one there."""
         began = time.monotonic()
         try:
-            fresh = await asyncio.to_thread(self._open, self._warming())
+            fresh = await aside(partial(self._open, self._warming()))
         except (CociteError, OSError) as error:
             self._log.say("not changed over", "error", why=str(error))
             return

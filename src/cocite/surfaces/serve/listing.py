@@ -47,18 +47,15 @@ def keeper(state: State) -> Markup:
 
 def actions(state: State, url: str, title: str) -> Markup:
     """What to do with an answer."""
-    name = name_of(url, title)
-    buttons = [
-        tag("a", "Related to this", href=state.but(urls=(url,), unwanted=(), words="", view=here(state)).address(),
-            class_="related", aria_label=f"Related to {name}", rel="nofollow")
-    ]  # fmt: skip
+    name = tag(
+        "span", f" {name_of(url, title)}", class_="unseen"
+    )  # one of many such buttons, for whoever hears it alone
+    on = state.but(urls=(url,), unwanted=(), words="", view=here(state)).address()
+    buttons = [tag("a", "Related to this", name, href=on, class_="related", rel="nofollow")]
     if state.urls:
-        add, drop = f"Add {name} to the question", f"Not like {name}"
-        buttons += [tag("button", "Add", form="state", name="url", value=url, class_="add", title=add, aria_label=add)]
-        if state.view in ("related", "picture"):
-            buttons += [
-                tag("button", "Not like this", form="state", name="not", value=url, class_="not", aria_label=drop)
-            ]
+        buttons.append(tag("button", "Add", name, form="state", name="url", value=url, class_="add"))
+    if state.urls and state.view in ("related", "picture"):
+        buttons.append(tag("button", "Not like this", name, form="state", name="not", value=url, class_="not"))
     return tag("div", *buttons, class_="actions")
 
 

@@ -32,19 +32,19 @@ def verbatim(value: str) -> Markup:
     return Markup(escape(value))
 
 
-def tag(name: str, /, *inside: str | Iterable[str], **attributes: object) -> Markup:
+def tag(kind: str, /, *inside: str | Iterable[str], **attributes: object) -> Markup:
     """An element; what is inside is escaped unless it is markup. `class_` is class; None leaves an attribute out."""
     given = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{_attribute(value)}"')
         for key, value in attributes.items()
         if value is not None and value is not False
     )
-    return Markup(f"<{name}{given}>{joined(*inside)}</{name}>")
+    return Markup(f"<{kind}{given}>{joined(*inside)}</{kind}>")
 
 
-def void(name: str, /, **attributes: object) -> Markup:
+def void(kind: str, /, **attributes: object) -> Markup:
     """An element that holds nothing."""
-    return Markup(tag(name, **attributes).removesuffix(f"</{name}>"))
+    return Markup(tag(kind, **attributes).removesuffix(f"</{kind}>"))
 
 
 def joined(*parts: str | Iterable[str]) -> Markup:

@@ -19,6 +19,7 @@ from cocite.errors import BadAddress, CociteError, UnknownPage
 from cocite.surfaces.serve.assets import assets
 from cocite.surfaces.serve.frame import Content, document, trouble
 from cocite.surfaces.serve.holding import Served
+from cocite.surfaces.serve.markup import joined, tag
 from cocite.surfaces.serve.questions import Made, Related
 from cocite.surfaces.serve.replies import CSV, HTML, STATUS
 from cocite.surfaces.serve.state import State, like_words
@@ -124,5 +125,5 @@ def wrong(state: State, error: CociteError) -> Made:
 
 def failed(state: State, status: int, message: str) -> Made:
     """A page that says what did not work."""
-    body = trouble(f"{message[:1].upper()}{message[1:]}")
+    body = joined(tag("h1", "Not answered"), trouble(message))
     return Made(document(replace(state, form=""), Content("Not answered", body)), HTML, status)

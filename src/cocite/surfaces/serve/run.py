@@ -19,6 +19,7 @@ import uvicorn
 from cocite.errors import BadParameter
 from cocite.surfaces.serve.app import make_app
 from cocite.surfaces.serve.front import Front
+from cocite.surfaces.serve.gate import aside
 from cocite.surfaces.serve.log import Log
 from cocite.surfaces.serve.metrics import Metrics, Shared
 from cocite.surfaces.serve.protocol import Limited
@@ -98,7 +99,7 @@ class Server(uvicorn.Server):
     async def _lifespan(self, _: object) -> AsyncIterator[None]:
         service = self.service
         assert service is not None
-        await asyncio.to_thread(service.warm_up)
+        await aside(service.warm_up)
         with suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, service.holder.look)
         graph, began = service.web.graph, time.monotonic()

@@ -28,6 +28,8 @@ from cocite.surfaces.serve.settings import Settings
 
 MANY = 8
 """Questions that wait for each thread from which on a server is busy."""
+LARGE = 1 << 15
+"""Bytes from which on an answer is compressed by the thread that made it, lest the event loop be held up."""
 RECENT, WARMING = 200, 10.0
 """Questions that a new generation is asked before it takes over, and the seconds that this may take."""
 Key = tuple[str, tuple[Any, ...]]
@@ -61,7 +63,7 @@ class Service:
             return SWAMPED
         if gate.waiting >= MANY * gate.threads:
             return BUSY
-        return IDLE if gate.running < gate.threads else USUAL
+        return IDLE if not gate.waiting and gate.running < gate.threads else USUAL
 
     def kept(self, request: bytes) -> tuple[str, Reply] | None:
         """The route of a request whose very bytes were met before, and its reply, if that is still kept."""
@@ -127,7 +129,7 @@ class Service:
         except Refused:
             self.metrics.count("shed")
             raise
-        if reply.etag:
+        if reply.etag and full[0] == self.web.edition:
             self.cache.put(full, reply)
             self._remember(asked, full)
         self.metrics.answered(LOAD[load])
@@ -146,7 +148,10 @@ class Service:
             return reply_to(error)
         except CociteError as error:
             return reply_to(error)
-        return Reply(made.status, made.body, made.media, etag(*full))
+        reply = Reply(made.status, made.body, made.media, etag(*full))
+        if len(made.body) >= LARGE:
+            reply.pack()
+        return reply
 
     def _late(self, asked: Question) -> Refused:
         seconds = self.settings.timeout

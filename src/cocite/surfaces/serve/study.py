@@ -137,9 +137,10 @@ def checked(name: str) -> str:
 
 def same_origin(request: Request) -> None:
     """Ratings come from the page itself, not from a stranger's that a rater happens to see."""
-    origin, host = request.headers.get("origin"), request.headers.get("host", "")
-    site = request.headers.get("sec-fetch-site", "same-origin")
-    if site not in ("same-origin", "none") or (origin is not None and urlsplit(origin).netloc != host):
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    if site is None:  # an older browser; others send no usable origin where pages give no referrer
+        site = "none" if origin is None or urlsplit(origin).netloc == request.headers.get("host") else "cross-site"
+    if site not in ("same-origin", "none"):
         raise Refused(400, "CrossSite", "ratings are taken from the rating page only", "open /study and rate there")
 
 
@@ -159,7 +160,7 @@ def asking_name(sheets: Sheets) -> Markup:
         tag("p", "What you say is kept with every step; you can go on later, with the same name."),
         tag("form",
             tag("div", tag("label", "Your name, or any word", for_="rater"),
-                void("input", name="rater", id="rater", maxlength=40, pattern="[A-Za-z0-9][A-Za-z0-9_-]*",
+                void("input", name="rater", id="rater", maxlength=40, pattern=r"[A-Za-z0-9][A-Za-z0-9_\-]*",
                      autocomplete="off")),
             tag("button", "Begin"), class_="fields", action="/study"),
     )  # fmt: skip

@@ -30,7 +30,8 @@ def show(web: Served, state: State) -> Content:
     if not state.words and not state.urls:
         return first(web)
     if not web.has("search") and state.words:
-        return Content("Communities", note("This store has no search index, or not yet: words lead nowhere."))
+        why = note("This store has no search index, or not yet: words lead nowhere.")
+        return Content("Communities", joined(tag("h1", "Communities"), why))
     found = find(web, state)
     about = state.words or ", ".join(map(shown_address, state.urls))
     head = joined(tag("h1", "Communities about ", tag("bdi", about)), lead(found))

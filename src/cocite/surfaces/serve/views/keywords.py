@@ -22,7 +22,7 @@ def show(web: Served, state: State) -> Content:
     """Of a page, or of words."""
     if not web.has("relevance"):
         why = "This store has no keywords, or not yet: they are made from texts and from what links say."
-        return Content("Keywords", note(why))
+        return Content("Keywords", joined(tag("h1", "Keywords"), note(why)))
     if state.words:
         return of_words(web, state)
     return of_page(web, state) if state.urls else first(web)

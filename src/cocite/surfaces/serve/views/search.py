@@ -16,7 +16,9 @@ def show(web: Served, state: State) -> Content:
     """What is found."""
     if not web.has("search"):
         why = "This store has no search index, or not yet: only addresses can be asked about."
-        return Content(state.words, joined(note(why), tag("h2", "Ask about one of these"), start.cards(web)))
+        return Content(
+            state.words, joined(tag("h1", "Pages"), note(why), tag("h2", "Ask about one of these"), start.cards(web))
+        )
     answers = search_for(web.graph, web.search, state.words, state.shown)
     hint = tag("p", "Choose one to see what is related to it.", class_="facts")
     head = joined(tag("h1", "Pages about ", tag("bdi", state.words)), hint)

@@ -102,7 +102,7 @@ def unknown(web: Served, state: State, error: UnknownPage | BadAddress) -> Conte
         return state.but(urls=urls, unwanted=tuple(swap.get(each, each) for each in state.unwanted))
 
     message = str(error).partition("; did you mean")[0]
-    parts = [trouble(f"{message[:1].upper()}{message[1:]}.")]
+    parts = [tag("h1", "Not known here"), trouble(f"{message[:1].upper()}{message[1:]}.")]
     near = list(getattr(error, "nearest", []))
     if near:
         shown = [tag("li", tag("a", shown_address(url), href=meaning(url).address())) for url in near]
@@ -116,8 +116,8 @@ def unknown(web: Served, state: State, error: UnknownPage | BadAddress) -> Conte
             unwanted=tuple(url for url in state.unwanted if url != first),
         )
         if rest.urls:
-            parts.insert(1, tag("p", tag("a", "Ask without it", href=rest.address())))
-        parts.insert(0, chips(state, {}))
+            parts.insert(2, tag("p", tag("a", "Ask without it", href=rest.address())))
+        parts.insert(1, chips(state, {}))
     if not near and not words:
         parts += [tag("h2", "Or ask about one of these"), cards(web)]
     return Content("Unknown page", joined(*parts), 404 if isinstance(error, UnknownPage) else 400)
