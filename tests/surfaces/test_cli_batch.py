@@ -104,10 +104,10 @@ if __name__ == "__main__":
 
 def test_ctrl_c_keeps_the_parts_and_says_so(store: Path, place: Path) -> None:
     output = place / "r.parquet"
-    command = ["batch", "-i", str(store), "-o", str(output), "--threads", "2", "-q"]
+    command = ["batch", "-i", str(store), "-o", str(output), "-m", "cocitation", "--threads", "2", "-q"]
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, *command],
-        capture_output=True, text=True, cwd=ROOT, timeout=120, start_new_session=True,
+        capture_output=True, text=True, cwd=ROOT, timeout=240, start_new_session=True,
     )  # fmt: skip
     assert done.returncode == 130
     message = "cocite: interrupted; the parts that are ready are kept, the same command goes on from there\n"

@@ -47,7 +47,6 @@ def reproduce(
       cocite reproduce
       cocite reproduce --data ../shared/data --write reproductions.md
       cocite reproduce zhao --data ../shared/data --figures figures
-      cocite reproduce dean-order --data ../shared/data
     """
     from cocite.evaluate.reproduce.claims import Claims, Outcome, read_claims
 

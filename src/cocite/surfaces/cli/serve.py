@@ -51,10 +51,9 @@ def serve(
 
     \b
     Examples:
-      cocite serve -i web.cocite
+      cocite serve -i web.cocite --study trial
       cocite serve --host 0.0.0.0 --port 80 --workers 4 --cache 1G
       cocite serve --cors https://example.org --no-adapt
-      cocite serve --study trial
     """
     try:
         from cocite.surfaces.serve.run import address_of, listen
