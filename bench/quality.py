@@ -27,7 +27,8 @@ from cocite.answers.diversify import Filters
 from cocite.evaluate import datasets, measures
 from cocite.evaluate.evaluation import Evaluation, in_store
 from cocite.evaluate.judgements import Judgements, Run
-from cocite.evaluate.significance import Tests
+from cocite.evaluate.reproduce.data import Data
+from cocite.evaluate.significance import Tests, compare
 from cocite.methods import method, names
 from cocite.sources.records import Report
 from cocite.web import Web
@@ -57,15 +58,9 @@ def answer(call: str, filters: Filters, page: int) -> Answered:
 
 def opened(name: str, options: argparse.Namespace) -> tuple[Web, Judgements, dict[str, int]]:
     """The store of a collection, made if there is none, and what is judged of it."""
-    collection = datasets.read(name, options.data)
-    path = options.stores / f"{name}.cocite"
-    if not path.exists():
-        print(f"building {path}", file=sys.stderr, flush=True)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        datasets.make(collection, path)
-    store = Web(path)
-    judged, numbers = in_store(store.graph, datasets.some_queries(collection.judgements, options.queries), Report())
-    return store, judged, numbers
+    store = Data(options.data, options.stores).web(name)
+    judgements = datasets.read(name, options.data).judgements
+    return store, *in_store(store.graph, datasets.some_queries(judgements, options.queries), Report())
 
 
 def kept_at(folder: Path, call: str) -> Path:
@@ -107,23 +102,12 @@ def sign(found: Tests) -> str:
 
 def tests(found: Evaluation, than: str) -> dict[str, Tests]:
     """Every other run beside one."""
-    return {
-        one if other == than else other: each if other == than else swapped(each)
-        for one, other, each in found.tests(found.queries, measures.average_precision)
-        if than in (one, other)
-    }
+    values = {run.name: found.values(run, measures.average_precision, found.queries) for run in found.runs}
+    return {name: compare(of, values[than]) for name, of in values.items() if name != than and than in values}
 
 
-def swapped(found: Tests) -> Tests:
-    """The same, seen from the other side."""
-    return found._replace(
-        better=found.worse, worse=found.better, difference=-found.difference, low=-found.high, high=-found.low
-    )
-
-
-def details(found: Evaluation, than: str) -> Iterator[list[str]]:
+def details(found: Evaluation, against: dict[str, Tests]) -> Iterator[list[str]]:
     """A row for every method: measures, coverage, time, and the difference."""
-    against = tests(found, than)
     for run in found.runs:
         values = (measures.precision, measures.average_precision, measures.ndcg, measures.answered)
         times = sorted(run.milliseconds.values())
@@ -136,9 +120,8 @@ def details(found: Evaluation, than: str) -> Iterator[list[str]]:
         yield row + [""] * (9 - len(row))
 
 
-def overview(evaluations: dict[str, Evaluation], than: str) -> Iterator[list[str]]:
+def overview(evaluations: dict[str, Evaluation], against: dict[str, dict[str, Tests]]) -> Iterator[list[str]]:
     """A row for every method: P@10 / MAP@10 on each collection."""
-    against = {name: tests(found, than) for name, found in evaluations.items()}
     calls = dict.fromkeys(run.name for found in evaluations.values() for run in found.runs)
     for call in calls:
         row = [call]
@@ -184,13 +167,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     than = str(method(options.than or (DEFAULT_METHOD if DEFAULT_METHOD in options.methods else options.methods[0])))
     collections = options.only or list(datasets.READERS)
     evaluations = {name: asked(name, options, 0) for name in collections}
+    against = {name: tests(found, than) for name, found in evaluations.items()}
     head = ("method", "P@10", "MAP@10", "nDCG@10", "answered", "ms")
     for name, found in evaluations.items():
         title = f"{name}, {len(found.queries):,} queries"
         gap = (f"MAP, more than {than} (95 %)", "better : worse", "p")
-        show(title, (*head, *gap), list(details(found, than)))
+        show(title, (*head, *gap), list(details(found, against[name])))
     title = f"P@10 / MAP@10; beside {than}: ▲ better, ▼ worse, p < 0.01; △ ▽ p < 0.05; = luck"
-    show(title, ("method", *evaluations), list(overview(evaluations, than)))
+    show(title, ("method", *evaluations), list(overview(evaluations, against)))
     if options.per_site:
         few = {name: asked(name, options, options.per_site) for name in collections}
         show(

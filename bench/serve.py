@@ -7,7 +7,7 @@ method; a pass asks each once, and the next pass asks for one answer more, so th
 load comes from the same machine: `wrk` for cached answers (Debian has it), bench/load.py for the rest. Beside it
 stands a bare FastAPI route on granian that sends the bytes of one answer.
 
---soak asks for so many minutes, half from the cache, and prints the memory that the server holds.
+--soak asks 100 times a second for so many minutes, half from the cache, and prints the memory that the server holds.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ HOST = "127.0.0.1"
 BEST_CITED = 500
 CACHED, CONNECTIONS = 500, 32
 TIMEOUT = 5.0
+SOAKING = 100
+"""Requests a second for long."""
 BIN = Path(sys.executable).parent
 RIVAL = """
 from pathlib import Path
@@ -256,7 +258,7 @@ def soak(store: Path, mix: Mix, minutes: float) -> None:
 
         targets, began = both(), time.monotonic()
         while (passed := (time.monotonic() - began) / 60) < minutes:
-            done = asyncio.run(flat_out(HOST, port, targets, 8, min(30.0, minutes * 30), TIMEOUT))
+            done = asyncio.run(at_rate(HOST, port, targets, SOAKING, 30.0, TIMEOUT))
             memory = sum(each.memory_info().rss for each in family(process))
             wrong = done.statuses.total() - done.statuses[200]
             rows.append(

@@ -22,10 +22,27 @@ def test_read_once_and_the_first_half_goes() -> None:
 
     assert [memory.get(n, square) for n in (1, 2, 3, 4, 1, 2)] == [1, 4, 9, 16, 1, 4]
     assert read == [1, 2, 3, 4]
-    assert [memory.get(n, square) for n in (5, 3, 4, 5)] == [25, 9, 16, 25]
-    assert read == [1, 2, 3, 4, 5]  # 1 and 2 went
+    assert [memory.get(n, square) for n in (5, 4, 5)] == [25, 16, 25]
+    assert read == [1, 2, 3, 4, 5]  # 5 were too many: 1, 2 and 3 went
     memory.get(1, square)
     assert read[-1] == 1
+
+
+def test_so_large_in_all() -> None:
+    memory, read = Memory[str](10, len), list[int]()
+
+    def letters(number: int) -> str:
+        read.append(number)
+        return "x" * number
+
+    for number in (4, 5, 4, 3):
+        assert memory.get(number, letters) == "x" * number
+    assert read == [4, 5, 3]  # 12 letters in all: 4 and 5 went, 3 stayed
+    memory.get(3, letters)
+    assert read == [4, 5, 3]
+    memory.get(99, letters)  # more than there is room for is kept alone
+    memory.get(99, letters)
+    assert read == [4, 5, 3, 99]
 
 
 def test_threads_share_it() -> None:

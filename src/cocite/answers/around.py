@@ -148,14 +148,14 @@ class Around:
         starts, places, blocks, degrees, pages = self._in_lists
         found = []
         for hit in hits:
-            owner = bisect_right(starts, hit) - 1
-            block = int(self._blocks[hit])
+            owner, block = bisect_right(starts, hit) - 1, int(self._blocks[hit])
             same = 0 < block == blocks[owner]
-            key = (not same, abs(hit - places[owner]), -degrees[owner], pages[owner], hit)
-            found.append((*key, owner, block - 1 if same else -1))
+            distance = abs(hit - places[owner])
+            found.append((not same, distance, -degrees[owner], pages[owner], hit, owner, block - 1 if same else -1))
         found.sort()
-        owners, distances, block_numbers = ([each[part] for each in found] for part in (5, 1, 6))
-        return Together(owners, distances, block_numbers, [page] * len(found))
+        return Together(
+            [each[5] for each in found], [each[1] for each in found], [each[6] for each in found], [page] * len(found)
+        )
 
     def _many(self, subject: Subject) -> Together:
         """The parents that link to both, whatever the subject and however long their lists."""

@@ -87,7 +87,7 @@ def ask(
         titles = Titles(graph)
         answers = [
             Answer(
-                rank, graph.address(page), titles.of(page), score, explainer.reasons(page) if explainer else (), page
+                rank, titles.address(page), titles.of(page), score, explainer.reasons(page) if explainer else (), page
             )
             for rank, (page, score) in enumerate(chosen, 1)
         ]

@@ -14,9 +14,9 @@ ASKED = 3
 """Parents whose links are looked at: one may say "here" or "link"."""
 LONGEST = 2048
 """Lists of more links are not read for a name."""
-LISTS, NAMES = 256, 1 << 16
-"""Lists and names that are kept with a graph: answers stand on the same lists, and are given again. Without them naming
-ten answers took 2.1 ms, a third of a question on real link lists, and with them 0.1 to 0.3."""
+LINKS, NAMES = 500_000, 1 << 16
+"""Links, in lists, and names that are kept with a graph, some 60 MB at most: answers stand on the same lists, and are
+given again. Without them naming ten answers took 2.1 ms, a third of a question on real link lists."""
 
 
 class Titles:
@@ -25,7 +25,12 @@ class Titles:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._names: Memory[str] = memory_of(graph, "names", NAMES)
-        self._lists: Memory[tuple[NDArray[np.uint32], list[str]]] = memory_of(graph, "lists", LISTS)
+        self._addresses: Memory[str] = memory_of(graph, "addresses", NAMES)
+        self._lists: Memory[tuple[NDArray[np.uint32], list[str]]] = memory_of(graph, "lists", LINKS, _links)
+
+    def address(self, page: int) -> str:
+        """The address of a page."""
+        return self._addresses.get(page, self._graph.address)
 
     def of(self, page: int) -> str:
         """The title of a page, else the most frequent text of a few links to it, else nothing."""
@@ -50,6 +55,10 @@ class Titles:
 
     def _read_list(self, parent: int) -> tuple[NDArray[np.uint32], list[str]]:
         return self._graph.links_from(parent).targets, self._graph.anchors(parent)
+
+
+def _links(read: tuple[NDArray[np.uint32], list[str]]) -> int:
+    return len(read[0]) + 1
 
 
 def title_of(graph: Graph, page: int) -> str:

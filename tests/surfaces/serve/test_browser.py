@@ -43,9 +43,7 @@ PASTE = """text => {
   data.setData("text", text);
   field.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, cancelable: true}));
 }"""
-DIRECTION = (
-    "title => getComputedStyle([...document.querySelectorAll('.title')].find(e => e.innerText == title)).direction"
-)
+DIRECTION = "title => getComputedStyle([...document.querySelectorAll('bdi')].find(e => e.innerText == title)).direction"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 PHONE = {"width": 390, "height": 844}
 Opening = Callable[..., Watched]
@@ -182,8 +180,8 @@ def test_methods_are_switched_and_compared(opening: Opening) -> None:
 def test_the_picture_tells_what_is_linked(opening: Opening) -> None:
     page = opening(VIEWS["picture"]).page
     assert page.locator(".narrow").is_hidden()
-    assert page.locator(".broad .related").count() == page.locator(".legend .related li").count() > 5
-    assert page.locator(".broad .citing").count() >= 3
+    assert page.locator(".broad > .related").count() == page.locator(".legend .related li").count() > 5
+    assert page.locator(".broad > .citing").count() >= 3
     page.locator(".broad .citing rect").first.hover()
     assert page.locator(".broad.lit .lines .on").count() >= 2
     page.locator(".broad .related circle").first.click()
@@ -199,7 +197,6 @@ def test_the_picture_tells_what_is_linked(opening: Opening) -> None:
 def test_words_lead_to_pages_communities_and_keywords(opening: Opening) -> None:
     page = opening("/").page
     page.fill("#url", "static site")
-    page.keyboard.press("Escape")
     page.locator(".ask > button").click()
     page.wait_for_selector(".answers")
     assert page.locator("h1").inner_text() == "Pages about static site"
@@ -307,9 +304,9 @@ def test_light_and_dark(opening: Opening) -> None:
         ("/?url=hugo.example.org", 404, "is not in this store"),
         ("/?url=hugo.example&url=nowhere.example", 404, "Ask without it"),
         ("/?url=lonely.example", 200, "finds nothing related"),
-        (f"/?{ASK}&method=nonsense", 422, "There is no method"),
+        (f"/?{ASK}&method=nonsense", 422, "there is no method"),
         (f"/?{ASK}&method=companion(parents=-1)", 422, "parents"),
-        (f"/?{ASK}&since=yesterday", 422, "Since is a date"),
+        (f"/?{ASK}&since=yesterday", 422, "since is a date"),
         (f"/?{ASK}&not=hugo.example", 422, "asked about and unwanted"),
         ("/search?q=zzzzqqqq", 200, "No page has these words"),
         ("/keywords?q=statix", 404, "Did you mean"),
@@ -344,18 +341,17 @@ def test_what_strangers_wrote_does_nothing(opening: Opening) -> None:
     assert page.evaluate(DIRECTION, ARABIC) == "rtl"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", VIEWS)
-def test_everybody_can_use_it(opening: Opening, view: str, scheme: str) -> None:
-    """No violation that axe-core knows of, with everything opened that opens."""
+def test_everybody_can_use_it(opening: Opening, view: str) -> None:
+    """No violation that axe-core knows of, with what opens opened; in the dark, colours are all that is different."""
     source = axe()
-    page = opening(VIEWS[view], color_scheme=scheme).page
-    page.evaluate("document.querySelectorAll('details').forEach((each, at) => { each.open = at < 40; })")
+    page = opening(VIEWS[view]).page
+    page.evaluate("document.querySelectorAll('details').forEach((each, at) => { each.open = at < 4; })")
     page.evaluate(source)
-    found = page.evaluate(
-        "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})"
-    )
-    assert [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found["violations"]] == []
+    found = page.evaluate("rules => axe.run({runOnly: rules})", RULES)["violations"]
+    page.emulate_media(color_scheme="dark")
+    found += page.evaluate("axe.run({runOnly: ['color-contrast']})")["violations"]
+    assert [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found] == []
 
 
 @pytest.mark.parametrize("view", ["first", "related", "picture", "compare", "communities"])

@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from cocite import __version__
 from cocite.errors import CociteError
 from cocite.surfaces.serve import examples
+from cocite.surfaces.serve.front import answered
 from cocite.surfaces.serve.questions import Question
 from cocite.surfaces.serve.replies import FAULT, Refused, Reply, error_reply, json_reply, phrase, reply_to
 from cocite.surfaces.serve.routes import PAGES, ROUTES, UNSEEN, Route, filters_of
@@ -60,7 +61,7 @@ def make_app(service: Service) -> FastAPI:
         return await service.answer(question, seen.key if request.method == "GET" else b"", seen.if_none_match)
 
     for route in ROUTES:
-        add_route(app, route, answer)
+        add_route(app, route, service)
     add_unseen(app, answer)
     add_service(app, service)
     add_site(app, answer, Sent)
@@ -73,11 +74,11 @@ def make_app(service: Service) -> FastAPI:
 Answer = Callable[[Request, Question], Awaitable[Reply]]
 
 
-def add_route(app: FastAPI, route: Route, answer: Answer) -> None:
-    """A question by its address."""
+def add_route(app: FastAPI, route: Route, service: Service) -> None:
+    """A question by its address: described here; the front answers it in the same way, and sooner."""
 
     async def endpoint(request: Request) -> Response:
-        return Sent(await answer(request, route.asks(read(route.takes, request.scope["query_string"]))))
+        return Sent(await answered(service, route, request.scope["cocite"]))
 
     app.add_api_route(
         route.path,

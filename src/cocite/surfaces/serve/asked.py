@@ -58,7 +58,7 @@ def hubs(urls: tuple[str, ...], kind: str, by: str, rounds: int, likeness: float
 def communities(words: str, urls: tuple[str, ...], call: str, k: int, plain_too: bool) -> Plain:
     """Hubs and authorities around a topic."""
     check_addresses(urls)
-    chosen, _ = method_of(call)
+    chosen = method_of(call)[0]
     if chosen.name != "community":
         raise BadParameter(f"communities are made by the method community, not {chosen.name}: give its parameters")
     if not words.strip() and not urls:

@@ -1,8 +1,9 @@
 """What every request meets first, and every response last.
 
-A request that was met before is answered from the cache here, without any parsing: some 25 µs instead of 250. The rest
-goes to the application. Whatever comes of it gets the security headers, is counted, and gets its line in the log. A
-fault of the server is told as an error of the usual shape, and in full in the log only.
+A request that was met before is answered from the cache here, without any parsing: some 25 µs instead of 250. One that
+asks something goes to the service without the application, whose way through FastAPI takes 0.2 ms. The rest goes there.
+Whatever comes of it gets the security headers, is counted, and gets its line in the log. A fault of the server is told
+as an error of the usual shape, and in full in the log only.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ import time
 import traceback
 from typing import TYPE_CHECKING, Any
 
-from cocite.surfaces.serve.replies import FAULT, Reply, error_reply, holds
+from cocite.errors import CociteError
+from cocite.surfaces.serve.replies import FAULT, Refused, Reply, error_reply, holds, reply_to
+from cocite.surfaces.serve.routes import ROUTES, Route
 from cocite.surfaces.serve.service import Service
 from cocite.surfaces.serve.settings import LONGEST_QUERY
+from cocite.surfaces.serve.taken import read
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -28,6 +32,7 @@ SECURITY = [
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
 ]
+ASKING = {route.path: route for route in ROUTES}
 WORKED = ("/api/related", "/api/compare", "/api/hubs", "/api/communities", "/api/keywords", "/api/search", "/api/links")
 """Routes that need a thread, unless the answer is kept."""
 SHOWN = 300
@@ -50,6 +55,8 @@ class Front:
         seen = Seen(scope, send, self._service, self._cors)
         try:
             reply = self._at_once(seen)
+            if reply is None and seen.method in ("GET", "HEAD") and seen.path in ASKING:
+                reply = await answered(self._service, ASKING[seen.path], seen)
             if reply is not None:
                 await seen.send(reply)
             else:
@@ -93,6 +100,18 @@ class Front:
         service.log.say("fault", "error", path=seen.path, query=seen.shown_query(), trace=told)
         if not seen.begun:
             await seen.send(FAULT)
+
+
+async def answered(service: Service, route: Route, seen: Seen) -> Reply:
+    """The reply to a question that is asked by its address."""
+    try:
+        question = route.asks(read(route.takes, seen.scope["query_string"]))
+        seen.route = question.route
+        return await service.answer(question, seen.key, seen.if_none_match)
+    except CociteError as error:
+        return reply_to(error)
+    except Refused as error:
+        return error.reply()
 
 
 class Seen:

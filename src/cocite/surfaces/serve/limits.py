@@ -36,8 +36,11 @@ def most(parameter: Parameter) -> float:
 
 
 @lru_cache(maxsize=512)
-def method_of(call: str) -> tuple[Method, frozenset[str]]:
-    """A method as a stranger spells it, and the parameters that were given; raises UnknownMethod, BadParameter."""
+def method_of(call: str) -> tuple[Method, frozenset[str], str]:
+    """A method as a stranger spells it, the parameters that were given, and how it is spelled properly.
+
+    Raises UnknownMethod, BadParameter.
+    """
     method, given = methods.method(call), frozenset(parse(call)[1])
     for parameter in parameters_of(type(method.params)):
         value = getattr(method.params, parameter.name)
@@ -45,7 +48,7 @@ def method_of(call: str) -> tuple[Method, frozenset[str]]:
             raise BadParameter(f"{parameter.name} is at most {most(parameter):,.10g} here, not {value:,}")
         if isinstance(value, tuple) and len(value) > MOST_PAGES:
             raise BadParameter(f"{parameter.name} has at most {MOST_PAGES} addresses here, not {len(value):,}")
-    return method, given
+    return method, given, str(method)
 
 
 def confined(graph: Graph, method: Method) -> Method:

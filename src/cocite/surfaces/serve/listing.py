@@ -36,7 +36,7 @@ def briefer(said: str) -> str:
 def titled(url: str, title: str) -> Markup:
     """A page by its title, which leads to it, and its address below; without a title, by its address."""
     where = tag("div", tag("bdi", shown_address(url)), class_="address") if clean(title) else NOTHING
-    return joined(tag("div", link_out(url, name_of(url, title)), class_="title", dir="auto"), where)
+    return joined(tag("div", link_out(url, name_of(url, title)), class_="title"), where)
 
 
 def keeper(state: State) -> Markup:
@@ -47,9 +47,7 @@ def keeper(state: State) -> Markup:
 
 def actions(state: State, url: str, title: str) -> Markup:
     """What to do with an answer."""
-    name = tag(
-        "span", f" {name_of(url, title)}", class_="unseen"
-    )  # one of many such buttons, for whoever hears it alone
+    name = tag("span", f" {name_of(url, title)}", class_="unseen")  # for whoever hears one of many such buttons
     on = state.but(urls=(url,), unwanted=(), words="", view=here(state)).address()
     buttons = [tag("a", "Related to this", name, href=on, class_="related", rel="nofollow")]
     if state.urls:

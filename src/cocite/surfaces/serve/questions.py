@@ -74,14 +74,14 @@ class Related:
     route: str = "related"
     method: Method = field(init=False, compare=False)
     given: frozenset[str] = field(init=False, compare=False)
+    spelled: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.urls:
             raise BadParameter("no page to ask about: give url=, the address of a page")
         check_addresses(self.urls, self.unwanted)
-        method, given = method_of(self.call)
-        object.__setattr__(self, "method", method)
-        object.__setattr__(self, "given", given)
+        for name, value in zip(("method", "given", "spelled"), method_of(self.call), strict=True):
+            object.__setattr__(self, name, value)
 
     @property
     def heavy(self) -> bool:
@@ -101,8 +101,8 @@ class Related:
         own = (self.route, self.urls, self.unwanted, self.k, self.filters, self.group, self.form)
         needed = self.needed(web.graph)
         fits = [fitted(self.method, self.given, factor, needed) for factor in FACTOR]
-        spelled = {id(fit): str(fit) for fit in fits}  # mostly one and the same
-        return tuple((*own, spelled[id(fit)], load < SWAMPED) for load, fit in enumerate(fits))
+        spelled = [self.spelled if fit is self.method else str(fit) for fit in fits]
+        return tuple((*own, each, load < SWAMPED) for load, each in enumerate(spelled))
 
     def answers(self, web: Served, load: int) -> Answers:
         """The answers themselves."""

@@ -88,7 +88,7 @@ def add_study(app: FastAPI, folder: Path, sent: Callable[[Reply], Sent]) -> None
 
     @app.get("/study", include_in_schema=False)
     async def rating(request: Request) -> Response:
-        request.scope["cocite"].route = "study"
+        request.scope["cocite"].route = "page"
         name, at = request.query_params.get("rater"), request.query_params.get("at", "")
         if name is None:
             return sent(Reply(200, page(asking_name(sheets)), HTML))
@@ -104,7 +104,7 @@ def add_study(app: FastAPI, folder: Path, sent: Callable[[Reply], Sent]) -> None
 
     @app.post("/study", include_in_schema=False)
     async def rated(request: Request) -> Response:
-        request.scope["cocite"].route = "study"
+        request.scope["cocite"].route = "page"
         same_origin(request)
         given = fields(await body_of(request))
         rater, at = checked(given.get("rater", "")), given.get("at", "")

@@ -131,7 +131,7 @@ def row(member: Member, place: str) -> Markup:
     ask = tag(
         "a", shown_address(member.url), href=State(urls=(member.url,)).address(), class_="address", rel="nofollow"
     )
-    title = tag("span", link_out(member.url, name_of(member.url, member.title)), class_="title", dir="auto")
+    title = tag("span", link_out(member.url, name_of(member.url, member.title)), class_="title")
     return tag("li", title, ask, data_place=place, class_="root" if member.root else None)
 
 

@@ -74,7 +74,7 @@ def cell(state: State, answer: Answer, votes: int, methods_: int) -> Markup:
     marks = tag("span", "●" * votes + "○" * (methods_ - votes), class_="votes", aria_hidden="true")
     return tag(
         "li",
-        tag("div", link_out(answer.url, name_of(answer.url, answer.title)), class_="title", dir="auto"),
+        tag("div", link_out(answer.url, name_of(answer.url, answer.title)), class_="title"),
         tag("div", shown_address(answer.url), class_="address"),
         tag("div", marks, tag("span", told), class_="facts"),
         data_page=answer.page,

@@ -35,7 +35,7 @@ def item(web: Served, answer: Answer) -> Markup:
     """One page: its title leads to what is related to it, its address to the page itself."""
     title = tag("a", tag("bdi", name_of(answer.url, answer.title)), href=State(urls=(answer.url,)).address())
     where = tag("div", link_out(answer.url, shown_address(answer.url)), cited(web, answer.page), class_="address")
-    return tag("li", tag("span", str(answer.rank), class_="rank"), tag("div", title, class_="title", dir="auto"), where,
+    return tag("li", tag("span", str(answer.rank), class_="rank"), tag("div", title, class_="title"), where,
                id=f"a{answer.rank}")  # fmt: skip
 
 

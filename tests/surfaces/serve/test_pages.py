@@ -1,0 +1,201 @@
+"""The web page without a browser: every view answers, everything is escaped, and its files and links are good."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from cocite.surfaces.serve.state import PATHS
+from tests.surfaces.serve.conftest import BIRDS, EVIL, NASTY, Asking
+
+ROBIN = "https://robin.example/"
+ASK = f"url={quote(ROBIN, safe='')}"
+VIEWS = {
+    "/": "Which pages are related",
+    f"/?{ASK}": "Related to",
+    f"/?{ASK}&url=wren.example&not=fish.example": "Related to 2 pages",
+    f"/?{ASK}&group=true": "Related to",
+    f"/?{ASK}&k=100&per_site=1&not_own_site=true": "Related to",
+    f"/compare?{ASK}": "Compared for",
+    f"/compare?{ASK}&method=companion&method=walk": "Compared for",
+    f"/picture?{ASK}": "Around",
+    f"/hubs?{ASK}": "Hubs around",
+    f"/hubs?{ASK}&authorities=on": "Authorities around",
+    f"/keywords?{ASK}": "Keywords of",
+    "/keywords?q=birds": "Keywords beside",
+    "/keywords": "Keywords",
+    "/communities?q=birds": "Communities about",
+    f"/communities?{ASK}": "Communities about",
+    "/communities": "Communities",
+    "/search?q=birds": "Pages about",
+    "/?url=all+birds": "Pages about",
+    "/methods": "Methods",
+    "/docs": "HTTP interface",
+}
+ODD = (
+    "", "?url=", "?url=%00", "?url=%ff%fe", "?k=-1", "?url=%F0%9F%90%A6&k=9999999", "?q=a&url=b", "?a=b" + "&a=b" * 500,
+    "?method=%29%28&url=robin.example",
+)  # fmt: skip
+VOID = {"meta", "link", "input", "br", "img", "hr"}
+
+
+class Reader(HTMLParser):
+    """Reads a page strictly: what is opened is closed, and what it has is noted."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.said: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        assert len(set(names)) == len(names)
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.said).split())
+
+
+@pytest.mark.parametrize("target", VIEWS)
+def test_every_view_is_sound(asking: Asking, target: str) -> None:
+    answer = asking.get(target)
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    page = Reader(answer.text)
+    assert VIEWS[target] in page.text
+    assert [tag for tag, _ in page.tags].count("h1") == 1
+    for tag, has in page.tags:
+        assert not any(name.startswith("on") or name == "style" for name in has), has
+        assert tag not in ("style", "iframe", "object")
+        assert tag != "script" or has["src"].startswith("/static/cocite.js?v=")
+        assert re.match("https?://|[/#]", has.get("href", "#"))
+        if has.get("href", "").startswith("http"):
+            assert has["rel"] == "noopener noreferrer nofollow"
+    assert not any(c in answer.text for c in "\u202e\x07")
+    identities = [has["id"] for _, has in page.tags if "id" in has]
+    assert len(set(identities)) == len(identities)
+
+
+def test_every_link_of_every_view_leads_somewhere(asking: Asking) -> None:
+    """Those to this server, once for each kind: what is behind them is a page, a file or JSON."""
+    found: dict[str, str] = {}
+    for target in VIEWS:
+        for _, has in Reader(asking.get(target).text).tags:
+            where = has.get("href", has.get("src", ""))
+            if where.startswith("/"):
+                found.setdefault(re.sub("=[^&]*", "", where), where)
+    assert len(found) > 25
+    for where in found.values():
+        assert (asking.get(where).status in (200, 404) and "/api/" not in where) or asking.get(where).status == 200, (
+            where
+        )
+
+
+def test_titles_of_strangers_are_text(asking: Asking) -> None:
+    shown = Reader(asking.get(f"/?{ASK}&k=50").text)
+    assert "<script>alert(1)</script> \"quoted\" 'q' & gnp </title>]]>" in shown.text
+    hrefs = [has["href"] for tag, has in shown.tags if tag == "a"]
+    assert any(href == EVIL.replace("'", "%27") or href == EVIL for href in hrefs)
+    asked = asking.get(f"/?url={quote(NASTY)}")
+    assert "<script>alert" not in asked.text and Reader(asked.text).text
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "says"),
+    [
+        ("/?url=robbin.example", 404, "robin.example"),
+        (f"/?{ASK}&url=nowhere.example", 404, "Ask without it"),
+        (f"/compare?{ASK}&method=no", 422, "there is no method 'no'"),
+        (f"/?{ASK}&method=companion(parents=x)", 422, "parents is a whole number"),
+        (f"/?{ASK}&lang=klingon-", 422, "lang is a code"),
+        (f"/picture?{ASK}&{'&'.join(f'url=p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
+        ("/?url=http://", 400, "Not known here"),
+        ("/?url=lonely.example", 200, "this page is known".capitalize()),
+        ("/hubs?url=lonely.example", 200, "Nothing of the kind"),
+        ("/picture?url=lonely.example", 200, "Compare what all methods find"),
+        ("/search?q=%21%21", 422, "there is no word to search for"),
+        ("/search?q=qqqqzzzz", 200, "No page has these words"),
+        ("/communities?q=qqqqzzzz", 200, "No community was found"),
+        ("/keywords?q=bird", 404, "Did you mean"),
+        ("/keywords?url=lonely.example", 200, "Keywords of"),
+    ],
+)
+def test_what_goes_wrong_is_said(asking: Asking, target: str, status: int, says: str) -> None:
+    answer = asking.get(target)
+    assert answer.status == status, answer.text[:2000]
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert says in Reader(answer.text).text
+
+
+@pytest.mark.parametrize("query", ODD)
+@pytest.mark.parametrize("path", PATHS.values())
+def test_no_address_is_a_fault(asking: Asking, path: str, query: str) -> None:
+    answer = asking.get(path + query)
+    assert answer.status in (200, 400, 404, 422)
+    Reader(answer.text)
+
+
+def test_files(asking: Asking) -> None:
+    picture = asking.get(f"/picture?{ASK}&format=gexf")
+    assert picture.headers["content-type"].startswith("application/gexf+xml") and "<gexf" in picture.text
+    assert "<gexf" in asking.get("/communities?q=birds&format=gexf").text
+    assert asking.get("/communities?q=birds&format=html").text.startswith("<!doctype html>")
+    for target in (f"/hubs?{ASK}&format=csv", "/search?q=birds&format=csv"):
+        assert asking.get(target).text.startswith("rank,score,url,title,why\n")
+
+
+def test_pages_are_kept_and_named_by_what_they_depend_on(asking: Asking) -> None:
+    first = asking.get(f"/?{ASK}")
+    assert asking.get(f"/?{ASK}", if_none_match=first.headers["etag"]).status == 304
+    assert asking.get(f"/?{ASK}&k=3").headers["etag"] != first.headers["etag"]
+    assert asking.get(f"/picture?{ASK}").headers["etag"] != first.headers["etag"]
+
+
+def test_the_state_is_on_the_page_once(asking: Asking) -> None:
+    page = Reader(asking.get(f"/?{ASK}&method=cocitation&k=5&per_site=3").text)
+    at = next(n for n, (tag, has) in enumerate(page.tags) if tag == "form" and has.get("id") == "state")
+    hidden = [(has["name"], has["value"]) for tag, has in page.tags[at + 1 : at + 5] if has.get("type") == "hidden"]
+    assert hidden == [("url", ROBIN), ("method", "cocitation"), ("k", "5"), ("per_site", "3")]
+    buttons = [has for tag, has in page.tags if tag == "button" and has.get("form") == "state"]
+    assert {has["name"] for has in buttons} == {"url", "not"} and len(buttons) == 10
+
+
+def test_a_store_without_words_says_so(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts: dict[str, Any] = asking.service.web.__dict__["_parts"]
+    for name in ("search", "keywords", "relevance"):
+        monkeypatch.delitem(parts, name)
+    assert "no search index" in asking.get("/search?q=birds").text
+    assert "no keywords" in asking.get(f"/keywords?{ASK}").text
+    assert "no search index" in asking.get("/communities?q=birds").text
+    assert asking.get(f"/?{ASK}").status == asking.get("/").status == 200
+
+
+def test_assets_are_small_and_ask_nobody() -> None:
+    folder = Path(__file__).parents[3] / "src" / "cocite" / "surfaces" / "serve" / "static"
+    sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
+    assert set(sizes) == {"cocite.css", "cocite.js", "icon.svg"}
+    assert sum(sizes.values()) < 40_000
+    for name in ("cocite.css", "cocite.js"):
+        text = (folder / name).read_text("utf-8")
+        assert "://" not in text.replace('includes("://")', "") and "@import" not in text and "innerHTML" not in text
+
+
+def test_the_known_page_is_told_by_name(asking: Asking) -> None:
+    assert "All about birds" in Reader(asking.get(f"/?url={BIRDS}").text).text

@@ -1,0 +1,85 @@
+"""The rating study over HTTP: who rates what, what is kept, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cocite.errors import BadStore
+from cocite.evaluate.study import new, read, read_ratings, write
+from cocite.methods import method
+from cocite.sources.records import Report
+from cocite.surfaces.serve.study import Sheets, checked
+from cocite.web import Web
+from tests.surfaces.serve.conftest import Asking
+
+FORM = {"content_type": "application/x-www-form-urlencoded", "host": "test"}
+
+
+@pytest.fixture
+def folder(made: Path, place: Path) -> Path:
+    web = Web(made)
+    queries = [web.graph.find(url) for url in ("robin.example", "wren.example")]
+    write(new(web, queries, [method("cocitation"), method("companion")], 3), place / "study")
+    return place / "study"
+
+
+@pytest.fixture
+def rating(made: Path, folder: Path) -> Iterator[Asking]:
+    server = Asking(made, study=folder)
+    yield server
+    server.close()
+
+
+def test_ratings_are_kept_in_the_sheet_of_who_gave_them(rating: Asking, folder: Path) -> None:
+    study = read(folder)
+    first, second, *_ = [item.id for item in study.items]
+    answer = rating.post("/study", f"rater=Anna&at=1&{first}=1&{second}=x&99999=1&rater2=0".encode(), **FORM)
+    assert (answer.status, answer.headers["location"]) == (303, "/study?rater=anna&at=2")
+    rating.post("/study", f"rater=anna&at=1&{second}=0".encode(), **FORM)
+    assert read_ratings(folder / "ratings-anna.csv", study, Report()) == {first: "1", second: "0"}
+    assert read_ratings(folder / "ratings.csv", study, Report()) == {}
+    page = rating.get("/study?rater=anna&at=1").text
+    assert page.count("checked") == 2
+    assert "companion" not in page and "study.json" not in page
+
+
+def test_it_ends_when_all_is_rated(rating: Asking, folder: Path) -> None:
+    every = "&".join(f"{item.id}=1" for item in read(folder).items)
+    answer = rating.post("/study", f"rater=&at=2&{every}".encode(), **FORM)
+    assert answer.headers["location"] == "/study?rater=&at=0"
+    assert "All is rated" in rating.get(answer.headers["location"]).text
+    assert (folder / "ratings.csv").read_bytes().count(b",1\r\n") == len(read(folder).items)
+
+
+@pytest.mark.parametrize("headers", [{"sec_fetch_site": "cross-site"}, {"origin": "https://evil.example"}])
+def test_other_sites_cannot_rate(rating: Asking, folder: Path, headers: dict[str, str]) -> None:
+    answer = rating.post("/study", b"rater=anna&00001=1", **FORM, **headers)
+    assert (answer.status, answer.json["error"]["kind"]) == (400, "CrossSite")
+    assert not (folder / "ratings-anna.csv").exists()
+
+
+def test_the_page_itself_can(rating: Asking) -> None:
+    same = {"sec_fetch_site": "same-origin", "origin": "null"}  # what browsers send where no referrer is given
+    assert rating.post("/study", b"rater=anna&00001=1", **FORM, **same).status == 303
+    assert rating.post("/study", b"rater=anna&00001=1", **FORM, origin="http://test").status == 303
+
+
+@pytest.mark.parametrize("name", ["../x", "a b", "-a", "x" * 41, "é"])
+def test_names_are_no_paths(rating: Asking, name: str) -> None:
+    assert rating.post("/study", f"rater={name}&00001=1".encode(), **FORM).status == 422
+    assert rating.get("/study?rater=../x").status == 422
+    assert checked(" Anna ") == "anna"
+
+
+def test_too_much_is_refused(rating: Asking) -> None:
+    assert rating.post("/study", b"&".join(b"%05d=1" % n for n in range(3000)), **FORM).status == 422
+    assert rating.post("/study", b"x" * (2 << 20), **FORM).status == 400
+
+
+def test_without_a_study_there_is_none(asking: Asking, place: Path) -> None:
+    assert asking.get("/study").status == 404
+    with pytest.raises(BadStore, match="cocite study new"):
+        Sheets(place)
