@@ -177,7 +177,8 @@ def test_the_state_is_on_the_page_once(asking: Asking) -> None:
     assert {has["name"] for has in buttons} == {"url", "not"} and len(buttons) == 10
 
 
-def test_a_store_without_words_says_so(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_without_words_says_so(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asking = Asking(made)
     parts: dict[str, Any] = asking.service.web.__dict__["_parts"]
     for name in ("search", "keywords", "relevance"):
         monkeypatch.delitem(parts, name)
@@ -185,6 +186,7 @@ def test_a_store_without_words_says_so(asking: Asking, monkeypatch: pytest.Monke
     assert "no keywords" in asking.get(f"/keywords?{ASK}").text
     assert "no search index" in asking.get("/communities?q=birds").text
     assert asking.get(f"/?{ASK}").status == asking.get("/").status == 200
+    asking.close()
 
 
 def test_assets_are_small_and_ask_nobody() -> None:

@@ -47,7 +47,7 @@ class Page:
 
     def keys(self, web: Served) -> tuple[tuple[Any, ...], ...]:
         """All that the page depends on."""
-        own = (self.route, self.state, LOOKS, web.has("search"), web.has("relevance"))
+        own = (self.route, self.state, LOOKS)
         return tuple((*own, key) for key in (self.asked.keys(web) if self.asked else ((),)))
 
     def work(self, web: Served, load: int) -> Made:
