@@ -6,6 +6,7 @@ They are side data `vectors`: the matrix by pages, and the same by words, for fi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from shlex import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +95,7 @@ def closest(pages: NDArray[np.uint32], sums: NDArray[np.float64], most: int) -> 
 
 def open_vectors(graph: Graph) -> Vectors:
     """The word vectors of a store; raises BadStore if there are none that fit."""
-    again = f"cocite search --make -i {graph.path}"
+    again = f"cocite search --make -i {quote(str(graph.path))}"
     side = read_side(graph, NAME, again)
     if side is None or side.about.get("version") != VERSION:
         raise BadStore(f"{graph.path} has no word vectors: make them with {again}")

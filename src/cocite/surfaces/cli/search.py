@@ -47,6 +47,7 @@ def search(
     from cocite.answers.search import search_for
     from cocite.graph.store import Graph
     from cocite.surfaces.cli.progress import display
+    from cocite.words.make_vectors import ready_vectors
     from cocite.words.search import build_search, ready_search
 
     if not words and not make:
@@ -55,6 +56,8 @@ def search(
     graph, screen = Graph(index), Screen()
     with display(quiet) as stages:
         made = build_search(graph, stages) if make else None
+        if made and graph.has_texts:
+            ready_vectors(graph, stages)  # those that fit stay
         opened = ready_search(graph, stages) if words else None
     if made and opened is None:
         told(screen, graph.path, made, json)
