@@ -53,8 +53,9 @@ def document(claims: Claims, outcomes: Sequence[Outcome], where: str) -> str:
         "Written by `make reproduce`; do not edit. The claims, with what is expected of each, stand in "
         "`src/cocite/evaluate/reproduce/claims.toml`; a claim is run alone by "
         "`cocite reproduce ID --data FOLDER`.",
-        "A claim has *held* if all its figures are in the range expected, which was written down beside it; failures "
-        "stay in. Where the paper's own data are gone, the claim is tested on other data, and the text says which.",
+        "A claim has *held* if all its figures are in the range expected, which stands beside it; failures stay in. "
+        "Where a range or an experiment was changed after figures were seen, the row says so. Where the paper's own "
+        "data are gone, the claim is tested on other data, and the text says which.",
         "",
         f"{len(every)} claims: {counts(every)}. {where}",
     ]
