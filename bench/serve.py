@@ -144,7 +144,11 @@ def cocite(store: Path, workers: int, *more: str) -> Iterator[tuple[int, int]]:
     port = free_port()
     command = [str(BIN / "cocite"), "serve", "-i", str(store), "--port", str(port), "--workers", str(workers)]
     with running([*command, "--timeout", str(TIMEOUT), *more], port, "/healthz") as process:
-        time.sleep(2.0)  # in which it opens search index and keywords
+        for _ in range(600):
+            with urllib.request.urlopen(f"http://{HOST}:{port}/metrics") as answer:
+                if f"cocite_workers {workers}\n" in answer.read().decode():
+                    break
+            time.sleep(0.1)
         yield port, process
 
 

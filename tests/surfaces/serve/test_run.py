@@ -118,7 +118,8 @@ def test_workers_are_minded_and_counted_together(own: Path, place: Path) -> None
         def workers() -> list[int]:
             return [line["pid"] for line in lines(log) if line["event"] == "serving"]
 
-        first = server.wait_for(lambda: workers() if len(workers()) == 2 else [])
+        server.wait_for(lambda: "cocite_workers 2\n" in server.get("/metrics").decode())
+        first = workers()
         for n in range(20):
             server.get(f"/api/related?url={ROBIN}&k={n}")
         text = server.get("/metrics").decode()

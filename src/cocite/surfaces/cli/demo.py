@@ -17,7 +17,7 @@ import typer
 from cocite import __version__
 from cocite.answers import DEFAULT_METHOD
 from cocite.errors import BadStore
-from cocite.surfaces.cli.prepare import helper
+from cocite.surfaces.cli.prepare import helper, wait_for_answers
 from cocite.surfaces.cli.terminal import Cell, Screen, count, seconds
 
 if TYPE_CHECKING:
@@ -51,14 +51,17 @@ def demo(
     screen.line(("A small web", "bold"), " of link lists, written by hand: papers, databases, cars, museums …")
     with helper() as start:
         store = output or cached_store()
-        if not store.exists():
-            start()  # before a second of imports: this is most likely the first run on a machine
+        # Before a second of imports: without a store this is most likely the first run on a machine.
+        compilers = [] if store.exists() else start()
         from cocite.surfaces.cli.progress import display
         from cocite.web import Web
 
         graph = sample_graph(screen, store, start)
         web = Web(graph.path)
         with display(quiet=True, compiling=start):
+            # Looking up is compiled here, and words are counted, while a second process compiles the rest.
+            _ = graph.find(WELL_KNOWN[0]), web.vectors
+            wait_for_answers(compilers)
             for url in urls or WELL_KNOWN:
                 screen.blank()
                 show(screen, web, url)

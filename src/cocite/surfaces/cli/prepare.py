@@ -3,7 +3,9 @@
 Numba compiles one loop at a time, in the order in which a build comes to them. The last of them, which find
 near-duplicates, and those of the first look-up and the first answer take more than half of the time in a small web. So
 when a build finds that it has to compile, a second process compiles those, and they are in Numba's cache on disk when
-the first comes to them. Nothing depends on it: if it fails, the first process compiles everything itself.
+the first comes to them. It says when all loops of an answer are there: a first process that is ready earlier waits,
+since both would else compile the same ones, side by side. Nothing depends on it: if it fails, the first process
+compiles everything itself.
 """
 
 from __future__ import annotations
@@ -27,11 +29,11 @@ def helper() -> Iterator[Callable[[], list[subprocess.Popen[bytes]]]]:
 
     def start() -> list[subprocess.Popen[bytes]]:
         if not started and (os.cpu_count() or 1) > 1:
-            nowhere = subprocess.DEVNULL
+            nowhere, pipe = subprocess.DEVNULL, subprocess.PIPE
             with suppress(OSError):
                 # In a session of its own, so that Ctrl-C reaches it through the first process only.
                 started.append(
-                    subprocess.Popen(COMMAND, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+                    subprocess.Popen(COMMAND, stdin=nowhere, stdout=pipe, stderr=nowhere, start_new_session=True)
                 )
         return started
 
@@ -40,11 +42,18 @@ def helper() -> Iterator[Callable[[], list[subprocess.Popen[bytes]]]]:
     finally:
         for process in started:
             process.kill()
-            process.wait()
+            process.communicate()
+
+
+def wait_for_answers(started: list[subprocess.Popen[bytes]]) -> None:
+    """Until the second process, if there is one, has compiled what an answer needs, or has ended."""
+    for process in started:
+        if process.stdout:
+            process.stdout.readline()
 
 
 def compile_late() -> None:
-    """Call what a build needs last, and look-ups and questions after it, with empty arrays like a mapped store's."""
+    """Call what a build needs last, and questions and look-ups after it, with empty arrays like a mapped store's."""
     import numpy as np
 
     from cocite.graph.derive import near_duplicate_pairs
@@ -54,8 +63,9 @@ def compile_late() -> None:
     web = empty_web()
     graph = web.graph
     near_duplicate_pairs(graph.out, graph.out.degree)
-    find(graph.names, graph.array("page.kind"), np.empty(LONGEST_KEY, np.uint8))
     ask_about_nothing(web)
+    print("answers", flush=True)
+    find(graph.names, graph.array("page.kind"), np.empty(LONGEST_KEY, np.uint8))
 
 
 def ask_about_nothing(web: Any) -> None:

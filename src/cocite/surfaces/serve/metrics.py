@@ -41,7 +41,7 @@ GAUGES = {
     "running": "Questions that threads are working on.",
     "waiting": "Questions that wait for a thread.",
     "resident_bytes": "Memory of all workers.",
-    "workers": "Workers that are running.",
+    "workers": "Workers that are serving.",
 }
 
 
@@ -90,7 +90,6 @@ class Metrics:
     def __init__(self, shared: Shared, worker: int = 0) -> None:
         self._shared, self._row = shared, shared.row(worker)
         self._cpu = float(self._row[_PLACE["cpu_seconds_total", ""]])  # of processes that had this row before
-        self.set("workers", 1)
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """A request was answered."""

@@ -102,6 +102,7 @@ class Server(uvicorn.Server):
         await aside(service.warm_up)
         with suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, service.holder.look)
+        self.metrics.set("workers", 1)
         graph, began = service.web.graph, time.monotonic()
         self.log.say("serving", store=str(graph.path), pages=graph.pages, links=graph.links, pid=os.getpid())
         tasks = [asyncio.create_task(each) for each in (self._housekeeping(), self._minding())]
