@@ -14,6 +14,23 @@ from typing import Any
 
 import numba
 from numba.core import event
+from numba.np import linalg
+
+
+def _load_array_functions() -> None:
+    """Load Numba's array functions without SciPy's linear algebra, a fifth of a second that no kernel needs.
+
+    Numba imports it only to see whether it is there, and it is: SciPy is among our dependencies. Whoever compiles
+    a matrix product in the same process still has it imported then.
+    """
+    ensure_blas, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        from numba.np import arraymath  # noqa: F401
+    finally:
+        linalg.ensure_blas = ensure_blas
+
+
+_load_array_functions()
 
 _njit: Any = numba.njit  # its types know only some of its options
 kernel: Any = _njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
