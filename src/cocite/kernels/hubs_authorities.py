@@ -8,9 +8,9 @@ from numba import uint64
 from cocite.kernels import inline, kernel
 from cocite.kernels.counting import look_up_rather, members_of
 from cocite.kernels.link_codec import DAMAGED
-from cocite.kernels.lists import expect
+from cocite.kernels.lists import expect, read_list
 from cocite.kernels.look_up import find_position
-from cocite.kernels.vicinity import AHEAD, keep_marked, mark, read_counted, spread
+from cocite.kernels.vicinity import AHEAD, LONG, keep_marked, mark, read_counted, refuses_nothing, spread
 
 NOTHING = 0xFFFFFFFFFFFFFFFF
 
@@ -48,46 +48,77 @@ def edges_among(out, nodes, known, starts, targets, whole, refused, unit, table,
     """All links from one node to another of a different unit: edge_starts[i]:edge_starts[i + 1] are those of node i.
 
     The lists of the first `known` nodes, where `whole`, are as `read_parents` left them; `table` and `marks` are as
-    `tabulate` left them, `unit` has the unit of every node. `ends` must have room for one more than there can be.
-    Returns how many there are, or DAMAGED.
+    `tabulate` left them, `unit` has the unit of every node. `ends` must have room for all links that `look_up_rather`
+    does not spare. Returns how many there are, or DAMAGED.
     """
+    if keep_links(out, nodes, known, starts, targets, whole, refused, marks, edge_starts, ends) < 0:
+        return np.int64(DAMAGED)
+    # Lists are read first and pages looked up then: a processor works ahead in a loop that does one of these only.
     count = np.int64(0)
-    none = np.empty(0, np.uint32)
-    room = np.empty(1024, np.uint32)
     size = len(nodes)
+    begin = edge_starts[0]
     for i in range(size):
+        stop, own = edge_starts[i + 1], unit[i]
         edge_starts[i] = count
-        page = np.int64(nodes[i])
-        if i < known and whole[i]:
-            degree = starts[i + 1] - starts[i]
-            if degree > len(room):
-                room = np.empty(2 * degree, np.uint32)
-            degree = keep_marked(marks, targets[starts[i] : starts[i + 1]], degree, room)
-        else:
-            expect(out.lists, nodes, i, AHEAD)
-            degree = np.int64(out.lists.degree[page])
-            if look_up_rather(out, page, refused, size):
-                low, high = members_of(out, page)
-                if low < 0:
-                    return np.int64(DAMAGED)
-                for j in range(size):
-                    if unit[j] != unit[i] and find_position(out.target[low:high], nodes[j]) >= 0:
-                        ends[count] = j
-                        count += 1
-                continue
-            if degree > len(room):
-                room = np.empty(2 * degree, np.uint32)
-            degree = read_counted(out, page, refused, room, none)
-            if degree < 0:
-                return np.int64(DAMAGED)
-            degree = keep_marked(marks, room, degree, room)
-        own = unit[i]
-        for k in range(degree):
-            j = number_of(table, room[k])
+        for k in range(begin, stop):
+            j = number_of(table, ends[k])
             if j >= 0:
                 ends[count] = j
                 count += np.int64(unit[j] != own)  # no branch: it could not be foreseen
+        begin = stop
     edge_starts[size] = count
+    return count
+
+
+@inline
+def keep_links(out, nodes, known, starts, targets, whole, refused, marks, kept_starts, kept):
+    """Links from nodes to pages that are marked, nearly all of them nodes; returns how many, or DAMAGED."""
+    none = np.empty(0, np.uint32)
+    room = np.empty(LONG, np.uint32)
+    count = np.int64(0)
+    plain = refuses_nothing(refused)
+    for i in range(len(nodes)):
+        kept_starts[i] = count
+        if i < known and whole[i]:
+            degree = starts[i + 1] - starts[i]
+            count += keep_marked(marks, targets[starts[i] : starts[i + 1]], degree, kept[count:])
+            continue
+        expect(out.lists, nodes, i, AHEAD)
+        page = np.int64(nodes[i])
+        degree = np.int64(out.lists.degree[page])
+        if degree > len(room):
+            if look_up_rather(out, page, refused, len(nodes)):
+                got = look_up_all(out, page, nodes, kept[count:])
+                if got < 0:
+                    return np.int64(DAMAGED)
+                count += got
+                continue
+            room = np.empty(2 * degree, np.uint32)
+        degree = read_list(out.lists, page, room, none) if plain else read_refusing(out, page, refused, room)
+        if degree < 0:
+            return np.int64(DAMAGED)
+        count += keep_marked(marks, room, degree, kept[count:])
+    kept_starts[len(nodes)] = count
+    return count
+
+
+@kernel
+def read_refusing(out, page, refused, room):
+    """`read_counted`, not inlined: what is seldom needed takes the registers of what is needed always."""
+    return read_counted(out, page, refused, room, np.empty(0, np.uint32))
+
+
+@kernel
+def look_up_all(out, page, nodes, kept):
+    """The nodes that are in a long list; returns how many, or DAMAGED."""
+    low, high = members_of(out, page)
+    if low < 0:
+        return np.int64(DAMAGED)
+    count = np.int64(0)
+    for j in range(len(nodes)):
+        if find_position(out.target[low:high], nodes[j]) >= 0:
+            kept[count] = nodes[j]
+            count += 1
     return count
 
 
@@ -175,29 +206,38 @@ def arrange(starts, ends, hub_rank, hub_order, hub_starts, hub_ends, rank, order
 
 
 @kernel
-def count_shares(starts, ends, unit_of_end, units, shares):
-    """shares[k] = the number of edges of the same list whose other ends are of the same unit; returns the greatest."""
+def weigh(starts, ends, unit_of_end, units, weights):
+    """weights[k] = 1 / the number of edges of the same list whose other ends are of the same unit."""
     seen = np.zeros(units, np.int32)
-    most = np.int32(1)
     for i in range(len(starts) - 1):
         for k in range(starts[i], starts[i + 1]):
             seen[unit_of_end[ends[k]]] += 1
         for k in range(starts[i], starts[i + 1]):
-            shares[k] = seen[unit_of_end[ends[k]]]
-            most = max(most, shares[k])
+            weights[k] = 1.0 / seen[unit_of_end[ends[k]]]
         for k in range(starts[i], starts[i + 1]):
             seen[unit_of_end[ends[k]]] = 0
-    return most
 
 
 @inline
-def renew(starts, ends, shares, parts, given, fresh):
-    """fresh[i] = sum of `given` over list i, each divided by its share; returns the sum of squares."""
+def renew(starts, ends, weights, given, fresh):
+    """fresh[i] = weighted sum of `given` over list i; returns the sum of squares.
+
+    Four sums at a time: one alone would wait for itself at every edge.
+    """
     square = 0.0
     for i in range(len(fresh)):
-        total = 0.0
-        for k in range(starts[i], starts[i + 1]):
-            total += parts[shares[k]] * given[ends[k]]
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        k, stop = starts[i], starts[i + 1]
+        while k + 4 <= stop:
+            a += weights[k] * given[ends[k]]
+            b += weights[k + 1] * given[ends[k + 1]]
+            c += weights[k + 2] * given[ends[k + 2]]
+            d += weights[k + 3] * given[ends[k + 3]]
+            k += 4
+        while k < stop:
+            a += weights[k] * given[ends[k]]
+            k += 1
+        total = (a + b) + (c + d)
         fresh[i] = total
         square += total * total
     return square
@@ -216,20 +256,19 @@ def scale(fresh, square, values):
 
 
 @kernel
-def iterate(starts, ends, hub_shares, in_starts, in_ends, shares, parts, rounds, tolerance, hubs, authorities):
+def iterate(starts, ends, hub_weights, in_starts, in_ends, weights, rounds, tolerance, hubs, authorities):
     """Power iteration from 1 everywhere: authorities from hubs, then hubs from the new authorities.
 
-    parts[s] is the weight of an edge whose share is s. Stops when no value changes by `tolerance` or more. Returns
-    (rounds made, last change).
+    Stops when no value changes by `tolerance` or more. Returns (rounds made, last change).
     """
     fresh_hubs, fresh = np.empty(len(hubs)), np.empty(len(authorities))
     hubs[:] = 1.0
     authorities[:] = 1.0
     change = 0.0
     for turn in range(rounds):
-        square = renew(in_starts, in_ends, shares, parts, hubs, fresh)
+        square = renew(in_starts, in_ends, weights, hubs, fresh)
         change = scale(fresh, square, authorities)
-        square = renew(starts, ends, hub_shares, parts, authorities, fresh_hubs)
+        square = renew(starts, ends, hub_weights, authorities, fresh_hubs)
         change = max(change, scale(fresh_hubs, square, hubs))
         if change < tolerance:
             return turn + 1, change

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from cocite.kernels import hubs_authorities as loops
 from cocite.kernels import vicinity
+from cocite.kernels.counting import LONGER
+from cocite.kernels.vicinity import LONG
 from cocite.neighbourhood.clean import merge
 from cocite.neighbourhood.gather import Numbered, Parents, sound
 from cocite.neighbourhood.view import NO_PAGES, Pages, View
@@ -46,10 +48,12 @@ def edges_among(view: View, nodes: Numbered, read: Parents | None = None) -> Edg
     """
     pages = nodes.pages
     unit, units = _number_units(view, pages)
-    degree = view.graph.out_degree[pages]
     known = 0 if read is None else len(read.pages)
     starts = np.empty(len(pages) + 1, np.int64)
-    ends = np.empty(int(np.minimum(degree, len(pages)).sum(dtype=np.int64)) + 1, np.int32)
+    degree = view.graph.out_degree[pages]
+    if not view.refused.flags:  # longer lists are not read: the pages are looked up in them
+        degree = np.minimum(degree, max(LONGER * len(pages), LONG))
+    found = np.empty(int(degree.sum(dtype=np.int64)), np.uint32)
     size = 1 << (2 * len(pages)).bit_length()
     table, marks = np.empty(size, np.uint64), np.empty(size // 2, np.uint8)
     loops.tabulate(pages, table, marks)
@@ -65,15 +69,16 @@ def edges_among(view: View, nodes: Numbered, read: Parents | None = None) -> Edg
         table,
         marks,
         starts,
-        ends,
+        found,
     )
     sound(view, count)
+    ends = found[:count].view(np.int32)
     merged = merge(view, pages)
     if merged.pages is pages:
-        return Edges(pages, unit, units, starts, ends[:count])
+        return Edges(pages, unit, units, starts, ends)
     unit, units = _number_units(view, merged.pages)
     new_starts, new_ends = np.empty(len(merged.pages) + 1, np.int64), np.empty(count, np.int32)
-    count = loops.merge_edges(starts, ends[:count], merged.number, unit, new_starts, new_ends)
+    count = loops.merge_edges(starts, ends, merged.number, unit, new_starts, new_ends)
     return Edges(merged.pages, unit, units, new_starts, new_ends[:count])
 
 
@@ -105,18 +110,13 @@ def iterate(edges: Edges, weighted: bool, rounds: int) -> Iterated:
         starts[: some_hubs + 1],
         in_starts[: some + 1],
     )
-    hub_shares, shares = np.ones((2, count), np.int32)
-    most = 1
+    hub_weights, weights = np.empty((2, count)) if weighted else np.ones((2, count))
     if weighted:
-        of_authority, of_hub = edges.unit[order], edges.unit[hub_order]
-        most = max(
-            loops.count_shares(starts, ends, of_authority, edges.units, hub_shares),
-            loops.count_shares(in_starts, in_ends, of_hub, edges.units, shares),
-        )
-    parts = np.append(0.0, 1.0 / np.arange(1, most + 1))
+        loops.weigh(starts, ends, edges.unit[order], edges.units, hub_weights)
+        loops.weigh(in_starts, in_ends, edges.unit[hub_order], edges.units, weights)
     hub_values, values = np.empty(some_hubs), np.empty(some)
     done, change = loops.iterate(
-        starts, ends, hub_shares, in_starts, in_ends, shares, parts, rounds, TOLERANCE, hub_values, values
+        starts, ends, hub_weights, in_starts, in_ends, weights, rounds, TOLERANCE, hub_values, values
     )
     hubs[hub_order], authorities[order] = hub_values, values
     return Iterated(hubs, authorities, int(done), float(change))
