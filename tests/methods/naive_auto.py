@@ -121,7 +121,7 @@ def vectors(texts: Mapping[int, Sequence[str]], keep: int) -> dict[int, dict[str
     found = {}
     for page, count in counts.items():
         weights = {
-            word: (1 + math.log(times)) * math.log((1 + len(counts)) / (1 + frequency[word]))
+            word: (1 + math.log(times)) * math.sqrt(math.log((1 + len(counts)) / (1 + frequency[word])))
             for word, times in count.items()
             if frequency[word] > 1
         }

@@ -8,7 +8,7 @@ With parents q of the page u, each counting c_q, children x that u and s share, 
                 + Σ c_x · r(links into x) / √children
                 + 0.05 for a link from u to s, 0.05 for one from s to u, and 0.9 more if there are both
     score(s)    = links(s) / √(max of links) + weight · cosine(words of u, words of s)
-    weight      = words + 0.002 · (different words of u's text)²
+    weight      = words + 0.003 · (different words of u's text)²
 
 k parents of one site count as √k, and pages of u's own site a quarter: their links are often one template. So links
 speak for pages that many cite, and words the louder the more text a page has; a page that nobody cites, or of which
@@ -37,7 +37,7 @@ from cocite.web import Web
 
 LINKED, BOTH_WAYS = 0.05, 0.9
 OWN_SITE = 0.25
-SAID = 0.002
+SAID = 0.003
 LONGEST = 1000
 """A child with more parents than this says nothing: everybody links there."""
 ALIKE = 200

@@ -1,11 +1,12 @@
 """Word vectors, made. Their words are those that a page says itself (title, headings, text), and those of links into it
 with what stands around them. Word w of page p, among N pages with words, weighs
 
-    (1 + ln tf(w, p)) · ln((1 + N) / (1 + df(w)))
+    (1 + ln tf(w, p)) · √ln((1 + N) / (1 + df(w)))
 
-and words of one page alone nothing. Where a page has little text, n words, pages that it exchanges links with speak for
-it: the mean of their vectors, made as long, is added with the weight (FEW / n)², at most 1. The MOST heaviest words are
-kept. Nothing depends on the numbers of pages.
+and words of one page alone nothing; without the root, rare words would drown those that tell what kind of page it is.
+Where a page has little text, n words, pages that it exchanges links with speak for it: the mean of their vectors, made
+as long, is added with the weight (FEW / n)^FADING, at most 1. The MOST heaviest words are kept. Nothing depends on the
+numbers of pages.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ MOST = 128
 """Words of a page that are kept."""
 READ = 256
 """Words of a page that are counted: the most frequent."""
-FEW = 20
+FEW, FADING = 30, 6
 LONGEST = 1 << 16
 """Characters of a page that are read."""
 CACHED = 1 << 16
@@ -112,7 +113,7 @@ def count_said(words: Counter[str], said: Said, terms: Callable[[str], list[str]
 def weighted(counts: csr_array, sizes: NDArray[np.int64]) -> csr_array:
     """Counts of words → vectors of length 1."""
     frequency = np.bincount(counts.indices, minlength=counts.shape[1])
-    rarity = np.log((1 + np.count_nonzero(sizes)) / (1 + frequency)) * (frequency > 1)
+    rarity = np.sqrt(np.log((1 + np.count_nonzero(sizes)) / (1 + frequency)) * (frequency > 1))
     counts.data = ((1 + np.log(counts.data)) * rarity[counts.indices]).astype(np.float32)
     counts.eliminate_zeros()
     return of_length_1(counts)
@@ -132,7 +133,9 @@ def with_neighbours(graph: Graph, matrix: csr_array, said: NDArray[np.uint16]) -
     for first in range(0, graph.pages, STEP):
         last = min(graph.pages, first + STEP)
         own = matrix[first:last]
-        few = np.minimum(1.0, (FEW / np.maximum(1, said[first:last].astype(np.float64))) ** 2) * (said[first:last] > 0)
+        few = np.minimum(1.0, (FEW / np.maximum(1, said[first:last].astype(np.float64))) ** FADING) * (
+            said[first:last] > 0
+        )
         links = mutual(graph, first, last) if few.max(initial=0) > LEAST_WEIGHT else None
         if links is not None and links.nnz:
             near = of_length_1(csr_array(links @ matrix))

@@ -19,7 +19,7 @@ from cocite.kernels.word_vectors import SCALE, Sparse, cosines, pages_with
 from cocite.words.vocabulary import Vocabulary, is_starts
 
 NAME, WHAT = "vectors", "the word vectors"
-VERSION = 3
+VERSION = 4
 """Of what is in a vector; others are made again."""
 LOOKED = 1 << 14
 """Pages that are looked at for words in common with a page."""
