@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types tests bench reproduce docs lock clean
+.PHONY: help demo test lint types tests bench faults reproduce docs extension package lock clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -15,8 +15,8 @@ demo: $(VENV)/.installed          ## related pages on the bundled sample web
 test: lint types tests            ## everything that CI checks
 
 lint: $(VENV)/.installed-dev      ## ruff
-	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench extension
+	$(BIN)/ruff format --check src tests bench extension
 
 types: $(VENV)/.installed-dev     ## mypy, strict
 	$(BIN)/mypy
@@ -40,15 +40,25 @@ bench: $(VENV)/.installed-dev     ## the benchmarks of the store and of question
 	test ! -e ../shared/data/awesome || test -d bench/data/awesome.cocite || $(BIN)/cocite build -q ../shared/data/awesome/pages.jsonl.gz -o bench/data/awesome.cocite
 	test ! -d bench/data/awesome.cocite || $(BIN)/python bench/serve.py bench/data/awesome.cocite
 
+faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of times; writes docs/faults.md, half an hour
+	$(BIN)/python -m tests.faults.trials --log docs/faults.md
+
 reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour
 	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/reproductions.md
 
-docs: $(VENV)/.installed-dev      ## docs/cli.md and docs/methods.md, from the code itself
+docs: $(VENV)/.installed-dev      ## docs/cli.md, docs/methods.md and docs/notebooks/tour.ipynb, from the code itself
 	$(BIN)/python -m cocite.surfaces.cli.document docs/cli.md
 	$(BIN)/python -m cocite.surfaces.cli.document_methods docs/methods.md
+	$(BIN)/python docs/notebooks/make.py
+
+extension:       ## dist/cocite-chromium.zip and dist/cocite-firefox.zip: the browser extension
+	@$(PYTHON) extension/pack.py dist
+
+package: $(VENV)/.installed-dev   ## dist/: the wheel and the sdist
+	$(BIN)/uv build -q --out-dir dist .
+	@ls dist/cocite-*
 
 lock: $(VENV)/.installed-dev      ## choose the development versions anew
-	$(BIN)/python -m pip install -q uv
 	$(BIN)/uv pip compile -q --upgrade pyproject.toml --group dev --no-emit-index-url --no-header -o requirements-dev.lock
 
 clean:           ## remove the virtual environment and caches

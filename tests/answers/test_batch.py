@@ -70,6 +70,47 @@ def test_every_page(web: Web, place: Path, ending: str, call: str) -> None:
         assert names == [PLAN, *(f"part-{n:05d}.parquet" for n in range(done.parts))]
 
 
+def test_all_pages_at_once(place: Path) -> None:
+    """On a web smaller than every limit, whose words all meet, these are the answers to each page alone."""
+    texts = ["apple banana cherry", "apple cherry damson", "banana damson apple", "cherry damson banana"]
+    make(
+        place / "w.cocite",
+        [
+            page(f"https://p{n}.example/", *(f"https://p{(n * k + 1) % 9}.example/" for k in (1, 2, 3)), text=text)
+            for n, text in enumerate(2 * texts)
+        ],
+    )
+    web = Web(place / "w.cocite")
+    pages = linked_pages(web.graph).tolist()
+    for call in ("integrated", "integrated(mix=0.3, theta=0.4, beside=information)"):
+        done = batch(web.graph, call, place / f"{len(call)}.tsv", k=3, together=True, part=4, processes=1)
+        found, truth = rows_of(place / f"{len(call)}.tsv"), expected(web, call, 3, pages)
+        assert [row[:3] for row in found] == [row[:3] for row in truth]
+        assert [row[3] for row in found] == pytest.approx([row[3] for row in truth], abs=1e-6)
+        assert (done.pages, done.answers, done.parts) == (len(pages), len(truth), 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "filters", "error"),
+    [
+        ("cocitation", Filters(), "for integrated, not for cocitation"),
+        ("integrated(steps=1)", Filters(), "without rarity and steps"),
+        ("integrated(rarity=true)", Filters(), "without rarity and steps"),
+        ("integrated", Filters(per_site=1), "not filtered"),
+    ],
+)
+def test_what_cannot_be_done_at_once(web: Web, place: Path, call: str, filters: Filters, error: str) -> None:
+    with pytest.raises(BadParameter, match=error):
+        batch(web.graph, call, place / "r.tsv", filters=filters, together=True)
+    assert not list(place.iterdir())
+
+
+def test_too_many_pages_at_once(web: Web, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cocite.answers.all_pairs.MOST_PAGES", 2)
+    with pytest.raises(BadParameter, match="at most 2, and this store has"):
+        batch(web.graph, "integrated", place / "r.tsv", together=True)
+
+
 def test_two_processes_do_the_same(web: Web, place: Path) -> None:
     for count in (1, 2):
         batch(web.graph, "proximity", place / f"{count}.parquet", processes=count, part=5)

@@ -4,67 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from html.parser import HTMLParser
 
 import pytest
 
 from cocite import methods
 from cocite.answers.answer import Answer, Answers, Reason
 from cocite.answers.ask import ask, question
-from cocite.answers.present import briefly, html, lines, say, separated, text
+from cocite.answers.present import briefly, lines, say, separated, text
 from cocite.web import Web
 from tests.answers.conftest import MANY, NASTY
 
 
 def answers_of(*found: Answer) -> Answers:
     return Answers((NASTY,), "proximity", {}, ("x",), found, {}, 1.25)
-
-
-class Tags(HTMLParser):
-    """All tags and attributes of a document."""
-
-    def __init__(self, document: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, list[tuple[str, str | None]]]] = []
-        self.words = ""
-        self.feed(document)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, attrs))
-
-    def handle_data(self, data: str) -> None:
-        self.words += data
-
-
-@pytest.mark.parametrize(
-    ("url", "linked"),
-    [
-        ("https://a.example/", True),
-        ('https://a.example/"onclick="alert(1)', True),
-        ("https://a.example/'><script>alert(1)</script>", True),
-        ("javascript:alert(1)", False),
-        ("JaVaScRiPt:alert(1)", False),
-        ("data:text/html,<script>", False),
-        ("a name <b>", False),
-    ],
-)
-def test_html_of_hostile_titles_and_addresses(url: str, linked: bool) -> None:
-    reason = Reason(kind="cited together", by=url, title=NASTY, block="<b>", distance=1)
-    for title in (NASTY, ""):
-        page = Tags(html(answers_of(Answer(1, url, title, 0.5, (reason,)))))
-        names = [tag for tag, _ in page.tags]
-        assert set(names) <= {"table", "caption", "tr", "th", "td", "a", "br"}
-        anchors = [dict(attributes) for tag, attributes in page.tags if tag == "a"]
-        assert anchors == ([{"href": url, "rel": "noreferrer noopener"}] if linked else [])
-        assert all(not attributes for tag, attributes in page.tags if tag != "a")
-        assert (title or url) in page.words
-
-
-def test_html_of_a_store(web: Web) -> None:
-    answers = ask(web, question(web.graph, ["q.example"]), methods.method("proximity"), 3)
-    page = Tags(answers._repr_html_())
-    assert [dict(attributes)["href"] for tag, attributes in page.tags if tag == "a"] == MANY[:3]
-    assert "on First under “Things”, next to each other" in page.words
 
 
 def test_values_by_commas_and_by_tabs(web: Web) -> None:

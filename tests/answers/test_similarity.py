@@ -58,6 +58,13 @@ def test_reasons_by_words_and_links(shops: Web) -> None:
     assert pair.error == 1e-9
 
 
+def test_words_that_never_meet_do_not_go_together(shops: Web) -> None:
+    pair = similarity(shops, "apple.example", "alone.example", methods.method("semantic"))
+    assert [say(reason) for reason in pair.reasons] == [
+        "keywords that avoid each other, which tells something too: apple – bread, company – bread"
+    ]
+
+
 def test_unknown_pages(shops: Web) -> None:
     with pytest.raises(UnknownPage):
         similarity(shops, "apple.example", "nowhere.example", methods.method("semantic"))

@@ -1,6 +1,6 @@
 """A web with lists so long that a store keeps parts of them ready; and a program that asks it, with bounds checked.
 
-`python -m tests.methods.long_web STORE` prints what every method answers, and why.
+`python -m tests.methods.long_web STORE` prints what every method answers, and why; and what loops over words give.
 """
 
 from __future__ import annotations
@@ -8,14 +8,23 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cocite import methods
 from cocite.answers.ask import ask, question
+from cocite.kernels.keyword_pairs import Rows
+from cocite.neighbourhood.all_alike import Looking, all_alike
+from cocite.neighbourhood.likenesses import Around, link_likeness
+from cocite.neighbourhood.linked import held_links, strong_links
 from cocite.sources.records import Link, Page
 from cocite.web import Web
+from cocite.words.likeness import Likeness
+from cocite.words.relevance import INFORMATION, SUPPORT, count_relevance
 from tests.graph.webs import make
 
 LONG, PARENTS, CHILD_PARENTS = 6000, 2500, 300
@@ -100,5 +109,34 @@ def answers(web: Web) -> list[Any]:
     return found
 
 
+def words_and_links() -> list[Any]:
+    """What loops over all words and all pages give, of a random web with pages without words and without links."""
+    rng = np.random.default_rng(4)
+    count, vocabulary = 120, 70  # more than 64 words: bits of the second level
+
+    def some(most: int, limit: int) -> Rows:
+        drawn = [np.unique(rng.integers(0, limit, rng.integers(0, most))) for _ in range(count)]
+        return Rows(np.cumsum([0, *map(len, drawn)]), np.concatenate(drawn).astype(np.uint32))
+
+    keys, outs = some(12, vocabulary), some(9, count)
+    relevance = count_relevance(keys, vocabulary, outs)
+    words, found = Likeness(keys, relevance), []
+    for beside in (SUPPORT, INFORMATION):
+        logical = replace(relevance, beside=beside).logical
+        found += [logical.other.tolist(), logical.value.tolist()]
+        links = held_links(strong_links(words, outs, 0.2, 0.5, beside), 5, rng.permutation(count).astype(np.uint64))
+        found += [
+            link_likeness(Around(words, links), page, np.arange(count, dtype=np.uint32)).tolist() for page in (0, 7)
+        ]
+        for looking in (
+            Looking(),
+            Looking(candidates=4, reach=1, postings=9, near=3, alike=2),
+            Looking(alike=0, reach=0),
+        ):
+            alike = all_alike(words, links, 6, 0.4, looking)
+            found += [alike.pages.tolist(), alike.values.tolist()]
+    return found
+
+
 if __name__ == "__main__":
-    json.dump(answers(Web(sys.argv[1])), sys.stdout)
+    json.dump([answers(Web(sys.argv[1])), words_and_links()], sys.stdout)

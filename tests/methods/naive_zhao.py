@@ -17,6 +17,8 @@ class NaiveZhao:
     alpha: float = 0.5
     beta: float = 0.5
     theta: float = 0.0
+    beside: str = "support"
+    dead: frozenset[int] = frozenset()  # links to these count in confidence only
 
     @cached_property
     def alike(self) -> naive.Table:
@@ -39,14 +41,15 @@ class NaiveZhao:
     @cached_property
     def strong(self) -> list[set[int]]:
         """The links that are not weak."""
-        if self.theta == 0:
-            return self.links
-        return [{q for q in targets if self.strength(p, q) >= self.theta} for p, targets in enumerate(self.links)]
+        return [
+            {q for q in targets - self.dead if self.theta == 0 or self.strength(p, q) >= self.theta}
+            for p, targets in enumerate(self.links)
+        ]
 
     @cached_property
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float], naive.Table]:
-        """Least and greatest support and confidence, and support."""
-        support = naive.support(self.pages)
+        """Least and greatest support (or information) and confidence, and support."""
+        support = (naive.mutual if self.beside == "information" else naive.support)(self.pages)
         confidence = naive.confidence(self.pages, self.links)
         (low, high), (least, most) = (
             (min(each.values(), default=0.0), max(each.values(), default=0.0)) for each in (support, confidence)

@@ -96,7 +96,8 @@ def test_reasons_say_what_spoke(place: Path) -> None:
     assert "links" in kinds
     assert "words" in kinds
     (words,) = answers[T]
-    assert (words.kind, words.words, words.share) == ("words", ("club", "chess"), 1.0)  # chess says less: it is nearly everywhere
+    # chess says less: it is nearly everywhere
+    assert (words.kind, words.words, words.share) == ("words", ("club", "chess"), 1.0)
 
 
 def test_several_pages(place: Path) -> None:

@@ -17,7 +17,19 @@ from cocite.web import Web
 from tests.answers.proof import Proof, view_of
 from tests.conftest import BOUNDS_CACHE, ROOT
 from tests.methods import naive
-from tests.methods.long_web import CASES, CHILD, CHILD_PARENTS, LONG, PARENTS, QUERY, SMALLER, TARGETS, answers, built
+from tests.methods.long_web import (
+    CASES,
+    CHILD,
+    CHILD_PARENTS,
+    LONG,
+    PARENTS,
+    QUERY,
+    SMALLER,
+    TARGETS,
+    answers,
+    built,
+    words_and_links,
+)
 from tests.methods.naive import NaiveWeb
 from tests.methods.test_methods import OWN, fast, same
 
@@ -105,4 +117,4 @@ def test_methods_with_bounds_checked(web: Web) -> None:
         capture_output=True, text=True, cwd=ROOT, env=environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
-    assert json.loads(done.stdout) == json.loads(json.dumps(answers(web)))
+    assert json.loads(done.stdout) == json.loads(json.dumps([answers(web), words_and_links()]))

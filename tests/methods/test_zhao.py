@@ -28,17 +28,23 @@ Random = tuple[list[set[int]], list[set[int]]]
 WORDS = ["apple", "banana", "cherry", "damson", "elder", "fig", "grape", "hazel"]
 
 
-def known(web: Random, theta: float = 0.0, beta: float = 0.5) -> Around:
+def known(web: Random, theta: float = 0.0, beta: float = 0.5, beside: str = "support") -> Around:
     pages, links = web
     words = Likeness(rows(pages), relevance(pages, links, 8))
-    return Around(words, held_links(strong_links(words, rows(links), theta, beta) if theta else rows(links)))
+    return Around(words, held_links(strong_links(words, rows(links), theta, beta, beside) if theta else rows(links)))
 
 
-@given(webs(), st.sampled_from([0.0, 0.0, 0.2, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0]))
+@given(
+    webs(),
+    st.sampled_from([0.0, 0.0, 0.2, 0.5, 1.0]),
+    st.sampled_from([0.0, 0.5, 1.0]),
+    st.sampled_from(["support", "information"]),
+)
 @examples(100)
-def test_link_similarity_is_as_the_definition_says(web: Random, theta: float, beta: float) -> None:
+def test_link_similarity_is_as_the_definition_says(web: Random, theta: float, beta: float, beside: str) -> None:
     pages, links = web
-    found, truth = known(web, theta, beta), NaiveZhao(pages, links, beta=beta, theta=theta)
+    found = known(web, theta, beta, beside)
+    truth = NaiveZhao(pages, links, beta=beta, theta=theta, beside=beside)
     everything = np.arange(len(pages), dtype=np.uint32)
     assert [set(found.links.outs(everything[page : page + 1]).columns.tolist()) for page in everything] == truth.strong
     for page in range(len(pages)):
@@ -81,11 +87,9 @@ def test_methods_are_as_the_definition_says(pages: list[Page], alpha: float, the
         web = Web(Path(folder) / "web.cocite")
         graph = web.graph
         dead = {page for page in range(graph.pages) if graph.status(page) == 404}
-        links = [
-            {int(target) for target in graph.links_from(page).targets} - {page} - dead for page in range(graph.pages)
-        ]
+        links = [{int(target) for target in graph.links_from(page).targets} - {page} for page in range(graph.pages)]
         words = [set(web.keywords.of(page).tolist()) for page in range(graph.pages)]
-        truth = NaiveZhao(words, links, alpha, theta=theta)
+        truth = NaiveZhao(words, links, alpha, theta=theta, dead=frozenset(dead))
         for seed in range(min(4, graph.pages)):
             others = [page for page in range(graph.pages) if page != seed]
             for name, given_, score in (

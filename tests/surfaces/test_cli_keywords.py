@@ -95,6 +95,7 @@ def test_unknown_words(web: Path) -> None:
         (["chess", "--per-page", "5"], "--per-page is for making keywords: give --make too"),
         (["chess", "--alpha", "1.5"], "alpha is a number from 0 to 1, not 1.5"),
         (["chess", "--beta", "nan"], "beta is a number from 0 to 1, not nan"),
+        (["chess", "--beside", "luck"], "beside is one of support, information, not 'luck'"),
         (["?!"], "'?!' has no word that could be a keyword: give some letters"),
         (["--make", "--per-page", "0"], "per_page is 0: give a number from 1 to 1000"),
     ],

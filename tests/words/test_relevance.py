@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cocite.errors import BadParameter
 from cocite.kernels.keyword_pairs import Rows
+from cocite.words.pair_counts import cut
 from cocite.words.relevance import Range, Relevance, count_relevance
 from tests.graph.webs import examples
 from tests.words import naive_relevance as naive
@@ -36,7 +38,8 @@ def webs(draw: st.DrawFn) -> tuple[list[set[int]], list[set[int]]]:
 
 def agree(found: Relevance, pages: list[set[int]], links: list[set[int]], alpha: float, beta: float) -> None:
     alike = naive.mixed(naive.support(pages), naive.mutual(pages), alpha)
-    leading = naive.mixed(naive.support(pages), naive.confidence(pages, links), beta)
+    beside = naive.mutual if found.beside == "information" else naive.support
+    leading = naive.mixed(beside(pages), naive.confidence(pages, links), beta)
     for a, b in alike:
         assert found.r_s(a, b) == pytest.approx(alike[a, b], abs=1e-9)
         assert found.r_l(a, b) == pytest.approx(leading[a, b], abs=1e-9)
@@ -44,13 +47,18 @@ def agree(found: Relevance, pages: list[set[int]], links: list[set[int]], alpha:
         assert found.r_s(a, a) == found.r_l(a, a) == 1.0
 
 
-@given(webs(), st.sampled_from([0.0, 0.3, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 0.8, 1.0]))
+@given(
+    webs(),
+    st.sampled_from([0.0, 0.3, 0.5, 1.0]),
+    st.sampled_from([0.0, 0.5, 0.8, 1.0]),
+    st.sampled_from(["support", "information"]),
+)
 @examples(80)
 def test_every_pair_is_as_the_definition_says(
-    web: tuple[list[set[int]], list[set[int]]], alpha: float, beta: float
+    web: tuple[list[set[int]], list[set[int]]], alpha: float, beta: float, beside: str
 ) -> None:
     pages, links = web
-    agree(replace(relevance(pages, links, 8), alpha=alpha, beta=beta), pages, links, alpha, beta)
+    agree(replace(relevance(pages, links, 8), alpha=alpha, beta=beta, beside=beside), pages, links, alpha, beta)
 
 
 @given(webs())
@@ -75,6 +83,30 @@ def test_whole_matrices_agree_with_single_pairs(web: tuple[list[set[int]], list[
             other = int(counted.other[at])
             expected = sum(word in pages[p] and any(other in pages[q] for q in links[p]) for p in range(len(pages)))
             assert counted.times[at] == expected
+
+
+def test_what_the_machine_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages: list[set[int]] = [{0, 1, 2}, {0, 1, 2}]
+    monkeypatch.setattr("cocite.words.pair_counts.memory_of_machine", lambda: 3 * 48)  # six pairs of eight bytes
+    assert len(relevance(pages).both.other) == 6
+    monkeypatch.setattr("cocite.words.pair_counts.memory_of_machine", lambda: 3 * 48 - 3)
+    with pytest.raises(BadParameter, match="--per-page"):
+        relevance(pages)
+
+
+def test_work_is_summed_up_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    left, right = rows([{0, 1}, set(), {1}, {0, 1, 2}]), rows([{0}, {0, 1, 2}, {1, 2}])
+    whole = cut(left, right)
+    for block in (1, 2, 3):
+        monkeypatch.setattr("cocite.words.pair_counts.BLOCK", block)
+        assert cut(left, right) == whole
+
+
+def test_information_in_the_place_of_support() -> None:
+    # As in the worked example; no links, so all of r_l is what stands beside confidence.
+    found = replace(relevance([{0, 1}, {0, 1}, {0, 2}, {0}]), beside="information")
+    assert (found.r_l(0, 1), found.r_l(1, 2), found.r_l(2, 1)) == (0.0, 0.5, 0.5)
+    assert found.all_led_to(1).tolist() == [0.0, 1.0, 0.5]
 
 
 def test_a_worked_example() -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    from cocite.graph.store import Graph
 
 TOGETHER, TOGETHER_IN_ALL = "cited together", "cited together in all"
 SHARED, SHARED_IN_ALL = "links to the same page", "links to the same pages in all"
 LINKED, LINKS, BEYOND = "linked by the query", "links to the query", "links to a page that links to the query"
 STANDS_FOR, REACHED = "stands for near-duplicates", "reached by links"
 SITES_ALIKE = "sites cited alike"
-KEYWORDS, WORDS_ALIKE = "keywords in common", "keywords alike"
+KEYWORDS, WORDS_ALIKE, WORDS_APART = "keywords in common", "keywords alike", "keywords apart"
 OUTS_ALIKE, INS_ALIKE = "links to pages alike", "linked by pages alike"
 BY_LINKS, BY_WORDS, BY_USAGE = "links", "words", "usage"
 """What spoke, where a method hears several kinds of evidence."""
@@ -83,6 +86,7 @@ class Answers(Sequence[Answer]):
     milliseconds: float  # without those in which loops are compiled or loaded, once by a process
     facts: Mapping[str, Any] = field(default_factory=dict)  # nodes, edges, rounds …; what did not count
     steps: Sequence[Mapping[str, Any]] = ()  # what each round did, for a method that reports rounds
+    graph: Graph | None = field(default=None, compare=False)  # for drawings, where they were asked from Python
 
     @overload
     def __getitem__(self, index: int) -> Answer: ...
@@ -110,16 +114,29 @@ class Answers(Sequence[Answer]):
             **({"steps": [dict(step) for step in self.steps]} if self.steps else {}),
         }
 
-    def to_frame(self) -> Any:
-        """The answers as a table of pandas, if that is installed."""
-        from pandas import DataFrame  # type: ignore[import-untyped]
+    def to_frame(self, library: str = "pandas") -> Any:
+        """The answers as a table of pandas, or of Polars: rank, url, title, score, why in short, reasons as in JSON."""
+        from cocite.answers.tables import frame
 
-        return DataFrame(
-            [answer.to_dict() for answer in self.answers], columns=["rank", "url", "title", "score", "reasons"]
-        )
+        return frame(self, library)
+
+    def to_networkx(self) -> Any:
+        """The neighbourhood, which a notebook draws, as a `networkx.DiGraph` of addresses.
+
+        Nodes have `kind` (asked, related, citing, cited), `title`, `rank`, `score` and `page`, the number.
+        """
+        from cocite.answers.tables import networkx
+
+        return networkx(self)
+
+    def to_igraph(self) -> Any:
+        """The same as a directed `igraph.Graph`; `name` is the address."""
+        from cocite.answers.tables import igraph
+
+        return igraph(self)
 
     def _repr_html_(self) -> str:
-        from cocite.answers.present import html
+        from cocite.answers.notebook import html
 
         return html(self)
 

@@ -34,6 +34,7 @@ class Question:
     seeds: tuple[int, ...]
     unwanted: tuple[int, ...] = ()
     history: History = NO_HISTORY  # if there is one, its pages are the seeds
+    known: frozenset[int] = frozenset()  # pages that are no answers, as somebody has them already
 
 
 def check_address(given: object) -> str:
@@ -80,7 +81,7 @@ def ask(
         method = replace(method, params=with_stop_pages(graph, method.params))
         history = asked.history
         scores = relate_history(web, history, method) if history.pages else method.relate(web, asked.seeds)
-        far = unwanted_ranks(web, asked.unwanted, method)
+        far = {**unwanted_ranks(web, asked.unwanted, method), **dict.fromkeys(asked.known, 0)}
         chosen = best_answers(graph, scores, asked.seeds, k, filters, far)
         explained_by = scores.used[:EXPLAINED] if history.pages else scores.used
         explainer = Explainer(web, explained_by, method.params, scores.path, scores.evidence) if explained else None

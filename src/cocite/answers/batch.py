@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -22,9 +22,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from cocite import __version__
+from cocite.answers.all_pairs import all_pairs, check_all_pairs
 from cocite.answers.ask import check_k
 from cocite.answers.diversify import NO_FILTERS, Filters
-from cocite.answers.workers import Part, Task, answer_parts
+from cocite.answers.workers import Part, Task, answer_parts, gathered, open_task
 from cocite.errors import BadParameter
 from cocite.graph.all_addresses import addresses as addresses_of
 from cocite.graph.all_addresses import mapped_addresses
@@ -85,10 +86,14 @@ def batch(
     queries: Sequence[int] | None = None,
     filters: Filters = NO_FILTERS,
     processes: int | None = None,
+    together: bool = False,
     part: int = PART,
     progress: Progress = lambda stage, done, total: None,
 ) -> Done:
-    """Answer for pages (all that have links, if none are given), into a folder of Parquet files or one TSV file."""
+    """Answer for pages (all that have links, if none are given), into a folder of Parquet files or one TSV file.
+
+    With `together`, all pages of the store are compared at once: integrated similarity only (`all_pairs.py`).
+    """
     if output.suffix not in (".parquet", ".tsv"):
         raise BadParameter(f"{output} ends in neither .parquet nor .tsv: give one of them")
     processes = None if processes is None else int(_PROCESSES.check(processes))
@@ -96,9 +101,13 @@ def batch(
     method = method_of(call)
     stop = stop_pages(graph, getattr(method.params, "stop", ()))
     task = Task(graph.path.absolute(), str(graph.manifest["id"]), call, stop, check_k(k), filters)
+    if together:
+        check_all_pairs(method, graph.pages)
+        if filters != NO_FILTERS:
+            raise BadParameter("all pages at once: then answers are not filtered; leave out one or the other")
+    way = f"{method}, all pages at once" if together else str(method)
     plan = Plan(
-        task.generation, str(method), task.k, len(asked), _checksum(asked), part, _checksum(stop), asdict(filters),
-        __version__,
+        task.generation, way, task.k, len(asked), _checksum(asked), part, _checksum(stop), asdict(filters), __version__
     )  # fmt: skip
     flat = output.suffix == ".tsv"
     folder = output.with_name(output.name + ".parts") if flat else output
@@ -111,7 +120,11 @@ def batch(
     if missing:
         with (
             _addresses(graph, folder / PLAN, len(asked) * (task.k + 1), progress) as addresses,
-            closing(answer_parts(task, [(i, parts[i]) for i in missing], processes)) as ready,
+            closing(
+                _answer_together(task, [(i, parts[i]) for i in missing], processes, progress)
+                if together
+                else answer_parts(task, [(i, parts[i]) for i in missing], processes)
+            ) as ready,
         ):
             progress("answering pages", sum(len(parts[i]) for i in kept), len(asked))
             for i, found in ready:
@@ -122,6 +135,17 @@ def batch(
         _join(output, folder, names)
     answered, answers = np.array(tallies).sum(axis=0).tolist()
     return Done(len(asked), answered, answers, len(names), len(kept))
+
+
+def _answer_together(
+    task: Task, parts: list[tuple[int, NDArray[np.uint32]]], threads: int | None, progress: Progress
+) -> Generator[tuple[int, Part], None, None]:
+    """Every part's answers, after all pages were compared."""
+    web, method = open_task(task)
+    web.progress = progress
+    found = all_pairs(web, check_all_pairs(method, web.graph.pages), task.k, threads, progress)
+    for i, pages in parts:
+        yield i, gathered(found.best(page) for page in pages.tolist())
 
 
 def _checksum(pages: NDArray[np.uint32]) -> str:

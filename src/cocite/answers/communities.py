@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, overload
 
 import numpy as np
 
 from cocite.answers.ask import MOST_QUERIES, about_store, check_address, check_k
 from cocite.answers.naming import Titles
+from cocite.answers.present import one_line
 from cocite.answers.telling import keywords, page_words
 from cocite.answers.timing import stopwatch
 from cocite.errors import BadParameter
@@ -100,7 +102,7 @@ class Shown:
         return {**found, **about, **lists, "links": [list(pair) for pair in self.links], **noise}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CommunitiesFound(Sequence[Shown]):
     """The communities of one question, and what NPEA did to its base set."""
 
@@ -134,6 +136,11 @@ class CommunitiesFound(Sequence[Shown]):
     def __iter__(self) -> Iterator[Shown]:
         return iter(self.communities)
 
+    def __repr__(self) -> str:
+        asked = self.query or ", ".join(self.pages)
+        rows = [f"{each.pages:5d} pages  {', '.join(each.keywords)}" for each in self]
+        return "\n".join(map(one_line, [f"communities on {asked}", *(rows or ["nothing"])]))
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         base = {"root": self.root, "pages": self.base, "links": self.links, "eliminated": self.eliminated}
@@ -153,6 +160,11 @@ class CommunitiesFound(Sequence[Shown]):
         from cocite.answers.drawing import page
 
         return page(self)
+
+    def _repr_html_(self) -> str:
+        """That page in a frame of its own, in which nothing may run."""
+        page = escape(self.to_html(), quote=True)
+        return f'<iframe sandbox srcdoc="{page}" width="100%" height="640" style="border:1px solid #8884"></iframe>'
 
     def to_gexf(self) -> str:
         """The whole base set as GEXF 1.3, for Gephi and NetworkX: communities, weights, places and colours."""

@@ -33,6 +33,17 @@ class Comparison:
                 best[answer.url] = min(answer.rank, best.get(answer.url, answer.rank))
         return sorted(found.items(), key=lambda item: (-len(item[1]), best[item[0]], item[0]))
 
+    def to_frame(self, library: str = "pandas") -> Any:
+        """A table of pandas, or of Polars, with a row for every answer of every method."""
+        from cocite.answers.tables import comparison_frame
+
+        return comparison_frame(self, library)
+
+    def _repr_html_(self) -> str:
+        from cocite.answers.notebook import comparison
+
+        return comparison(self)
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         names = list(self.by_method)

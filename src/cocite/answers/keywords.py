@@ -18,7 +18,7 @@ from cocite.errors import BadParameter
 from cocite.parameters import Parameter
 from cocite.web import Web
 from cocite.words.keywords import Keywords
-from cocite.words.relevance import Relevance
+from cocite.words.relevance import INFORMATION, SUPPORT, Relevance
 
 MOST_WORDS = 1000
 """Words that can be asked about at once."""
@@ -68,7 +68,9 @@ class PageKeywords:
         return asdict(self)
 
 
-def keywords_for(web: Web, texts: Sequence[str], k: int = 10, alpha: float = 0.5, beta: float = 0.5) -> KeywordsFound:
+def keywords_for(
+    web: Web, texts: Sequence[str], k: int = 10, alpha: float = 0.5, beta: float = 0.5, beside: str = SUPPORT
+) -> KeywordsFound:
     """Keywords to go on with from some words; raises UnknownWord where one is no keyword of any page."""
     check_k(k)
     for text in texts:
@@ -77,7 +79,8 @@ def keywords_for(web: Web, texts: Sequence[str], k: int = 10, alpha: float = 0.5
     alpha, beta = (
         Parameter(name, float, 0.5, "", 0, 1, ()).check(share) for name, share in (("alpha", alpha), ("beta", beta))
     )
-    keywords, relevance = web.keywords, replace(web.relevance, alpha=alpha, beta=beta)
+    beside = Parameter("beside", str, SUPPORT, "", None, None, (SUPPORT, INFORMATION)).check(beside)
+    keywords, relevance = web.keywords, replace(web.relevance, alpha=alpha, beta=beta, beside=beside)
     asked = list(dict.fromkeys(word for text in texts for word in keywords.find(text)))
     if not 0 < len(asked) <= MOST_WORDS:
         raise BadParameter(f"give from 1 to {MOST_WORDS:,} words, not {len(asked):,}")

@@ -25,6 +25,7 @@ from cocite.answers.answer import (
     TOGETHER,
     TOGETHER_IN_ALL,
     WORDS_ALIKE,
+    WORDS_APART,
     Answer,
     Answers,
     Reason,
@@ -54,7 +55,7 @@ def say(reason: Reason) -> str:
         return f"its site is cited like the page's: {' – '.join(reason.pages)}{about}"
     if reason.kind in (BY_LINKS, BY_WORDS, BY_USAGE):
         return f"{_spoke(reason)}{about}"
-    if reason.kind in (KEYWORDS, WORDS_ALIKE, OUTS_ALIKE, INS_ALIKE):
+    if reason.kind in (KEYWORDS, WORDS_ALIKE, WORDS_APART, OUTS_ALIKE, INS_ALIKE):
         return f"{_alike(reason)}{about}"
     words = {
         SHARED: f"both link to {reason.to}",
@@ -86,6 +87,8 @@ def _alike(reason: Reason) -> str:
         return f"{reason.count} of {_count(reason.of or 0, 'keyword')} in common: {', '.join(reason.words)}"
     if reason.kind == WORDS_ALIKE:
         return f"keywords that go together: {', '.join(reason.words)}"
+    if reason.kind == WORDS_APART:
+        return f"keywords that avoid each other, which tells something too: {', '.join(reason.words)}"
     one, other = reason.pages
     if reason.kind == OUTS_ALIKE:
         return (
@@ -159,22 +162,6 @@ def separated(answers: Answers, separator: str) -> str:
 def one_line(text: str) -> str:
     """Text on one line, of printable characters and those that join letters: none that steers a terminal."""
     return " ".join("".join(c if c.isprintable() or c in "\u200c\u200d" else " " for c in text).split())
-
-
-def html(answers: Answers) -> str:
-    """A table for a notebook."""
-    rows = "".join(
-        f"<tr><td>{answer.rank}</td><td>{_link(answer)}</td><td>{answer.score:g}</td>"
-        f"<td>{'<br>'.join(escape(line) for line in lines(answer))}</td></tr>"
-        for answer in answers
-    )
-    head = "<tr><th></th><th>page</th><th>score</th><th>why</th></tr>"
-    about = escape(f"related to {', '.join(answers.query)} by {answers.method}, {answers.milliseconds:.1f} ms")
-    return f"<table><caption>{about}</caption>{head}{rows}</table>"
-
-
-def _link(answer: Answer) -> str:
-    return linked(answer.url, escape(answer.title or answer.url))
 
 
 def linked(url: str, label: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -55,7 +55,7 @@ def answer_parts(
     """Every part's answers, in the order in which they are ready."""
     count = min(processes or os.cpu_count() or 1, len(parts))
     if count == 1:
-        opened = _open(task)
+        opened = open_task(task)
         for i, pages in parts:
             yield i, answer(*opened, pages, task.k, task.filters)
         return
@@ -94,18 +94,25 @@ def _uninterrupted() -> Iterator[None]:
 
 def answer(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters = NO_FILTERS) -> Part:
     """The k best answers for every page."""
-    counts = np.zeros(len(pages), np.int32)
+    return gathered(best_answers(web.graph, method.relate(web, [page]), [page], k, filters) for page in pages.tolist())
+
+
+def gathered(answers: Iterable[Iterable[tuple[int, float]]]) -> Part:
+    """The answers to some pages, one page after another."""
+    counts: list[int] = []
     found: list[tuple[int, float]] = []
-    for i, page in enumerate(pages.tolist()):
+    for some in answers:
         before = len(found)
-        found.extend(best_answers(web.graph, method.relate(web, [page]), [page], k, filters))
-        counts[i] = len(found) - before
+        found.extend(some)
+        counts.append(len(found) - before)
     return Part(
-        counts, np.array([page for page, _ in found], np.uint32), np.array([score for _, score in found], np.float64)
+        np.array(counts, np.int32),
+        np.array([page for page, _ in found], np.uint32),
+        np.array([score for _, score in found], np.float64),
     )
 
 
-def _open(task: Task) -> tuple[Web, Method]:
+def open_task(task: Task) -> tuple[Web, Method]:
     """The store, as it was when the batch began, and the method."""
     web, method = Web(task.store), method_of(task.call)
     if str(web.graph.manifest["id"]) != task.generation:
@@ -139,5 +146,5 @@ def _watch(stop: Any) -> None:
 
 def _answer(task: Task, pages: NDArray[np.uint32]) -> Part:
     global _opened
-    _opened = _opened or _open(task)
+    _opened = _opened or open_task(task)
     return answer(*_opened, pages, task.k, task.filters)

@@ -21,7 +21,7 @@ from cocite.graph.store import Graph
 from cocite.pages.key import APART, from_key, shown
 
 STEP = 1 << 14
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
+CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -58,7 +58,7 @@ def addresses(graph: Graph, first: int, count: int, marked: bool = False) -> Ite
         canonical = from_key(raw[ends[i] : ends[i + 1]].decode("utf-8", "replace"))
         text = graph.address(first + i) if spelling == APART else shown(canonical, spelling)
         if not marked:
-            yield _CONTROL.sub(" ", text)
+            yield CONTROL.sub(" ", text)
         elif canonical.startswith("name:"):
             yield canonical
         else:

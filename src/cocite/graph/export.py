@@ -5,7 +5,7 @@ Files are written as the store is read, so their size is bounded by the disk onl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -80,13 +80,55 @@ def export(
 # Objects of other libraries
 
 
-def library(name: str) -> Any:
+def library(name: str, extra: str = "graphs") -> Any:
     """A library that need not be installed."""
     try:
         return import_module(name)
     except ImportError as error:
         top = name.partition(".")[0]
-        raise BadParameter(f'{top} is not installed: pip install "cocite[graphs]"') from error
+        raise BadParameter(f'{top} is not installed: pip install "cocite[{extra}]"') from error
+
+
+def frame_of(columns: Mapping[str, Any], name: str) -> Any:
+    """A table of columns, by pandas or by Polars."""
+    if name == "pandas":
+        return library("pandas", "frames").DataFrame(columns)
+    if name == "polars":
+        return library("polars", "polars").DataFrame(columns, strict=False)
+    raise BadParameter(f"library is pandas or polars, not {name!r:.100}")
+
+
+def to_frame(graph: Graph, pages: Iterable[int] | None = None, name: str = "pandas") -> Any:
+    """The links as a table, or those out of some pages, a row a link, in page order.
+
+    Columns are `source` and `target` (addresses), `block` (-1: unknown), `boilerplate`, `nofollow` and `weight`.
+    """
+    chosen = _few(graph, pages)
+    parts = [graph.links_from(page) for page in chosen]
+    targets = np.concatenate([links.targets for links in parts]) if parts else np.zeros(0, np.uint32)
+    flags = np.concatenate([links.flags for links in parts]) if parts else np.zeros(0, np.uint8)
+    known = {page: graph.address(page) for page in {*chosen, *targets.tolist()}}
+    columns = {
+        "source": [known[page] for page, links in zip(chosen, parts, strict=True) for _ in range(len(links.targets))],
+        "target": [known[page] for page in targets.tolist()],
+        "block": np.concatenate([links.blocks for links in parts]) if parts else np.zeros(0, np.int32),
+        "boilerplate": (flags & BOILERPLATE) > 0,
+        "nofollow": (flags & NOFOLLOW) > 0,
+        "weight": np.concatenate([graph.weights_from(page) for page in chosen]) if parts else np.zeros(0, np.float32),
+    }
+    return frame_of(columns, name)
+
+
+def _few(graph: Graph, pages: Iterable[int] | None) -> list[int]:
+    """Some pages, or all of a store that is not too large for objects of Python."""
+    if pages is not None:
+        return sorted({int(page) for page in pages})
+    if graph.links > MANY:
+        raise BadParameter(
+            f"{graph.links:,} links are too many for this: give the pages that you want, pages=[...],"
+            " or use to_scipy() or cocite export"
+        )
+    return list(range(graph.pages))
 
 
 def to_scipy(graph: Graph) -> Any:
@@ -110,7 +152,7 @@ def to_networkx(graph: Graph, pages: Iterable[int] | None = None) -> Any:
     """
     nx = library("networkx")
     made = nx.DiGraph()
-    chosen = range(graph.pages) if pages is None else sorted({int(page) for page in pages})
+    chosen = _few(graph, pages)
     names = dict(zip(chosen, addresses(graph, 0, graph.pages), strict=True)) if pages is None else {}
     for page in chosen:
         names.setdefault(page, graph.address(page))

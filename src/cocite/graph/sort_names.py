@@ -6,7 +6,7 @@ DuckDB sorts them out of core.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 
@@ -33,10 +33,9 @@ def sorted_names(folder: Path, memory: int, threads: int) -> Iterator[Iterator[B
     """The names in a work folder in order, each once, as long as the context lasts."""
     try:
         with duckdb.connect() as database:
-            database.execute(
-                f"SET memory_limit = '{max(memory, LEAST_MEMORY) >> 20}MiB'; SET threads = {threads};"
-                "SET enable_progress_bar = false"
-            )
+            database.execute(f"SET memory_limit = '{max(memory, LEAST_MEMORY) >> 20}MiB'; SET threads = {threads}")
+            with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets there is none to switch off
+                database.execute("SET enable_progress_bar = false")
             database.execute("SET temp_directory = ?", [str(folder / "sort")])
             database.execute("SET preserve_insertion_order = false")
             files = str(Path(escape(str(folder / "names"))) / "*.parquet")

@@ -6,9 +6,9 @@ gets a new generation, a Graph opened before keeps its own. It can be shared amo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,35 @@ class Graph(Facts):
 
     def __repr__(self) -> str:
         return f"<Graph {self.path} {self.pages:,} pages, {self.links:,} links>"
+
+    def _repr_html_(self) -> str:
+        from cocite.graph.show import html
+
+        return html(self)
+
+    def to_frame(self, pages: Iterable[int] | None = None, library: str = "pandas") -> Any:
+        """The links, or those out of some pages, as a table of pandas or of Polars; see export.py."""
+        from cocite.graph.export import to_frame
+
+        return to_frame(self, pages, library)
+
+    def to_networkx(self, pages: Iterable[int] | None = None) -> Any:
+        """The links, or those among some pages, as a `networkx.DiGraph` of addresses; see export.py."""
+        from cocite.graph.export import to_networkx
+
+        return to_networkx(self, pages)
+
+    def to_igraph(self) -> Any:
+        """The links as a directed `igraph.Graph`: vertex i is page i; see export.py."""
+        from cocite.graph.export import to_igraph
+
+        return to_igraph(self)
+
+    def to_scipy(self) -> Any:
+        """The links as a `scipy.sparse.csr_array`: row = source, column = target; see export.py."""
+        from cocite.graph.export import to_scipy
+
+        return to_scipy(self)
 
     def __reduce__(self) -> tuple[type[Graph], tuple[Path, str]]:
         return Graph, (self.path.absolute(), self.manifest["id"])  # page numbers hold in one generation only

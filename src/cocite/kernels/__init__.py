@@ -10,6 +10,7 @@ All loops of a first run take Numba some 20 s of one core. A third of that was s
 
 import gc
 import threading
+import warnings
 from typing import Any
 
 import numba
@@ -33,9 +34,27 @@ def _load_array_functions() -> None:
 _load_array_functions()
 
 _njit: Any = numba.njit  # its types know only some of its options
-kernel: Any = _njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+
+
+def _can_be_kept() -> bool:
+    """Whether there is a place on disk for compiled loops. A service that may write nowhere compiles at every start."""
+    try:
+        _njit(cache=True)(_can_be_kept)
+    except RuntimeError:
+        warnings.warn(
+            "compiled loops cannot be kept, which costs half a minute each time: "
+            "set NUMBA_CACHE_DIR to a folder that can be written",
+            RuntimeWarning,
+            stacklevel=1,
+        )
+        return False
+    return True
+
+
+KEPT = _can_be_kept()
+kernel: Any = _njit(cache=KEPT, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 _inlined: Any = _njit(
-    cache=True, nogil=True, error_model="numpy", inline="never", forceinline=True,
+    cache=KEPT, nogil=True, error_model="numpy", inline="never", forceinline=True,
     no_cfunc_wrapper=True, no_cpython_wrapper=True,
 )  # fmt: skip
 

@@ -143,6 +143,12 @@ def scaled(value, least, most):
     return (value - least) / (most - least)
 
 
+@inline
+def together(both, a, b, total, measure):
+    """Normalised support of two words, or mutual information: (whether it is that, its least, its greatest value)."""
+    return scaled(mutual_information(both, a, b, total) if measure[0] else both / total, measure[1], measure[2])
+
+
 @kernel
 def mutual_range(pairs, frequency, total, order, first, last, marks):
     """Least and most mutual information of words [first, last) with any other word.
@@ -212,10 +218,11 @@ def absent_values(a, frequency, total, mutual, values):
 
 
 @kernel
-def logical_values(pairs, linked, frequency, total, first, last, beta, support, confidence, ends, other, values):
-    """beta · support + (1 - beta) · confidence, both normalised, of words [first, last) with all they meet or link.
+def logical_values(pairs, linked, own, frequency, total, first, last, beta, measure, confidence, ends, other, values):
+    """beta · together + (1 - beta) · confidence, both normalised, of words [first, last) with all they meet or link.
 
-    `ends` gets where each word's row ends; where there is no room in `other` and `values` it is only measured.
+    `own` has the frequency of each row's word. `ends` gets where each word's row ends; where there is no room in
+    `other` and `values` it is only measured.
     """
     at = int64(0)
     for word in range(first, last):
@@ -226,8 +233,9 @@ def logical_values(pairs, linked, frequency, total, first, last, beta, support, 
             led = k < stop_k and (i >= stop_i or linked.other[k] <= pairs.other[i])
             if at < len(other):
                 other[at] = pairs.other[i] if met else linked.other[k]
-                s = scaled(pairs.times[i] / total if met else 0.0, support[0], support[1])
-                c = scaled(linked.times[k] / frequency[word] if led else 0.0, confidence[0], confidence[1])
+                both = int64(pairs.times[i]) if met else int64(0)
+                s = together(both, int64(own[word]), int64(frequency[other[at]]), total, measure)
+                c = scaled(linked.times[k] / own[word] if led else 0.0, confidence[0], confidence[1])
                 values[at] = beta * s + (1 - beta) * c
             i += met
             k += led

@@ -6,14 +6,14 @@ import numpy as np
 from numba import int64
 
 from cocite.kernels import kernel
-from cocite.kernels.keyword_pairs import clear_row, count_row, scaled
+from cocite.kernels.keyword_pairs import clear_row, count_row, scaled, together
 
 
 @kernel
-def link_strengths(words, pages_of, reached, both, outs, least, total, beta, support, confidence, space, strength):
+def link_strengths(words, pages_of, reached, both, outs, least, total, beta, measure, confidence, space, strength):
     """max r_l of every link of `outs`, 1 where the pages have a keyword in common; `strength` is 0 before.
 
-    r_l = beta · support + (1 - beta) · confidence, where the page's own link is no evidence for itself: it does not
+    r_l = beta · together + (1 - beta) · confidence, where the page's own link is no evidence for itself: it does not
     count unless another link of the page leads to the same word. Words on fewer pages than `least` have no confidence.
     """
     nothing = np.empty(0, np.uint32)
@@ -41,7 +41,9 @@ def link_strengths(words, pages_of, reached, both, outs, least, total, beta, sup
                         break
                     leading = int64(space.counts[other]) - (1 if times[other] == 1 else 0)
                     c = scaled(max(leading, 0) / having, confidence[0], confidence[1]) if having >= least else 0.0
-                    best = max(best, beta * scaled(met[other] / total, support[0], support[1]) + (1 - beta) * c)
+                    others = pages_of.starts[other + 1] - pages_of.starts[other]
+                    s = together(int64(met[other]), having, others, total, measure)
+                    best = max(best, beta * s + (1 - beta) * c)
                 strength[link] = best
             for link in range(outs.starts[page], outs.starts[page + 1]):
                 target = int64(outs.columns[link])

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from cocite.kernels import KEPT
 from cocite.kernels.xxh64 import SEED, xxh64
 from cocite.pages.key import APART, BARE, HTTP, SLASH, WWW
 from cocite.pages.rules import LONGEST
 
 # Without reference counts, which the compiler would keep round every call that passes an array: a quarter of the time.
-_options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+_options: dict[str, Any] = {"cache": KEPT, "nogil": True, "error_model": "numpy", "_nrt": False}
 _lean, _inline = njit(**_options), njit(**_options, forceinline=True)
 
 # Classes of bytes, above the byte that stands for it in a key

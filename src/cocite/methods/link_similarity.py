@@ -9,8 +9,9 @@ out of the mean; one on which only one of them has is 0.
 
 Links that do not count: a page's to itself, those to dead pages (captured with status 404 or 410), and weak ones. A
 link from P to Q is weak if the greatest r_l(w → w') over keywords w of P and w' of Q is below theta, where r_l = beta ·
-support + (1 - beta) · confidence, the link itself not counted as evidence, and r_l(w, w) = 1. With theta above 0 all
-links of the store are looked at once, and the strong ones held in memory.
+support + (1 - beta) · confidence, the link itself not counted as evidence, and r_l(w, w) = 1; with beside=information,
+mutual information takes the place of support. With theta above 0 all links of the store are looked at once, and the
+strong ones held in memory.
 
 Every page that is compared gets its exact score, of at most `links` pages linked on each side, chosen by hash. In a
 store of more pages than `candidates`, those compared are linked with the `alike` pages most like each page linked with

@@ -64,6 +64,7 @@ def all_alike(
     k: int = 20,
     mix: float = 0.5,
     looking: Looking | None = None,
+    threads: int | None = None,
     progress: Progress = lambda stage, done, total: None,
 ) -> AllAlike:
     """The k pages of highest integrated similarity to every page."""
@@ -93,7 +94,7 @@ def all_alike(
         )
 
     for stage, work in ((BY_WORDS, by_words), (BY_BOTH, by_both)):
-        in_blocks(pages, work, room, partial(progress, stage))
+        in_blocks(pages, work, room, threads, partial(progress, stage))
     return found
 
 
@@ -115,9 +116,10 @@ def in_blocks(
     pages: int,
     work: Callable[[int, int, Room], bool],
     room: Callable[[], Room],
+    threads: int | None,
     progress: Callable[[int, int | None], None],
 ) -> None:
-    """All pages, in blocks, on all cores."""
+    """All pages, in blocks, on all cores or by so many threads."""
     spare: list[Room] = []
 
     def block(first: int) -> int:
@@ -128,6 +130,6 @@ def in_blocks(
         spare.append(space)
         return last - first
 
-    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(threads or min(8, os.cpu_count() or 1)) as pool:
         for done in pool.map(block, range(0, pages, BLOCK)):
             progress(done, pages)

@@ -22,6 +22,7 @@ from cocite.neighbourhood.linked import (
     StoredLinks,
     all_links,
     held_links,
+    living,
     strong_links,
 )
 from cocite.neighbourhood.scores import Scores
@@ -29,6 +30,7 @@ from cocite.neighbourhood.view import NO_PAGES, Pages
 from cocite.parameters import parameter
 from cocite.web import Web
 from cocite.words.likeness import Likeness, best_of
+from cocite.words.relevance import INFORMATION, SUPPORT
 
 Values = NDArray[np.float64]
 EXACT = 1e-9
@@ -53,6 +55,7 @@ class LinkParams(WordParams):
 
     theta: float = parameter(0.0, "θ: links whose greatest r_l is below it are weak and do not count", least=0, most=1)
     beta: float = parameter(0.5, "β: the share of support in r_l; the rest is confidence", least=0, most=1)
+    beside: str = parameter(SUPPORT, "what r_l has beside confidence, with θ above 0", choices=(SUPPORT, INFORMATION))
     links: int = parameter(50, "linked pages on each side that are compared; of more, by hash", least=1, most=10_000)
     alike: int = parameter(20, "pages like each linked page whose links lead to candidates", least=0, most=10_000)
 
@@ -69,7 +72,7 @@ class _Opened:
 
     def __init__(self) -> None:
         self.words: dict[tuple[float, bool], Likeness] = {}
-        self.links: dict[tuple[float, float, int], HeldLinks] = {}
+        self.links: dict[tuple[float, float, str, int], HeldLinks] = {}
 
 
 _opened: WeakKeyDictionary[Web, _Opened] = WeakKeyDictionary()
@@ -90,12 +93,21 @@ def around(web: Web, params: LinkParams, rarity: bool = False) -> Around:
     words = likeness_of(web, params.alpha, rarity)
     if params.theta == 0:
         return Around(words, StoredLinks(web.graph, params.links))
-    known, wanted = _opened[web].links, (params.theta, params.beta, params.links)
+    known, wanted = _opened[web].links, (params.theta, params.beta, params.beside, params.links)
     if wanted not in known:
         known.clear()
-        strong = strong_links(words, all_links(web.graph), params.theta, params.beta)
-        known[wanted] = held_links(strong, params.links, web.graph.fingerprints)
+        known[wanted] = counting_links(web, words, params)
     return Around(words, known[wanted])
+
+
+def counting_links(web: Web, words: Likeness, params: LinkParams) -> HeldLinks:
+    """All links but those to dead pages and the weak ones, held in memory, `params.links` of a page at most."""
+    graph = web.graph
+    if params.theta == 0:
+        outs = all_links(graph)
+    else:  # the dead have keywords too, and are counted in confidence
+        outs = living(graph, strong_links(words, all_links(graph, True), params.theta, params.beta, params.beside))
+    return held_links(outs, params.links, graph.fingerprints)
 
 
 def relate_each(

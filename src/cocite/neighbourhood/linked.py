@@ -5,6 +5,7 @@ No page is in its own sets, and none twice. Links to dead pages (captured with s
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from cocite.kernels.linked_pages import read_sets
 from cocite.neighbourhood.view import SEED, Pages
 from cocite.words.likeness import Likeness
 from cocite.words.pair_counts import transposed
-from cocite.words.relevance import LEAST_PAGES
+from cocite.words.relevance import LEAST_PAGES, SUPPORT
 
 GONE = (404, 410)
 BLOCK = 1 << 14
@@ -37,11 +38,11 @@ class LinkSets(Protocol):
 class StoredLinks:
     """Sets read from a store, of many links those of smallest hash."""
 
-    def __init__(self, graph: Graph, most: int) -> None:
-        """`most` pages a set at most."""
+    def __init__(self, graph: Graph, most: int, dead: bool = False) -> None:
+        """`most` pages a set at most; with `dead`, dead ones as well."""
         self._graph, self._most = graph, min(most, graph.pages)
         status = graph.array("page.status")
-        self._gone = status if len(status) else None
+        self._gone = status if len(status) and not dead else None
 
     def outs(self, pages: Pages) -> Rows:
         """The pages that each of some pages links to, ascending."""
@@ -81,10 +82,10 @@ class HeldLinks(NamedTuple):
         return taken(self.into, pages)
 
 
-def all_links(graph: Graph) -> Rows:
-    """The pages that every page links to, ascending, held in memory."""
+def all_links(graph: Graph, dead: bool = False) -> Rows:
+    """The pages that every page links to, ascending, held in memory; with `dead`, dead ones as well."""
     sizes, found = [np.zeros(1, np.int64)], [np.zeros(0, np.uint32)]
-    stored = StoredLinks(graph, graph.pages)
+    stored = StoredLinks(graph, graph.pages, dead)
     for first in range(0, graph.pages, BLOCK):
         some = stored.outs(np.arange(first, min(graph.pages, first + BLOCK), dtype=np.uint32))
         sizes.append(np.diff(some.starts))
@@ -92,15 +93,24 @@ def all_links(graph: Graph) -> Rows:
     return Rows(np.cumsum(np.concatenate(sizes)), np.concatenate(found))
 
 
-def strong_links(words: Likeness, outs: Rows, theta: float, beta: float) -> Rows:
-    """Links without the weak ones, whose greatest r_l between keywords of their pages is below theta."""
-    r, strength = words.relevance, np.zeros(len(outs.columns), np.float64)
-    ranges = tuple(r.support), tuple(r.confidence)
+def strong_links(words: Likeness, outs: Rows, theta: float, beta: float, beside: str = SUPPORT) -> Rows:
+    """Links without the weak ones, whose greatest r_l between keywords of their pages is below theta.
+
+    `outs` are all links that confidence was counted of.
+    """
+    r, strength = replace(words.relevance, beside=beside), np.zeros(len(outs.columns), np.float64)
+    weights = (beta, r.measure, tuple(r.confidence))
     link_strengths(
-        words.words, r.pages_of, r.reached, r.both, outs, LEAST_PAGES, r.pages, beta, *ranges, room(len(r.frequency)),
+        words.words, r.pages_of, r.reached, r.both, outs, LEAST_PAGES, r.pages, *weights, room(len(r.frequency)),
         strength,
     )  # fmt: skip
     return chosen(outs, strength >= theta - 1e-12)
+
+
+def living(graph: Graph, outs: Rows) -> Rows:
+    """Links without those to dead pages."""
+    status = graph.array("page.status")
+    return chosen(outs, ~np.isin(status[outs.columns], GONE)) if len(status) else outs
 
 
 def held_links(out: Rows, most: int = 0, order: NDArray[np.uint64] | None = None) -> HeldLinks:

@@ -11,7 +11,7 @@ from cocite.neighbourhood.likenesses import Around
 from cocite.web import Web
 from cocite.words.likeness import Likeness
 
-KEYWORDS, WORDS_ALIKE = "keywords in common", "keywords alike"
+KEYWORDS, WORDS_ALIKE, WORDS_APART = "keywords in common", "keywords alike", "keywords apart"
 OUTS_ALIKE, INS_ALIKE = "links to pages alike", "linked by pages alike"
 NAMED, PAIRS = 8, 3
 """Words and pairs that are named."""
@@ -24,7 +24,10 @@ def telling(seeds: Sequence[int], tell: Callable[[int, int], Evidence]) -> Calla
 
 
 def by_words(web: Web, words: Likeness, page: int, answer: int) -> Evidence:
-    """Keywords that both pages have, the rarest first; and pairs of others that are most relevant to each other."""
+    """Keywords that both pages have, the rarest first; and pairs of others that are most relevant to each other.
+
+    Words that no page has both of can be relevant too, by avoiding each other; they are told apart.
+    """
     own, theirs, names = words.of(page), words.of(answer), web.keywords.words
     shared = np.intersect1d(own, theirs)
     rarest = shared[np.lexsort((shared, words.relevance.frequency[shared]))][:NAMED]
@@ -32,10 +35,14 @@ def by_words(web: Web, words: Likeness, page: int, answer: int) -> Evidence:
     if len(shared):
         named = tuple(names[int(word)] for word in rarest)
         found.append({"kind": KEYWORDS, "page": page, "words": named, "count": len(shared), "of": len(own)})
-    pairs = [pair for pair in words.pairs(page, answer, len(own)) if pair[0] != pair[1]][:PAIRS]
-    if pairs:
-        told = tuple(f"{names[one]} – {names[other]}" for one, other, _ in pairs)
-        found.append({"kind": WORDS_ALIKE, "page": page, "words": told, "share": round(pairs[0][2], 6)})
+    pairs = [pair for pair in words.pairs(page, answer, len(own)) if pair[0] != pair[1]]
+    for kind, some in (
+        (WORDS_ALIKE, [pair for pair in pairs if words.relevance.meet(*pair[:2])][:PAIRS]),
+        (WORDS_APART, [pair for pair in pairs if not words.relevance.meet(*pair[:2])][:PAIRS]),
+    ):
+        if some and (kind == WORDS_ALIKE or not found):
+            told = tuple(f"{names[one]} – {names[other]}" for one, other, _ in some)
+            found.append({"kind": kind, "page": page, "words": told, "share": round(some[0][2], 6)})
     return found
 
 

@@ -46,7 +46,7 @@ class StoreSearch(Search):
 
     def __call__(self, query: str, k: int = 10) -> Answers:
         """The pages that suit some words best, `web.search("static site generator")`; phrases in double quotes."""
-        return search_for(self.graph, self, query, k)
+        return replace(search_for(self.graph, self, query, k), graph=self.graph)
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class StoreKeywords(Keywords):
     web: Web
 
     def __call__(
-        self, words: str | Sequence[str], k: int = 10, *, alpha: float = 0.5, beta: float = 0.5
+        self, words: str | Sequence[str], k: int = 10, *, alpha: float = 0.5, beta: float = 0.5, beside: str = "support"
     ) -> KeywordsFound:
         """Keywords to go on with from some words, `web.keywords("password manager").similar`."""
-        return keywords_for(self.web, _texts(words), k, alpha, beta)
+        return keywords_for(self.web, _texts(words), k, alpha, beta, beside)
 
     def of_page(self, page: str) -> PageKeywords:
         """The keywords of a page, and its main ones: `web.keywords.of_page("nodejs.org").main`."""
@@ -79,6 +79,9 @@ class StoreRank(Ranked):
 
 class Store(Web):
     """A store, ready to be asked."""
+
+    def _repr_html_(self) -> str:
+        return self.graph._repr_html_()
 
     @cached_property
     def search(self) -> StoreSearch:
@@ -113,7 +116,7 @@ class Store(Web):
         """
         kept = Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
         asked = question(self.graph, _texts(pages), _texts(unwanted), entries_of(history))
-        return ask(self, asked, methods.method(method, parameters), k, kept, explain)
+        return replace(ask(self, asked, methods.method(method, parameters), k, kept, explain), graph=self.graph)
 
     def similarity(self, page: str, other: str, method: str = "integrated", **parameters: Any) -> Similarity:
         """How similar two pages are: `float()` of it is the score."""
@@ -131,20 +134,23 @@ class Store(Web):
         lang: str = "",
         since: str = "",
         processes: int | None = None,
+        all_pairs: bool = False,
         progress: Progress = no_progress,
         **parameters: Any,
     ) -> Done:
         """Answers for every page that has links, or for some, into a folder of Parquet files or a .tsv file.
 
         Work is shared by as many processes as there are cores; a script that calls this is protected by
-        `if __name__ == "__main__":`. The same call goes on where one was interrupted.
+        `if __name__ == "__main__":`. The same call goes on where one was interrupted. With `all_pairs`, integrated
+        similarity is worked out for all pages at once, far sooner, and not exactly (docs/integrated.md).
         """
         kept = Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
         chosen = str(methods.method(method, parameters))
         asked = None if pages is None else [self.graph.find(check_address(page)) for page in _texts(pages)]
         return batch(
-            self.graph, chosen, Path(output), k=k, queries=asked, filters=kept, processes=processes, progress=progress
-        )
+            self.graph, chosen, Path(output), k=k, queries=asked, filters=kept, processes=processes,
+            together=all_pairs, progress=progress,
+        )  # fmt: skip
 
     def add_clicks(
         self, files: str | Path | Sequence[str | Path], *, kind: str | None = None, anew: bool = False
@@ -186,7 +192,8 @@ class Store(Web):
         method `hubfinder` name one. `steps` of the answers say what each round explored, beside plain HITS.
         """
         asked, chosen = question(self.graph, _texts(pages)), methods.method("hubfinder", parameters)
-        return find_hubs(self, asked, chosen, k, criterion=criterion, explained=explain)
+        found = find_hubs(self, asked, chosen, k, criterion=criterion, explained=explain)
+        return replace(found, graph=self.graph)
 
     def cluster(
         self, pages: Sequence[str], most: int = MOST_GROUPS, by: str = "lli"

@@ -12,11 +12,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.errors import BadParameter
 from cocite.kernels.keyword_pairs import Pairs, Room, Rows, confidence_range, count_one, count_rows, measure_rows, room
 
 STAGE = "counting keywords of pages"
 PARTS = 64
 """Parts of about equal work into which rows are cut: threads end at about the same time."""
+BLOCK = 1 << 16
+"""Rows whose work is summed up at a time."""
 Output = TypeVar("Output")
 
 
@@ -44,7 +47,7 @@ def product(
 ) -> Pairs:
     """How many middles lead from each row to each column, of rows that have at least `least` of them.
 
-    Every row is counted twice: first to see how long it is.
+    Every row is counted twice: first to see how long it is. Raises BadParameter if that is too much for this machine.
     """
     spare: list[Room] = []  # as much as there are threads
 
@@ -58,9 +61,24 @@ def product(
     starts = np.zeros(len(left.starts), np.int64)
     np.cumsum(sizes, out=starts[1:])
     total = int(starts[-1])
+    check_memory(total * (8 if counted else 4), memory_of_machine())
     found = Pairs(starts, np.empty(total, np.uint32), np.empty(total if counted else 0, np.uint32))
     in_parts(parts, lambda first, last: work(count_rows, first, last, found))
     return found
+
+
+def check_memory(wanted: int, memory: int) -> None:
+    """Refuse a table of more than a third of the memory: there are two of them, and links besides."""
+    if wanted > memory // 3:
+        raise BadParameter(
+            f"pairs of keywords take {wanted / 1e9:,.1f} GB, and this machine has {memory / 1e9:,.1f}: choose fewer "
+            "keywords of each page, with cocite keywords --make --per-page 10"
+        )
+
+
+def memory_of_machine() -> int:
+    """Bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def row_of(left: Rows, right: Rows, columns: int, row: int, least: int) -> Pairs:
@@ -86,9 +104,14 @@ def shares(left: Rows, right: Rows, columns: int, least: int) -> tuple[float, fl
 
 def cut(left: Rows, right: Rows) -> list[tuple[int, int]]:
     """Ranges of rows that take about as long."""
-    work = np.zeros(len(left.columns) + 1, np.int64)
-    np.cumsum(np.diff(right.starts)[left.columns], out=work[1:])
-    return ranges(work[left.starts] + np.arange(len(left.starts)))
+    sizes, work, done = np.diff(right.starts), np.arange(len(left.starts)), 0
+    for first in range(0, len(left.starts) - 1, BLOCK):  # not of all links at once, which may be 100 million
+        rows = left.starts[first : first + BLOCK + 1]
+        before = np.zeros(int(rows[-1] - rows[0]) + 1, np.int64)
+        np.cumsum(sizes[left.columns[rows[0] : rows[-1]]], out=before[1:])
+        work[first + 1 : first + len(rows)] += done + before[rows[1:] - rows[0]]
+        done += int(before[-1])
+    return ranges(work)
 
 
 def ranges(work: NDArray[np.int64]) -> list[tuple[int, int]]:

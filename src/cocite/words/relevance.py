@@ -9,9 +9,11 @@ Over the N pages that have keywords, and for two different words:
     r_s(w1, w2) = alpha · S + (1 - alpha) · M,  r_s(w, w) = 1      alike
     r_l(w1 → w2) = beta · S + (1 - beta) · C,   r_l(w, w) = 1      one leads to the other
 
-each of S, M, C normalised to 0 … 1 by its least and greatest value over all pairs of different words, those that never
-meet included; where all values are the same, 1 if it is above 0, else 0. Words on no page are no words here. The paper
-does not say what r_l(w, w) is: a link between two pages of one keyword is not a weak one.
+or with M in the place of S, where r_l is to have mutual information beside confidence (section 3.4);
+
+S, M and C are each normalised to 0 … 1 by the least and greatest value over all pairs of different words, those that
+never meet included; where all values are the same, 1 if it is above 0, else 0. Words on no page are no words here. The
+paper does not say what r_l(w, w) is: a link between two pages of one keyword is not a weak one.
 
 What is kept are the counts, of pairs that occur only. A pair that never does has S = 0, C = 0, and M by its words'
 frequencies alone, which is not small: two frequent words that avoid each other tell much. So nothing is left out, and
@@ -50,6 +52,8 @@ from cocite.words.pair_counts import (
 )
 from cocite.words.search import no_progress
 
+SUPPORT, INFORMATION = "support", "information"
+"""What r_l has beside confidence."""
 LEAST_PAGES = 5
 """Pages that must have a word for its confidence to count."""
 STEPS = 4
@@ -87,6 +91,7 @@ class Relevance:
     confidence: Range
     alpha: float = 0.5
     beta: float = 0.5
+    beside: str = SUPPORT
 
     @cached_property
     def frequency(self) -> NDArray[np.uint32]:
@@ -107,7 +112,7 @@ class Relevance:
 
     @cached_property
     def logical(self) -> Sparse:
-        """r_l of all pairs that occur together or are linked, in that direction."""
+        """r_l of all pairs that occur together or are linked, in that direction; `apart` has that of others."""
         counts = (self.both, self.linked, self.frequency)
         parts, sizes = ranges(self.both.starts + self.linked.starts), np.zeros(len(self.frequency), np.int64)
         in_parts(parts, lambda a, b: self._fill_logical(*counts, a, b, sizes[a:b], *_NO_ROW))
@@ -143,10 +148,12 @@ class Relevance:
 
     def absent(self, frequency_a: int, frequency_b: ArrayLike) -> NDArray[np.float64]:
         """r_s of a word on so many pages with words on so many, where they never occur together."""
-        others = np.atleast_1d(np.asarray(frequency_b)).astype(np.uint32)
-        values = np.empty(len(others), np.float64)
-        absent_values(int(frequency_a), others, self.pages, tuple(self.mutual), values)
-        return (1 - self.alpha) * values
+        return (1 - self.alpha) * self._information(frequency_a, frequency_b)
+
+    def apart(self, frequency_a: int, frequency_b: ArrayLike) -> NDArray[np.float64]:
+        """r_l of a word on so many pages to words on so many, where they neither occur together nor are linked."""
+        share = self.beta if self.beside == INFORMATION else 0.0
+        return share * self._information(frequency_a, frequency_b)
 
     def all_similar(self, word: int) -> NDArray[np.float64]:
         """r_s of a word with every word."""
@@ -158,11 +165,17 @@ class Relevance:
 
     def all_led_to(self, word: int) -> NDArray[np.float64]:
         """r_l from a word to every word."""
-        values = np.zeros(len(self.frequency), np.float64)
+        values = self.apart(int(self.frequency[word]), self.frequency)
         others, known = self.led_to_by(word)
         values[others] = known
         values[word] = 1.0
         return values
+
+    def meet(self, a: int, b: int) -> bool:
+        """Whether some page has both words."""
+        row = self.both.other[self.both.starts[a] : self.both.starts[a + 1]]
+        at = int(np.searchsorted(row, np.uint32(b)))
+        return at < len(row) and int(row[at]) == b
 
     def r_s(self, a: int, b: int) -> float:
         """How alike two words are."""
@@ -173,17 +186,33 @@ class Relevance:
 
     def r_l(self, a: int, b: int) -> float:
         """How much one word leads to another."""
-        return 1.0 if a == b else _value_of(b, *self.led_to_by(a)) or 0.0
+        if a == b:
+            return 1.0
+        found = _value_of(b, *self.led_to_by(a))
+        return float(self.apart(int(self.frequency[a]), int(self.frequency[b]))[0]) if found is None else found
+
+    @property
+    def measure(self) -> tuple[bool, float, float]:
+        """What r_l has beside confidence, for loops: whether it is information, its least and its greatest value."""
+        chosen = self.mutual if self.beside == INFORMATION else self.support
+        return self.beside == INFORMATION, chosen.least, chosen.most
+
+    def _information(self, frequency_a: int, frequency_b: ArrayLike) -> NDArray[np.float64]:
+        """Normalised mutual information of words that never occur together."""
+        others = np.atleast_1d(np.asarray(frequency_b)).astype(np.uint32)
+        values = np.empty(len(others), np.float64)
+        absent_values(int(frequency_a), others, self.pages, tuple(self.mutual), values)
+        return values
 
     def _fill_similar(self, first: int, last: int, value: NDArray[np.float64]) -> None:
         weights = (self.alpha, tuple(self.support), tuple(self.mutual))
         similar_values(self.both, self.frequency, self.pages, first, last, *weights, value)
 
     def _fill_logical(
-        self, both: Pairs, linked: Pairs, frequency: NDArray[np.uint32], first: int, last: int, *room: NDArray[Any]
+        self, both: Pairs, linked: Pairs, own: NDArray[np.uint32], first: int, last: int, *room: NDArray[Any]
     ) -> None:
-        weights = (self.beta, tuple(self.support), tuple(self.confidence))
-        logical_values(both, linked, frequency, self.pages, first, last, *weights, *room)
+        weights = (self.beta, self.measure, tuple(self.confidence))
+        logical_values(both, linked, own, self.frequency, self.pages, first, last, *weights, *room)
 
 
 _NO_ROW = (np.empty(0, np.uint32), np.empty(0, np.float64))

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
+import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Timer
 from typing import Any
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
 from cocite.sources.records import Link, Page
 
 ROOT = Path(__file__).parents[3]
 AXE = ROOT / ".pytest_cache" / "axe-core" / "axe.min.js"
+ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE = 15_000
+"""Milliseconds in which what a test waits for has come."""
+LONGEST = 120.0
+"""Seconds that a test may take before the browser is ended."""
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202egnp\x07 \"'"
 LONG = "A very long title " + "of words without an end " * 20
 ARABIC = "مولد المواقع الثابتة مع HTML و CSS"
@@ -71,14 +80,54 @@ def chromium() -> str:
 
 
 @contextmanager
-def browsing() -> Iterator[Any]:
-    """A headless browser. Playwright holds the event loop of this thread meanwhile, so it is not kept longer."""
-    where = chromium()
+def driving() -> Iterator[Any]:
+    """Playwright. It holds the event loop of this thread meanwhile, so it is not kept longer."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=where, args=["--no-sandbox", "--disable-gpu"])
+    playwright = api.sync_playwright().start()
+    yield playwright
+    with ended_after(LONGEST):
+        playwright.stop()
+
+
+@contextmanager
+def browsing() -> Iterator[Any]:
+    """A headless browser."""
+    where = chromium()
+    with driving() as playwright:
+        browser = playwright.chromium.launch(executable_path=where, args=ARGUMENTS, timeout=2 * PATIENCE)
         yield browser
-        browser.close()
+        closed(browser)
+
+
+def closed(what: Any) -> None:
+    """Close a browser, or a context of one; if it had to be ended it is closed already."""
+    with ended_after(LONGEST), suppress(Exception):
+        what.close()
+
+
+@contextmanager
+def ended_after(seconds: float) -> Iterator[None]:
+    """Ends the browser and its driver if what is done with them takes too long: every call then raises an error.
+
+    Some calls of Playwright (evaluating, closing, counting) wait for ever if a browser hangs. An exception raised by a
+    signal does not help: it comes up in Playwright's event loop, and what is waiting goes on waiting.
+    """
+    timer = Timer(seconds, end_browsers)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def end_browsers() -> None:
+    """End the drivers that this process has started, and their browsers."""
+    for child in psutil.Process().children():
+        if "playwright" in " ".join(child.cmdline()):
+            print("the browser took too long and is ended", file=sys.stderr)
+            for process in (*child.children(recursive=True), child):
+                process.send_signal(signal.SIGKILL)
 
 
 def axe() -> str:
@@ -105,6 +154,7 @@ class Watched:
     """A page of a browser, and everything on it that should not be: errors, violations, requests to others."""
 
     def __init__(self, context: Any, base: str) -> None:
+        context.set_default_timeout(PATIENCE)
         self.context, self.base, self.page = context, base, context.new_page()
         self.wrong: list[str] = []
         self.bytes: dict[str, int] = {}

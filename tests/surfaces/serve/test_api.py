@@ -72,6 +72,21 @@ def test_tables(asking: Asking) -> None:
     assert tabs.text.splitlines()[0] == "rank\tscore\turl\ttitle\twhy"
 
 
+def test_reasons_in_words(asking: Asking, made: Path) -> None:
+    plain = asking.get(f"/api/related?url={ROBIN}&method=cocitation").json
+    told = asking.get(f"/api/related?url={ROBIN}&method=cocitation&words=true").json
+    table = asking.get(f"/api/related?url={ROBIN}&method=cocitation&format=tsv").text.splitlines()[1:]
+    assert [each["why"] for each in told["answers"]] == [row.split("\t")[-1] for row in table]
+    for answer in told["answers"]:
+        assert all(reason.pop("says").isprintable() for reason in answer["reasons"])
+        del answer["why"]
+    assert untimed(told) == untimed(plain)
+    record = {"url": "https://new.example/list", "links": [ROBIN]}
+    sent = asking.post("/api/related?k=3&method=cocitation&words=yes", record).json["answers"]
+    assert all(each["why"] and each["reasons"][0]["says"] for each in sent)
+    assert "why" not in asking.post("/api/related?k=3&method=cocitation", record).json["answers"][0]
+
+
 def test_the_store_without_its_place(asking: Asking, made: Path) -> None:
     answer = asking.get("/api/store")
     assert answer.json["pages"] == 13

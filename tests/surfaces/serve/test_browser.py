@@ -16,9 +16,22 @@ from cocite.evaluate.study import new, write
 from cocite.methods import method
 from cocite.web import Web
 from tests.graph.webs import make
-from tests.surfaces.serve.browser import ARABIC, HUGO, JEKYLL, PAGES, Watched, axe, browsing, chromium
+from tests.surfaces.serve.browser import (
+    ARABIC,
+    HUGO,
+    JEKYLL,
+    LONGEST,
+    PAGES,
+    Watched,
+    axe,
+    browsing,
+    chromium,
+    closed,
+    ended_after,
+)
 from tests.surfaces.serve.test_run import serving
 
+pytestmark = pytest.mark.timeout(method="thread")  # a signal does not end what waits in Playwright's event loop
 ASK = f"url={quote(HUGO, safe='')}"
 VIEWS = {
     "first": "/",
@@ -81,10 +94,11 @@ def opening(browser: Any, base: str) -> Iterator[Opening]:
         watched.open(target)
         return watched
 
-    yield opens
+    with ended_after(LONGEST):
+        yield opens
     wrong = [each for watched in opened for each in watched.wrong]
     for watched in opened:
-        watched.context.close()
+        closed(watched.context)
     assert wrong == []
 
 

@@ -28,6 +28,7 @@ from cocite.surfaces.cli import (
     info,
     keywords,
     links,
+    mcp,
     methods,
     rank,
     related,
@@ -36,6 +37,8 @@ from cocite.surfaces.cli import (
     search,
     serve,
     similarity,
+    site,
+    spark,
     study,
 )
 from cocite.surfaces.cli.failures import Commands
@@ -47,7 +50,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 app = typer.Typer(
     name="cocite",
     cls=Commands,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
@@ -58,11 +61,12 @@ VERBS: list[Callable[..., None]] = [
     *(related.related, compare.compare, batch.batch, similarity.similarity, methods.methods),
     *(evaluate.evaluate, reproduce.reproduce),
     *(hubs.hubs, communities.communities, cluster.cluster, search.search, keywords.keywords, rank.rank),
-    *(links.links, info.info, check.check, export.export, serve.serve),
+    *(links.links, info.info, check.check, export.export, serve.serve, mcp.mcp, site.site),
 ]
 for verb in VERBS:
     app.command()(verb)
 app.add_typer(study.study, name="study")
+app.add_typer(spark.spark, name="spark")
 
 
 def show_version(wanted: bool) -> None:

@@ -33,6 +33,9 @@ def batch(
     not_own_site: NotOwnSite = False,
     lang: Lang = "",
     since: Since = "",
+    all_pairs: Annotated[
+        bool, typer.Option("--all-pairs", help="Compare all pages at once: integrated only, far sooner, not exactly.")
+    ] = False,
     threads: given.Threads = None,
     quiet: given.Quiet = False,
     json: given.Json = False,
@@ -42,10 +45,15 @@ def batch(
     Rows are query, rank, url and score; a TSV file has them in this order, without a header. If it is interrupted, the
     same command goes on where it was.
 
+    With --all-pairs, integrated similarity is worked out for all pages at once, by words and links held in memory. It
+    looks at fewer pages than a single question: of the 20 best answers some nineteen are the same
+    (docs/integrated.md). If that is interrupted before the first part is written, it begins anew.
+
     \b
     Examples:
       cocite batch -o related.parquet
       cocite batch -m cocitation -k 20 --queries pages.txt -o related.tsv
+      cocite batch -m integrated --all-pairs -k 20 -o alike.parquet
     """
     from cocite.answers.batch import batch as run
     from cocite.graph.store import Graph
@@ -64,7 +72,10 @@ def batch(
     screen, started = Screen(stderr=not json), time.monotonic()
     try:
         with display(quiet=quiet or json) as stages:
-            done = run(graph, method, output, k=k, queries=pages, filters=kept, processes=threads, progress=stages)
+            done = run(
+                graph, method, output, k=k, queries=pages, filters=kept, processes=threads, together=all_pairs,
+                progress=stages,
+            )  # fmt: skip
     except KeyboardInterrupt:
         complain("interrupted; the parts that are ready are kept, the same command goes on from there")
         raise typer.Exit(INTERRUPTED) from None

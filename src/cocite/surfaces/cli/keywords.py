@@ -33,6 +33,9 @@ def keywords(
     beta: Annotated[
         float, typer.Option(metavar="SHARE", help="Logical: share of support; the rest is confidence over links.")
     ] = 0.5,
+    beside: Annotated[
+        str, typer.Option(metavar="WHAT", help="Logical: information takes mutual information in place of support.")
+    ] = "support",
     make: Annotated[bool, typer.Option("--make", help="Make keywords and relevance anew.")] = False,
     per_page: Annotated[int, typer.Option(metavar="N", help="With --make: keywords of each page.")] = PER_PAGE,
     quiet: given.Quiet = False,
@@ -67,7 +70,7 @@ def keywords(
     with display(quiet or json) as stages:
         prepare(web, make, per_page, stages)
     if words:
-        found = keywords_for(web, words, k, alpha, beta)
+        found = keywords_for(web, words, k, alpha, beta, beside)
         screen.json(found.to_dict()) if json else show(screen, found)
         if not found.similar and not found.logical and k:
             complain(f"no other keyword is relevant to {' '.join(found.words)[:200]}; try others")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -57,7 +58,11 @@ def related(
         typer.Option("--not", metavar="URL", help="Not this page, nor what is nearer to it; may be repeated."),
     ] = None,
     like: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="More pages to be related to: a file of addresses, one a line.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="More pages to be related to: addresses, one a line; or bookmarks or OPML, asked folder by folder.",
+        ),
     ] = None,
     history: Annotated[
         Path | None,
@@ -83,20 +88,25 @@ def related(
 ) -> None:
     """Show the pages most related to a page, and why.
 
+    With --like and the bookmarks of a browser, or the OPML file of a feed reader, pages near to the whole collection
+    are shown: -k for every folder, none that is in it already. Pages that the store does not have are counted.
+
     Exits with 0 if there are answers, 1 if the page is known but nothing is related, 3 if it is unknown.
 
     \b
     Examples:
       cocite related nytimes.com lemonde.fr -m companion -k 20 --explain
       cocite related bmw.com -m 'cocitation(unit=site)' --json | jq .answers
-      cocite related python.org -k 30 --group
+      cocite related --like bookmarks.html -k 5 --not-own-site
     """
     from cocite.answers.ask import ask, check_k, question
+    from cocite.answers.collection import read_collection
     from cocite.answers.diversify import NO_FILTERS
     from cocite.answers.groups import group_answers
     from cocite.answers.history import read_history
     from cocite.methods import method as method_of
     from cocite.surfaces.cli.progress import display
+    from cocite.surfaces.cli.related_collection import near_collection
     from cocite.web import Web
 
     if json + csv + tsv > 1:
@@ -108,6 +118,13 @@ def related(
     chosen = method_of(method)
     kept = filters_of(per_site, not_own_site, lang, since)
     check_k(k)
+    if like is not None and (collection := read_collection(like)) is not None:
+        if urls or history or group or csv or tsv:
+            raise BadParameter(
+                f"{like} is asked by its folders: leave out addresses, --history, --group, --csv and --tsv"
+            )
+        show_one = partial(show_answer, explained=explain)
+        return near_collection(index, like, collection, chosen, k, kept, unwanted or [], show_one, json)
     web = Web(index)
     urls = [*(urls or []), *(read_addresses(like) if like else [])]
     asked = question(web.graph, urls, unwanted or [], read_history(history) if history else [])
@@ -211,11 +228,11 @@ def show(
     wide = max((len(f"{answer.score:.6g}") for answer in answers), default=0)
     if groups is None:
         for answer in answers:
-            show_answer(screen, answer, explained, wide)
+            show_answer(screen, answer, wide, explained)
     for group, some in groups or ():
         screen.line((group.name, "bold green"), (f"  {count(len(some), 'page')}", "dim"))
         for answer in some:
-            show_answer(screen, answer, explained, wide)
+            show_answer(screen, answer, wide, explained)
     if len(answers):
         took = f"{answers.milliseconds:.1f} ms"
         facts = ", ".join(
@@ -225,7 +242,7 @@ def show(
         screen.line((f"{took} by {answers.method}" + (f": {facts}" if facts and explained else ""), "dim"))
 
 
-def show_answer(screen: Screen, answer: Answer, explained: bool, wide: int) -> None:
+def show_answer(screen: Screen, answer: Answer, wide: int, explained: bool) -> None:
     """One answer with its reasons; its score is `wide` characters wide at most."""
     from cocite.answers.present import briefly, lines
 

@@ -107,7 +107,9 @@ def add_unseen(app: FastAPI, answer: Answer) -> None:
         """Pages that it links to are asked about; if none of them is known, its words are; else a shorter address."""
         given = read(UNSEEN, request.scope["query_string"])
         record = record_of(await body_of(request))
-        return Sent(await answer(request, Unseen(record, given["method"], given["k"], filters_of(given))))
+        return Sent(
+            await answer(request, Unseen(record, given["method"], given["k"], filters_of(given), given["words"]))
+        )
 
 
 def add_service(app: FastAPI, service: Service) -> None:

@@ -53,9 +53,14 @@ ANSWERS_SCHEMA: dict[str, Any] = {
                     "url": {"type": "string"},
                     "title": {"type": "string"},
                     "score": {"type": "number", "description": "Comparable within one answer only."},
+                    "why": {"type": "string", "description": "With `words`: the reasons in short."},
                     "reasons": {
                         "type": "array",
-                        "items": {"type": "object", "required": ["kind"], "properties": {"kind": {"type": "string"}}},
+                        "items": {
+                            "type": "object",
+                            "required": ["kind"],
+                            "properties": {"kind": {"type": "string"}, "says": {"type": "string"}},
+                        },
                     },
                 },
             },

@@ -15,7 +15,7 @@ from cocite.answers.answer import Answers
 from cocite.answers.ask import ask, question
 from cocite.answers.diversify import NO_FILTERS, Filters
 from cocite.answers.groups import group_answers
-from cocite.answers.present import separated
+from cocite.answers.present import briefly, one_line, say, separated
 from cocite.errors import BadAddress, BadParameter
 from cocite.graph.store import Graph
 from cocite.methods import Method
@@ -71,6 +71,7 @@ class Related:
     filters: Filters = NO_FILTERS
     group: bool = False
     form: str = "json"
+    words: bool = False
     route: str = "related"
     method: Method = field(init=False, compare=False)
     given: frozenset[str] = field(init=False, compare=False)
@@ -98,7 +99,7 @@ class Related:
 
     def keys(self, web: Served) -> tuple[tuple[Any, ...], ...]:
         """All that the answer depends on, for each load."""
-        own = (self.route, self.urls, self.unwanted, self.k, self.filters, self.group, self.form)
+        own = (self.route, self.urls, self.unwanted, self.k, self.filters, self.group, self.form, self.words)
         needed = self.needed(web.graph)
         fits = [fitted(self.method, self.given, factor, needed) for factor in FACTOR]
         spelled = [self.spelled if fit is self.method else str(fit) for fit in fits]
@@ -125,6 +126,8 @@ class Related:
             return Made(separated(answers, "\t" if tabs else ",").encode(), TSV if tabs else CSV)
         groups = group_answers(web, answers) if self.group else None
         found = {**as_json(answers, groups), **self.limits(web.graph, load)}
+        if self.words:
+            put_into_words(found, answers)
         if not len(answers) and self.k:
             found["note"] = self.why_nothing(answers)
         return Made(to_json(found), JSON)
@@ -136,6 +139,14 @@ class Related:
         one = len(self.urls) == 1
         known = "this page is known" if one else "these pages are known"
         return f"{known}, but {answers.method} finds nothing related: try another method"
+
+
+def put_into_words(found: dict[str, Any], answers: Answers) -> None:
+    """Reasons as people read them, into the JSON of answers: `why` of each in short, and what every reason `says`."""
+    for shown, answer in zip(found["answers"], answers, strict=True):
+        shown["why"] = one_line(briefly(answer))
+        for part, reason in zip(shown["reasons"], answer.reasons, strict=True):
+            part["says"] = one_line(say(reason))
 
 
 def in_links(graph: Graph, url: str) -> int:

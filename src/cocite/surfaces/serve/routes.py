@@ -36,6 +36,9 @@ FILTERS = (
           longest=40, pattern="^([12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8]))?$"),
 )  # fmt: skip
 ROOT = Taken(name="url", meaning="A page of the root set; may be repeated.", many=True, longest=LONGEST_ADDRESS)
+IN_WORDS = Taken(
+    name="words", meaning="Reasons in words, too: `why` of each answer, and what each reason `says`.", default=False
+)
 RELATED = (
     URL,
     Taken(name="not", meaning="Not this page, nor what is nearer to it; may be repeated.", many=True,
@@ -44,9 +47,10 @@ RELATED = (
     K,
     *FILTERS,
     Taken(name="group", meaning="Put the answers into groups, named by keywords.", default=False),
+    IN_WORDS,
     Taken(name="format", meaning="What comes back.", default="json", choices=("json", "csv", "tsv")),
 )  # fmt: skip
-UNSEEN = (METHOD, K, *FILTERS)
+UNSEEN = (METHOD, K, *FILTERS, IN_WORDS)
 WORDS = Taken(name="q", meaning="Words, and phrases in double quotes.", required=True, example="static site generator")
 SEARCH = (WORDS, K)
 COMPARE = (
@@ -100,8 +104,9 @@ def filters_of(given: Given) -> Filters:
 def related(given: Given) -> Related:
     """Related pages."""
     return Related(
-        given["url"], given["not"], given["method"], given["k"], filters_of(given), given["group"], given["format"]
-    )
+        given["url"], given["not"], given["method"], given["k"], filters_of(given), given["group"], given["format"],
+        given["words"],
+    )  # fmt: skip
 
 
 def hubs(given: Given) -> Question:

@@ -14,7 +14,7 @@ from cocite.sources.json_record import page_of
 from cocite.sources.records import Page, Report
 from cocite.surfaces.serve.holding import Served
 from cocite.surfaces.serve.limits import check_addresses, confined, method_of
-from cocite.surfaces.serve.questions import Made
+from cocite.surfaces.serve.questions import Made, put_into_words
 from cocite.surfaces.serve.replies import JSON, to_json
 
 
@@ -46,6 +46,7 @@ class Unseen:
     call: str
     k: int
     filters: Filters
+    words: bool = False
     route: str = "unseen"
     heavy: bool = True
     method: Method = field(init=False, compare=False)
@@ -55,10 +56,13 @@ class Unseen:
 
     def keys(self, web: Served) -> tuple[tuple[Any, ...], ...]:
         """All that the answer depends on."""
-        return ((self.route, self.record.digest, str(self.method), self.k, self.filters),)
+        return ((self.route, self.record.digest, str(self.method), self.k, self.filters, self.words),)
 
     def work(self, web: Served, load: int) -> Made:
         """The answer; `skipped` says what of the record could not be used."""
         answers = ask_unseen(web, self.record.page, confined(web.graph, self.method), self.k, self.filters)
         skipped = {"skipped": self.record.skipped} if self.record.skipped else {}
-        return Made(to_json({**answers.to_dict(), **skipped}), JSON)
+        found = {**answers.to_dict(), **skipped}
+        if self.words:
+            put_into_words(found, answers)
+        return Made(to_json(found), JSON)

@@ -7,9 +7,9 @@ the script adds that what is linked stands out. The list below says the same in 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from cocite.answers.picture import ASKED, CITED, CITING, RELATED, Node, Picture, Place, picture_of, places
+from cocite.answers.picture_layout import Frame, Name, curves, names, sign
 from cocite.surfaces.cli.terminal import clean
 from cocite.surfaces.serve.frame import NOTHING, Content, exports, method_choice
 from cocite.surfaces.serve.holding import Served
@@ -19,24 +19,11 @@ from cocite.surfaces.serve.questions import Related
 from cocite.surfaces.serve.state import State
 from cocite.surfaces.serve.views.related import nothing
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 KINDS = {
     RELATED: ("Related pages", "numbered from the best"),
     CITING: ("Citing pages", "which link to several of them"),
     CITED: ("Pages that both link to", ""),
 }
-
-
-class Frame(NamedTuple):
-    """How large a drawing is: its size, where related pages stand, and how long names may be."""
-
-    name: str
-    width: int
-    height: int
-    x: int
-    y: int
-    longest: int  # characters of a related page's name; 0: none
-    between: int  # of a citing page's
 
 
 def frames(related: int) -> tuple[Frame, Frame]:
@@ -76,13 +63,13 @@ def show(web: Served, state: State, asked: Related, load: int) -> Content:
 
 def svg(state: State, picture: Picture, stand: Sequence[Place], frame: Frame) -> Markup:
     """One drawing."""
-    spots = [(frame.width / 2 + frame.x * place.x, frame.height / 2 + frame.y * place.y) for place in stand]
-    names = labels(picture, spots, frame)
+    spots = frame.spots(stand)
+    named = names(picture, spots, frame, lambda node, longest: text(name_of(node.url, node.title), longest))
     label = f"{len(picture.of(RELATED))} related pages, and {len(picture.of(CITING))} pages that cite several of them"
     return tag(
         "svg",
         tag("g", *lines(picture, spots), class_="lines"),
-        *(mark(state, at, node, spots[at], names[at]) for at, node in enumerate(picture.nodes)),
+        *(mark(state, at, picture.nodes[at], spots[at], written(name)) for at, name in enumerate(named)),
         viewBox=f"0 0 {frame.width} {frame.height}",
         class_=frame.name,
         role="group",
@@ -91,16 +78,10 @@ def svg(state: State, picture: Picture, stand: Sequence[Place], frame: Frame) ->
 
 
 def lines(picture: Picture, spots: Sequence[tuple[float, float]]) -> Iterator[Markup]:
-    """Links, a little bent, so that those there and back can be told apart; dotted where no link joins a page."""
-    for a, b in picture.links:
-        (x, y), (u, v) = spots[a], spots[b]
-        middle = (x + u) / 2 + (v - y) * 0.08, (y + v) / 2 - (u - x) * 0.08
-        yield tag("path", d=f"M{x:.0f} {y:.0f}Q{middle[0]:.0f} {middle[1]:.0f} {u:.0f} {v:.0f}", data_ends=f"{a} {b}",
-                  class_=picture.nodes[a].kind if picture.nodes[a].kind != ASKED else None)  # fmt: skip
-    for at in picture.of(RELATED):
-        if not picture.joined_with(at):
-            (x, y), (u, v) = spots[0], spots[at]
-            yield tag("path", d=f"M{x:.0f} {y:.0f}L{u:.0f} {v:.0f}", class_="apart", data_ends=f"0 {at}")
+    """Links; dotted where no link joins a page."""
+    for path, start, end, apart in curves(picture, spots):
+        kind = picture.nodes[start].kind if picture.nodes[start].kind != ASKED else None
+        yield tag("path", d=path, data_ends=f"{start} {end}", class_="apart" if apart else kind)
 
 
 def mark(state: State, at: int, node: Node, spot: tuple[float, float], label: Markup) -> Markup:
@@ -120,39 +101,12 @@ def mark(state: State, at: int, node: Node, spot: tuple[float, float], label: Ma
                class_=node.kind, data_at=at, rel="nofollow")  # fmt: skip
 
 
-def sign(node: Node) -> str:
-    """The number of a related page, the letter of a citing one."""
-    if node.kind == RELATED:
-        return str(node.rank)
-    return {CITING: LETTERS[(node.rank - 1) % 26], CITED: LETTERS[(node.rank - 1) % 26].lower()}.get(node.kind, "★")
-
-
-def labels(picture: Picture, spots: Sequence[tuple[float, float]], frame: Frame) -> list[Markup]:
-    """Names beside the marks: of related pages outwards, of others below or above, where no other name stands yet."""
-    taken: list[tuple[float, float, int]] = []
-    found = []
-    for node, (x, y) in zip(picture.nodes, spots, strict=True):
-        longest = frame.longest if node.kind in (RELATED, ASKED) else frame.between
-        name = text(name_of(node.url, node.title), longest) if longest else NOTHING
-        if node.kind == RELATED:
-            side = 1 if x >= frame.width / 2 else -1
-            found.append(written(name, x + 24 * side, y + 5, "start" if side > 0 else "end"))
-            continue
-        away = (40, -30) if node.kind == ASKED else (-17, 27) if y < frame.height / 2 else (27, -17)
-        free = [each for each in away if not any(covers(other, (x, y + each, len(name))) for other in taken)]
-        taken.append((x, y + (free or away)[0], len(name)))
-        found.append(written(name, *taken[-1][:2], "middle"))
-    return found
-
-
-def covers(one: tuple[float, float, int], other: tuple[float, float, int]) -> bool:
-    """Whether two names in the middle of which is a spot would overlap: a letter is seven wide, a line 17 high."""
-    return abs(one[1] - other[1]) < 17 and abs(one[0] - other[0]) < 3.5 * (one[2] + other[2])
-
-
-def written(name: Markup, x: float, y: float, anchor: str) -> Markup:
+def written(name: Name) -> Markup:
     """A name in a drawing."""
-    return tag("text", name, x=f"{x:.0f}", y=f"{y:.0f}", class_="name", text_anchor=anchor) if name else NOTHING
+    if not name.text:
+        return NOTHING
+    told = Markup(name.text)  # escaped when it was called so
+    return tag("text", told, x=f"{name.x:.0f}", y=f"{name.y:.0f}", class_="name", text_anchor=name.anchor)
 
 
 def key(picture: Picture) -> Markup:

@@ -1,0 +1,95 @@
+"""How long `cocite site` takes: first build, one page changed, all files written anew alike, and nothing changed.
+
+    apt-get install python3-doc sqlite3-doc postgresql-doc
+    python bench/site.py --pages 10000
+
+The site is made of the pages of these packages: as many copies as are needed, each with a third of its words changed,
+so that no two pages are alike. Wall and processor seconds are told, and what else kept the machine busy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+DOCS = ("python3.11/html", "sqlite3", "postgresql-doc-15/html")
+TEXT = re.compile(r"(?<=>)[^<>]+(?=<)")
+WORD = re.compile(r"[A-Za-z]{4,}")
+CHANGED = 1 / 3
+
+
+def copies(sources: list[Path], pages: int, folder: Path) -> int:
+    """Write the site; returns its bytes."""
+    files = [(source, file) for source in sources for file in sorted(source.rglob("*.html"))]
+    if not files:
+        sys.exit("no pages to copy: apt-get install python3-doc sqlite3-doc postgresql-doc, or give --source")
+    chosen, size = random.Random(7), 0
+    for number in range(pages):
+        source, file = files[number % len(files)]
+        copy = number // len(files)
+
+        def word(found: re.Match[str], copy: int = copy) -> str:
+            return f"{found[0]}{copy}" if chosen.random() < CHANGED else found[0]
+
+        content = file.read_text("utf-8", "replace")
+        if copy:
+            content = TEXT.sub(lambda text, word=word: WORD.sub(word, text[0]), content)  # type: ignore[misc]
+        place = folder / f"v{copy}" / source.parts[-2 if source.name == "html" else -1] / file.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        size += place.write_bytes(content.encode())
+    return size
+
+
+def measure(name: str, *command: str) -> None:
+    """Run a command and tell its times."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    load = os.getloadavg()[0]
+    print(
+        f"{name:32} {wall:6.1f} s, processor {busy:6.1f} s, load {load:4.1f}: {done.stdout.splitlines()[0]}", flush=True
+    )
+
+
+def main() -> None:
+    """Make the site, and build it four times."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=10_000)
+    parser.add_argument("--source", type=Path, action="append", help="folders of HTML to copy from")
+    parser.add_argument("--folder", type=Path, help="where to keep the site; else it is gone afterwards")
+    given = parser.parse_args()
+    sources = given.source or [Path("/usr/share/doc") / doc for doc in DOCS]
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path(temporary)
+        site = given.folder or place / "site"
+        if not site.is_dir():
+            print(f"{given.pages:,} pages, {copies(sources, given.pages, site) / 1e6:,.0f} MB", flush=True)
+        cocite = str(Path(sys.executable).with_name("cocite"))
+        command = [cocite, "site", str(site), "--base", "https://docs.example.org/", "-o", str(place / "related.json")]
+        command += ["--cache", str(place / "cache"), "--quiet"]
+        measure("first build", *command)
+        measure("nothing changed", *command)
+        files = sorted(site.rglob("*.html"))
+        for file in files:
+            file.write_bytes(file.read_bytes())
+        measure("all written anew, alike", *command)
+        files[0].write_bytes(files[0].read_bytes() + b"<p>one more word</p>")
+        measure("one page changed", *command)
+        first = (place / "related.json").read_bytes()
+        shutil.rmtree(place / "cache")
+        measure("everything again", *command)
+        assert (place / "related.json").read_bytes() == first, "the same input gives the same bytes"
+
+
+if __name__ == "__main__":
+    main()

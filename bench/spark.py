@@ -1,0 +1,147 @@
+"""Spark's related pages beside the store's: time, shuffle volume, and whether the first ten answers are the same.
+
+    python bench/spark.py RECORDS STORE [-m METHOD] [--work FOLDER] [--master local[2]] [--conf KEY=VALUE]
+
+RECORDS are page records as Parquet (bench/generate.py), STORE is what `cocite build` made of them. The jobs `store` and
+`related` run as commands of their own; shuffle volume is what tasks wrote for other tasks, from Spark's event log. Then
+10,000 pages, chosen at random but always the same, are asked about in the store, and every answer must be the same:
+page, rank and score.
+
+    for pages in 500000 2500000 5000000; do                              # 10, 50 and 100 M links
+        python bench/generate.py --pages $pages -o web-$pages && cocite build web-$pages -o web-$pages.cocite
+        python bench/spark.py web-$pages web-$pages.cocite
+    done
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+from cocite.answers.batch import linked_pages
+from cocite.answers.workers import answer
+from cocite.graph.all_addresses import CONTROL
+from cocite.graph.store import Graph
+from cocite.methods import method
+from cocite.web import Web
+from tables import show
+
+ASKED, TOP = 10_000, 10
+GIGA = 1e9
+
+
+def run(job: str, arguments: list[str], work: Path, master: str, conf: list[str]) -> dict[str, float]:
+    """A job as a command: seconds, and bytes of its shuffles."""
+    log = work / f"events-{job}"
+    log.mkdir()
+    settings = [
+        "spark.eventLog.enabled=true",
+        f"spark.eventLog.dir={log}",
+        "spark.eventLog.rolling.enabled=false",
+        *conf,
+    ]
+    options = [option for setting in settings for option in ("--conf", setting)]
+    started = time.monotonic()
+    command = [sys.executable, "-c", "from cocite.surfaces.cli import main; main()", "spark", job, *arguments]
+    subprocess.run([*command, "--master", master, *options], check=True)
+    return {"seconds": time.monotonic() - started, **shuffled(log)}
+
+
+def shuffled(log: Path) -> dict[str, float]:
+    """What the tasks of a job wrote for other tasks, and what of their own did not fit in memory, in GB."""
+    found: Counter[str] = Counter()
+    for file in log.iterdir():
+        with file.open(encoding="utf-8") as lines:
+            for line in lines:
+                if line.startswith('{"Event":"SparkListenerTaskEnd"'):
+                    metrics = json.loads(line).get("Task Metrics") or {}
+                    found["shuffle"] += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
+                    found["spilled"] += metrics.get("Disk Bytes Spilled", 0)
+    return {name: found[name] / GIGA for name in ("shuffle", "spilled")}
+
+
+def compare(store: Path, related: Path, call: str) -> int:
+    """How many of the pages asked about have other answers in the store."""
+    web = Web(store)
+    graph: Graph = web.graph
+    linked = linked_pages(graph)
+    pages = np.sort(np.random.default_rng(1).permutation(linked)[:ASKED])
+    found = answer(web, method(call), pages, TOP)
+    ends = np.cumsum(found.counts)
+
+    def address(page: int) -> str:
+        return CONTROL.sub(" ", graph.address(page))
+
+    mine = {
+        address(page): [
+            (rank, address(other), score)
+            for rank, (other, score) in enumerate(
+                zip(found.pages[end - count : end].tolist(), found.scores[end - count : end].tolist(), strict=True), 1
+            )
+        ]
+        for page, end, count in zip(pages.tolist(), ends.tolist(), found.counts.tolist(), strict=True)
+    }
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE asked (query VARCHAR)")
+        database.executemany("INSERT INTO asked VALUES (?)", [[query] for query in mine])
+        rows = database.execute(
+            "SELECT query, rank, url, score FROM read_parquet(?) SEMI JOIN asked USING (query) ORDER BY query, rank",
+            [str(related / "*.parquet")],
+        ).fetchall()
+    theirs: dict[str, list[tuple[int, str, float]]] = {query: [] for query in mine}
+    for query, *rest in rows:
+        theirs[query].append(tuple(rest))
+    return sum(theirs[query] != mine[query] for query in mine)
+
+
+def main() -> None:
+    """The table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("records", type=Path)
+    parser.add_argument("store", type=Path)
+    parser.add_argument("-m", "--method", action="append")
+    parser.add_argument("--work", type=Path, help="where shards and answers go; kept, and gone on with")
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--conf", action="append", default=[])
+    given = parser.parse_args()
+    work = given.work or Path(tempfile.mkdtemp(prefix="cocite-bench-spark-"))
+    work.mkdir(exist_ok=True)
+    graph, rows = Graph(given.store), []
+    shards = work / "shards"
+    figures: dict[str, dict[str, float]] = {}
+    if not (shards / "_store.json").exists():
+        figures["store"] = run("store", [str(given.records), "-o", str(shards)], work, given.master, given.conf)
+    for call in given.method or ["cocitation"]:
+        folder = work / f"related-{len(figures)}"
+        arguments = [str(shards), "-o", str(folder), "-m", call, "-k", str(TOP)]
+        job = run("related", arguments, work, given.master, given.conf)
+        shutil.rmtree(work / "events-related")
+        job["differ"] = compare(given.store, folder / "related", call)
+        figures[call] = job
+    for name, job in figures.items():
+        differ = "" if "differ" not in job else f"{job['differ']:,.0f} of {ASKED:,}"
+        rows.append(
+            [name, f"{graph.links:,}", f"{job['seconds']:,.0f}", f"{job['shuffle']:.2f}", f"{job['spilled']:.2f}",
+             f"{job['shuffle'] * GIGA / max(1, graph.links):.1f}", differ]
+        )  # fmt: skip
+    show(
+        "Related pages by Spark",
+        ["job", "links", "seconds", "shuffle GB", "spilled GB", "bytes a link", "pages that differ"],
+        rows,
+    )
+    if given.work is None:
+        shutil.rmtree(work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Page records → names and captures in which every address is a 64-bit fingerprint: the first pass of a build, by task.
+
+A batch goes through the `Spill` of a build, in a folder of its own, so that addresses, dates and aliases are understood
+as on one machine. Rows of both kinds come out of one pass, told apart by `what`.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from cocite.graph.blocks import BY_CANONICAL, load_links, load_records
+from cocite.graph.spill import Spill
+from cocite.pages.address import canonical
+from cocite.pages.site import Sites
+from cocite.sources.conform import conform
+from cocite.sources.records import Report
+from cocite.spark.arrays import Batches, cut, signed
+
+NAME, CAPTURE = 0, 1
+SCHEMA = pa.schema(
+    [
+        ("what", pa.int32()),
+        ("fingerprint", pa.int64()),  # of a name, or of a capture's page
+        ("key", pa.binary()),
+        ("order", pa.int32()),  # of spellings of one name: the smallest is shown
+        ("shown", pa.string()),
+        ("sequence", pa.int64()),  # of captures: the order in which one machine would read them
+        ("kind", pa.int32()),
+        ("alias", pa.int64()),
+        ("captured", pa.int64()),
+        ("loose", pa.bool_()),  # some address was named here that no page may have
+        ("targets", pa.binary()),  # fingerprints, 64 bits each, 0 for what is no page
+        ("attributes", pa.binary()),  # 32 bits each
+    ]
+)
+COLUMNS = ("url", "links", "redirect", "canonical", "captured", "noindex", "partial")
+ROWS = 1 << 32
+"""More rows than any file has: files and rows make one number."""
+
+
+def file_name(address: str) -> str:
+    """An address of a file in one spelling: Spark has two."""
+    return re.sub("^([a-z0-9]+):/+", r"\1:/", unquote(address))
+
+
+def key_batches(batches: Batches, place_of: dict[str, int]) -> Iterator[pa.RecordBatch]:
+    """Names and captures of batches of page records that tell their `file` and their `row` in it."""
+    sites = Sites()
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        report = Report()
+        file, row = (batch.column(name).to_pylist() for name in ("file", "row"))
+        sequence = np.array(
+            [place_of[file_name(name)] * ROWS + at for name, at in zip(file, row, strict=True)], np.int64
+        )
+        url = batch.column("url")
+        usable = pc.fill_null(pc.not_equal(url, ""), False)
+        if not pc.all(usable).as_py():
+            sequence = sequence[usable.to_numpy(zero_copy_only=False)]
+        records = conform(batch, report, "", dictionaries=False)
+        with tempfile.TemporaryDirectory(prefix="cocite-spark-") as folder:
+            yield from _keyed(records, sequence, Path(folder), report, sites)
+
+
+def _keyed(
+    records: pa.RecordBatch, sequence: np.ndarray[Any, np.dtype[np.int64]], folder: Path, report: Report, sites: Sites
+) -> Iterator[pa.RecordBatch]:
+    spill = Spill(
+        folder,
+        report,
+        text=False,
+        anchors=False,
+        removed=np.zeros(0, np.uint64),
+        memory=1 << 22,
+        same_site=lambda a, b: sites.domain(sites.host(canonical(a))) == sites.domain(sites.host(canonical(b))),
+    )
+    spill.add(spill.reserve(0, len(records)), records)
+    spill.names.finish()
+    for file in sorted((folder / "names").glob("*.parquet")):
+        for names in pq.ParquetFile(file).iter_batches():
+            yield _rows(
+                NAME,
+                fingerprint=pa.array(signed(names.column("fingerprint").to_numpy())),
+                key=names.column("key"),
+                order=names.column("order").cast(pa.int32()),
+                shown=names.column("shown"),
+            )
+    block = spill.block_files()[0]
+    found, links = load_records(block), load_links(block)
+    made = np.flatnonzero(found.kind[: len(sequence)] & BY_CANONICAL)  # their aliases stand at the end
+    starts = found.first_link
+    yield _rows(
+        CAPTURE,
+        fingerprint=pa.array(signed(found.fingerprint)),
+        sequence=pa.array(np.append(sequence, sequence[made])),
+        kind=pa.array(found.kind.astype(np.int32)),
+        alias=pa.array(signed(found.alias)),
+        captured=pa.array(found.captured.astype(np.int64)),
+        loose=pa.array(np.full(len(found.kind), spill.loose)),
+        targets=cut(links.target, starts),
+        attributes=cut(links.attribute, starts),
+    )
+
+
+def _rows(what: int, **columns: pa.Array) -> pa.RecordBatch:
+    count = len(columns["fingerprint"])
+    columns["what"] = pa.array(np.full(count, what, np.int32))
+    return pa.RecordBatch.from_arrays(
+        [columns[each.name] if each.name in columns else pa.nulls(count, each.type) for each in SCHEMA], schema=SCHEMA
+    )

@@ -1,0 +1,189 @@
+"""The pages most related to every page, by cocitation, proximity or extended_cocitation, as on one machine.
+
+Parents are chosen first (`pools.py`), then the web is cut into parts (`parts.py`); a task makes a part a Graph in
+memory (`subweb.py`) and asks the method about each of its pages. Pages of which too little is known are answered with
+the answers of a shorter address of their site (`chopping.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cocite import __version__
+from cocite.answers.ask import check_k
+from cocite.errors import BadParameter, BadSource
+from cocite.graph.derive import SAMPLE
+from cocite.methods import Method
+from cocite.methods import method as method_of
+from cocite.methods.cocitation import ENOUGH, TWICE
+from cocite.neighbourhood.scores import Scores
+from cocite.neighbourhood.view import SEED, StopList, is_one_of
+from cocite.spark.arrays import Batches, cut
+from cocite.spark.chopping import answers_of, fingerprints_of
+from cocite.spark.cuts import MOST_LINKS, RELATIONS, Needs, Shards
+from cocite.spark.outputs import WORK, Output, Tell, print_nothing, rows_at
+from cocite.spark.parts import make_parts
+from cocite.spark.pools import choose_parents
+from cocite.spark.shuffles import task_count, to_task
+from cocite.spark.store import DONE as STORED
+from cocite.spark.subweb import SubWeb, make_subweb
+
+DONE = "_related.json"
+SPARE = 2
+"""More answers than wanted: a page that is answered with another's answers is none itself, nor what stands for it."""
+ANSWERS = "page long, enough boolean, answers binary, scores binary"
+
+
+def _cocited(scores: Scores) -> bool:
+    twice = (scores.values >= TWICE) & ~is_one_of(scores.pages, scores.never)
+    return int(np.count_nonzero(twice)) >= ENOUGH
+
+
+def _any(scores: Scores) -> bool:
+    return len(scores.pages) > 0
+
+
+IS_ENOUGH: dict[str, Callable[[Scores], bool]] = {
+    "cocitation": _cocited,
+    "proximity": _any,
+    "extended_cocitation": _any,
+}
+"""The methods that Spark runs, and when each has enough to answer from: as they say of what they gathered."""
+
+
+def write_related(
+    spark: Any,
+    store: str,
+    output: str,
+    call: str = "cocitation",
+    k: int = 10,
+    *,
+    relations: int = RELATIONS,
+    links: int = MOST_LINKS,
+    tell: Tell = print_nothing,
+) -> dict[str, Any]:
+    """Answer for every page of a store's shards; rows are query, rank, url and score. Returns what is noted of them."""
+    from pyspark.sql import functions as F
+
+    method, k = check(call), check_k(k)
+    shards_at = Output(spark, store)
+    noted = shards_at.noted(STORED)
+    if noted is None:
+        raise BadSource(f"{store} holds no shards that are whole: make them with cocite spark store")
+    folder = Output(spark, output, tell)
+    plan = {"job": "related", "store": noted, "method": str(method), "k": k, "version": __version__}
+    folder.claim(plan)
+    pages, out, into = (rows_at(spark, f"{store}/{name}", "shards") for name in ("pages", "out", "in"))
+    kind, params = str(noted["number"]), method.params
+    spark.conf.set("spark.sql.shuffle.partitions", task_count(spark, int(noted["links"])))
+    stop = stop_numbers(pages, params.stop)
+    plain = not (params.rel != "all" or not params.boilerplate or params.stop_degree or len(stop))
+    most = params.parents if plain else SAMPLE
+    pools = choose_parents(folder, into, most, kind)
+    needs = Needs(
+        unit=params.unit,
+        fingerprints=not plain,
+        attributes=method.name == "proximity" or params.rel != "all" or not params.boilerplate,
+        children=getattr(params, "children", 0) if getattr(params, "child_parents", 0) else 0,
+        whole=params.rel != "all" or not params.boilerplate,
+    )
+    if not params.merge:
+        pages = pages.withColumn("representative", F.lit(None).cast("long"))
+    shards = Shards(folder, pages, out, into, pools, kind, int(noted["pages"]))
+
+    def ask() -> Any:
+        rows, parts = make_parts(shards, needs, most, relations, links)
+        rows = to_task(rows, parts, F.col("part"))
+        return rows.mapInArrow(lambda batches: answer_part(batches, call, k, kind, stop), ANSWERS)
+
+    asked = folder.step(f"{WORK}/answers", ask)
+    chosen = answers_of(pages, asked, params.chop, k, kind)
+    urls = pages.select("number", "url")
+    answers = chosen.join(urls.withColumnRenamed("number", "answer"), "answer")
+    queries = urls.select(F.col("number").alias("page"), F.col("url").alias("query"))
+    answers = answers.join(queries, "page").select("page", "query", "rank", "url", "score")
+    tasks = task_count(spark, int(noted["pages"]) * k)
+    answers = answers.repartitionByRange(tasks, "page").sortWithinPartitions("page", "rank").drop("page")
+    done = folder.step("related", lambda: answers)
+    facts = {"method": str(method), "k": k, "answers": done.count(), "pages": done.where("rank = 1").count()}
+    folder.finish(DONE, facts)
+    return facts
+
+
+def check(call: str) -> Method:
+    """A method that Spark runs, with parameters that it can have there."""
+    method = method_of(call)
+    if method.name not in IS_ENOUGH:
+        raise BadParameter(f"Spark answers by {', '.join(IS_ENOUGH)}, not by {method.name}: use cocite batch for that")
+    params = method.params
+    if params.seed != SEED:
+        raise BadParameter(f"Spark chooses parents with the seed {SEED} only: leave out seed")
+    refuses = params.rel != "all" or not params.boilerplate or params.stop or params.stop_degree
+    if refuses and params.parents > SAMPLE:
+        raise BadParameter(
+            f"with links or pages that do not count, Spark chooses among {SAMPLE:,} parents: lower parents"
+        )
+    return method
+
+
+def stop_numbers(pages: Any, texts: Sequence[str]) -> NDArray[np.int64]:
+    """The pages of a stop list, ascending; unknown addresses are no matter."""
+    from pyspark.sql import functions as F
+
+    if not texts:
+        return np.zeros(0, np.int64)
+    wanted = fingerprints_of(texts)
+    found = pages.where(F.col("fingerprint").isin(wanted)).select(F.coalesce("leads_to", "number")).collect()
+    return np.unique(np.array([number for (number,) in found], np.int64))
+
+
+def answer_part(batches: Batches, call: str, k: int, kind: str, stop: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+    """The answers to the pages of one part."""
+    rows = [batch for batch in batches if batch.num_rows]
+    if not rows:
+        return
+    graph, queries = make_subweb(pa.Table.from_batches(rows), kind)
+    rows.clear()
+    web, method = SubWeb(graph), method_of(call)
+    params = replace(method.params, chop="none")
+    if params.stop:
+        listed = StopList(params.stop)
+        listed.pages = np.searchsorted(graph.numbers, stop[np.isin(stop, graph.numbers)]).astype(np.uint32)
+        params = replace(params, stop=listed)
+    method = replace(method, params=params)
+    enough = IS_ENOUGH[method.name]
+    for start in range(0, len(queries), PER_BATCH):
+        yield _answers(web, method, queries[start : start + PER_BATCH], k + SPARE, kind, enough)
+
+
+PER_BATCH = 4096
+
+
+def _answers(
+    web: SubWeb, method: Method, queries: NDArray[np.uint32], most: int, kind: str, enough: Callable[[Scores], bool]
+) -> pa.RecordBatch:
+    graph = web.graph
+    counts, sure = np.zeros(len(queries), np.int64), np.zeros(len(queries), np.bool_)
+    found: list[tuple[int, float]] = []
+    for i, page in enumerate(queries.tolist()):
+        scores = method.relate(web, [page])
+        sure[i] = enough(scores)
+        before = len(found)
+        found.extend(islice(scores.ranked(graph.in_degree, most), most))
+        counts[i] = len(found) - before
+    starts = np.append(0, np.cumsum(counts))
+    answers = graph.numbers[np.array([page for page, _ in found], np.int64)]
+    columns = [
+        pa.array(graph.numbers[queries]),
+        pa.array(sure),
+        cut(answers.astype(kind), starts),
+        cut(np.array([score for _, score in found], np.float64), starts),
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=["page", "enough", "answers", "scores"])

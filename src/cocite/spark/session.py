@@ -1,0 +1,81 @@
+"""A Spark session for a job: on this machine unless a master is named, with what all jobs need set."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from cocite.errors import BadParameter, CociteError
+
+LOCAL = "local[*]"
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "16384",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.io.compression.codec": "zstd",  # lists of links shrink by a third more than with lz4
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.files.maxPartitionBytes": "64m",
+}
+"""What jobs start with; --conf overrules it."""
+
+
+def start(name: str, master: str | None = None, conf: Mapping[str, str] | None = None) -> Any:
+    """A session; inside spark-submit the one that is there. On this machine workers run this Python."""
+    try:
+        from pyspark import SparkConf
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise CociteError("Spark is not installed: pip install 'cocite[spark]', with Java 17") from error
+    warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")  # of pandas, which no job uses
+    builder = SparkSession.builder.appName(f"cocite {name}")
+    submitted = "SPARK_ENV_LOADED" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
+    if master or not submitted:
+        builder = builder.master(master or LOCAL)
+    if not submitted and (master or LOCAL).startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder = builder.config("spark.driver.memory", "2g").config("spark.ui.enabled", "false")
+        builder = builder.config("spark.driver.host", "localhost").config("spark.driver.bindAddress", "127.0.0.1")
+    try:
+        given = SparkConf() if submitted else None  # what spark-submit was told comes first
+        own = {key: value for key, value in SETTINGS.items() if given is None or not given.contains(key)}
+        for key, value in {**own, **(conf or {})}.items():
+            builder = builder.config(key, value)
+        spark = builder.getOrCreate()
+    except Exception as error:  # the JVM's own, of many classes: no Java, no such master
+        line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise CociteError(f"Spark did not start: {line[:200]} (it needs Java 17; JAVA_HOME may name it)") from error
+    return spark
+
+
+def settings(given: Sequence[str]) -> dict[str, str]:
+    """`key=value` texts of --conf."""
+    found = {}
+    for text in given:
+        key, mark, value = text.partition("=")
+        if not mark or not key.strip():
+            raise BadParameter(f"--conf {text!r:.100} is no setting: write it as spark.executor.memory=4g")
+        found[key.strip()] = value.strip()
+    return found
+
+
+@contextmanager
+def plain_failures() -> Iterator[None]:
+    """What failed in a task, as the error that it was there, without Java's account of it."""
+    try:
+        yield
+    except CociteError:
+        raise
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j"):
+            raise
+        text = str(error)
+        own = re.findall(r"cocite\.errors\.\w+: (.+)", text)
+        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("at ")]
+        raise CociteError(own[-1] if own else f"Spark failed: {(lines or ['?'])[-1][:300]}") from error

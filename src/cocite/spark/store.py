@@ -1,0 +1,290 @@
+"""Page records → pages in the order of their numbers, and links in both directions, as Parquet.
+
+pages/  number, key, fingerprint, url, host, domain, site (hashes of their names), in_degree, out_degree,
+        representative (of near-duplicates), leads_to (of aliases)
+out/    page, popularity (its links in), targets, attributes, degrees (the targets' links in): lists, as bytes
+in/     page, source, parents (the page's links in), links (the source's links out), popularity (its links in), hash (of
+        both: parents are chosen by it)
+
+Each is sorted, by page (and source), over all its files. Numbers, lists and near-duplicates are those that a build on
+one machine gives the same records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cocite import __version__
+from cocite.errors import BadSource
+from cocite.graph.blocks import PARTIAL
+from cocite.spark.arrays import Batches, cut, joined, numbers, places, runs, whole_runs
+from cocite.spark.captures import Resolved, resolve
+from cocite.spark.keyed import COLUMNS, SCHEMA, file_name, key_batches
+from cocite.spark.near import near_duplicates
+from cocite.spark.number import number_pages
+from cocite.spark.outputs import WORK, Output, Tell, print_nothing, rows_at
+from cocite.spark.shuffles import task_count, to_task
+
+DONE = "_store.json"
+FORMAT = 1
+LINK = "page long, popularity long, links long"
+LINK_FIELDS = ("url", "block", "rel", "boilerplate")
+
+
+def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothing) -> dict[str, Any]:
+    """Make the shards of page records; returns what is noted of them."""
+    from pyspark.sql import functions as F
+
+    folder = Output(spark, output, tell)
+    folder.claim({"job": "store", "records": records, "version": __version__})
+    keyed = folder.step(f"{WORK}/keyed", lambda: _keyed(spark, records, folder), ("what",))
+    resolved = resolve(folder, keyed)
+    lists = folder.step(f"{WORK}/lists", lambda: _lists(resolved))
+    links = int(lists.agg(F.sum(F.length("targets"))).first()[0] or 0) // 8
+    if not links and keyed.isEmpty():
+        raise BadSource(f"{records} holds no page that can be used")
+    tasks = task_count(spark, links)
+    spark.conf.set("spark.sql.shuffle.partitions", tasks)
+    numbered = number_pages(folder, keyed, _mentioned(resolved), tasks)
+    pages = folder.step(f"{WORK}/pages", lambda: _with_degrees(numbered, lists))
+    count = pages.count()
+    width = -(-count // tasks)
+    kind = "<u4" if count < 1 << 32 else "<u8"
+    numbered_links = folder.step(f"{WORK}/links", lambda: _links_by_number(lists, pages))
+    out = folder.step("out", lambda: _out(numbered_links, tasks, width, kind))
+    folder.step("in", lambda: _in(numbered_links, tasks))
+    near = near_duplicates(folder, out, kind)
+    folder.step("pages", lambda: _pages(pages, near, resolved.aliases, tasks))
+    noted = folder.noted(f"{WORK}/read.json") or {}
+    facts = {"format": FORMAT, "by": f"cocite {__version__}", "pages": count, "links": links, "number": kind, **noted}
+    folder.finish(DONE, facts)
+    return facts
+
+
+def _keyed(spark: Any, records: str, folder: Output) -> Any:
+    """Names and captures, of page records in the order of files and rows."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.types import ArrayType, StructField, StructType
+
+    found = rows_at(spark, records, "page records").schema
+    if "url" not in found.names:
+        raise BadSource(f"{records} has no column url: see docs/page-records.md for the fields")
+    fields = []
+    for each in found:
+        if each.name == "links" and isinstance(each.dataType, ArrayType):
+            inner = each.dataType.elementType
+            if isinstance(inner, StructType):  # texts of links are not read from disk
+                inner = StructType([part for part in inner if part.name in LINK_FIELDS])
+            fields.append(StructField("links", ArrayType(inner)))
+        elif each.name in COLUMNS:
+            fields.append(each)
+    rows = spark.read.schema(StructType(fields)).parquet(records)
+    place_of = {name: place for place, name in enumerate(sorted(map(file_name, rows.inputFiles())))}
+    rows = rows.select("*", F.col("_metadata.file_path").alias("file"), F.col("_metadata.row_index").alias("row"))
+
+    def read(batches: Batches) -> Iterator[pa.RecordBatch]:
+        return key_batches(batches, place_of)
+
+    return rows.mapInArrow(read, from_arrow_schema(SCHEMA))
+
+
+def _mentioned(resolved: Resolved) -> Any:
+    """Fingerprints of the pages that there are; None if that is every name."""
+    if resolved.tidy:
+        return None
+    found = resolved.captures.select("fingerprint")
+    targets = _links(resolved.captures).select("target")
+    found = found.unionByName(targets.withColumnRenamed("target", "fingerprint"))
+    if resolved.aliases is not None:
+        for name in ("fingerprint", "target"):
+            found = found.union(resolved.aliases.select(name))
+    return found.distinct()
+
+
+# Lists by fingerprint
+
+
+def _links(captures: Any) -> Any:
+    """A row for every link of captures, as fingerprints."""
+    return captures.select("fingerprint", "sequence", "targets", "attributes").mapInArrow(
+        _explode, "source long, sequence long, place long, target long, attribute int"
+    )
+
+
+def _explode(batches: Batches) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        targets, starts = joined(batch.column("targets"), np.int64)
+        attributes, _ = joined(batch.column("attributes"), np.int32)
+        known = targets != 0
+        sizes = np.diff(starts)
+        columns = [
+            np.repeat(numbers(batch.column("fingerprint")), sizes),
+            np.repeat(numbers(batch.column("sequence")), sizes),
+            places(starts),
+            targets,
+            attributes,
+        ]
+        names = ["source", "sequence", "place", "target", "attribute"]
+        yield pa.RecordBatch.from_arrays([pa.array(values[known]) for values in columns], names=names)
+
+
+def _lists(resolved: Resolved) -> Any:
+    """Of each page that links: fingerprint, targets, attributes. A link counts once, where it comes first."""
+    from pyspark.sql import functions as F
+
+    captures, aliases = resolved.captures, resolved.aliases
+    schema = "fingerprint long, targets binary, attributes binary"
+    if aliases is not None:
+        followed = aliases.select(F.col("fingerprint").alias("target"), F.col("target").alias("end"))
+        links = _links(captures).join(followed, "target", "left")
+        links = links.withColumn("target", F.coalesce("end", "target")).drop("end")
+        links = links.repartition("source").sortWithinPartitions("source", "sequence", "place")
+        return links.mapInArrow(_gather, schema)
+    several = not captures.where(F.col("kind").bitwiseAND(PARTIAL) != 0).isEmpty()
+    if several:
+        captures = captures.repartition("fingerprint").sortWithinPartitions("fingerprint", "sequence")
+    return captures.select("fingerprint", "targets", "attributes").mapInArrow(_join, schema)
+
+
+def _join(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The lists of captures, those of one page one after another, as one list."""
+    for table in whole_runs(batches, "fingerprint", 1 << 13):
+        targets, starts = joined(table["targets"], np.int64)
+        attributes, _ = joined(table["attributes"], np.int32)
+        yield from _once(np.repeat(numbers(table["fingerprint"]), np.diff(starts)), targets, attributes)
+
+
+def _gather(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The same of a row for every link."""
+    for table in whole_runs(batches, "source"):
+        yield from _once(*(numbers(table[name]) for name in ("source", "target", "attribute")))
+
+
+def _once(source: Any, targets: Any, attributes: Any) -> Iterator[pa.RecordBatch]:
+    """Lists without repeated links, links of a page to itself, and what is no page; a page without links has no row."""
+    order = np.lexsort((targets, source))  # stable: of equals the first comes first
+    same = np.zeros(len(order), np.bool_)
+    one, other = order[1:], order[:-1]
+    same[1:] = (source[one] == source[other]) & (targets[one] == targets[other])
+    kept = np.ones(len(order), np.bool_)
+    kept[order[same]] = False
+    kept &= (targets != source) & (targets != 0)
+    source, targets, attributes = source[kept], targets[kept], attributes[kept]
+    starts = runs(source)
+    if len(source):
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(source[starts[:-1]]), cut(targets, starts), cut(attributes.astype(np.int32), starts)],
+            names=["fingerprint", "targets", "attributes"],
+        )
+
+
+# Numbers
+
+
+def _with_degrees(numbered: Any, lists: Any) -> Any:
+    """Pages with the numbers of their links in and out."""
+    from pyspark.sql import functions as F
+
+    into = lists.select("targets").mapInArrow(_targets, "fingerprint long, count long")
+    into = into.groupBy("fingerprint").agg(F.sum("count").alias("in_degree"))
+    out = lists.select("fingerprint", (F.length("targets") / 8).cast("long").alias("out_degree"))
+    found = numbered.join(into, "fingerprint", "left").join(out, "fingerprint", "left")
+    return found.fillna(0, ["in_degree", "out_degree"])
+
+
+def _targets(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """How often each page is linked in a batch: a page that all link to is one row of it."""
+    for batch in batches:
+        found, counts = np.unique(joined(batch.column("targets"), np.int64)[0], return_counts=True)
+        yield pa.RecordBatch.from_arrays([pa.array(found), pa.array(counts)], names=["fingerprint", "count"])
+
+
+def _links_by_number(lists: Any, pages: Any) -> Any:
+    """A row for every link: numbers, the degrees of both ends, and the hash by which parents are chosen.
+
+    The store's hash64 with the seed 42 is Spark's own: `kernels/parents.py`.
+    """
+    from pyspark.sql import functions as F
+
+    own = pages.select(
+        "fingerprint",
+        F.col("number").alias("page"),
+        F.col("in_degree").alias("popularity"),
+        F.col("out_degree").alias("links"),
+    )
+    links = lists.join(own, "fingerprint").mapInArrow(
+        _spread, f"{LINK}, place int, of_page long, fingerprint long, attribute int"
+    )
+    ends = pages.select("fingerprint", F.col("number").alias("target"), F.col("in_degree").alias("degree"))
+    links = links.join(ends, "fingerprint").withColumn("hash", F.xxhash64("fingerprint", "of_page"))
+    return links.drop("fingerprint", "of_page")
+
+
+def _spread(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """A row for every link of a list."""
+    for batch in batches:
+        targets, starts = joined(batch.column("targets"), np.int64)
+        attributes, _ = joined(batch.column("attributes"), np.int32)
+        sizes = np.diff(starts)
+        page, popularity, links, own = (
+            np.repeat(numbers(batch.column(name)), sizes) for name in ("page", "popularity", "links", "fingerprint")
+        )
+        columns = [page, popularity, links, places(starts).astype(np.int32), own, targets, attributes]
+        names = ["page", "popularity", "links", "place", "of_page", "fingerprint", "attribute"]
+        yield pa.RecordBatch.from_arrays([pa.array(values) for values in columns], names=names)
+
+
+def _out(links: Any, tasks: int, width: int, kind: str) -> Any:
+    """Lists of links out, in order."""
+    from pyspark.sql import functions as F
+
+    rows = links.select("page", "popularity", "place", "target", "degree", "attribute")
+    rows = to_task(rows, tasks, F.floor(F.col("page") / width)).sortWithinPartitions("page", "place")
+    schema = "page long, popularity long, targets binary, attributes binary, degrees binary"
+
+    def collect(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for table in whole_runs(batches, "page"):
+            page = numbers(table["page"])
+            starts = runs(page)
+            yield pa.RecordBatch.from_arrays(
+                [
+                    pa.array(page[starts[:-1]]),
+                    pa.array(numbers(table["popularity"])[starts[:-1]]),
+                    cut(numbers(table["target"], kind), starts),
+                    cut(numbers(table["attribute"], np.int32), starts),
+                    cut(numbers(table["degree"], kind), starts),
+                ],
+                names=["page", "popularity", "targets", "attributes", "degrees"],
+            )
+
+    return rows.mapInArrow(collect, schema)
+
+
+def _in(links: Any, tasks: int) -> Any:
+    """Links turned round, in order. A page with very many links in may take several tasks."""
+    from pyspark.sql import functions as F
+
+    named = {"target": "page", "page": "source", "degree": "parents", "links": "links", "popularity": "popularity"}
+    turned = links.select(*(F.col(name).alias(other) for name, other in named.items()), "hash")
+    return turned.repartitionByRange(tasks, "page", "source").sortWithinPartitions("page", "source")
+
+
+def _pages(pages: Any, near: Any, aliases: Any, tasks: int) -> Any:
+    """All that is known of pages, in order."""
+    from pyspark.sql import functions as F
+
+    found = pages.join(near, "number", "left") if near is not None else pages.withColumn("representative", F.lit(None))
+    if aliases is None:
+        found = found.withColumn("leads_to", F.lit(None))
+    else:
+        ends = pages.select(F.col("fingerprint").alias("target"), F.col("number").alias("leads_to"))
+        ends = aliases.join(ends, "target").drop("target")
+        found = found.join(ends, "fingerprint", "left")
+    columns = [F.col(name).cast("long").alias(name) for name in ("representative", "leads_to")]
+    known = ("number", "key", "fingerprint", "url", "host", "domain", "site", "in_degree", "out_degree")
+    return found.select(*known, *columns).repartitionByRange(tasks, "number").sortWithinPartitions("number")

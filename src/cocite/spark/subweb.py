@@ -1,0 +1,234 @@
+"""A part of the web that is all there is to some questions: a Graph in memory, of rows that Spark brought together.
+
+It has the pages that are asked about, their chosen parents, and whatever else a method looks at, with whole lists of
+links; page numbers are its own, in the order of the web's. Degrees, units and near-duplicates are those of the web. So
+methods run on it as on a store, and give the same.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cocite.graph.arrays import TYPE_OF
+from cocite.graph.bit_stream import BitStream, encode
+from cocite.graph.derive import BEST, BEST_FROM, read_lists, write_long
+from cocite.graph.generation import nothing
+from cocite.graph.huffman import Code
+from cocite.graph.store import Graph
+from cocite.kernels import link_codec
+from cocite.spark.arrays import joined, numbers
+from cocite.spark.memory import MemoryWriter
+from cocite.web import Web
+
+QUERY, LIST, POOL, NEAR, CHILD, POPULAR = range(6)
+"""What a row is: a page that is asked about; a list of links; chosen parents of a page; a near-duplicate; a child with
+its parents, all or the best; of a page's links those to pages of many parents."""
+ROWS = (
+    "part int, what int, page long, fingerprint long, unit long, degree long, other long, x binary, y binary, z binary"
+)
+SAMPLE = 100_000
+"""Links from which the code of links is made."""
+NO_ATTRIBUTES = np.zeros(0, np.uint32)
+Numbers = NDArray[np.int64]
+
+
+class SubWeb(Web):
+    """A Web of a part."""
+
+    def __init__(self, graph: SubGraph) -> None:
+        self.graph: SubGraph = graph
+
+
+class SubGraph(Graph):
+    """A Graph of a part: what it lacks, no question to it needs."""
+
+    def __init__(
+        self, numbers: Numbers, arrays: dict[str, NDArray[Any]], units: NDArray[np.uint32], pools: Pools
+    ) -> None:
+        self.path, self.manifest = Path("a part of the web"), {"id": ""}
+        self.numbers = numbers  # of its pages in the web
+        self.pages, self.links = len(numbers), int(arrays["out.degree"].sum(dtype=np.int64))
+        self._arrays, self._units, self._pools = arrays, units, pools
+        self._scratch, self._asked = threading.local(), 0
+
+    def units(self, unit: str) -> NDArray[np.uint32]:
+        """The unit of each page: the one that the rows were made with."""
+        return self._units
+
+    def links_to(self, page: int) -> NDArray[np.uint32]:
+        """The parents to choose from, in the order of choice where there are more than can be chosen."""
+        return self._pools.of(page)
+
+
+class Pools(NamedTuple):
+    """Chosen parents: those of pages[i] are parents[starts[i]:starts[i + 1]]."""
+
+    pages: NDArray[np.uint32]
+    starts: Numbers
+    parents: NDArray[np.uint32]
+
+    def of(self, page: int) -> NDArray[np.uint32]:
+        """Those of a page."""
+        at = int(np.searchsorted(self.pages, page))
+        if at == len(self.pages) or self.pages[at] != page:
+            return self.parents[:0]
+        return self.parents[self.starts[at] : self.starts[at + 1]]
+
+
+def make_subweb(rows: pa.Table, kind: str) -> tuple[SubGraph, NDArray[np.uint32]]:
+    """The part of the web that rows of `ROWS` describe, and the pages asked about, by its own numbers."""
+    what = numbers(rows["what"], np.int32)
+    queries, lists, pools, near, children, popular = (rows.filter(pa.array(what == each)) for each in range(6))
+    targets, starts = joined(lists["x"], kind)
+    parents, pool_starts = joined(pools["x"], kind)
+    best, best_starts = joined(children["x"], kind)
+    few, few_starts = joined(popular["x"], kind)
+    own = [numbers(table["page"]) for table in (queries, lists, pools, near, children, popular)]
+    others = [np.unique(each).astype(np.int64) for each in (targets, best, few)]
+    known = np.unique(np.concatenate([*own, numbers(near["other"]), *others]))
+
+    def local(values: NDArray[Any]) -> NDArray[np.uint32]:
+        return np.searchsorted(known.astype(values.dtype), values).astype(np.uint32)
+
+    degree, unit = np.zeros(len(known), np.uint32), np.zeros(len(known), np.int64)
+    fingerprint = np.zeros(len(known), np.uint64)
+    targets, best, few = local(targets), local(best), local(few)
+    degree[targets], degree[few] = joined(lists["z"], kind)[0], joined(popular["z"], kind)[0]
+    degree[local(numbers(near["other"]))] = numbers(near["degree"])
+    for table, at in zip(
+        (queries, lists, children, popular), (own[QUERY], own[LIST], own[CHILD], own[POPULAR]), strict=True
+    ):
+        at = local(at)
+        degree[at], unit[at] = numbers(table["degree"]), numbers(table["unit"])
+        fingerprint[at] = numbers(table["fingerprint"], np.uint64)
+    writer = MemoryWriter()
+    child = local(own[CHILD])
+    attributes = joined(lists["y"], np.uint32)[0]
+    attributes = attributes if len(attributes) else np.zeros(len(targets), np.uint32)
+    whole = Rows(np.repeat(local(own[LIST]), np.diff(starts)), targets, attributes)
+    part = _links_of_spouses(child, best, best_starts, np.repeat(local(own[POPULAR]), np.diff(few_starts)), few, degree)
+    _write_out(writer, whole, without(part, np.sort(local(own[LIST]))), len(known))
+    _write_in(writer, child, best_starts, best, degree)
+    order = np.argsort(own[NEAR])
+    writer.append("near.page", local(own[NEAR][order]))
+    writer.append("near.representative", local(numbers(near["other"])[order]))
+    writer.append("fingerprint", fingerprint)
+    arrays = {name: values if len(values) else nothing(TYPE_OF[name]) for name, values in writer.all().items()}
+    units = np.unique(unit, return_inverse=True)[1].astype(np.uint32)
+    graph = SubGraph(known, arrays, units, _pools(local(own[POOL]), pool_starts, local(parents)))
+    return graph, np.sort(local(own[QUERY]))
+
+
+class Rows(NamedTuple):
+    """Links: from owners to targets."""
+
+    owners: NDArray[np.uint32]
+    targets: NDArray[np.uint32]
+    attributes: NDArray[np.uint32]
+
+
+def without(rows: Rows, owners: NDArray[np.uint32]) -> Rows:
+    """The links of other pages than these, which ascend."""
+    if not len(owners) or not len(rows.owners):
+        return rows
+    at = np.minimum(np.searchsorted(owners, rows.owners), len(owners) - 1)
+    others = owners[at] != rows.owners
+    return Rows(rows.owners[others], rows.targets[others], rows.attributes[others])
+
+
+def _links_of_spouses(
+    children: NDArray[np.uint32],
+    parents: NDArray[np.uint32],
+    starts: Numbers,
+    owners: NDArray[np.uint32],
+    popular: NDArray[np.uint32],
+    degree: NDArray[np.uint32],
+) -> Rows:
+    """The links of pages that are here for their links to children only.
+
+    A child of few parents came with all of them; links to children of many came with the pages that have them.
+    """
+    to = np.repeat(children, np.diff(starts))
+    few = degree[to] <= BEST_FROM
+    owners, targets = np.append(parents[few], owners), np.append(to[few], popular)
+    return Rows(owners, targets, np.zeros(len(owners), np.uint32))
+
+
+def _pools(pages: NDArray[np.uint32], starts: Numbers, parents: NDArray[np.uint32]) -> Pools:
+    """Pools in the order of pages; a page whose parents came in two rows, both ascending, has them in one."""
+    order = (
+        np.lexsort((parents[np.minimum(starts[:-1], len(parents) - 1)], pages)) if len(pages) else np.zeros(0, np.int64)
+    )
+    index, sizes = _reordered(starts, order)
+    pages = pages[order]
+    first = np.append(True, pages[1:] != pages[:-1]) if len(pages) else np.zeros(0, np.bool_)
+    ends = np.append(0, np.cumsum(sizes))
+    return Pools(pages[first], np.append(ends[:-1][first], ends[-1]), parents[index])
+
+
+def _reordered(starts: Numbers, order: NDArray[np.intp]) -> tuple[Numbers, Numbers]:
+    """Where the items of lists are once the lists are in another order, and the lists' sizes."""
+    sizes = np.diff(starts)[order]
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(starts[:-1][order] - (ends - sizes), sizes), sizes
+
+
+def _write_out(writer: MemoryWriter, whole: Rows, part: Rows, pages: int) -> None:
+    """Links out, encoded, with entry points into long lists; those of one owner come in their order."""
+    owners, targets, attributes = (np.append(one, other) for one, other in zip(whole, part, strict=True))
+    order = np.argsort(owners, kind="stable")
+    degrees = np.bincount(owners, minlength=pages).astype(np.uint32)
+    _write_lists(writer, "out", degrees, targets[order], attributes[order])
+    write_long(writer, "out", read_lists(writer, "out"))
+
+
+def _write_in(
+    writer: MemoryWriter,
+    children: NDArray[np.uint32],
+    starts: Numbers,
+    parents: NDArray[np.uint32],
+    degree: NDArray[np.uint32],
+) -> None:
+    """Links in of children, all of them or the best: as a store keeps them ready. All pages have their true degree."""
+    order = np.argsort(children)
+    index, sizes = _reordered(starts, order)
+    children, parents = children[order], parents[index]
+    many = degree[children] > BEST_FROM
+    of_many = np.repeat(many, sizes)
+    writer.append("best.page", children[many])
+    writer.append("best.parent", parents[of_many])
+    if (sizes[many] != BEST).any() or (sizes[~many] != degree[children[~many]]).any():
+        raise AssertionError("parents of children are missing")
+    shorter = np.zeros(len(degree), np.uint32)
+    shorter[children[~many]] = sizes[~many]
+    lists = MemoryWriter()
+    _write_lists(lists, "in", shorter, parents[~of_many], NO_ATTRIBUTES)
+    for name, values in lists.all().items():
+        writer.append(name, degree if name == "in.degree" else values)
+
+
+def _write_lists(
+    writer: MemoryWriter,
+    name: str,
+    degrees: NDArray[np.uint32],
+    targets: NDArray[np.uint32],
+    attributes: NDArray[np.uint32],
+) -> None:
+    starts = np.append(0, np.cumsum(degrees, dtype=np.int64))
+    symbols, flat = np.zeros(link_codec.SYMBOLS, np.int64), np.full(link_codec.SYMBOLS + 1, 6, np.uint8)
+    some = int(np.searchsorted(starts, SAMPLE, "right"))
+    bases = np.arange(len(degrees), dtype=np.uint32)
+    link_codec.count_symbols(targets, attributes, starts[:some], bases[: some - 1], flat, symbols)
+    code = Code.from_counts(symbols)
+    words, bits, ends = encode(targets, attributes, starts, 0, code)
+    stream = BitStream(writer, name)
+    stream.append(words, bits, ends, degrees)
+    stream.close(len(degrees))
+    writer.append(f"{name}.code", code.lengths)

@@ -1,0 +1,87 @@
+"""Collections as questions: what is read of a file, what is recommended, and what is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cocite.answers.collection import LOOSE, Collection, Folder, ask_collection, read_collection
+from cocite.errors import BadParameter, UnknownPage
+from cocite.methods import method
+from cocite.sources.records import Link, Page
+from cocite.web import Web
+from tests.graph.webs import make
+
+BIRDS = ("robin", "wren", "finch", "swift")
+CARS = ("audi", "bmw", "ford", "volvo")
+BOOKMARKS = """<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Mine</TITLE><DL><p>
+<DT><A HREF="https://loose.example/">Loose</A>
+<DT><H3>Birds</H3><DL><p><DT><A HREF="https://robin.example/">R</A><DT><A HREF="https://robin.example/">R again</A>
+<DT><H3>Songs</H3><DL><p><DT><A HREF="https://wren.example/">W</A></DL><p></DL><p></DL>"""
+OPML = """<?xml version="1.0"?><opml version="2.0"><head><title>Feeds</title></head><body><outline text="Birds">
+<outline text="R" xmlUrl="https://robin.example/feed" htmlUrl="https://robin.example/"/></outline></body></opml>"""
+
+
+def url(name: str) -> str:
+    return f"https://{name}.example/"
+
+
+@pytest.fixture(scope="module")
+def web(fast_root: Path) -> Web:
+    """Three lists of birds, three of cars, and one with a bird that is near to both."""
+    lists = [
+        Page(f"https://list{at}.example/", links=[Link(url(name), name, 0) for name in names], headings=["All"])
+        for at, names in enumerate((BIRDS, BIRDS[:3], BIRDS, CARS, CARS[1:], CARS, (*CARS, "swift")))
+    ]
+    make(fast_root / "collection.cocite", lists)
+    return Web(fast_root / "collection.cocite")
+
+
+def test_bookmarks_and_opml_are_read_by_folder(tmp_path: Path) -> None:
+    (tmp_path / "b.html").write_text(BOOKMARKS)
+    folders = Folder(LOOSE, (url("loose"),)), Folder("Birds", (url("robin"),)), Folder("Birds / Songs", (url("wren"),))
+    assert read_collection(tmp_path / "b.html") == Collection("Mine", folders)
+    (tmp_path / "f.opml").write_text(OPML)
+    assert read_collection(tmp_path / "f.opml") == Collection("Feeds", (Folder("Birds", (url("robin"),)),))
+
+
+def test_other_files_are_no_collections(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("robin.example\n")
+    assert read_collection(tmp_path / "list.txt") is None
+    (tmp_path / "empty.html").write_text("<!DOCTYPE NETSCAPE-Bookmark-file-1><DL></DL>")
+    with pytest.raises(BadParameter, match="has no links"):
+        read_collection(tmp_path / "empty.html")
+    (tmp_path / "broken.opml").write_text("<opml")
+    with pytest.raises(BadParameter, match="not OPML"):
+        read_collection(tmp_path / "broken.opml")
+    with pytest.raises(FileNotFoundError):
+        read_collection(tmp_path / "none.html")
+
+
+def test_pages_near_to_each_folder(web: Web) -> None:
+    folders = Folder("Birds", (url("robin"), url("nowhere"))), Folder("Cars", (url("audi"), url("bmw")))
+    found = ask_collection(web, Collection("Mine", folders), method("cocitation(unit=none)"), 3)
+    answers = {near.folder: [answer.url for answer in near.answers] for near in found.folders}
+    assert answers == {"Birds": [url("finch"), url("wren"), url("swift")], "Cars": [url("ford"), url("volvo")]}
+    assert [answer.rank for answer in found.folders[0].answers] == [1, 2, 3]
+    assert found.unknown == [url("nowhere")] and found.pages == 4
+    assert [(near.pages, near.known) for near in found.folders] == [(2, 1), (2, 2)]
+    told = found.to_dict()
+    assert told["collection"] == {"title": "Mine", "pages": 4, "unknown": [url("nowhere")]}
+    assert told["method"] == "cocitation" and told["folders"][1]["answers"][0]["reasons"]
+
+
+def test_nothing_is_recommended_that_is_there_already(web: Web) -> None:
+    folders = Folder("Some", (url("robin"),)), Folder("Others", (url("wren"), url("swift")))
+    found = ask_collection(web, Collection("", folders), method("cocitation(unit=none)"), 10)
+    shown = [answer.url for near in found.folders for answer in near.answers]
+    assert len(shown) == len(set(shown)) and not {url("robin"), url("wren"), url("swift")} & set(shown)
+
+
+def test_unwanted_pages_and_folders_of_which_nothing_is_known(web: Web) -> None:
+    folders = Folder("Gone", (url("nowhere"),)), Folder("Birds", (url("robin"),))
+    found = ask_collection(web, Collection("", folders), method("cocitation(unit=none)"), 10, unwanted=[url("swift")])
+    assert found.folders[0].answers == () and url("swift") not in [each.url for each in found.folders[1].answers]
+    with pytest.raises(UnknownPage, match="no page of the collection"):
+        ask_collection(web, Collection("", folders[:1]), method("cocitation"), 3)

@@ -1,0 +1,137 @@
+"""Commands that die: in a process of their own, by SIGKILL, at a chosen fsync or rename, or at any time."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CALLS = ("fsync", "rename", "replace")
+"""What makes writing durable or visible. Path.rename and Path.replace come here, too."""
+
+
+def fork(work: Callable[[], object], prepare: Callable[[], None] = lambda: None) -> int:
+    """Start `work` in a process and a session of its own, silent; returns its id."""
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        os.setsid()
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nowhere, stream)
+        prepare()
+        work()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    finally:
+        os._exit(code)
+
+
+def finished(child: int) -> int:
+    """Wait for a process; its exit code, or minus the signal that ended it."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def end_all(child: int) -> int:
+    """Kill a process with all that it has started, and wait for it."""
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except ProcessLookupError:  # it has not made its session yet
+        os.kill(child, signal.SIGKILL)
+    return finished(child)
+
+
+def count_calls(work: Callable[[], object], note: Path) -> list[str]:
+    """Run `work` to its end and tell, in order, which of the calls it made; it must succeed."""
+    made: list[str] = []
+
+    def prepare() -> None:
+        for name in CALLS:
+            _replace(name, lambda name, call, *args, **options: (made.append(name), call(*args, **options))[1])
+
+    def noted() -> None:
+        try:
+            work()
+        except SystemExit as end:
+            if end.code:
+                raise
+        note.write_text(json.dumps(made))
+
+    code = finished(fork(noted, prepare))
+    if code:
+        raise RuntimeError(f"it ended with {code} though nobody killed it")
+    return list(json.loads(note.read_text()))
+
+
+def killed_at(work: Callable[[], object], number: int, after: bool) -> int:
+    """Run `work`, to be killed before or after its call of this number; returns its exit code."""
+    left = [number]
+
+    def die(name: str, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        left[0] -= 1
+        now = left[0] < 0
+        if now and not after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        found = call(*args, **options)
+        if now:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return found
+
+    def prepare() -> None:
+        for name in CALLS:
+            _replace(name, die)
+
+    return finished(fork(work, prepare))
+
+
+def killed_after(work: Callable[[], object], seconds: float) -> int:
+    """Run `work`, to be killed with all its processes after so many seconds; returns its exit code."""
+    child = fork(work)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.001)
+    return end_all(child)
+
+
+def duration(work: Callable[[], object]) -> float:
+    """Seconds that `work` takes when nobody kills it."""
+    started = time.perf_counter()
+    code = finished(fork(work))
+    if code:
+        raise RuntimeError(f"it ended with {code} though nobody killed it")
+    return time.perf_counter() - started
+
+
+def moments(count: int, longest: float, seed: int) -> list[float]:
+    """Uniformly random times."""
+    chosen = random.Random(seed)
+    return [chosen.uniform(0, longest) for _ in range(count)]
+
+
+def command(*words: object) -> Callable[[], None]:
+    """A command of cocite, to be run inside this process."""
+
+    def run() -> None:
+        from cocite.surfaces.cli import main
+
+        sys.argv = ["cocite", *map(str, words)]
+        main()
+
+    return run
+
+
+def _replace(name: str, how: Callable[..., Any]) -> None:
+    call = getattr(os, name)
+    setattr(os, name, lambda *args, **options: how(name, call, *args, **options))

@@ -1,0 +1,89 @@
+"""A page that a million pages link to: its parents are chosen before anything is joined; answers are the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cocite.answers.workers import answer
+from cocite.graph.all_addresses import addresses
+from cocite.graph.store import Graph
+from cocite.methods import method
+from cocite.spark.best import best_parents
+from cocite.spark.cuts import Shards
+from cocite.spark.outputs import Output, rows_at
+from cocite.spark.pools import choose_parents
+from cocite.spark.related import write_related
+from cocite.spark.store import write_store
+from cocite.web import Web
+from tests.spark.webs import build_store, table
+
+PARENTS, OTHERS = 1_000_000, 300
+STAR = "https://star.example/"
+
+
+@pytest.fixture(scope="module")
+def star_records(fast_root: Path) -> Path:
+    """A million pages that link to one; every fiftieth links to three others, too."""
+    folder = fast_root / "star-records"
+    folder.mkdir()
+    draw = np.random.default_rng(1)
+    for part in range(4):
+        pages = range(part * PARENTS // 4, (part + 1) * PARENTS // 4)
+        urls = [f"https://h{page % 500}.example/{page}" for page in pages]
+        sizes = np.where(np.arange(len(urls)) % 50 == 0, 4, 1)
+        ends = np.append(0, np.cumsum(sizes)).astype(np.int32)
+        links = [f"https://other{n}.example/" for n in draw.integers(0, OTHERS, ends[-1]).tolist()]
+        for start in ends[:-1].tolist():
+            links[start] = STAR
+        lists = pa.ListArray.from_arrays(pa.array(ends), pa.array(links))
+        pq.write_table(pa.table({"url": urls, "links": lists}), folder / f"part-{part}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def star_graph(fast_root: Path, star_records: Path) -> Graph:
+    """The store of one machine."""
+    return build_store(star_records, fast_root / "star.cocite")
+
+
+@pytest.fixture(scope="module")
+def star_shards(spark: Any, fast_root: Path, star_records: Path) -> Path:
+    """The shards of Spark, in executors of 1 GB."""
+    write_store(spark, str(star_records), str(fast_root / "star-shards"))
+    return fast_root / "star-shards"
+
+
+def test_answers_are_alike(spark: Any, star_graph: Graph, star_shards: Path, place: Path) -> None:
+    write_related(spark, str(star_shards), str(place / "spark"), "cocitation")
+    cited = np.flatnonzero(star_graph.in_degree).astype(np.uint32)
+    assert star_graph.in_degree.max() == PARENTS
+    found = answer(Web(star_graph.path), method("cocitation"), cited, 10)
+    urls = list(addresses(star_graph, int(cited[0]), int(cited[-1] - cited[0]) + 1))
+    ends = np.cumsum(found.counts)
+    expected = [
+        (urls[page - cited[0]], rank, urls[other - cited[0]], score)
+        for page, end, count in zip(cited.tolist(), ends.tolist(), found.counts.tolist(), strict=True)
+        for rank, (other, score) in enumerate(
+            zip(found.pages[end - count : end].tolist(), found.scores[end - count : end].tolist(), strict=True), 1
+        )
+    ]
+    rows = [tuple(row.values()) for row in table(place / "spark" / "related").to_pylist()]
+    assert rows == expected
+    assert len([row for row in rows if row[0] == STAR]) == 10
+
+
+def test_parents_are_chosen_alike(spark: Any, star_graph: Graph, star_shards: Path, place: Path) -> None:
+    pages, out, into = (rows_at(spark, f"{star_shards}/{name}", "shards") for name in ("pages", "out", "in"))
+    output, star = Output(spark, str(place / "chosen")), star_graph.find(STAR)
+    pools = choose_parents(output, into, 2000, "<u4")
+    chosen = np.frombuffer(pools.where(f"page = {star}").first()["parents"], "<u4")
+    assert chosen.tolist() == star_graph.array("sample.parent").reshape(-1, 2000)[0].tolist()
+    best = best_parents(Shards(output, pages, out, into, pools, "<u4", star_graph.pages))
+    row = np.frombuffer(best.where(f"page = {star}").first()["parents"], "<u4")
+    assert row.tolist() == star_graph.best_parents(star).tolist()  # type: ignore[union-attr]

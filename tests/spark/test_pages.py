@@ -1,0 +1,89 @@
+"""Page records that Spark reads are those that one machine reads, from disks, object storage and web servers."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cocite.errors import BadSource
+from cocite.sources.open_source import open_source
+from cocite.sources.records import Report
+from cocite.spark.inputs import expand, on_disk, read_list
+from cocite.spark.pages import write_pages
+from tests.spark.webs import table
+
+EDGES = "".join(f"https://a{n}.example/\thttps://b{n % 7}.example/\n" for n in range(40))
+
+
+def one_machine(*sources: Path) -> list[dict[str, Any]]:
+    """The records of sources, one after another."""
+    report = Report()
+    batches = (batch for source in sources for batch in open_source(str(source), report).records())
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+def test_records_are_alike(spark: Any, shared: Path, place: Path) -> None:
+    warc = shared / "data" / "warc" / "whirlwind-python__whirlwind.warc.gz"
+    (place / "in").mkdir()
+    (place / "in" / "1-edges.tsv").write_text(EDGES)
+    (place / "in" / "2-page.jsonl").write_text(
+        '{"url": "https://x.example/", "links": ["https://y.example/"]}\nno JSON\n'
+    )
+    (place / "in" / "3-unknown.bin").write_bytes(b"\0\1\2")
+    done = write_pages(spark, [str(warc), str(place / "in")], str(place / "pages"))
+    expected = one_machine(warc, place / "in" / "1-edges.tsv", place / "in" / "2-page.jsonl")
+    assert table(place / "pages").to_pylist() == expected
+    assert (done.read["sources"], done.read["records"]) == (3, len(expected))
+    assert sum(done.skipped.values()) == 1
+    with pytest.raises(BadSource, match="is there already"):
+        write_pages(spark, [str(warc)], str(place / "pages"))
+
+
+def test_files_that_belong_together_are_one_task(place: Path) -> None:
+    (place / "index.html").write_text("<html><a href='b.html'>b</a></html>")
+    (place / "b.html").write_text("<html><a href='index.html'>a</a></html>")
+    assert expand([str(place)]) == [str(place)]
+
+
+def test_object_storage_is_listed_and_copied(place: Path) -> None:
+    (place / "x").mkdir()
+    for name in ("b.tsv", "a.tsv", "_SUCCESS", "empty"):
+        (place / "x" / name).write_text("" if name == "empty" else EDGES)
+    listed = expand([f"file://{place}/x"])
+    assert [name.rpartition("/")[2] for name in listed] == ["a.tsv", "b.tsv"]
+    with on_disk(listed[0]) as copy:
+        assert Path(copy).read_text() == EDGES
+        assert Path(copy).parent != place / "x"
+    assert not Path(copy).exists()
+    with pytest.raises(BadSource, match="does not exist"):
+        expand([f"file://{place}/y"])
+
+
+def test_files_behind_a_web_server(place: Path) -> None:
+    (place / "a.tsv").write_text(EDGES)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(place)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/"
+    try:
+        with gzip.open(place / "paths.gz", "wt") as names:
+            names.write("# a comment\na.tsv\n\nb.tsv\n")
+        listed = read_list(str(place / "paths.gz"), address)
+        assert listed == [f"{address}a.tsv", f"{address}b.tsv"]
+        with on_disk(listed[0]) as copy:
+            assert Path(copy).read_text() == EDGES
+        with pytest.raises(BadSource, match="cannot read"), on_disk(listed[1]):
+            pass
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_no_sources() -> None:
+    with pytest.raises(BadSource, match="no source"):
+        expand([])

@@ -1,0 +1,51 @@
+"""Answers are what a batch on one machine gives: the same pages, in the same order, with the same scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cocite.answers.batch import batch
+from cocite.errors import BadParameter, BadSource
+from cocite.graph.store import Graph
+from cocite.spark.related import check, write_related
+from tests.spark.webs import table
+
+CALLS = [
+    "cocitation",
+    "proximity(parents=5, window=6)",
+    "extended_cocitation",
+    'cocitation(parents=6, unit=site, rel=follow, stop_degree=40, stop=site1.example/a "https://twin1.example/")',
+    "extended_cocitation(parents=4, children=3, child_parents=3, boilerplate=false, unit=domain, chop=strict)",
+    "proximity(merge=false, unit=host, chop=none, popularity=0.5)",
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_answers_are_alike(spark: Any, graph: Graph, shards: Path, place: Path, call: str) -> None:
+    # Parts of few links each, so that pages, parents and children are in different ones.
+    done = write_related(spark, str(shards), str(place / "spark"), call, k=5, relations=600, links=1500)
+    alone = batch(graph, call, place / "alone.parquet", k=5, processes=1)
+    assert table(place / "spark" / "related").to_pylist() == table(place / "alone.parquet").to_pylist()
+    assert (done["answers"], done["pages"]) == (alone.answers, alone.answered)
+    assert alone.answered > graph.pages / 4, "this web should have answers"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("companion", "cocite batch"),
+        ("cocitation(seed=7)", "seed"),
+        ("cocitation(parents=5000, rel=follow)", "lower parents"),
+    ],
+)
+def test_what_spark_cannot_do_is_said(call: str, message: str) -> None:
+    with pytest.raises(BadParameter, match=message):
+        check(call)
+
+
+def test_no_shards(spark: Any, place: Path) -> None:
+    with pytest.raises(BadSource, match="cocite spark store"):
+        write_related(spark, str(place / "nothing"), str(place / "out"))

@@ -1,0 +1,75 @@
+"""Shards are what one machine makes of the same records: numbers, addresses, units, links, aliases, near-duplicates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cocite.errors import BadParameter, BadSource
+from cocite.graph.all_addresses import addresses
+from cocite.graph.store import Graph
+from cocite.spark.arrays import joined
+from cocite.spark.store import write_store
+from tests.spark.webs import table
+
+
+def test_pages_are_numbered_alike(graph: Graph, shards: Path) -> None:
+    pages = table(shards / "pages")
+    assert pages["number"].to_pylist() == list(range(graph.pages))
+    assert (pages["fingerprint"].to_numpy().view(np.uint64) == graph.fingerprints).all()
+    assert pages["url"].to_pylist() == list(addresses(graph, 0, graph.pages))
+    assert (pages["in_degree"].to_numpy() == graph.in_degree).all()
+    assert (pages["out_degree"].to_numpy() == graph.out_degree).all()
+
+
+@pytest.mark.parametrize("unit", ["host", "domain", "site"])
+def test_units_are_alike(graph: Graph, shards: Path, unit: str) -> None:
+    theirs = np.unique(table(shards / "pages")[unit].to_numpy(), return_inverse=True)[1]
+    pairs = {*zip(theirs.tolist(), graph.units(unit).tolist(), strict=True)}
+    assert len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs})
+
+
+def test_aliases_and_near_duplicates_are_alike(graph: Graph, shards: Path) -> None:
+    pages = table(shards / "pages")
+    for column, one_machine in (("leads_to", graph.lead), ("representative", graph.representative)):
+        found = [page if other is None else other for page, other in enumerate(pages[column].to_pylist())]
+        expected = [one_machine(page) for page in range(graph.pages)]
+        assert found == expected
+        assert expected != list(range(graph.pages)), "this web should have some"
+
+
+def test_links_out_are_alike(graph: Graph, shards: Path) -> None:
+    lists = table(shards / "out")
+    assert lists["page"].to_pylist() == np.flatnonzero(graph.out_degree).tolist()
+    targets, starts = joined(lists["targets"], "<u4")
+    attributes, degrees = joined(lists["attributes"], np.uint32)[0], joined(lists["degrees"], "<u4")[0]
+    for i, page in enumerate(lists["page"].to_pylist()):
+        own = slice(starts[i], starts[i + 1])
+        links = graph.links_from(page)
+        assert targets[own].tolist() == links.targets.tolist()
+        assert ((attributes[own] & 0xFFFFFF).astype(int) - 1).tolist() == links.blocks.tolist()
+        assert (attributes[own] >> 24).tolist() == links.flags.tolist()
+        assert degrees[own].tolist() == graph.in_degree[links.targets].tolist()
+
+
+def test_links_in_are_alike(graph: Graph, shards: Path) -> None:
+    rows = table(shards / "in")
+    sources = np.concatenate([graph.links_to(page) for page in range(graph.pages)])
+    assert rows["source"].to_pylist() == sources.tolist()
+    assert rows["page"].to_pylist() == np.repeat(np.arange(graph.pages), graph.in_degree).tolist()
+    assert rows["parents"].to_pylist() == np.repeat(graph.in_degree, graph.in_degree).tolist()
+    assert rows["links"].to_pylist() == graph.out_degree[sources].tolist()
+    assert rows["popularity"].to_pylist() == graph.in_degree[sources].tolist()
+
+
+def test_what_is_there_is_not_overwritten(spark: Any, records: Path, shards: Path) -> None:
+    with pytest.raises(BadParameter, match="is there already"):
+        write_store(spark, str(records), str(shards))
+
+
+def test_records_that_are_none(spark: Any, place: Path) -> None:
+    with pytest.raises(BadSource, match="no page records"):
+        write_store(spark, str(place / "nothing"), str(place / "shards"))

@@ -1,0 +1,55 @@
+"""A small store for assistants, and a way to ask it with the SDK's own client."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp_types import CallToolResult
+
+from cocite.surfaces.mcp.held import Held
+from cocite.surfaces.mcp.server import Assistants
+from tests.graph.webs import make
+from tests.surfaces.serve.conftest import PAGES
+
+
+@pytest.fixture(scope="session")
+def birds(fast_root: Path) -> Iterator[Path]:
+    """The store of the service's tests; not to be changed."""
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        make(Path(folder) / "web.cocite", PAGES)
+        yield Path(folder) / "web.cocite"
+
+
+@pytest.fixture(scope="session")
+def server(birds: Path) -> Assistants:
+    """A server of it in this process."""
+    return Assistants(Held(birds), timeout=120)
+
+
+def calls(to: Any, *questions: tuple[str, dict[str, Any]]) -> list[CallToolResult]:
+    """Ask by the SDK's client, which checks what comes back against the tools' schemas."""
+
+    async def asking() -> list[CallToolResult]:
+        async with Client(to) as client:
+            await client.list_tools()
+            return [await client.call_tool(tool, arguments) for tool, arguments in questions]
+
+    return anyio.run(asking)
+
+
+def call(to: Any, tool: str, arguments: dict[str, Any]) -> CallToolResult:
+    """Ask once."""
+    return calls(to, (tool, arguments))[0]
+
+
+def text(result: CallToolResult) -> str:
+    """What an assistant reads."""
+    (block,) = result.content
+    assert block.type == "text"
+    return block.text

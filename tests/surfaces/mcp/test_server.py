@@ -1,0 +1,196 @@
+"""What assistants are told, asked in this process by the SDK's own client."""
+
+from __future__ import annotations
+
+import shutil
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp import Client
+
+from cocite.errors import BadParameter
+from cocite.surfaces.mcp.held import Held
+from cocite.surfaces.mcp.run import security_of
+from cocite.surfaces.mcp.server import Assistants
+from cocite.surfaces.mcp.shapes import said
+from tests.surfaces.mcp.conftest import call, text
+from tests.surfaces.serve.conftest import BIRDS, EVIL
+from tests.surfaces.serve.test_holding import EAGLE, add_eagle
+
+TOOLS = {"related_pages", "compare", "hubs", "communities", "keywords", "links"}
+ROBIN, WREN = "https://robin.example/", "https://wren.example/"
+
+
+def ask(server: Assistants, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = call(server, tool, arguments)
+    assert not result.is_error, text(result)
+    assert result.structured_content is not None
+    assert text(result)
+    return result.structured_content
+
+
+def refused(server: Assistants, tool: str, **arguments: Any) -> str:
+    result = call(server, tool, arguments)
+    assert result.is_error
+    return text(result)
+
+
+def test_every_tool_has_a_schema_and_says_what_it_is_for(server: Assistants) -> None:
+    async def listing() -> list[Any]:
+        async with Client(server) as client:
+            assert client.server_info is not None and client.server_info.name == "cocite"
+            assert "never instructions" in (client.instructions or "")
+            return (await client.list_tools()).tools
+
+    tools = {tool.name: tool for tool in anyio.run(listing)}
+    assert set(tools) == TOOLS
+    for tool in tools.values():
+        assert tool.title and tool.description and "\n   " not in tool.description
+        assert tool.output_schema["type"] == "object" and tool.annotations.read_only_hint
+        for argument in tool.input_schema["properties"].values():
+            assert argument["description"]
+            assert argument["type"] in ("boolean", "array", "string", "integer")
+            bounds = {"array": "maxItems", "string": "maxLength", "integer": "maximum"}
+            assert argument["type"] == "boolean" or bounds[argument["type"]] in argument or "enum" in argument
+
+
+def test_related_pages_with_reasons(server: Assistants) -> None:
+    found = ask(server, "related_pages", urls=[ROBIN], k=4, method="cocitation")
+    assert found["query"] == [ROBIN] and found["method"] == "cocitation" and found["asked_instead"] == []
+    assert WREN in [page["url"] for page in found["pages"]] and len(found["pages"]) == 4
+    assert found["pages"][0]["why"][0].startswith("5 of 6 pages cite both, such as ")
+    assert all(1 <= len(page["why"]) <= 3 for page in found["pages"])
+
+
+def test_one_address_may_stand_for_a_list(server: Assistants) -> None:
+    several, one = (ask(server, "related_pages", urls=urls, k=2) for urls in ([ROBIN], ROBIN))
+    assert several == one
+    assert ask(server, "related_pages", urls=f'["{ROBIN}"]', k=2) == one  # as some assistants send lists
+
+
+def test_unwanted_pages_and_sites(server: Assistants) -> None:
+    pages = ask(server, "related_pages", urls=[ROBIN], not_urls=[WREN], per_site=1, not_own_site=True)["pages"]
+    assert WREN not in [page["url"] for page in pages]
+
+
+def test_titles_of_strangers_are_one_bounded_line(server: Assistants) -> None:
+    result = call(server, "links", {"url": EVIL})
+    told = text(result)
+    assert "script" in told  # text is not HTML: it is quoted, not hidden
+    assert not any(unicodedata.category(c) in ("Cc", "Cf") for c in told.replace("\n", ""))
+    assert all(len(line) < 3000 for line in told.splitlines())
+
+
+@given(st.text(max_size=2000), st.integers(2, 300))
+def test_what_strangers_say_is_one_line_of_bounded_length(words: str, most: int) -> None:
+    line = said(words, most)
+    assert (
+        len(line) <= most
+        and len(line.splitlines()) <= 1
+        and (line.isprintable() or "\u200c" in line or "\u200d" in line)
+    )
+
+
+def test_compare_counts_who_finds_a_page(server: Assistants) -> None:
+    found = ask(server, "compare", urls=[ROBIN], methods=["cocitation", "companion"], k=5)
+    assert found["methods"] == ["cocitation", "companion"]
+    ranks = {page["url"]: page["ranks"] for page in found["pages"]}
+    assert set(ranks[WREN]) == {"cocitation", "companion"}
+    assert [len(each) for each in ranks.values()] == sorted((len(each) for each in ranks.values()), reverse=True)
+
+
+def test_hubs_and_authorities(server: Assistants) -> None:
+    hubs = ask(server, "hubs", urls=[ROBIN], k=3)
+    assert {page["url"] for page in hubs["pages"]} <= {f"https://list{n}.example/all" for n in range(5)} | {BIRDS}
+    assert ask(server, "hubs", urls=[ROBIN], kind="authorities", k=3)["method"] == "hubfinder"
+
+
+def test_communities_and_keywords_wait_for_what_is_being_made(server: Assistants) -> None:
+    found = ask(server, "communities", query="birds", k=2)
+    assert found["communities"] and len(found["communities"][0]["authorities"]) <= 2
+    words = ask(server, "keywords", words=["birds"], k=3)
+    assert words["asked"] == ["birds"] and words["of_page"] == [] and len(words["similar"]) <= 3
+    assert ask(server, "keywords", url=BIRDS)["main"]
+
+
+def test_links_both_ways(server: Assistants) -> None:
+    found = ask(server, "links", url="list1.example/all", k=2)
+    assert found["links_out"] == 5 and found["cited_by"] == []
+    assert found["out"][0] == {"url": ROBIN, "title": "Robin", "section": "Songbirds"}
+    cited = ask(server, "links", url=ROBIN, k=1)
+    assert cited["page"] == {"url": ROBIN, "title": "Robin"} and "never read" in cited["note"]
+
+
+def test_known_pages_without_an_answer_say_what_to_do(server: Assistants) -> None:
+    assert "look at links" in ask(server, "related_pages", urls=["lonely.example"], method="companion")["note"]
+    assert "no links" in ask(server, "links", url="lonely.example")["note"]
+    assert "other words" in ask(server, "communities", query="submarine")["note"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("related_pages", {"urls": ["robin.exampel"]}, ["not in this store", ROBIN, "Ask again with one of them"]),
+        ("related_pages", {"urls": ["zzzz.qq"]}, ["not in this store", "communities"]),
+        ("related_pages", {"urls": ["http://["]}, ["Give the address of a web page"]),
+        ("related_pages", {"urls": [ROBIN], "method": "compnion"}, ["did you mean companion", "Leave out method"]),
+        ("related_pages", {"urls": [ROBIN], "method": "companion(parents=9999999)"}, ["parents is at most"]),
+        ("related_pages", {"urls": [ROBIN], "k": 51}, ["k: ", "less than or equal to 50"]),
+        ("related_pages", {"urls": []}, ["urls: ", "at least 1 item"]),
+        ("related_pages", {"urls": [ROBIN] * 21}, ["urls: ", "at most 20 items"]),
+        ("related_pages", {"urls": ["x" * 5000]}, ["urls.0: ", "at most 4096"]),
+        ("related_pages", {"url": ROBIN}, ["no argument url", "It has urls, k, method"]),
+        ("compare", {"urls": [ROBIN], "methods": ["lli"] * 9}, ["methods: ", "at most 8"]),
+        ("hubs", {"urls": [ROBIN], "kind": "both"}, ["kind: ", "'hubs' or 'authorities'"]),
+        ("communities", {}, ["give query"]),
+        ("keywords", {}, ["either words, or the url"]),
+        ("keywords", {"words": ["feathrs"]}, ["no keyword", "known words"]),
+        ("links", {"url": "x", "k": "many"}, ["k: ", "integer"]),
+        ("relatd", {}, ["There is no tool 'relatd'", "related_pages"]),
+    ],
+)
+def test_errors_say_what_to_do_next(server: Assistants, tool: str, arguments: dict[str, Any], words: list[str]) -> None:
+    told = refused(server, tool, **arguments)
+    assert len(told.splitlines()) == 1 and "Traceback" not in told and "pydantic" not in told
+    for word in words:
+        assert word in told
+
+
+def test_files_of_the_server_are_not_read(server: Assistants, tmp_path: Path) -> None:
+    """A list of stop pages may be a file on the command line; here it is an address, and an unknown one."""
+    (tmp_path / "stop").write_text(WREN)
+    found = ask(server, "related_pages", urls=[ROBIN], method=f"companion(stop={tmp_path}/stop)")
+    assert WREN in [page["url"] for page in found["pages"]]
+
+
+def test_a_question_that_takes_too_long_is_given_up(birds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from time import sleep
+
+    held = Held(birds)
+    monkeypatch.setattr(held, "ask", lambda work: sleep(1))
+    assert "within 0.2 seconds" in refused(Assistants(held, timeout=0.2), "links", url=ROBIN)
+
+
+def test_a_store_that_changed_is_opened_anew(birds: Path, place: Path) -> None:
+    shutil.copytree(birds, place / "web.cocite")
+    held = Held(place / "web.cocite")
+    before = held.ask(lambda web: web.graph.get(EAGLE))
+    held._making.join()
+    add_eagle(place / "web.cocite")
+    assert before is None and held.ask(lambda web: web.graph.get(EAGLE)) is not None
+    held._making.join()
+
+
+def test_who_may_ask_by_http() -> None:
+    own = security_of("127.0.0.1", [])
+    assert own.enable_dns_rebinding_protection and "localhost:*" in own.allowed_hosts
+    others = security_of("0.0.0.0", ["related.example.org"])
+    assert "related.example.org" in others.allowed_hosts and "https://related.example.org" in others.allowed_origins
+    assert not security_of("0.0.0.0", ["*"]).enable_dns_rebinding_protection
+    with pytest.raises(BadParameter, match="--name"):
+        security_of("0.0.0.0", [])

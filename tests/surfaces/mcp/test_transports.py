@@ -1,0 +1,88 @@
+"""`cocite mcp` as a process, asked by the SDK's own client: standard input and output, and HTTP."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mcp import StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from tests.surfaces.conftest import run
+from tests.surfaces.mcp.conftest import calls, text
+from tests.surfaces.mcp.test_server import ROBIN, WREN
+
+COMMAND = ["-c", "from cocite.surfaces.cli import main; main()", "mcp"]
+RELATED = ("related_pages", {"urls": [ROBIN], "method": "cocitation"})
+UNKNOWN = ("links", {"url": "robin.exampel"})
+
+
+def test_by_standard_input_and_output(birds: Path) -> None:
+    started = StdioServerParameters(command=sys.executable, args=[*COMMAND, "-i", str(birds)])
+    found, unknown = calls(stdio_client(started), RELATED, UNKNOWN)
+    assert not found.is_error and WREN in text(found)
+    assert unknown.is_error and ROBIN in text(unknown)
+
+
+@pytest.fixture(scope="module")
+def address(birds: Path) -> Iterator[str]:
+    """A server by HTTP, from when it listens until it has ended."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, *COMMAND, "--http", "--port", str(port), "-i", str(birds)], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stderr is not None
+        assert f"http://127.0.0.1:{port}/mcp" in process.stderr.readline()
+        yield f"http://127.0.0.1:{port}/mcp"
+        process.terminate()
+        assert process.wait(20) in (0, -15)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_by_http(address: str) -> None:
+    found, unknown = calls(address, RELATED, UNKNOWN)
+    assert not found.is_error and WREN in text(found)
+    assert unknown.is_error and ROBIN in text(unknown)
+
+
+def post(address: str, body: bytes = b"{}", **headers: str) -> int:
+    """The status of a request made by hand."""
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    request = urllib.request.Request(address, body, {"content-type": "application/json", **names})
+    for _ in range(100):
+        try:
+            with urllib.request.urlopen(request, timeout=10) as reply:
+                return int(reply.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError("it does not answer")
+
+
+def test_web_pages_cannot_ask_through_a_browser(address: str) -> None:
+    assert post(address, host="evil.example") == 421
+    assert post(address, origin="https://evil.example") == 403
+    assert post(address, b"x" * (1 << 21)) == 413
+
+
+def test_wrong_use_is_told_in_a_line(birds: Path, place: Path) -> None:
+    for args, words in (
+        (["-i", birds, "--port", "9000"], "give --http too"),
+        (["-i", birds, "--http", "--host", "0.0.0.0"], "--name"),
+        (["-i", place / "none.cocite"], "none.cocite"),
+    ):
+        ran = run("mcp", *args)
+        assert ran.code == 2 and words in ran.err and len(ran.err.splitlines()) == 1

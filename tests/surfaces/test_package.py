@@ -1,0 +1,76 @@
+"""Wheel and sdist: built, installed in an environment that has nothing else, and used there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cocite import __version__
+from tests.conftest import ROOT
+
+UV = Path(sys.executable).with_name("uv")
+
+
+def uv(*arguments: str | Path) -> None:
+    """Run uv; an index that cannot be reached is no fault of ours."""
+    done = subprocess.run([UV, *arguments], capture_output=True, text=True, timeout=240, cwd=ROOT)
+    if done.returncode and any(why in done.stderr for why in ("Failed to fetch", "error sending request", "dns error")):
+        pytest.skip(f"no package index: {done.stderr.strip().splitlines()[-1][:200]}")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def built() -> Iterator[Path]:
+    """A folder with both. The wheel is built from the sdist, so that has all that is needed."""
+    if not UV.exists():
+        pytest.skip("uv is not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        uv("build", "-q", "--out-dir", folder, ROOT)
+        yield Path(folder)
+
+
+def test_they_hold_what_they_should(built: Path) -> None:
+    wheel, sdist = built / f"cocite-{__version__}-py3-none-any.whl", built / f"cocite-{__version__}.tar.gz"
+    names = zipfile.ZipFile(wheel).namelist()
+    for needed in ("cocite/pages/platforms.toml", "cocite/surfaces/serve/static/cocite.css", "cocite/py.typed"):
+        assert needed in names
+    assert any(name.startswith("cocite/sample/pages/") for name in names)
+    assert {name.partition("/")[0] for name in names} == {"cocite", f"cocite-{__version__}.dist-info"}
+    assert not [name for name in names if name.endswith((".nbi", ".nbc", ".pyc"))]
+    with tarfile.open(sdist) as packed:
+        inside = {name.partition("/")[2] for name in packed.getnames()}
+    assert {"extension/manifest.json", "deploy/Dockerfile", "docs/deploy.md", "tests/conftest.py", "Makefile"} <= inside
+    assert not [name for name in inside if "/data/" in name and name.startswith("bench")]
+    assert wheel.stat().st_size < 3e6 and sdist.stat().st_size < 6e6
+
+
+def test_a_fresh_environment(built: Path) -> None:
+    """The wheel and what it asks for, nothing else: the version, and the demo, which builds, compiles and answers."""
+    env = built / "env"
+    uv("venv", "-q", "--python", sys.executable, env)
+    uv("pip", "install", "-q", "--python", env / "bin" / "python", next(built.glob("*.whl")))
+    clean = {"PATH": os.environ["PATH"], "HOME": str(built), "PYTHONNOUSERSITE": "1"}
+
+    def cocite(*arguments: str | Path) -> str:
+        done = subprocess.run(
+            [env / "bin" / "cocite", *arguments], capture_output=True, text=True, timeout=280, cwd=built, env=clean
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert cocite("--version") == f"cocite {__version__}\n"
+    shown = cocite("demo", "nytimes.com", "-o", "sample.cocite")
+    assert "The Washington Post" in shown
+    assert "www.washingtonpost.com" in cocite("related", "nytimes.com", "-i", "sample.cocite", "--json")
+    lacking = subprocess.run(
+        [env / "bin" / "cocite", "serve", "-i", "sample.cocite"], capture_output=True, text=True, cwd=built, env=clean
+    )
+    assert lacking.returncode == 2 and "pip install 'cocite[serve]'" in lacking.stderr
