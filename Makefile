@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types tests bench faults reproduce docs extension package lock clean
+.PHONY: help demo test lint types tests bench faults fuzz reproduce docs extension package lock clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -42,6 +42,11 @@ bench: $(VENV)/.installed-dev     ## the benchmarks of the store and of question
 
 faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of times; writes docs/faults.md, half an hour
 	$(BIN)/python -m tests.faults.trials --log docs/faults.md
+
+fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheris, a minute each; what fails is in fuzz-found
+	$(BIN)/python -m pip install -q --disable-pip-version-check atheris
+	for target in url html warc wat opml bookmarks markdown records edges bvgraph store; do \
+		$(BIN)/python -m tests.fuzz.run $$target --seconds 60 || exit 1; done
 
 reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour
 	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/reproductions.md

@@ -1,0 +1,63 @@
+"""Fuzz one target with atheris, guided by what of our code is reached.
+
+    python -m tests.fuzz.run TARGET [--seconds 60] [--found FOLDER]
+
+Begins with the kept cases and small examples of the form. What fails is written to FOLDER; put it into
+tests/fuzz/cases/TARGET when it is mended, and it is tried in every test run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+CASES = Path(__file__).parent / "cases"
+LONGEST = 4096
+SEEDS: dict[str, tuple[bytes, ...]] = {
+    "url": (b"https://www.Example.com:443/a/../b/index.html?utm_source=x&id=1#top", "http://bücher.example/ä%C3%A4".encode()),
+    "html": (b"<title>t</title><base href=/x/><h2>h</h2><ul><li><a href=a rel=nofollow>a</a><nav><a href=//b>",),
+    "warc": (
+        b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/\r\nContent-Length: 92\r\n\r\n"
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>t</title><a href=https://b.example/>b</a>\r\n\r\n",
+    ),
+    "wat": (b'WARC/1.0\r\nWARC-Type: metadata\r\nContent-Length: 2\r\n\r\n{}\r\n\r\n',),
+    "opml": (b'<opml><head><title>t</title></head><body><outline text="f"><outline htmlUrl="https://a.example/"/></outline>',),
+    "bookmarks": (b"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><H3>f</H3><DL><DT><A HREF='https://a.example/'>a</A></DL>",),
+    "markdown": (b"# T\n\n## s\n* [a](https://a.example/ 't') and <https://b.example>\n\n[r]: https://c.example\n[r]\n",),
+    "records": (b'{"url": "https://a.example/", "links": [{"url": "//b.example", "block": 0}], "headings": ["h"]}\n',),
+    "edges": (b"https://a.example/\thttps://b.example/\n1\t2\n", b"from,to\na.example,b.example\n"),
+    "bvgraph": (bytes([4, 2]) + bytes(range(40)),),
+    "store": (bytes(range(20)), bytes([7, 0, 0, 0, 255] * 6)),
+}  # fmt: skip
+
+
+def main() -> None:
+    """Fuzz until the time is over or something fails."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("target", choices=sorted(SEEDS))
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--found", type=Path, default=Path("fuzz-found"))
+    options = parser.parse_args()
+    import atheris  # only here: it is no part of the development environment
+
+    with atheris.instrument_imports(include=["cocite.pages", "cocite.sources"]):
+        from tests.fuzz.targets import TARGETS
+    options.found.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as corpus:
+        for number, seed in enumerate(SEEDS[options.target]):
+            (Path(corpus) / f"seed{number}").write_bytes(seed)
+        kept = CASES / options.target
+        flags = [f"-max_total_time={options.seconds}", f"-max_len={LONGEST}", "-timeout=20", "-rss_limit_mb=4096"]
+        flags += [
+            f"-artifact_prefix={options.found}/{options.target}-",
+            corpus,
+            *([str(kept)] if kept.is_dir() else []),
+        ]
+        atheris.Setup([sys.argv[0], *flags], TARGETS[options.target])
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
