@@ -42,12 +42,12 @@ GIGA = 1e9
 
 def run(job: str, arguments: list[str], work: Path, master: str, conf: list[str]) -> dict[str, float]:
     """A job as a command: seconds, and bytes of its shuffles."""
-    log = work / f"events-{job}"
-    log.mkdir()
+    log = Path(tempfile.mkdtemp(dir=work))
     settings = [
         "spark.eventLog.enabled=true",
         f"spark.eventLog.dir={log}",
         "spark.eventLog.rolling.enabled=false",
+        "spark.eventLog.compress=false",
         *conf,
     ]
     options = [option for setting in settings for option in ("--conf", setting)]
@@ -110,7 +110,9 @@ def main() -> None:
     parser.add_argument("records", type=Path)
     parser.add_argument("store", type=Path)
     parser.add_argument("-m", "--method", action="append")
-    parser.add_argument("--work", type=Path, help="where shards and answers go; kept, and gone on with")
+    parser.add_argument(
+        "--work", type=Path, help="where shards and answers go; kept, with the figures of jobs that are done"
+    )
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--conf", action="append", default=[])
     given = parser.parse_args()
@@ -118,16 +120,19 @@ def main() -> None:
     work.mkdir(exist_ok=True)
     graph, rows = Graph(given.store), []
     shards = work / "shards"
-    figures: dict[str, dict[str, float]] = {}
-    if not (shards / "_store.json").exists():
-        figures["store"] = run("store", [str(given.records), "-o", str(shards)], work, given.master, given.conf)
-    for call in given.method or ["cocitation"]:
-        folder = work / f"related-{len(figures)}"
-        arguments = [str(shards), "-o", str(folder), "-m", call, "-k", str(TOP)]
-        job = run("related", arguments, work, given.master, given.conf)
-        shutil.rmtree(work / "events-related")
-        job["differ"] = compare(given.store, folder / "related", call)
-        figures[call] = job
+    noted = work / "figures.json"
+    figures: dict[str, dict[str, float]] = json.loads(noted.read_text()) if noted.exists() else {}
+    for name in ("store", *(given.method or ["cocitation"])):
+        if name in figures:
+            continue
+        if name == "store":
+            figures[name] = run("store", [str(given.records), "-o", str(shards)], work, given.master, given.conf)
+        else:
+            folder = work / f"related-{len(figures)}"
+            arguments = [str(shards), "-o", str(folder), "-m", name, "-k", str(TOP)]
+            job = run("related", arguments, work, given.master, given.conf)
+            figures[name] = {**job, "differ": compare(given.store, folder / "related", name)}
+        noted.write_text(json.dumps(figures))
     for name, job in figures.items():
         differ = "" if "differ" not in job else f"{job['differ']:,.0f} of {ASKED:,}"
         rows.append(

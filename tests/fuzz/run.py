@@ -9,6 +9,8 @@ tests/fuzz/cases/TARGET when it is mended, and it is tried in every test run.
 from __future__ import annotations
 
 import argparse
+import importlib
+import pkgutil
 import sys
 import tempfile
 from pathlib import Path
@@ -42,7 +44,13 @@ def main() -> None:
     options = parser.parse_args()
     import atheris  # only here: it is no part of the development environment
 
-    with atheris.instrument_imports(include=["cocite.pages", "cocite.sources"]):
+    import cocite.kernels
+
+    for module in pkgutil.iter_modules(
+        cocite.kernels.__path__
+    ):  # as they are: Numba cannot compile what is instrumented
+        importlib.import_module(f"cocite.kernels.{module.name}")
+    with atheris.instrument_imports(include=["cocite"]):
         from tests.fuzz.targets import TARGETS
     options.found.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as corpus:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from cocite.errors import BadSource
+from cocite.sources.conform import conform
 from cocite.sources.open_source import open_source
-from cocite.sources.records import Report
+from cocite.sources.records import SCHEMA, Report
 from cocite.spark.inputs import expand, on_disk, read_list
 from cocite.spark.pages import write_pages
 from tests.spark.webs import table
@@ -25,7 +26,8 @@ def one_machine(*sources: Path) -> list[dict[str, Any]]:
     """The records of sources, one after another."""
     report = Report()
     batches = (batch for source in sources for batch in open_source(str(source), report).records())
-    return [row for batch in batches for row in batch.to_pylist()]
+    whole = (conform(batch, report, dictionaries=False).cast(SCHEMA) for batch in batches)
+    return [row for batch in whole for row in batch.to_pylist()]
 
 
 def test_records_are_alike(spark: Any, shared: Path, place: Path) -> None:

@@ -60,10 +60,9 @@ def key_batches(batches: Batches, place_of: dict[str, int]) -> Iterator[pa.Recor
         if not batch.num_rows:
             continue
         report = Report()
-        file, row = (batch.column(name).to_pylist() for name in ("file", "row"))
-        sequence = np.array(
-            [place_of[file_name(name)] * ROWS + at for name, at in zip(file, row, strict=True)], np.int64
-        )
+        file = batch.column("file").dictionary_encode()
+        first = np.array([place_of[file_name(name)] * ROWS for name in file.dictionary.to_pylist()], np.int64)
+        sequence = first[file.indices.to_numpy()] + batch.column("row").to_numpy()
         url = batch.column("url")
         usable = pc.fill_null(pc.not_equal(url, ""), False)
         if not pc.all(usable).as_py():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +22,10 @@ from tests.surfaces.mcp.test_server import ROBIN, WREN
 
 COMMAND = ["-c", "from cocite.surfaces.cli import main; main()", "mcp"]
 RELATED = ("related_pages", {"urls": [ROBIN], "method": "cocitation"})
+HELLO = (
+    b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", '
+    b'"capabilities": {}, "clientInfo": {"name": "by hand", "version": "1"}}}\n'
+)
 UNKNOWN = ("links", {"url": "robin.exampel"})
 
 
@@ -76,6 +81,24 @@ def test_web_pages_cannot_ask_through_a_browser(address: str) -> None:
     assert post(address, host="evil.example") == 421
     assert post(address, origin="https://evil.example") == 403
     assert post(address, b"x" * (1 << 21)) == 413
+
+
+def test_what_is_missing_is_told(birds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp.server", None)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    ran = run("mcp", "-i", birds)
+    assert ran.code == 2 and "this needs mcp" in ran.err and "pip install 'cocite[mcp]'" in ran.err
+
+
+def test_ctrl_c_ends_it(birds: Path) -> None:
+    command = [sys.executable, *COMMAND, "-i", str(birds)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(HELLO)
+        process.stdin.flush()
+        assert b"cocite" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130  # though standard input is still open
 
 
 def test_wrong_use_is_told_in_a_line(birds: Path, place: Path) -> None:

@@ -38,7 +38,7 @@ def mcp(
       cocite mcp --http --host 0.0.0.0 --name related.example.org
     """
     try:
-        import mcp_types  # noqa: F401
+        from mcp.server import mcpserver  # noqa: F401
 
         from cocite.surfaces.mcp.run import PATH, security_of, serve_http, serve_stdio
     except ModuleNotFoundError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
 from cocite.errors import BadParameter
+from cocite.surfaces.cli.failures import INTERRUPTED
 from cocite.surfaces.mcp.held import Held
 from cocite.surfaces.mcp.server import Assistants
 
@@ -20,8 +22,11 @@ PATH = "/mcp"
 
 
 def serve_stdio(store: Path, timeout: float) -> None:
-    """Answer on standard input and output until the first ends."""
-    Assistants(Held(store), timeout).run("stdio")
+    """Answer on standard input and output until the first ends, or Ctrl-C does."""
+    try:
+        Assistants(Held(store), timeout).run("stdio")
+    except KeyboardInterrupt:  # a thread of the SDK waits for standard input, and would keep the process
+        os._exit(INTERRUPTED)
 
 
 def serve_http(store: Path, timeout: float, listening: socket.socket, security: TransportSecuritySettings) -> None:

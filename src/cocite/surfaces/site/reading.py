@@ -20,9 +20,9 @@ from cocite.sources.html_tokens import attributes, raw_content, tokens
 from cocite.surfaces.site.stamps import without_related
 from cocite.words.tokens import words_of
 
-MOST_TEXT = 40_000
-"""Characters of a page that are read for words: what a long page is about, its first 40,000 tell."""
-MOST_WORDS = 500
+MOST_TEXT = 24_000
+"""Characters of a page that are read for words: what a long page is about, its first 24,000 and its headings tell."""
+MOST_WORDS = 400
 """Different words of a page that are kept, the most frequent."""
 MOST_LINKS = 2000
 IN_TITLE, IN_HEADING = 8, 3
@@ -30,6 +30,8 @@ IN_TITLE, IN_HEADING = 8, 3
 ENOUGH = 200
 """Characters in <main> from which on what stands outside of it does not count."""
 LONGEST_TITLE = 300
+LONGEST_TEXT = 40
+"""Characters of the text of a link by which it is known again on other pages."""
 NAVIGATION, ELSEWHERE, MAIN = range(3)
 _REGIONS = (
     "div", "section", "article", "main", "nav", "header", "footer", "aside", "ul", "ol", "dl", "table", "form", "td",
@@ -241,14 +243,14 @@ def _in_site(links: list[tuple[str, str, int]], base: str, address: str) -> list
     own, there = path_of(address, address), urlsplit(base)
     host, folder = there.netloc.lower(), there.path if there.path.endswith("/") else dirname(there.path) + "/"
     known: dict[str, str | None] = {}
-    kept = []
+    kept: dict[tuple[str, str, int], None] = {}
     for href, text, group in links:
         if href not in known:
             known[href] = _path(unescape(href), host, folder)
         path = known[href]
         if path is not None and path != own:
-            kept.append((path, " ".join(unescape(text).split())[:LONGEST_TITLE].lower(), group))
-    return kept
+            kept[path, " ".join(unescape(text).split())[:LONGEST_TEXT].lower(), group] = None
+    return list(kept)
 
 
 def path_of(href: str, address: str) -> str | None:

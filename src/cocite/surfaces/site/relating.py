@@ -19,7 +19,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from heapq import nlargest
 from math import e
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -231,8 +230,8 @@ class Telling:
     def __call__(self, page: int, other: int) -> Why:
         """Words that both have, and whether one links to the other."""
         own, its = self._of(page), self._of(other)
-        both = nlargest(2 * TOLD, ((weight * its[word], word) for word, weight in own.items() if word in its))
-        common = sorted((-round(product, 9), word) for product, word in both)
+        both = sorted([(-own[word] * its[word], word) for word in own.keys() & its.keys()])[: 2 * TOLD]
+        common = sorted((round(product, 9), word) for product, word in both)
         to, back = (page, other) in self._links, (other, page) in self._links
         linked = "both" if to and back else "to" if to else "from" if back else ""
         return Why(tuple(self._vocabulary[word] for _, word in common[:TOLD]), linked)

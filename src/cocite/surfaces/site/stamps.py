@@ -25,7 +25,7 @@ from cocite.errors import BadSource
 if TYPE_CHECKING:
     from cocite.surfaces.site.reading import Read
 
-FORMAT = f"{__version__} 1"
+FORMAT = f"{__version__} 2"
 """Of the cache: another one is as good as none."""
 SUFFIXES = (".html", ".htm", ".xhtml")
 LARGEST_CACHE = 1 << 31
