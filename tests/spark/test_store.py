@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,12 @@ def test_links_in_are_alike(graph: Graph, shards: Path) -> None:
     assert rows["parents"].to_pylist() == np.repeat(graph.in_degree, graph.in_degree).tolist()
     assert rows["links"].to_pylist() == graph.out_degree[sources].tolist()
     assert rows["popularity"].to_pylist() == graph.in_degree[sources].tolist()
+
+
+def test_what_cannot_be_used_is_counted(shards: Path) -> None:
+    noted = json.loads((shards / "_store.json").read_text())
+    assert noted["skipped"] == {"not a web page but mailto address": 1, "not a web page but ftp address": 1}
+    assert noted["example"]["not a web page but ftp address"] == "ftp://x.example/"
 
 
 def test_what_is_there_is_not_overwritten(spark: Any, records: Path, shards: Path) -> None:

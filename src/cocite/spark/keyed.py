@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -53,8 +53,13 @@ def file_name(address: str) -> str:
     return re.sub("^([a-z0-9]+):/+", r"\1:/", unquote(address))
 
 
-def key_batches(batches: Batches, place_of: dict[str, int]) -> Iterator[pa.RecordBatch]:
-    """Names and captures of batches of page records that tell their `file` and their `row` in it."""
+def key_batches(
+    batches: Batches, place_of: dict[str, int], tally: Callable[[Report], None]
+) -> Iterator[pa.RecordBatch]:
+    """Names and captures of batches of page records that tell their `file` and their `row` in it.
+
+    What cannot be used is told to `tally`, batch by batch.
+    """
     sites = Sites()
     for batch in batches:
         if not batch.num_rows:
@@ -70,6 +75,7 @@ def key_batches(batches: Batches, place_of: dict[str, int]) -> Iterator[pa.Recor
         records = conform(batch, report, "", dictionaries=False)
         with tempfile.TemporaryDirectory(prefix="cocite-spark-") as folder:
             yield from _keyed(records, sequence, Path(folder), report, sites)
+        tally(report)
 
 
 def _keyed(

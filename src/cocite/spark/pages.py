@@ -28,6 +28,11 @@ class Tally:
     skipped: Counter[str] = field(default_factory=Counter)
     example: dict[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, report: Report) -> Tally:
+        """What one report says."""
+        return cls(report.read, report.skipped, report.example)
+
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.read + other.read, self.skipped + other.skipped, {**other.example, **self.example})
 
@@ -99,4 +104,4 @@ def _records(
             raise
         report.skip("file that cannot be read", str(error))
     counts = Counter({"sources": 1, "records": found, "links": links})
-    tally.add(Tally(report.read + counts, report.skipped, report.example))
+    tally.add(Tally(read=counts) + Tally.of(report))

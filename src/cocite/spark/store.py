@@ -27,6 +27,7 @@ from cocite.spark.keyed import COLUMNS, SCHEMA, file_name, key_batches
 from cocite.spark.near import near_duplicates
 from cocite.spark.number import number_pages
 from cocite.spark.outputs import WORK, Output, Tell, print_nothing, rows_at
+from cocite.spark.pages import Tally, accumulator
 from cocite.spark.shuffles import task_count, to_task
 
 DONE = "_store.json"
@@ -41,7 +42,10 @@ def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothin
 
     folder = Output(spark, output, tell)
     folder.claim({"job": "store", "records": records, "version": __version__})
-    keyed = folder.step(f"{WORK}/keyed", lambda: _keyed(spark, records, folder), ("what",))
+    tally = accumulator(spark)
+    keyed = folder.step(f"{WORK}/keyed", lambda: _keyed(spark, records, tally), ("what",))
+    if not folder.exists(f"{WORK}/read.json"):
+        folder.note(f"{WORK}/read.json", {"skipped": tally.value.skipped, "example": tally.value.example})
     resolved = resolve(folder, keyed)
     lists = folder.step(f"{WORK}/lists", lambda: _lists(resolved))
     links = int(lists.agg(F.sum(F.length("targets"))).first()[0] or 0) // 8
@@ -65,7 +69,7 @@ def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothin
     return facts
 
 
-def _keyed(spark: Any, records: str, folder: Output) -> Any:
+def _keyed(spark: Any, records: str, tally: Any) -> Any:
     """Names and captures, of page records in the order of files and rows."""
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -88,7 +92,7 @@ def _keyed(spark: Any, records: str, folder: Output) -> Any:
     rows = rows.select("*", F.col("_metadata.file_path").alias("file"), F.col("_metadata.row_index").alias("row"))
 
     def read(batches: Batches) -> Iterator[pa.RecordBatch]:
-        return key_batches(batches, place_of)
+        return key_batches(batches, place_of, lambda report: tally.add(Tally.of(report)))
 
     return rows.mapInArrow(read, from_arrow_schema(SCHEMA))
 

@@ -198,5 +198,8 @@ def _show(found: str, facts: dict[str, Any], output: str, took: float, json: boo
     screen = Screen()
     if json:
         screen.json({**facts, "output": output, "seconds": round(took, 3)})
-    else:
-        screen.line((output, "bold"), f"  {found} in {seconds(took)}")
+        return
+    screen.line((output, "bold"), f"  {found} in {seconds(took)}")
+    if facts.get("skipped"):
+        screen.line(("skipped", "yellow"), indent=2)
+        rows(screen, facts["skipped"], facts["example"])
