@@ -24,21 +24,9 @@ types: $(VENV)/.installed-dev     ## mypy, strict
 tests: $(VENV)/.installed-dev     ## pytest
 	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
-bench: $(VENV)/.installed-dev     ## the benchmarks of the store and of questions: an hour, and 15 GB under bench/data
+bench: $(VENV)/.installed-dev     ## all benchmarks; writes docs/benchmarks.md and the README's figures: an hour, 15 GB under bench/data
 	$(BIN)/python -m pip install -q --disable-pip-version-check granian marisa-trie networkit scikit-network
-	test -d bench/data/medium || $(BIN)/python bench/generate.py --pages 500000 -o bench/data/medium
-	test -d bench/data/standard || $(BIN)/python bench/generate.py -o bench/data/standard
-	$(BIN)/python bench/build.py bench/data/medium --keep bench/data/medium.cocite
-	$(BIN)/python bench/build.py bench/data/standard --no-rival --keep bench/data/standard.cocite
-	$(BIN)/python bench/look_up.py bench/data/standard.cocite
-	$(BIN)/python bench/related.py bench/data/standard.cocite bench/data/medium.cocite
-	$(BIN)/python bench/ranks.py bench/data/standard.cocite
-	$(BIN)/python bench/hubs.py bench/data/standard.cocite --sets 10
-	$(BIN)/python bench/relevance.py
-	$(BIN)/python bench/integrated.py
-	$(BIN)/python bench/simrank.py
-	test ! -e ../shared/data/awesome || test -d bench/data/awesome.cocite || $(BIN)/cocite build -q ../shared/data/awesome/pages.jsonl.gz -o bench/data/awesome.cocite
-	test ! -d bench/data/awesome.cocite || $(BIN)/python bench/serve.py bench/data/awesome.cocite
+	$(BIN)/python bench/report.py
 
 faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of times; writes docs/faults.md, half an hour
 	$(BIN)/python -m tests.faults.trials --log docs/faults.md

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,18 @@ def star_records(fast_root: Path) -> Path:
 def star_graph(fast_root: Path, star_records: Path) -> Graph:
     """The store of one machine."""
     return build_store(star_records, fast_root / "star.cocite")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiling(spark: Any) -> Iterator[None]:
+    """Here are rows enough for compiled queries."""
+    settings = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+    before = {name: spark.conf.get(name) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    yield
+    for name, value in before.items():
+        spark.conf.set(name, value)
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from cocite.spark.outputs import Output
 
 CELLS = 1 << 18
 """Cells, of which parts are made: as many as a driver can count."""
-RELATIONS = 2_000_000
-"""Parents and children of all pages of a part: some ten seconds of work."""
+RELATIONS = 500_000
+"""Parents and children of all pages of a part: some seconds of work, and on the standard graph 8 M links."""
 MOST_LINKS = 8_000_000
 """Links that a part may bring together: 400 MB, with all that is made of them."""
 

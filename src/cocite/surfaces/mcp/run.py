@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,10 +24,13 @@ PATH = "/mcp"
 
 def serve_stdio(store: Path, timeout: float) -> None:
     """Answer on standard input and output until the first ends, or Ctrl-C does."""
-    try:
-        Assistants(Held(store), timeout).run("stdio")
-    except KeyboardInterrupt:  # a thread of the SDK waits for standard input, and would keep the process
-        os._exit(INTERRUPTED)
+    signal.signal(signal.SIGINT, _end)
+    Assistants(Held(store), timeout).run("stdio")
+
+
+def _end(number: int, frame: object) -> None:
+    """At once: a thread of the SDK waits for standard input, and would keep the process. Nothing is half written."""
+    os._exit(INTERRUPTED)
 
 
 def serve_http(store: Path, timeout: float, listening: socket.socket, security: TransportSecuritySettings) -> None:

@@ -29,6 +29,7 @@ FORMAT = f"{__version__} 2"
 """Of the cache: another one is as good as none."""
 SUFFIXES = (".html", ".htm", ".xhtml")
 LARGEST_CACHE = 1 << 31
+CHUNK = 100
 MAX_CONTENT = 16 << 20
 """Bytes of a page; what is beyond is not read."""
 _MARK = re.compile(rb"<!--\s*cocite:related\s*-->(?:.*?<!--\s*/cocite:related\s*-->)?", re.DOTALL | re.IGNORECASE)
@@ -146,12 +147,14 @@ def stamps_now(folder: Path, files: Files, cache: Cache) -> dict[str, Stamp]:
     same = {path: before[path] for path, stat in files.found.items() if path in before and before[path][:2] == stat}
     other = [path for path in files.found if path in before and path not in same]
 
-    def fresh(path: str) -> Stamp | None:
-        try:
-            return Stamp(*files.found[path], digest_of((folder / path).read_bytes()[:MAX_CONTENT]))
-        except OSError:
-            return None
+    def fresh(paths: list[str]) -> dict[str, Stamp]:
+        found = {}
+        for path in paths:
+            with suppress(OSError):  # gather says what is wrong
+                found[path] = Stamp(*files.found[path], digest_of((folder / path).read_bytes()[:MAX_CONTENT]))
+        return found
 
-    with ThreadPoolExecutor(4) as threads:  # hashing lets others run
-        found = zip(other, threads.map(fresh, other), strict=True)
-        return same | {path: stamp for path, stamp in found if stamp is not None}
+    with ThreadPoolExecutor(4) as threads:  # reading and hashing let others run
+        for some in threads.map(fresh, (other[at : at + CHUNK] for at in range(0, len(other), CHUNK))):
+            same |= some
+    return same
