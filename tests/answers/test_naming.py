@@ -41,3 +41,13 @@ def test_a_store_without_texts(place: Path) -> None:
     make(place / "s", [Page(TITLED, "T", links=[Link(LINKED, "said")])], anchors=False)
     graph = Graph(place / "s")
     assert [title_of(graph, graph.find(url)) for url in (TITLED, LINKED)] == ["T", ""]
+
+
+def test_what_a_page_says_of_several_links_names_none(place: Path) -> None:
+    """Two lists say "Source code" of everything, a third its name; where nobody says more, that has to do."""
+    lists = [Page(f"https://list{n}.example/", links=[Link(LINKED, "Source code"), Link(LOOSE, "Source code")])
+             for n in range(2)]  # fmt: skip
+    make(place / "s", [*lists, Page("https://list2.example/", links=[Link(LINKED, "Flask")])])
+    graph = Graph(place / "s")
+    assert title_of(graph, graph.find(LINKED)) == "Flask"
+    assert title_of(graph, graph.find(LOOSE)) == "Source code"

@@ -11,7 +11,7 @@ from cocite.answers.memory import Memory, memory_of
 from cocite.graph.store import Graph
 
 ASKED = 3
-"""Parents whose links are looked at: one may say "here" or "link"."""
+"""Parents whose links are looked at."""
 LONGEST = 2048
 """Lists of more links are not read for a name."""
 LINKS, NAMES = 500_000, 1 << 16
@@ -33,15 +33,27 @@ class Titles:
         return self._addresses.get(page, self._graph.address)
 
     def of(self, page: int) -> str:
-        """The title of a page, else the most frequent text of a few links to it, else nothing."""
+        """The title of a page, else the most frequent text of a few links to it, else nothing.
+
+        What a page says of several links, as "Source code" or "here", is taken only if there is nothing else; of two
+        that are said as often, one that shares a word with the address.
+        """
         return self._names.get(page, self._read_name)
 
     def _read_name(self, page: int) -> str:
         title = self._graph.title(page)
         if title or not len(self._graph.array("anchors.pages")):
             return title
-        texts = Counter(text for parent in self._parents(page) for text in self._texts(parent, page) if text)
-        return texts.most_common(1)[0][0] if texts else ""
+        said: Counter[str] = Counter()
+        repeated: Counter[str] = Counter()
+        for parent in self._parents(page):
+            on_page = self._lists.get(parent, self._read_list)[1]
+            for text in self._texts(parent, page):
+                if text:
+                    (said if on_page.count(text) == 1 else repeated)[text] += 1
+        texts = said or repeated
+        address = self._graph.address(page).lower() if len(texts) > 1 else ""
+        return max(texts, key=lambda text: (texts[text], _names(text, address)), default="")
 
     def _parents(self, page: int) -> list[int]:
         graph, ready = self._graph, self._graph.best_parents(page)
@@ -59,6 +71,10 @@ class Titles:
 
 def _links(read: tuple[NDArray[np.uint32], list[str]]) -> int:
     return len(read[0]) + 1
+
+
+def _names(text: str, address: str) -> bool:
+    return any(len(word) > 2 and word in address for word in text.lower().split())
 
 
 def title_of(graph: Graph, page: int) -> str:

@@ -112,6 +112,18 @@ def test_only_what_changed_is_read(birds: Path) -> None:
     assert told("-k", "2")["pages"] == 6
 
 
+def test_the_same_content_in_two_places_is_two_pages(birds: Path, place: Path) -> None:
+    text = 9 * "heron stork " + "<a href='robin.html'>robin</a>"
+    write(birds, heron=text, sub_heron=text, sub_robin=f"robin {SONGS}")
+    (birds / "sub" / "heron.html").write_bytes((birds / "heron.html").read_bytes())
+    first = lists(birds)
+    assert "/docs/robin.html" in first["/docs/heron.html"] and "/docs/sub/robin.html" in first["/docs/sub/heron.html"]
+    write(birds, wren="wren of another kind")
+    with_cache = lists(birds)
+    shutil.rmtree(place / "cache")
+    assert lists(birds) == with_cache
+
+
 def test_a_cache_that_is_damaged_is_as_good_as_none(birds: Path, place: Path) -> None:
     lists(birds)
     first = (place / "related.json").read_bytes()

@@ -86,7 +86,7 @@ def _read_one(folder: Path, base: str, path: str) -> Told:
             content = file.read(MAX_CONTENT)
     except OSError as error:
         return path, "", error.strerror or str(error)
-    return path, digest_of(content), read_page(content, under(base, folder, folder / path))
+    return path, digest_of(content, path), read_page(content, under(base, folder, folder / path))
 
 
 def _begin() -> None:

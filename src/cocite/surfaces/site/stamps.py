@@ -25,7 +25,7 @@ from cocite.errors import BadSource
 if TYPE_CHECKING:
     from cocite.surfaces.site.reading import Read
 
-FORMAT = f"{__version__} 2"
+FORMAT = f"{__version__} 3"
 """Of the cache: another one is as good as none."""
 SUFFIXES = (".html", ".htm", ".xhtml")
 LARGEST_CACHE = 1 << 31
@@ -80,9 +80,11 @@ def without_related(content: bytes) -> bytes:
     return _MARK.sub(b"", content) if b"cocite:related" in content else content
 
 
-def digest_of(content: bytes) -> str:
-    """A fingerprint of a page as its owner wrote it."""
-    return hashlib.blake2b(without_related(content), digest_size=12).hexdigest()
+def digest_of(content: bytes, path: str) -> str:
+    """A fingerprint of a page as its owner wrote it, and of its place: links lead elsewhere from another one."""
+    found = hashlib.blake2b(path.encode("utf-8", "surrogateescape") + b"\0", digest_size=12)
+    found.update(without_related(content))
+    return found.hexdigest()
 
 
 class Cache:
@@ -151,7 +153,7 @@ def stamps_now(folder: Path, files: Files, cache: Cache) -> dict[str, Stamp]:
         found = {}
         for path in paths:
             with suppress(OSError):  # gather says what is wrong
-                found[path] = Stamp(*files.found[path], digest_of((folder / path).read_bytes()[:MAX_CONTENT]))
+                found[path] = Stamp(*files.found[path], digest_of((folder / path).read_bytes()[:MAX_CONTENT], path))
         return found
 
     with ThreadPoolExecutor(4) as threads:  # reading and hashing let others run
