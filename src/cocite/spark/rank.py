@@ -111,7 +111,7 @@ def write_rank(
         state, rounds, residual, whole = _iterate(linked, start, width, blocks, params)
         ranked = state.map(lambda item: (item[0], (item[1].g * (count / whole)).tobytes()))
         rows = spark.createDataFrame(ranked, "block int, data binary").mapInArrow(
-            _spread(width, count), "number long, value double"
+            _spread(width), "number long, value double"
         )
         values = rows.join(pages.select("number", "url"), "number").select("number", "url", "value")
     done = folder.step("rank", lambda: values.repartitionByRange(blocks, "number").sortWithinPartitions("number"))
@@ -254,7 +254,7 @@ def _take(pair: tuple[Values, Vector], given: Iterable[tuple[Any, Any]] | None, 
     return values.after(x, g, forget)
 
 
-def _spread(width: int, count: int) -> Any:
+def _spread(width: int) -> Any:
     """A row for every page of blocks."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:

@@ -1,7 +1,7 @@
 """One HTML page of a site → its words, and its links to other pages of the site.
 
 A lighter pass than `sources/html_walk.py`, which tells blocks and contexts of every link: here it is words that count,
-and what is content and what is navigation. 38 kB of HTML take 2.4 ms in place of 4.3.
+and what is content and what is navigation. 38 kB of HTML take 3.7 ms in place of 4.8, words included.
 """
 
 from __future__ import annotations
