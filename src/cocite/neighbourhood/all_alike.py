@@ -36,7 +36,7 @@ BLOCK = 256
 """Pages that a thread does at a time."""
 REST = 0.6
 """Linked pages that are not kept are as alike as this part of the least that is kept (docs/integrated.md)."""
-BY_WORDS, BY_BOTH = "comparing words", "comparing words and links"
+BY_WORDS, BY_BOTH = "comparing pages by words", "comparing pages by words and links"
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ def _start(
     """(block, Values) before the first round: popular pages get about what they will have."""
     flow = 1 - params.jump
     share = flow / (1 - flow) / max(1.0, links)
-    names = ["number", popularity, *([bias] if bias else [])]
+    names = dict.fromkeys(["number", popularity, bias or popularity])  # both may be the same
 
     def gather(batches: Batches) -> Iterator[pa.RecordBatch]:
         for batch in batches:
