@@ -22,7 +22,7 @@ from cocite.spark.pools import choose_parents
 from cocite.spark.related import write_related
 from cocite.spark.store import write_store
 from cocite.web import Web
-from tests.spark.webs import build_store, table
+from tests.spark.webs import build_store, long, table
 
 PARENTS, OTHERS = 1_000_000, 300
 STAR = "https://star.example/"
@@ -53,7 +53,7 @@ def star_graph(fast_root: Path, star_records: Path) -> Graph:
     return build_store(star_records, fast_root / "star.cocite")
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def compiling(spark: Any) -> Iterator[None]:
     """Here are rows enough for compiled queries."""
     settings = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
@@ -66,12 +66,13 @@ def compiling(spark: Any) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def star_shards(spark: Any, fast_root: Path, star_records: Path) -> Path:
+def star_shards(spark: Any, compiling: None, fast_root: Path, star_records: Path) -> Path:
     """The shards of Spark, in executors of 1 GB."""
     write_store(spark, str(star_records), str(fast_root / "star-shards"))
     return fast_root / "star-shards"
 
 
+@long
 def test_answers_are_alike(spark: Any, star_graph: Graph, star_shards: Path, place: Path) -> None:
     write_related(spark, str(star_shards), str(place / "spark"), "cocitation")
     cited = np.flatnonzero(star_graph.in_degree).astype(np.uint32)
@@ -91,6 +92,7 @@ def test_answers_are_alike(spark: Any, star_graph: Graph, star_shards: Path, pla
     assert len([row for row in rows if row[0] == STAR]) == 10
 
 
+@long
 def test_parents_are_chosen_alike(spark: Any, star_graph: Graph, star_shards: Path, place: Path) -> None:
     pages, out, into = (rows_at(spark, f"{star_shards}/{name}", "shards") for name in ("pages", "out", "in"))
     output, star = Output(spark, str(place / "chosen")), star_graph.find(STAR)

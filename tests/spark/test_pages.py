@@ -17,7 +17,7 @@ from cocite.sources.open_source import open_source
 from cocite.sources.records import SCHEMA, Report
 from cocite.spark.inputs import expand, on_disk, read_list
 from cocite.spark.pages import write_pages
-from tests.spark.webs import table
+from tests.spark.webs import long, table
 
 EDGES = "".join(f"https://a{n}.example/\thttps://b{n % 7}.example/\n" for n in range(40))
 
@@ -30,6 +30,7 @@ def one_machine(*sources: Path) -> list[dict[str, Any]]:
     return [row for batch in whole for row in batch.to_pylist()]
 
 
+@long
 def test_records_are_alike(spark: Any, shared: Path, place: Path) -> None:
     warc = shared / "data" / "warc" / "whirlwind-python__whirlwind.warc.gz"
     (place / "in").mkdir()

@@ -12,10 +12,10 @@ from cocite import ranks
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.spark.rank import write_rank
-from tests.spark.webs import table
+from tests.spark.webs import long, table
 
 
-@pytest.mark.parametrize("call", ["pagerank", "hubrank(transposed=true)"])
+@pytest.mark.parametrize("call", ["pagerank", pytest.param("hubrank(transposed=true)", marks=long)])
 def test_ranks_are_alike(spark: Any, graph: Graph, shards: Path, place: Path, call: str) -> None:
     done = write_rank(spark, str(shards), str(place / "spark"), call)
     found = table(place / "spark" / "rank")

@@ -11,7 +11,7 @@ from cocite.answers.batch import batch
 from cocite.errors import BadParameter, BadSource
 from cocite.graph.store import Graph
 from cocite.spark.related import check, write_related
-from tests.spark.webs import table
+from tests.spark.webs import long, table
 
 CALLS = [
     "cocitation",
@@ -22,7 +22,7 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("call", [CALLS[0], *(pytest.param(call, marks=long) for call in CALLS[1:])])
 def test_answers_are_alike(spark: Any, graph: Graph, shards: Path, place: Path, call: str) -> None:
     # Parts of few links each, so that pages, parents and children are in different ones.
     done = write_related(spark, str(shards), str(place / "spark"), call, k=5, relations=600, links=1500)
