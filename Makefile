@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types tests bench faults fuzz spark reproduce docs extension package lock clean
+.PHONY: help demo test lint types tests bench faults fuzz trials reproduce docs extension package lock clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
@@ -22,8 +22,7 @@ types: $(VENV)/.installed-dev     ## mypy, strict
 	$(BIN)/mypy
 
 tests: $(VENV)/.installed-dev     ## pytest
-	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal --ignore tests/spark
-	$(BIN)/pytest tests/spark
+	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
 bench: $(VENV)/.installed-dev     ## all benchmarks; writes docs/benchmarks.md and the README's figures: an hour, 15 GB under bench/data
 	$(BIN)/python -m pip install -q --disable-pip-version-check granian marisa-trie networkit scikit-network
@@ -37,8 +36,10 @@ fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheri
 	for target in url html warc wat opml bookmarks markdown records edges bvgraph store; do \
 		$(BIN)/python -m tests.fuzz.run $$target --seconds 60 || exit 1; done
 
-spark: $(VENV)/.installed-dev     ## all comparisons with Spark, a page of a million parents among them: ten minutes
+trials: $(VENV)/.installed-dev    ## what is too long for `make test`: Spark, bounds of all arrays, a fresh installation; half an hour
+	$(BIN)/python -m pip install -q --disable-pip-version-check 'pyspark[sql]>=4.0,<5'
 	COCITE_LONG=1 $(BIN)/pytest tests/spark --timeout 1800
+	COCITE_LONG=1 $(BIN)/pytest tests/methods/test_long_lists.py tests/ranks/test_ranks.py tests/surfaces/test_package.py
 
 reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour
 	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/reproductions.md

@@ -37,10 +37,17 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # once, before the processes that r
 
 # The default run is the same every time; `HYPOTHESIS_PROFILE=thorough` looks further, and elsewhere each time.
 settings.register_profile(
-    "default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "default",
+    deadline=None,
+    derandomize=True,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.register_profile("thorough", settings.get_profile("default"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+long = pytest.mark.skipif(not os.environ.get("COCITE_LONG"), reason="a long trial: make trials")
+"""Marks what would take the quarter of an hour that a test run may take; COCITE_LONG=1 has it run."""
 
 
 @pytest.fixture(scope="session")

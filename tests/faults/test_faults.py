@@ -19,8 +19,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("job", [job for job in jobs() if job.name in ("add", "batch")], ids=lambda job: job.name)
 def test_killed_at_some_calls(model: Path, job: Job) -> None:
-    """Before and after every twentieth call; whatever is wrong is raised."""
-    rows = at_every_call(job, model, every=20)
+    """Before and after every fiftieth call; whatever is wrong is raised."""
+    rows = at_every_call(job, model, every=50)
     assert all(row.trials > 0 for row in rows)
     assert rows[0].old > 0, "before its first call nothing of it is to be seen"
 

@@ -15,7 +15,7 @@ from cocite import methods
 from cocite.answers.explain import Explainer
 from cocite.web import Web
 from tests.answers.proof import Proof, view_of
-from tests.conftest import BOUNDS_CACHE, ROOT
+from tests.conftest import BOUNDS_CACHE, ROOT, long
 from tests.methods import naive
 from tests.methods.long_web import (
     CASES,
@@ -108,6 +108,7 @@ def test_evidence_far_away_on_a_long_parent(web: Web, truth: NaiveWeb, given: di
     assert {("https://long0.example/", None), ("https://long1.example/", "All")} <= blocks
 
 
+@long
 @pytest.mark.timeout(900)  # the first run compiles everything with bounds checked
 def test_methods_with_bounds_checked(web: Web) -> None:
     """No loop reads or writes beside its arrays, and what it gives is the same."""

@@ -22,6 +22,7 @@ from cocite.graph.store import Graph
 from cocite.ranks import _blocks, _surfer
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Report
+from tests.conftest import long
 from tests.graph.webs import examples
 from tests.ranks import naive_ranks
 from tests.ranks.webs import graphs, matrix_of, store_of
@@ -120,7 +121,7 @@ def test_a_web_without_links(place: Path) -> None:
 # Other programs, on real webs
 
 
-@pytest.fixture(scope="module", params=["polblogs/links.tsv", "webgraph/cnr-2000"])
+@pytest.fixture(scope="module", params=["polblogs/links.tsv", pytest.param("webgraph/cnr-2000", marks=long)])
 def real(request: pytest.FixtureRequest, shared: Path, fast_root: Path) -> Graph:
     return build_real(shared / "data" / request.param, fast_root / f"{Path(request.param).stem}.cocite")
 

@@ -22,7 +22,8 @@ from cocite.spark.pools import choose_parents
 from cocite.spark.related import write_related
 from cocite.spark.store import write_store
 from cocite.web import Web
-from tests.spark.webs import build_store, long, table
+from tests.conftest import long
+from tests.spark.webs import build_store, table
 
 PARENTS, OTHERS = 1_000_000, 300
 STAR = "https://star.example/"

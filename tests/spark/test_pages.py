@@ -17,7 +17,8 @@ from cocite.sources.open_source import open_source
 from cocite.sources.records import SCHEMA, Report
 from cocite.spark.inputs import expand, on_disk, read_list
 from cocite.spark.pages import write_pages
-from tests.spark.webs import long, table
+from tests.conftest import long
+from tests.spark.webs import table
 
 EDGES = "".join(f"https://a{n}.example/\thttps://b{n % 7}.example/\n" for n in range(40))
 

@@ -12,7 +12,8 @@ from cocite import ranks
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.spark.rank import write_rank
-from tests.spark.webs import long, table
+from tests.conftest import long
+from tests.spark.webs import table
 
 
 @pytest.mark.parametrize("call", ["pagerank", pytest.param("hubrank(transposed=true)", marks=long)])

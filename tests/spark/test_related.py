@@ -11,7 +11,8 @@ from cocite.answers.batch import batch
 from cocite.errors import BadParameter, BadSource
 from cocite.graph.store import Graph
 from cocite.spark.related import check, write_related
-from tests.spark.webs import long, table
+from tests.conftest import long
+from tests.spark.webs import table
 
 CALLS = [
     "cocitation",

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from cocite.graph.build import BuildOptions, build
 from cocite.graph.store import Graph
 from cocite.sources.open_source import open_source
 from cocite.sources.page_records import write_parquet
 from cocite.sources.records import Link, Page, Report, batch
-
-long = pytest.mark.skipif(not os.environ.get("COCITE_LONG"), reason="a long trial: make spark")
 
 HOSTS = [f"site{n}.example" for n in range(12)] + ["github.com", "alice.github.io", "blog.site1.example"]
 PATHS = ["", "a", "a/b", "a/b?q=1", "user1/project", "user2/project", "list.html", "deep/er/still", "x#!/part"]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cocite import __version__
-from tests.conftest import ROOT
+from tests.conftest import ROOT, long
 
 UV = Path(sys.executable).with_name("uv")
 
@@ -52,6 +52,7 @@ def test_they_hold_what_they_should(built: Path) -> None:
     assert wheel.stat().st_size < 3e6 and sdist.stat().st_size < 6e6
 
 
+@long
 def test_a_fresh_environment(built: Path) -> None:
     """The wheel and what it asks for, nothing else: the version, and the demo, which builds, compiles and answers."""
     env = built / "env"
