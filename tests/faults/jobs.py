@@ -30,8 +30,7 @@ class Job:
     """Something that writes, where it writes, and what is proven after it died and after it was run again."""
 
     name: str
-    start: Callable[[Path], None]  # makes the place as it is before
-    work: Callable[[Path], Callable[[], None]]
+    work: Callable[[Path], Callable[[], object]]
     before: Callable[[Path], Any]  # what a place holds; equal before and after the death, or `after`
     leftovers: Callable[[Path], list[str]]  # names that a complete run leaves
     so_far: Callable[[Path], list[Any]] = lambda place: []  # what is there of the new, if it comes in parts
@@ -57,14 +56,14 @@ class Job:
 def jobs() -> list[Job]:
     """All of them."""
     return [
-        Job("build", with_store, lambda place: command("build", place / "new.tsv", "-o", store(place), "-q"),
+        Job("build", lambda place: command("build", place / "new.tsv", "-o", store(place), "-q"),
             links_of, names_in),
-        Job("add", with_store, lambda place: command("add", place / "new.tsv", "-i", store(place), "-q"),
+        Job("add", lambda place: command("add", place / "new.tsv", "-i", store(place), "-q"),
             links_of, names_in),
-        Job("remove", with_store, lambda place: command("remove", "site3.example", "-i", store(place), "-q"),
+        Job("remove", lambda place: command("remove", "site3.example", "-i", store(place), "-q"),
             links_of, names_in),
-        Job("rank", with_store, lambda place: command("rank", "-i", store(place), "-q"), rank_of, names_in),
-        Job("batch", with_store, answering, answers_of, names_out, rows_of),
+        Job("rank", lambda place: command("rank", "-i", store(place), "-q"), rank_of, names_in),
+        Job("batch", answering, answers_of, names_out, rows_of),
     ]  # fmt: skip
 
 
@@ -102,13 +101,9 @@ def rank_of(place: Path) -> list[float] | None:
     return None if kept is None else [round(float(value), 12) for value in kept.values]
 
 
-def answering(place: Path) -> Callable[[], None]:
+def answering(place: Path) -> Callable[[], object]:
     """Answers for all pages, in parts of a few."""
-    return lambda: void(batch(Graph(store(place)), "cocitation", place / "out.parquet", part=PART, processes=1))
-
-
-def void(_: object) -> None:
-    """What a job gives back is of no use."""
+    return lambda: batch(Graph(store(place)), "cocitation", place / "out.parquet", part=PART, processes=1)
 
 
 def rows_of(place: Path) -> list[Any]:
@@ -135,8 +130,8 @@ def names_out(place: Path) -> list[str]:
 
 
 @contextmanager
-def trial(job: Job, model: Path) -> Iterator[Path]:
-    """A place as it is before the job, a copy of the model."""
+def trial(model: Path) -> Iterator[Path]:
+    """A place as it is before a job, a copy of the model."""
     with tempfile.TemporaryDirectory(prefix="cocite-fault-") as folder:
         place = Path(folder) / "place"
         shutil.copytree(model, place)
@@ -145,7 +140,7 @@ def trial(job: Job, model: Path) -> Iterator[Path]:
 
 def undisturbed(job: Job, model: Path) -> tuple[Any, Any, list[str], float]:
     """What the place holds before, and after the job has run to its end; the names then; the seconds it took."""
-    with trial(job, model) as place:
+    with trial(model) as place:
         old = job.before(place)
         took = duration(job.work(place))
         return old, job.before(place), job.leftovers(place), took

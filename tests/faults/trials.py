@@ -45,13 +45,13 @@ class Row(NamedTuple):
 def at_every_call(job: Job, model: Path, every: int = 1) -> list[Row]:
     """Killed before and after each of its calls (or each `every`-th)."""
     old, new, names, _ = undisturbed(job, model)
-    with trial(job, model) as place:
+    with trial(model) as place:
         calls = count_calls(job.work(place), place.parent / "calls.json")
     rows = []
     for after in (False, True):
         kept: Counter[str] = Counter()
         for number in range(0, len(calls), every):
-            with trial(job, model) as place:
+            with trial(model) as place:
                 code = killed_at(job.work(place), number, after)
                 if code != -9:
                     raise AssertionError(f"{job.name} was to die at call {number}, and ended with {code}")
@@ -66,7 +66,7 @@ def at_random(job: Job, model: Path, times: int, seed: int) -> Row:
     old, new, names, took = undisturbed(job, model)
     kept: Counter[str] = Counter()
     for moment in moments(times, took, seed):
-        with trial(job, model) as place:
+        with trial(model) as place:
             killed_after(job.work(place), moment)
             kept[job.prove(place, old, new, names)] += 1
     return Row(job.name, f"at random times within its {took:.1f} s", kept.total(), kept["old"], kept["new"])
@@ -75,7 +75,7 @@ def at_random(job: Job, model: Path, times: int, seed: int) -> Row:
 def server_at_random(model: Path, times: int, seed: int) -> Row:
     """A server, killed while it answers and the store is added to."""
     for moment in moments(times, 2.0, seed):
-        with trial(jobs()[0], model) as place:
+        with trial(model) as place:
             serve_and_kill(place, moment)
     return Row("serve", "at random times, under questions, during an add", times, 0, times)
 
