@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -63,18 +64,20 @@ print(json.dumps({"pages": pages, "links": links, "bytes": size, "seconds": time
 """
 
 
-def run(program: str, *arguments: str) -> tuple[dict[str, object], float]:
-    """What a program printed, and its peak memory in GiB (its own, mapped files left out)."""
+def run(program: str, folder: Path, *arguments: str) -> tuple[dict[str, Any], float, float]:
+    """What a program printed, and its peak of memory (its own, mapped files left out) and of disk, in GiB."""
+    before = shutil.disk_usage(folder).free
     child = subprocess.Popen([sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE, text=True)
-    peak = 0.0
+    peak = disk = 0.0
 
     def watch() -> None:
-        nonlocal peak
+        nonlocal peak, disk
         process = psutil.Process(child.pid)
         while child.poll() is None:
             try:
                 memory = process.memory_info()
                 peak = max(peak, (memory.rss - memory.shared) / (1 << 30))
+                disk = max(disk, (before - shutil.disk_usage(folder).free) / (1 << 30))
             except psutil.Error:
                 return
             time.sleep(0.05)
@@ -85,7 +88,13 @@ def run(program: str, *arguments: str) -> tuple[dict[str, object], float]:
     watcher.join()
     if child.returncode:
         raise SystemExit(f"failed with exit code {child.returncode}")
-    return json.loads(output.splitlines()[-1]), peak
+    return json.loads(output.splitlines()[-1]), peak, disk
+
+
+def build_row(name: str, done: dict[str, Any], links: int, peak: float, disk: float, ratio: float) -> list[str]:
+    """A line of the table."""
+    seconds = done["seconds"]
+    return [name, f"{seconds:.0f}", f"{links / seconds / 1e6:.2f}", f"{peak:.1f}", f"{disk:.1f}", f"{ratio:.1f}"]
 
 
 def main() -> None:
@@ -100,23 +109,16 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(dir=Path(options.data).parent))
     try:
         out = options.keep or str(folder / "web.cocite")
-        ours, peak = run(OURS, options.data, out, str(options.memory), "anchors" if options.anchors else "")
+        ours, peak, disk = run(
+            OURS, folder, options.data, out, str(options.memory), "anchors" if options.anchors else ""
+        )
         read = sum(count_links(file) for file in sorted(Path(options.data).glob("*.parquet")))
-        rows = [["cocite", f"{ours['seconds']:.0f}", f"{read / ours['seconds'] / 1e6:.2f}", f"{peak:.1f}", "1.0"]]
+        rows = [build_row("cocite", ours, read, peak, disk, 1.0)]
         if not options.no_rival:
-            rival, rival_peak = run(RIVAL, options.data, str(folder / "rival"), str(options.memory))
-            ratio = rival["seconds"] / ours["seconds"]
-            rows.append(
-                [
-                    "DuckDB alone",
-                    f"{rival['seconds']:.0f}",
-                    f"{read / rival['seconds'] / 1e6:.2f}",
-                    f"{rival_peak:.1f}",
-                    f"{ratio:.1f}",
-                ]
-            )
+            rival, peak, disk = run(RIVAL, folder, options.data, str(folder / "rival"), str(options.memory))
+            rows.append(build_row("DuckDB alone", rival, read, peak, disk, rival["seconds"] / ours["seconds"]))
         title = f"Building {options.data}: {ours['pages']:,} pages, {read:,} links read, {ours['links']:,} distinct"
-        show(title, ["build", "seconds", "M links/s", "peak GiB", "time, cocite = 1"], rows)
+        show(title, ["build", "seconds", "M links/s", "peak GiB", "disk GiB", "time, cocite = 1"], rows)
         show(
             "Passes",
             ["pass", "seconds"],

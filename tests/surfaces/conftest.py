@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cocite.sources.records import Link, Page
-from cocite.surfaces.cli import app
+from cocite.surfaces.cli import app, progress
 from tests.graph.webs import make
 
 LIST, NEWS, OTHER, LONELY, OLD = (
@@ -66,6 +67,9 @@ def store(fast_root: Path) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No settings of the user's own."""
+    """No settings of the user's own, and not a word of compiling, which some test is always the first to do."""
+    told = threading.Event()
+    told.set()
+    monkeypatch.setattr(progress, "_told", told)
     for name in ("COCITE_INDEX", "COCITE_DEBUG", "FORCE_COLOR", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)

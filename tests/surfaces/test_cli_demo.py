@@ -66,12 +66,18 @@ def test_the_cache_goes_elsewhere_where_it_cannot_be_written(place: Path, monkey
 def test_the_helper_compiles_what_a_build_needs(place: Path) -> None:
     """Loops are compiled for the types of their arguments: the helper's must be those of a build and a question."""
     import cocite
-    from cocite.kernels import evidence, lists, look_up, near_duplicates, vicinity, word_vectors
+    from cocite.kernels import best_first, evidence, lists, look_up, near_duplicates, vicinity, word_vectors
 
     loops = [near_duplicates.sketch_lists, near_duplicates.unite_equal, near_duplicates.unite_alike]
     loops += [look_up.find, lists.read_one, vicinity.read_parents, vicinity.room_for, vicinity.number_windows]
     loops += [vicinity.group, vicinity.read_children, vicinity.representatives, word_vectors.cosines]
-    loops += [evidence.add_together, evidence.read_spouses, evidence.add_shared, word_vectors.pages_with]
+    loops += [
+        best_first.best_first,
+        evidence.add_together,
+        evidence.read_spouses,
+        evidence.add_shared,
+        word_vectors.pages_with,
+    ]
     many = [Link(f"https://{name}.example/") for name in "bcdefghijklmno"]
     make(place / "web.cocite", [Page("https://a.example/", links=many), Page("https://z.example/", links=many)])
     assert len(cocite.open(place / "web.cocite").related("b.example"))

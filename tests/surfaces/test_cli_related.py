@@ -85,6 +85,10 @@ def test_more_pages_from_a_file(store: Path, place: Path) -> None:
     ran = run("related", "--like", place / "bytes", "-i", store)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "is no text in UTF-8: give a file of addresses, one a line" in ran.err
+    (place / "empty.txt").write_text("# nothing yet\n")
+    ran = run("related", "--like", place / "empty.txt", "-i", store)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert f"{place / 'empty.txt'} has no address: give bookmarks, an OPML file, or addresses" in ran.err
     ran = run("related", "--like", place / "none", "-i", store)
     assert (ran.code, ran.err) == (2, f"cocite: {place / 'none'}: no such file or directory; check the path\n")
 

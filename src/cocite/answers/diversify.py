@@ -58,9 +58,9 @@ def best_answers(
     unwanted: Mapping[int, int] | None = None,
 ) -> Iterator[tuple[int, float]]:
     """The k best pages that pass, with their scores."""
-    # Without filters k is enough; with them some more are sorted at once, since some will not pass.
-    first = k if wanted == NO_FILTERS and not unwanted else 10 * k + 100
-    ranked = scores.ranked(graph.in_degree, first)
+    if wanted == NO_FILTERS and not unwanted:
+        return islice(scores.ranked(graph.in_degree, k), k)
+    ranked = scores.ranked(graph.in_degree, 10 * k + 100)  # some more at once, since some will not pass
     return islice(diversify(graph, ranked, {*seeds, *scores.used}, wanted, unwanted or {}), k)
 
 

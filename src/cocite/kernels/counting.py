@@ -7,11 +7,30 @@ whole or, if it has many more links than there are pages to look for, these are 
 from __future__ import annotations
 
 import numpy as np
+from numba import uint64
 
 from cocite.kernels import inline, kernel
 from cocite.kernels.link_codec import DAMAGED
 from cocite.kernels.look_up import find_position
-from cocite.kernels.vicinity import EMPTY, LONG, keep_marked, mark, read_counted, slot_of, window_of
+from cocite.kernels.vicinity import (
+    EMPTY,
+    LONG,
+    group,
+    keep_marked,
+    number_of,
+    number_pages,
+    number_windows,
+    numbers_of,
+    read_counted,
+    read_parents,
+    refuses_nothing,
+    representatives,
+    room_for,
+    slot_of,
+    table_size,
+    tabulate,
+    window_of,
+)
 
 LONGER = 16  # times as many links as there are pages to look for
 
@@ -70,30 +89,28 @@ def pair_links(out, owners, starts, targets, whole, refused, table, local, size,
 
 
 @kernel
-def count_cited(out, owners, starts, targets, whole, refused, order, groups, table, local, size, merged, counts):
-    """counts[m] = how many groups of owners link to a numbered page that is merged into m.
+def count_cited(out, owners, starts, targets, whole, refused, order, groups, pages, merged, counts):
+    """counts[m] = how many groups of owners link to one of the pages that is merged into m (pages[i] into merged[i]).
 
     `order` has the owners group by group. Returns DAMAGED if a list cannot be read.
     """
-    last = np.full(len(counts), -1, np.int32)
-    marks = np.zeros(max(8, len(table) // 4), np.uint8)
-    for slot in range(len(table)):
-        if table[slot] != EMPTY:
-            mark(marks, table[slot])
+    size = table_size(len(pages))
+    table, marks = np.empty(size, np.uint64), np.empty(size // 2, np.uint8)
+    tabulate(pages, table, marks)
+    last = np.zeros(len(counts), np.uint64)  # group + 1 of whom linked last, and the count: one place to look at
     none = np.empty(0, np.uint32)
     room = np.empty(1024, np.uint32)
     for i in order:
         page = np.int64(owners[i])
+        voice = uint64(groups[i] + 1)
         many = starts[i + 1] - starts[i] if whole[i] else np.int64(out.lists.degree[page])
-        if not whole[i] and look_up_rather(out, page, refused, size):
+        if not whole[i] and look_up_rather(out, page, refused, len(pages)):
             low, high = members_of(out, page)
             if low < 0:
                 return np.int64(DAMAGED)
-            for slot in range(len(table)):
-                if table[slot] != EMPTY and find_position(out.target[low:high], table[slot]) >= 0:
-                    m = merged[local[slot]]
-                    counts[m] += np.int32(last[m] != groups[i])
-                    last[m] = groups[i]
+            for j in range(len(pages)):
+                if find_position(out.target[low:high], pages[j]) >= 0:
+                    hear(last, merged[j], voice)
             continue
         if many > len(room):
             room = np.empty(2 * many, np.uint32)
@@ -105,12 +122,68 @@ def count_cited(out, owners, starts, targets, whole, refused, order, groups, tab
                 return np.int64(DAMAGED)
             many = keep_marked(marks, room, many, room)
         for k in range(many):
-            slot = slot_of(table, room[k])
-            if table[slot] != EMPTY:
-                m = merged[local[slot]]
-                counts[m] += np.int32(last[m] != groups[i])
-                last[m] = groups[i]
+            j = number_of(table, room[k])
+            if j >= 0:
+                hear(last, merged[j], voice)
+    for m in range(len(counts)):
+        counts[m] = last[m] & uint64(0xFFFFFFFF)
     return np.int64(0)
+
+
+@inline
+def hear(last, place, voice):
+    """Count a voice, unless it was the last that was heard there."""
+    entry = last[place]
+    if entry >> uint64(32) != voice:
+        last[place] = voice << uint64(32) | ((entry & uint64(0xFFFFFFFF)) + uint64(1))
+
+
+@kernel
+def cocited(out, parents, page, most, window, refused, near_page, near_representative, units):
+    """All of one page's siblings and how many parents, or groups of them, link to each: state, pages, counts.
+
+    `parents` are those to choose from, `units` the unit of every page, if parents of one unit are one voice. It is what
+    methods/cocitation.py does for several pages step by step, without a step outside compiled code.
+    """
+    plain = refuses_nothing(refused)
+    room = room_for(out.lists.degree, parents, window, plain)
+    starts, places = np.zeros(len(parents) + 1, np.int64), np.empty(len(parents), np.int64)
+    whole, targets = np.empty(len(parents), np.bool_), np.empty(room, np.uint32)
+    attributes = np.empty(room if refused.flags != 0 else 0, np.uint32)
+    chosen = read_parents(out, parents, page, most, window, refused, starts, places, whole, targets, attributes)
+    if chosen < 0:
+        return np.int64(DAMAGED), np.empty(0, np.uint32), np.empty(0, np.int32)
+    owners, places = parents[:chosen], places[:chosen]
+    shown = np.int64(0)
+    for i in range(chosen):
+        low, high = window_of(starts, i, places[i], window)
+        shown += high - low
+    size = table_size(shown)
+    table, local, siblings = np.full(size, np.uint32(EMPTY)), np.empty(size, np.int32), np.empty(shown, np.uint32)
+    siblings = siblings[: number_windows(starts, places, targets, page, window, table, local, siblings, 0)]
+    groups, order = np.empty(chosen, np.int32), np.arange(chosen)
+    found = owners.copy()
+    others = representatives(near_page, near_representative, owners, found) if len(near_page) > 0 else 0
+    if others == 0 and len(units) == 0:
+        for i in range(chosen):
+            groups[i] = i
+    else:
+        voices = units[owners] if len(units) > 0 else owners
+        table, local = np.empty(table_size(chosen), np.uint32), np.empty(table_size(chosen), np.int32)
+        if group(voices, found, table, local, np.empty(chosen, np.int64), groups) < chosen:
+            order = np.argsort(groups)
+    merged = np.arange(len(siblings)).astype(np.int32)
+    pages = siblings
+    if len(near_page) > 0:
+        found = np.empty(len(siblings), np.uint32)
+        if representatives(near_page, near_representative, siblings, found) > 0:
+            size = table_size(len(siblings))
+            table, local, pages = np.full(size, np.uint32(EMPTY)), np.empty(size, np.int32), np.empty_like(siblings)
+            pages = pages[: number_pages(table, local, pages, 0, found)]
+            numbers_of(table, local, found, merged)
+    counts = np.empty(len(pages), np.int32)
+    state = count_cited(out, owners, starts, targets, whole, refused, order, groups, siblings, merged, counts)
+    return state, pages, counts
 
 
 @kernel

@@ -3,54 +3,83 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import uint64
 
 from cocite.kernels import inline, kernel
-from cocite.kernels.counting import look_up_rather, members_of
+from cocite.kernels.counting import LONGER, look_up_rather, members_of
 from cocite.kernels.link_codec import DAMAGED
 from cocite.kernels.lists import expect, read_list
 from cocite.kernels.look_up import find_position
-from cocite.kernels.vicinity import AHEAD, LONG, keep_marked, mark, read_counted, refuses_nothing, spread
-
-NOTHING = 0xFFFFFFFFFFFFFFFF
+from cocite.kernels.vicinity import (
+    AHEAD,
+    EMPTY,
+    LONG,
+    keep_marked,
+    number_of,
+    number_pages,
+    numbers_of,
+    read_counted,
+    refuses_nothing,
+    representatives,
+    table_size,
+    tabulate,
+)
 
 
 @kernel
-def tabulate(nodes, table, marks):
-    """Enter all nodes: page << 32 | number into `table`, and a bit each into `marks`; both have 2^b places."""
-    mask = uint64(len(table) - 1)
-    table[:] = uint64(NOTHING)
-    marks[:] = 0
-    for i in range(len(nodes)):
-        slot = spread(nodes[i]) & mask
-        while table[slot] != uint64(NOTHING):
-            slot = (slot + uint64(1)) & mask
-        table[slot] = uint64(nodes[i]) << uint64(32) | uint64(i)
-        mark(marks, nodes[i])
+def connect(out, nodes, known, starts, targets, whole, refused, units, near_page, near_representative):
+    """All links among some pages that lead to another unit, near-duplicates put together.
+
+    Returns a state (DAMAGED is below 0), the pages, the unit of each, how many units there are, starts and ends. The
+    lists of the first `known` nodes, where `whole`, are as `read_parents` left them. `units` has the unit of every page
+    of the store; if it is empty, each page is its own.
+    """
+    unit, many = number_units(units, nodes)
+    room, longest = np.int64(0), max(LONGER * np.int64(len(nodes)), np.int64(LONG))
+    for page in nodes:
+        degree = np.int64(out.lists.degree[page])
+        room += degree if refused.flags != 0 else min(degree, longest)  # in longer lists nodes are looked up
+    edge_starts, found = np.empty(len(nodes) + 1, np.int64), np.empty(room, np.uint32)
+    count = edges_among(out, nodes, known, starts, targets, whole, refused, unit, edge_starts, found)
+    ends = found[: max(count, 0)].view(np.int32)
+    if count < 0 or len(near_page) == 0:
+        return count, nodes, unit, many, edge_starts, ends
+    standing = np.empty(len(nodes), np.uint32)
+    if representatives(near_page, near_representative, nodes, standing) == 0:
+        return count, nodes, unit, many, edge_starts, ends
+    size = table_size(len(nodes))
+    table, local = np.full(size, np.uint32(EMPTY)), np.empty(size, np.int32)
+    pages, merged = np.empty(len(nodes), np.uint32), np.empty(len(nodes), np.int32)
+    pages = pages[: number_pages(table, local, pages, 0, standing)]
+    numbers_of(table, local, standing, merged)
+    unit, many = number_units(units, pages)
+    new_starts, new_ends = np.empty(len(pages) + 1, np.int64), np.empty(count, np.int32)
+    count = merge_edges(edge_starts, ends, merged, unit, new_starts, new_ends)
+    return count, pages, unit, many, new_starts, new_ends[:count]
 
 
 @inline
-def number_of(table, page):
-    """The number of a page in a table, or -1."""
-    mask = uint64(len(table) - 1)
-    slot = spread(page) & mask
-    entry = table[slot]
-    while entry >> uint64(32) != page:
-        if entry == uint64(NOTHING):
-            return np.int32(-1)
-        slot = (slot + uint64(1)) & mask
-        entry = table[slot]
-    return np.int32(entry & uint64(0xFFFFFFFF))
+def number_units(units, pages):
+    """The unit of each page, numbered from 0 in the order of their coming, and how many there are."""
+    of = units[pages] if len(units) > 0 else pages.copy()
+    size = table_size(len(pages))
+    table, local = np.full(size, np.uint32(EMPTY)), np.empty(size, np.int32)
+    count = number_pages(table, local, np.empty(len(pages), np.uint32), 0, of)
+    numbers = np.empty(len(pages), np.int32)
+    numbers_of(table, local, of, numbers)
+    return numbers, count
 
 
 @kernel
-def edges_among(out, nodes, known, starts, targets, whole, refused, unit, table, marks, edge_starts, ends):
+def edges_among(out, nodes, known, starts, targets, whole, refused, unit, edge_starts, ends):
     """All links from one node to another of a different unit: edge_starts[i]:edge_starts[i + 1] are those of node i.
 
-    The lists of the first `known` nodes, where `whole`, are as `read_parents` left them; `table` and `marks` are as
-    `tabulate` left them, `unit` has the unit of every node. `ends` must have room for all links that `look_up_rather`
-    does not spare. Returns how many there are, or DAMAGED.
+    The lists of the first `known` nodes, where `whole`, are as `read_parents` left them; `unit` has the unit of every
+    node. `ends` must have room for all links that `look_up_rather` does not spare. Returns how many there are, or
+    DAMAGED.
     """
+    size = table_size(len(nodes))
+    table, marks = np.empty(size, np.uint64), np.empty(size // 2, np.uint8)
+    tabulate(nodes, table, marks)
     if keep_links(out, nodes, known, starts, targets, whole, refused, marks, edge_starts, ends) < 0:
         return np.int64(DAMAGED)
     # Lists are read first and pages looked up then: a processor works ahead in a loop that does one of these only.
@@ -273,3 +302,35 @@ def iterate(starts, ends, hub_weights, in_starts, in_ends, weights, rounds, tole
         if change < tolerance:
             return turn + 1, change
     return rounds, change
+
+
+@kernel
+def rank_nodes(starts, ends, unit, units, weighted, rounds, tolerance):
+    """Hub and authority scores of all nodes, each of length 1, the rounds made and the last change; all 0 if no edge.
+
+    Weighted, k edges from one unit to one node count 1/k each as authority, l from one node to one unit 1/l as hub.
+    """
+    size, count = len(starts) - 1, len(ends)
+    hubs, authorities = np.zeros(size), np.zeros(size)
+    if count == 0:
+        return hubs, authorities, np.int64(0), 0.0
+    hub_rank, hub_order = np.empty(size, np.int32), np.empty(size, np.int32)
+    rank, order = np.empty(size, np.int32), np.empty(size, np.int32)
+    hub_starts, in_starts = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
+    hub_ends, in_ends = np.empty(count, np.int32), np.empty(count, np.int32)
+    some_hubs, some = arrange(starts, ends, hub_rank, hub_order, hub_starts, hub_ends, rank, order, in_starts, in_ends)
+    hub_order, order = hub_order[:some_hubs], order[:some]
+    hub_starts, in_starts = hub_starts[: some_hubs + 1], in_starts[: some + 1]
+    hub_weights, weights = np.ones(count), np.ones(count)
+    if weighted:
+        weigh(hub_starts, hub_ends, unit[order], units, hub_weights)
+        weigh(in_starts, in_ends, unit[hub_order], units, weights)
+    hub_values, values = np.empty(some_hubs), np.empty(some)
+    done, change = iterate(
+        hub_starts, hub_ends, hub_weights, in_starts, in_ends, weights, rounds, tolerance, hub_values, values
+    )
+    for r in range(some_hubs):
+        hubs[hub_order[r]] = hub_values[r]
+    for r in range(some):
+        authorities[order[r]] = values[r]
+    return hubs, authorities, np.int64(done), change

@@ -19,6 +19,7 @@ from cocite.kernels.look_up import find_position
 from cocite.kernels.parents import best_parents, sample_parents
 
 EMPTY = 0xFFFFFFFF
+NOTHING = 0xFFFFFFFFFFFFFFFF
 WHOLE = 4096  # links of a list that is read whole rather than in part
 AHEAD = 8  # lists that memory is asked for before they are read
 LONG, EVERY = 512, 128  # lists of more links have entry points, one every so many links
@@ -54,6 +55,15 @@ class Refused(NamedTuple):
 def spread(page):
     """A page number with its bits spread."""
     return (uint64(page) * uint64(0x9E3779B97F4A7C15)) >> uint64(32)
+
+
+@inline
+def table_size(pages):
+    """Places of a table for so many pages: a power of two, more than twice as many."""
+    size = np.int64(16)
+    while size <= 2 * pages:
+        size *= 2
+    return size
 
 
 @inline
@@ -114,6 +124,34 @@ def keep_marked(marks, links, count, kept):
         kept[at] = page
         at += np.int64(marks[bit >> uint64(3)] >> np.uint8(bit & uint64(7)) & np.uint8(1))
     return at
+
+
+@kernel
+def tabulate(nodes, table, marks):
+    """Enter all nodes: page << 32 | number into `table`, and a bit each into `marks`; both have 2^b places."""
+    mask = uint64(len(table) - 1)
+    table[:] = uint64(NOTHING)
+    marks[:] = 0
+    for i in range(len(nodes)):
+        slot = spread(nodes[i]) & mask
+        while table[slot] != uint64(NOTHING):
+            slot = (slot + uint64(1)) & mask
+        table[slot] = uint64(nodes[i]) << uint64(32) | uint64(i)
+        mark(marks, nodes[i])
+
+
+@inline
+def number_of(table, page):
+    """The number of a page in a table, or -1."""
+    mask = uint64(len(table) - 1)
+    slot = spread(page) & mask
+    entry = table[slot]
+    while entry >> uint64(32) != page:
+        if entry == uint64(NOTHING):
+            return np.int32(-1)
+        slot = (slot + uint64(1)) & mask
+        entry = table[slot]
+    return np.int32(entry & uint64(0xFFFFFFFF))
 
 
 @kernel
@@ -376,3 +414,44 @@ def find_in(values, count, value):
         if values[k] == value:
             return k
     return -1
+
+
+@kernel
+def gather_around(out, into, parents, page, most, window, children, child_parents, best_page, best_parent, refused):
+    """Parents of a page, what their windows show, its first `children`, and of each the best `child_parents`.
+
+    Returns a state, all of these pages, each once, and of the parents, which are the first, what `read_parents` tells:
+    how many, starts, places, whole, targets. `parents` are those to choose from.
+    """
+    room = room_for(out.lists.degree, parents, window, refuses_nothing(refused))
+    starts, places = np.zeros(len(parents) + 1, np.int64), np.empty(len(parents), np.int64)
+    whole, targets = np.empty(len(parents), np.bool_), np.empty(room, np.uint32)
+    attributes = np.empty(room if refused.flags != 0 else 0, np.uint32)
+    chosen = read_parents(out, parents, page, most, window, refused, starts, places, whole, targets, attributes)
+    degree = np.int64(out.lists.degree[page])
+    first = np.empty(degree, np.uint32)
+    found = read_counted(out, page, refused, first, np.empty(degree if refused.flags != 0 else 0, np.uint32))
+    state = min(np.int64(0), min(chosen, found))
+    first = first[: max(np.int64(0), min(found, np.int64(children)))]
+    room = np.int64(0)
+    for child in first:
+        room += min(np.int64(into.degree[child]), np.int64(child_parents))
+    best = np.empty(room, np.uint32)
+    found = parents_of_highest_degree(
+        into, best_page, best_parent, first, page, child_parents, out, refused, best,
+        np.empty(len(first) + 1, np.int64),
+    )  # fmt: skip
+    state, chosen = min(state, found), max(chosen, np.int64(0))
+    places = places[:chosen]
+    room = chosen + 1 + len(first) + max(found, np.int64(0))
+    for i in range(chosen):
+        low, high = window_of(starts, i, places[i], window)
+        room += high - low
+    table, local = np.full(table_size(room), np.uint32(EMPTY)), np.empty(table_size(room), np.int32)
+    pages = np.empty(room, np.uint32)
+    count = number_pages(table, local, pages, 0, parents[:chosen])
+    count = number(table, local, pages, count, np.uint32(page))
+    count = number_windows(starts, places, targets, page, window, table, local, pages, count)
+    count = number_pages(table, local, pages, count, first)
+    count = number_pages(table, local, pages, count, best[: max(found, np.int64(0))])
+    return state, pages[:count], chosen, starts[: chosen + 1], places, whole[:chosen], targets

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels import counting
-from cocite.neighbourhood.clean import Merged, group, merge, representatives
-from cocite.neighbourhood.gather import Numbered, Parents, parents_of, sound
+from cocite.neighbourhood.clean import Merged, group, merge, near_duplicates, representatives
+from cocite.neighbourhood.gather import Numbered, Parents, parents_of, parents_to_choose_from, sound
 from cocite.neighbourhood.scores import Scores
 from cocite.neighbourhood.start import begin
-from cocite.neighbourhood.view import UNITS, Switches, View, is_one_of
+from cocite.neighbourhood.view import UNITS, Pages, Switches, View, is_one_of
 from cocite.parameters import parameter
 from cocite.web import Web
 
@@ -41,7 +41,7 @@ class Params(Switches):
 class Siblings:
     """Siblings of all query pages, and for each query page how many of its parents link to each."""
 
-    pages: Merged
+    pages: Pages
     degrees: NDArray[np.int32]  # a row for each query page
     enough: bool
 
@@ -51,7 +51,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     start, siblings = begin(web.graph, seeds, params, lambda view, pages: gather(view, pages, params))
     degrees = siblings.degrees.sum(axis=0, dtype=np.float64)
     return Scores(
-        siblings.pages.pages,
+        siblings.pages,
         degrees,
         start.used,
         start.never,
@@ -62,6 +62,24 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 def gather(view: View, pages: Sequence[int], params: Params) -> Siblings:
     """The siblings of pages and their cocitation degrees."""
+    found, degrees = _alone(view, pages[0], params) if len(pages) == 1 else _together(view, pages, params)
+    twice = (degrees >= TWICE).all(axis=0)
+    others = ~is_one_of(found, representatives(view, np.array(pages, np.uint32)))
+    return Siblings(found, degrees, int(np.count_nonzero(twice & others)) >= ENOUGH)
+
+
+def _alone(view: View, page: int, params: Params) -> tuple[Pages, NDArray[np.int32]]:
+    """All in one go: for most pages the steps take longer than the work."""
+    state, found, degrees = counting.cocited(
+        view.out, parents_to_choose_from(view, page, params.parents), page, params.parents, params.window,
+        view.refused, *near_duplicates(view), view.units,
+    )  # fmt: skip
+    sound(view, state)
+    return found, degrees[None, :]
+
+
+def _together(view: View, pages: Sequence[int], params: Params) -> tuple[Pages, NDArray[np.int32]]:
+    """Siblings of all pages, and for each page how many of its parents link to them."""
     parents = [parents_of(view, page, params.parents, params.window) for page in pages]
     siblings = Numbered(sum(each.shown for each in parents))
     for each in parents:
@@ -70,9 +88,7 @@ def gather(view: View, pages: Sequence[int], params: Params) -> Siblings:
     degrees = np.zeros((len(pages), len(merged.pages)), np.int32)
     for row, each in zip(degrees, parents, strict=True):
         count_parents(view, each, siblings, merged, row)
-    twice = (degrees >= TWICE).all(axis=0)
-    others = ~is_one_of(merged.pages, representatives(view, np.array(pages, np.uint32)))
-    return Siblings(merged, degrees, int(np.count_nonzero(twice & others)) >= ENOUGH)
+    return merged.pages, degrees
 
 
 def count_parents(view: View, parents: Parents, siblings: Numbered, merged: Merged, degrees: NDArray[np.int32]) -> None:
@@ -81,6 +97,6 @@ def count_parents(view: View, parents: Parents, siblings: Numbered, merged: Merg
     order = np.arange(len(groups)) if count == len(groups) else np.argsort(groups, kind="stable")
     done = counting.count_cited(
         view.out, parents.pages, parents.starts, parents.targets, parents.whole, view.refused, order, groups,
-        siblings.table, siblings.local, siblings.count, merged.number, degrees,
+        siblings.pages, merged.number, degrees,
     )  # fmt: skip
     sound(view, done)

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.neighbourhood.clean import representatives, sets_with
-from cocite.neighbourhood.gather import Numbered, children_near, chosen_parents
+from cocite.neighbourhood.gather import children_near, chosen_parents
 from cocite.neighbourhood.npea import Elimination, Linkage, Marks, Measured, ascending, chosen, measure
 from cocite.neighbourhood.scores import LEAST, Scores, six_digits
 from cocite.neighbourhood.spectra import leading
@@ -92,9 +92,7 @@ class Base:
         every = np.unique(np.array([page for part in roots for page in part], np.uint32))
         self.each = [_around(view, part, every, params) for part in roots]
         everyone = np.unique(np.concatenate([NO_PAGES, *self.each])).astype(np.uint32)
-        nodes = Numbered(len(everyone))
-        nodes.add(everyone)
-        self.edges = ascending(edges_among(view, nodes))
+        self.edges = ascending(edges_among(view, everyone))
         self.root: Marks = np.isin(self.edges.pages, representatives(view, every))
 
     @property

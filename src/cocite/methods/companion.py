@@ -14,12 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from cocite.kernels.vicinity import gather_around
 from cocite.neighbourhood.authorities import Vicinity, rank_authorities
-from cocite.neighbourhood.gather import Numbered, best_parents_of, children_of, parents_of
+from cocite.neighbourhood.gather import Parents, parents_to_choose_from, sound
 from cocite.neighbourhood.scores import Scores
-from cocite.neighbourhood.view import Switches, View
+from cocite.neighbourhood.view import NO_PAGES, Switches, View
 from cocite.parameters import parameter
 from cocite.web import Web
 
@@ -44,13 +43,11 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 def gather(view: View, page: int, params: Params) -> Vicinity:
     """The pages of the vicinity graph, parents first."""
-    parents = parents_of(view, page, params.parents, params.window)
-    children = children_of(view, page, params.children)
-    others = best_parents_of(view, children, page, params.child_parents)
-    nodes = Numbered(len(parents.pages) + 1 + parents.shown + len(children) + len(others))
-    nodes.add(parents.pages)
-    nodes.add(np.array([page], np.uint32))
-    nodes.add_windows(parents)
-    nodes.add(children)
-    nodes.add(others)
-    return Vicinity(nodes, parents)
+    graph = view.graph
+    state, pages, count, starts, places, whole, targets = gather_around(
+        view.out, graph.into, parents := parents_to_choose_from(view, page, params.parents), page, params.parents,
+        params.window, params.children, min(params.child_parents, graph.pages), graph.array("best.page"),
+        graph.array("best.parent"), view.refused,
+    )  # fmt: skip
+    sound(view, state)
+    return Vicinity(pages, Parents(page, params.window, parents[:count], starts, places, whole, targets, NO_PAGES))

@@ -46,4 +46,4 @@ def gather(view: View, page: int, params: Params) -> Vicinity:
     nodes = Numbered(sum(map(len, found)))
     for pages in found:
         nodes.add(pages)
-    return Vicinity(nodes, None)
+    return Vicinity(nodes.pages, None)

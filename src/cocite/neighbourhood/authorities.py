@@ -9,7 +9,7 @@ from cocite.neighbourhood.clean import sets_with
 from cocite.neighbourhood.gather import Numbered, Parents
 from cocite.neighbourhood.scores import Scores
 from cocite.neighbourhood.start import begin
-from cocite.neighbourhood.view import Switches, View
+from cocite.neighbourhood.view import Pages, Switches, View
 from cocite.neighbourhood.weigh import Edges, edges_among, iterate
 from cocite.web import Web
 
@@ -18,7 +18,7 @@ from cocite.web import Web
 class Vicinity:
     """The pages around a page; `read` are parents whose lists were read, if they are the first pages."""
 
-    nodes: Numbered
+    pages: Pages
     read: Parents | None
 
 
@@ -47,16 +47,16 @@ def rank_authorities(
     def together(view: View, pages: list[int]) -> _Around:
         each = [gather(view, page) for page in pages]
         if len(each) == 1:
-            return _Around(each, edges_among(view, each[0].nodes, each[0].read))
-        nodes = Numbered(sum(one.nodes.count for one in each))
+            return _Around(each, edges_among(view, each[0].pages, each[0].read))
+        nodes = Numbered(sum(len(one.pages) for one in each))
         for one in each:
-            nodes.add(one.nodes.pages)
-        return _Around(each, edges_among(view, nodes))
+            nodes.add(one.pages)
+        return _Around(each, edges_among(view, nodes.pages))
 
     start, around = begin(web.graph, seeds, switches, together)
     edges = around.edges
     done = iterate(edges, weighted, rounds)
-    sets = [one.nodes.pages for one in around.each]
+    sets = [one.pages for one in around.each]
     reached = sets_with(start.view, edges.pages, sets) if len(sets) > 1 else None
     facts = {"rounds": done.rounds, "residual": done.residual, "nodes": len(edges.pages), "edges": len(edges.ends)}
     return Scores(edges.pages, done.authorities, start.used, start.never, reached=reached, facts=facts)

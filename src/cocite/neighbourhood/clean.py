@@ -23,13 +23,19 @@ class Merged(NamedTuple):
     number: NDArray[np.int32]
 
 
+def near_duplicates(view: View) -> tuple[Pages, Pages]:
+    """The pages that are near-duplicates, ascending, and what stands for each; none if they are not put together."""
+    near, standing = view.graph.array("near.page"), view.graph.array("near.representative")
+    return (near, standing) if view.switches.merge else (near[:0], standing[:0])
+
+
 def representatives(view: View, pages: Pages) -> Pages:
     """The page that stands for each page: itself, unless it is a near-duplicate."""
-    near = view.graph.array("near.page")
-    if not view.switches.merge or not len(near):
+    near, standing = near_duplicates(view)
+    if not len(near):
         return pages
     found = np.empty(len(pages), np.uint32)
-    others = vicinity.representatives(near, view.graph.array("near.representative"), pages, found)
+    others = vicinity.representatives(near, standing, pages, found)
     return found if others else pages
 
 

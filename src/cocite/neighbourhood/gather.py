@@ -37,8 +37,7 @@ class Parents(NamedTuple):
 
 def parents_of(view: View, page: int, most: int, window: int, blocks: bool = False) -> Parents:
     """Up to `most` parents of a page, chosen by hash, with their links; `window` 0 is the whole parent."""
-    pages = NO_PAGES if view.refuses(page) or most == 0 else _pool(view, page, most)
-    pages = np.array(pages, np.uint32)
+    pages = parents_to_choose_from(view, page, most)
     room = int(vicinity.room_for(view.graph.out_degree, pages, window, view.plain))
     starts, places = np.zeros(len(pages) + 1, np.int64), np.zeros(len(pages), np.int64)
     whole = np.ones(len(pages), np.bool_)
@@ -49,6 +48,11 @@ def parents_of(view: View, page: int, most: int, window: int, blocks: bool = Fal
     )
     sound(view, count)
     return Parents(page, window, pages[:count], starts[: count + 1], places[:count], whole[:count], targets, attributes)
+
+
+def parents_to_choose_from(view: View, page: int, most: int) -> Pages:
+    """The parents that may be chosen, in an array of their own; a stop page has none."""
+    return np.array(NO_PAGES if view.refuses(page) or most == 0 else _pool(view, page, most), np.uint32)
 
 
 def _pool(view: View, page: int, most: int) -> Pages:

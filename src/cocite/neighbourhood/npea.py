@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
 from cocite.neighbourhood.clean import representatives
-from cocite.neighbourhood.gather import Numbered
 from cocite.neighbourhood.spectra import kept, right_vectors, symmetric_left_vectors
 from cocite.neighbourhood.view import Pages, View
 from cocite.neighbourhood.weigh import Edges, edges_among
@@ -173,8 +172,6 @@ def filter_pages(view: View, root: Pages, pages: Pages, params: Elimination) -> 
     which are of all pages.
     """
     everyone = np.union1d(root, pages).astype(np.uint32)
-    nodes = Numbered(len(everyone))
-    nodes.add(everyone)
-    edges = ascending(edges_among(view, nodes))
+    edges = ascending(edges_among(view, everyone))
     found = measure(edges, np.isin(edges.pages, representatives(view, root)), params)
     return edges.pages[found.keep], found

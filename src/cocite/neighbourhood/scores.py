@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.neighbourhood.view import Pages, is_one_of
+from cocite.kernels.best_first import best_first
+from cocite.neighbourhood.view import Pages
 
 LEAST = 1e-12
 """A score below this is no answer."""
+NO_TIES: NDArray[np.float64] = np.zeros(0)
+NO_COUNTS: NDArray[np.int32] = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -31,31 +34,33 @@ class Scores:
     evidence: Callable[[int], Sequence[Mapping[str, Any]]] | None = None  # other evidence than links, loudest first
 
     def ranked(self, in_degree: NDArray[np.uint32], first: int = 100) -> Iterator[tuple[int, float]]:
-        """(page, score), best first. The first ones cost little, the rest are sorted only when they are asked for.
+        """(page, score), best first. The first ones cost little, the rest are found only when they are asked for.
 
         By query pages reached, score to six significant digits, ties, in-degree, and number, which is address.
         """
-        given = 0
-        enough = first + len(self.never)  # that many best ones hold the first answers
-        if self.reached is None and len(self.values) > 2 * enough:
-            place = len(self.values) - enough
-            least = max(LEAST, np.partition(self.values, place)[place] * (1 - 1e-5))
-            for at in self._order(np.flatnonzero(self.values >= least), in_degree)[:first]:
-                given += 1
-                yield int(self.pages[at]), rounded(float(self.values[at]))
-        for at in self._order(np.flatnonzero(self.values >= LEAST), in_degree)[given:]:
-            yield int(self.pages[at]), rounded(float(self.values[at]))
+        places = self._first(in_degree, first)
+        yield from self._at(places)
+        if len(places) == first:
+            yield from self._at(self._first(in_degree, len(self.pages))[first:])
 
-    def _order(self, chosen: NDArray[np.intp], in_degree: NDArray[np.uint32]) -> NDArray[np.intp]:
-        chosen = chosen[~is_one_of(self.pages[chosen], self.never)]
-        pages = self.pages[chosen]
-        keys: list[NDArray[Any]] = [pages, -in_degree[pages].astype(np.int64)]
-        if self.ties is not None:
-            keys.append(-six_digits(self.ties[chosen]))
-        keys.append(-six_digits(self.values[chosen]))
-        if self.reached is not None:
-            keys.append(-self.reached[chosen])
-        return chosen[np.lexsort(keys)]
+    def _at(self, places: NDArray[np.int64]) -> Iterator[tuple[int, float]]:
+        return zip(self.pages[places].tolist(), map(rounded, self.values[places].tolist()), strict=True)
+
+    def _first(self, in_degree: NDArray[np.uint32], first: int) -> NDArray[np.int64]:
+        """The places of the first so many."""
+        ties = NO_TIES if self.ties is None else self.ties.astype(np.float64)
+        reached = NO_COUNTS if self.reached is None else self.reached.astype(np.int32)
+        pages, never = self.pages.astype(np.uint32, copy=False), np.sort(self.never)
+        arrays = [unwritable(each) for each in (pages, self.values, ties, reached, never, in_degree)]
+        found: NDArray[np.int64] = best_first(*arrays, LEAST, first)
+        return found
+
+
+def unwritable(array: NDArray[Any]) -> NDArray[Any]:
+    """The same, read-only, in one piece: what a loop is compiled for, once, wherever its arrays come from."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def six_digits(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -67,8 +67,13 @@ class View:
 
     def units_of(self, pages: Pages) -> Pages:
         """The unit of each page; with unit none every page is its own."""
+        return pages if self.switches.unit == "none" else self.units[pages]
+
+    @property
+    def units(self) -> Pages:
+        """The unit of every page of the store; empty if every page is its own."""
         unit = self.switches.unit
-        return pages if unit == "none" else self.graph.units(unit)[pages]
+        return self.graph.units("site")[:0] if unit == "none" else self.graph.units(unit)
 
     def left_out(self) -> dict[str, int | str]:
         """What a question with these switches does not count, for whoever reads the answers."""

@@ -74,9 +74,16 @@ def ask_about_nothing(web: Any) -> None:
     from cocite.answers.explain import Explainer
     from cocite.errors import CociteError
     from cocite.methods import method
+    from cocite.neighbourhood.scores import NO_TIES, Scores
+    from cocite.neighbourhood.view import NO_PAGES
 
-    chosen = method(DEFAULT_METHOD)
-    for work in (lambda: chosen.relate(web, [0]), lambda: Explainer(web, [0], chosen.params).reasons(0)):
+    chosen, graph = method(DEFAULT_METHOD), web.graph
+    nothing = Scores(NO_PAGES, NO_TIES, [], NO_PAGES)
+    for work in (
+        lambda: chosen.relate(web, [0]),
+        lambda: list(nothing.ranked(graph.in_degree)),
+        lambda: Explainer(web, [0], chosen.params).reasons(0),
+    ):
         with suppress(CociteError):
             work()
 

@@ -166,7 +166,10 @@ def read_addresses(path: Path) -> list[str]:
         lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
     except UnicodeDecodeError as error:
         raise BadParameter(f"{path} is no text in UTF-8: give a file of addresses, one a line") from error
-    return [line for line in lines if line and not line.startswith("#")]
+    addresses = [line for line in lines if line and not line.startswith("#")]
+    if not addresses:
+        raise BadParameter(f"{path} has no address: give bookmarks, an OPML file, or addresses, one a line")
+    return addresses
 
 
 def filters_of(per_site: int, not_own_site: bool, lang: str, since: str) -> Filters:
