@@ -259,18 +259,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("store")
     parser.add_argument("smaller", nargs="*", help="smaller stores, for igraph and to compare memory with")
+    parser.add_argument("--no-rivals", action="store_true", help="only the methods' own times, and threads")
     options = parser.parse_args()
     web, smaller = Web(options.store), [Web(path) for path in options.smaller]
     print(f"{web.graph.pages:,} pages, {web.graph.links:,} links")
     asked = ["links in", "questions"]
     times = ["ms, median", "p99", "1999, mean", "nodes", "edges", "rounds"]
     show(f"Methods, one thread, first {TOP}", ["method", *asked, *times], speed(web))
-    show(
-        "Parents in common with every page, all counts the same",
-        ["rival", "links", *asked, "ms, median", "cocite, the same", "ratio", "cocitation", "ratio"],
-        races(web, smaller),
-    )
-    show("HITS on Companion's vicinity graph", ["program", *asked, "ms, median", "Companion = 1"], hits(web))
+    if not options.no_rivals:
+        show(
+            "Parents in common with every page, all counts the same",
+            ["rival", "links", *asked, "ms, median", "cocite, the same", "ratio", "cocitation", "ratio"],
+            races(web, smaller),
+        )
+        show("HITS on Companion's vicinity graph", ["program", *asked, "ms, median", "Companion = 1"], hits(web))
     show("Threads, questions a second", ["method", *asked, "one thread", "two", "ratio"], threads(web))
     show(
         "Memory of a question at its peak, pages with 100 to 1,000 links in",

@@ -110,6 +110,31 @@ def test_the_slow_truth(name: str, pages: list[Page], data: st.DataObject, fast_
             same(found, list(expected))
 
 
+@given(pages=webs(), data=st.data())
+@examples(15)
+def test_many_pages_at_once_are_answered_as_each_alone(pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
+    """Cocitation has a quick way for many pages; where links do not count it says that there is none."""
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        make(Path(folder) / "web.cocite", pages)
+        web = Web(Path(folder) / "web.cocite")
+        everyone, k = np.arange(web.graph.pages, dtype=np.uint32), data.draw(st.integers(0, 5))
+        for _ in range(4):
+            parameters = {**data.draw(choices("cocitation"), label="parameters"), "chop": "none"}
+            chosen = method("cocitation", parameters)
+            best = chosen.best_of_each(web, everyone, k)
+            quick = parameters.get("rel", "all") == "all" and parameters.get("boilerplate", True)
+            assert (best is not None) == (quick and not parameters.get("stop_degree"))
+            if best is None:
+                continue
+            ends = np.cumsum(best.counts)
+            for page in everyone.tolist():
+                part = slice(ends[page] - best.counts[page], ends[page])
+                scores = chosen.relate(web, [page])
+                alone = list(scores.ranked(web.graph.in_degree))
+                assert list(zip(best.pages[part].tolist(), best.scores[part].tolist(), strict=True)) == alone[:k]
+                assert bool(best.enough[page]) == (sum(score >= 2 for _, score in alone) >= 15)
+
+
 def test_a_spouse_s_refused_links_are_not_counted(place: Path) -> None:
     """s links to both children of q, to c1 by a nofollow link at its end: f = 1, and 2 if all links count."""
     q, s, c0, c1 = (f"https://{name}.example/" for name in ("q", "s", "c0", "c1"))

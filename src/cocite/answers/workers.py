@@ -29,6 +29,9 @@ from cocite.methods import method as method_of
 from cocite.neighbourhood.view import with_stop_pages
 from cocite.web import Web
 
+AT_ONCE = 4096
+"""Pages that are answered together: their parents are in memory."""
+
 
 class Part(NamedTuple):
     """The answers to some pages: `counts[i]` of them for page i."""
@@ -94,7 +97,25 @@ def _uninterrupted() -> Iterator[None]:
 
 def answer(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters = NO_FILTERS) -> Part:
     """The k best answers for every page."""
-    return gathered(best_answers(web.graph, method.relate(web, [page]), [page], k, filters) for page in pages.tolist())
+    parts = [_answer_some(web, method, pages[at : at + AT_ONCE], k, filters) for at in range(0, len(pages), AT_ONCE)]
+    return Part(*(np.concatenate(column) for column in zip(gathered([]), *parts, strict=True)))
+
+
+def _answer_some(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters) -> Part:
+    """All at once where the method can, and one by one what is left: pages that may be chopped."""
+    best = method.best_of_each(web, pages, k) if filters == NO_FILTERS else None
+    left = np.arange(len(pages)) if best is None else np.flatnonzero(~best.enough)
+    one_by_one = gathered(
+        best_answers(web.graph, method.relate(web, [page]), [page], k, filters) for page in pages[left].tolist()
+    )
+    if best is None:
+        return one_by_one
+    counts, found, scores = best.counts.copy(), *(np.split(each, np.cumsum(best.counts)[:-1]) for each in best[1:3])
+    ends = np.cumsum(one_by_one.counts)
+    for at, end, count in zip(left.tolist(), ends.tolist(), one_by_one.counts.tolist(), strict=True):
+        counts[at] = count
+        found[at], scores[at] = one_by_one.pages[end - count : end], one_by_one.scores[end - count : end]
+    return Part(counts, np.concatenate(found), np.concatenate(scores))
 
 
 def gathered(answers: Iterable[Iterable[tuple[int, float]]]) -> Part:

@@ -25,6 +25,21 @@ def weigh_rows(starts, links, weights, rows, first, last, out):
 
 
 @kernel
+def compare_rows(starts, words, weights, of_starts, of_pages, of_weights, first, last, out):
+    """out[a - first, b] = Σ of what pages a and b have of each word, for the pages a from `first` to `last`.
+
+    A page's words are words[starts[a]:starts[a + 1]], a word's pages of_pages[of_starts[word]:of_starts[word + 1]].
+    """
+    for a in range(first, last):
+        sums = out[a - first]
+        sums[:] = 0.0
+        for k in range(starts[a], starts[a + 1]):
+            weight = weights[k]
+            for j in range(of_starts[words[k]], of_starts[words[k] + 1]):
+                sums[of_pages[j]] += weight * of_weights[j]
+
+
+@kernel
 def transpose(rows, first, last, out):
     """out[a, b] = rows[b, a] for the rows a from `first` to `last`, in squares that the fastest memory holds."""
     size = rows.shape[0]

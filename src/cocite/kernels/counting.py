@@ -10,6 +10,7 @@ import numpy as np
 from numba import uint64
 
 from cocite.kernels import inline, kernel
+from cocite.kernels.best_first import best_first
 from cocite.kernels.link_codec import DAMAGED
 from cocite.kernels.look_up import find_position
 from cocite.kernels.vicinity import (
@@ -184,6 +185,40 @@ def cocited(out, parents, page, most, window, refused, near_page, near_represent
     counts = np.empty(len(pages), np.int32)
     state = count_cited(out, owners, starts, targets, whole, refused, order, groups, siblings, merged, counts)
     return state, pages, counts
+
+
+@kernel
+def best_cocited(
+    out, pages, starts, pool, most, window, refused, near_page, near_representative, units, in_degree, least, k,
+    found, values, counts, twice,
+):  # fmt: skip
+    """The k best siblings of each of many pages, one after another in `found` and `values`: how many, or DAMAGED.
+
+    Page i has counts[i] of them, of twice[i] siblings that are cited twice at least; its parents to choose from are
+    pool[starts[i]:starts[i + 1]].
+    """
+    at = np.int64(0)
+    never, standing = np.empty(2, np.uint32), np.empty(1, np.uint32)
+    ties, reached = np.empty(0), np.empty(0, np.int32)
+    for i in range(len(pages)):
+        parents = pool[starts[i] : starts[i + 1]].copy()
+        state, others, times = cocited(
+            out, parents, np.int64(pages[i]), most, window, refused, near_page, near_representative, units
+        )
+        if state < 0:
+            return np.int64(DAMAGED)
+        representatives(near_page, near_representative, pages[i : i + 1], standing)
+        never[0], never[1] = min(pages[i], standing[0]), max(pages[i], standing[0])
+        twice[i] = 0
+        for j in range(len(others)):
+            twice[i] += times[j] >= 2 and others[j] != standing[0]
+        order = best_first(others, times.astype(np.float64), ties, reached, never, in_degree, least, k)
+        for place in order:
+            found[at] = others[place]
+            values[at] = times[place]
+            at += 1
+        counts[i] = len(order)
+    return at
 
 
 @kernel

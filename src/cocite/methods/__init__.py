@@ -2,7 +2,8 @@
 
 A method file has, in this order: a docstring (paper, formula, departures), `Params`, a frozen dataclass of parameters,
 and `relate(web, seeds, params) -> Scores`. Adding such a file adds the method everywhere. It may also have
-`similarity_of(web, page, other, params)`, which compares two pages without looking for others.
+`similarity_of(web, page, other, params)`, which compares two pages without looking for others, and
+`best_of_each(web, pages, params, k)`, a quicker way to the same answers for many pages.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cocite.errors import UnknownMethod
-from cocite.neighbourhood.scores import Scores
+from cocite.neighbourhood.scores import Best, Scores
+from cocite.neighbourhood.view import Pages
 from cocite.parameters import changed, make, parse, spell
 from cocite.registry import Registry
 from cocite.web import Web
@@ -26,6 +28,7 @@ class Method:
     params: Any
     _relate: Callable[[Web, Sequence[int], Any], Scores]
     _similarity_of: Callable[[Web, int, int, Any], tuple[float, float]] | None = None
+    _best_of_each: Callable[[Web, Pages, Any, int], Best | None] | None = None
 
     def __str__(self) -> str:
         return spell(self.name, changed(self.params))
@@ -33,6 +36,10 @@ class Method:
     def relate(self, web: Web, seeds: Sequence[int]) -> Scores:
         """Scores of pages related to the seeds."""
         return self._relate(web, seeds, self.params)
+
+    def best_of_each(self, web: Web, pages: Pages, k: int) -> Best | None:
+        """The k best answers to each of many pages, asked alone, without chopping; None if there is no quick way."""
+        return None if self._best_of_each is None else self._best_of_each(web, pages, self.params, k)
 
     def compare(self, web: Web, page: int, other: int) -> tuple[float, float] | None:
         """How similar two pages are, and at most how wrong that is; None if the method relates pages only."""
@@ -48,4 +55,5 @@ def method(call: str, given: Mapping[str, Any] | None = None) -> Method:
     name, written = parse(call)
     module = _registry.module(name)
     params = make(module.Params, name, {**written, **(given or {})})
-    return Method(name, params, module.relate, getattr(module, "similarity_of", None))
+    quick = getattr(module, "best_of_each", None)
+    return Method(name, params, module.relate, getattr(module, "similarity_of", None), quick)

@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from cocite.kernels import counting
 from cocite.neighbourhood.clean import Merged, group, merge, near_duplicates, representatives
 from cocite.neighbourhood.gather import Numbered, Parents, parents_of, parents_to_choose_from, sound
-from cocite.neighbourhood.scores import Scores
+from cocite.neighbourhood.scores import LEAST, Best, Scores, rounded
 from cocite.neighbourhood.start import begin
-from cocite.neighbourhood.view import UNITS, Pages, Switches, View, is_one_of
+from cocite.neighbourhood.view import NO_PAGES, UNITS, Pages, Switches, View, is_one_of
 from cocite.parameters import parameter
 from cocite.web import Web
 
 ENOUGH, TWICE = 15, 2
+LONG = 1e6  # a number of more than six digits, which is how many are shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +59,29 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
         reached=(siblings.degrees > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None,
         facts={"siblings": len(degrees), "cocited": int(np.count_nonzero(degrees >= TWICE))},
     )
+
+
+def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
+    """The k best answers to each of many pages, asked alone and without chopping; None if some link does not count.
+
+    It gives what `relate` gives, and for most pages the way there and back takes longer than the work.
+    """
+    graph, view = web.graph, View(web.graph, [], params)
+    if params.stop or params.stop_degree or not view.plain:
+        return None
+    pools = [parents_to_choose_from(view, page, params.parents) for page in pages.tolist()]
+    starts = np.append(0, np.cumsum([len(pool) for pool in pools], dtype=np.int64))
+    found, scores = np.empty(len(pages) * k, np.uint32), np.empty(len(pages) * k)
+    counts, twice = np.empty(len(pages), np.int32), np.empty(len(pages), np.int32)
+    many = counting.best_cocited(
+        view.out, pages, starts, np.concatenate([NO_PAGES, *pools]), params.parents, params.window, view.refused,
+        *near_duplicates(view), view.units, graph.in_degree, LEAST, k, found, scores, counts, twice,
+    )  # fmt: skip
+    sound(view, many)
+    scores = scores[:many]
+    if scores.max(initial=0.0) >= LONG:
+        scores = np.array([rounded(score) for score in scores.tolist()])
+    return Best(counts, found[:many], scores, twice >= ENOUGH)
 
 
 def gather(view: View, pages: Sequence[int], params: Params) -> Siblings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,15 @@ class Scores:
         arrays = [unwritable(each) for each in (pages, self.values, ties, reached, never, in_degree)]
         found: NDArray[np.int64] = best_first(*arrays, LEAST, first)
         return found
+
+
+class Best(NamedTuple):
+    """The first answers to each of many pages, one page after another: `counts[i]` of them for page i."""
+
+    counts: NDArray[np.int32]
+    pages: Pages
+    scores: NDArray[np.float64]
+    enough: NDArray[np.bool_]  # whether enough is known of page i; if not, a shorter address may be asked
 
 
 def unwritable(array: NDArray[Any]) -> NDArray[Any]:

@@ -33,7 +33,7 @@ from cocite.spark.parts import make_parts
 from cocite.spark.pools import choose_parents
 from cocite.spark.shuffles import task_count, to_task
 from cocite.spark.store import DONE as STORED
-from cocite.spark.subweb import SubWeb, make_subweb
+from cocite.spark.subweb import SubGraph, SubWeb, make_subweb
 
 DONE = "_related.json"
 SPARE = 2
@@ -170,6 +170,9 @@ def _answers(
     web: SubWeb, method: Method, queries: NDArray[np.uint32], most: int, kind: str, enough: Callable[[Scores], bool]
 ) -> pa.RecordBatch:
     graph = web.graph
+    best = method.best_of_each(web, queries, most)
+    if best is not None:
+        return _batch(graph, queries, best.enough, best.counts, best.pages, best.scores, kind)
     counts, sure = np.zeros(len(queries), np.int64), np.zeros(len(queries), np.bool_)
     found: list[tuple[int, float]] = []
     for i, page in enumerate(queries.tolist()):
@@ -178,12 +181,25 @@ def _answers(
         before = len(found)
         found.extend(islice(scores.ranked(graph.in_degree, most), most))
         counts[i] = len(found) - before
-    starts = np.append(0, np.cumsum(counts))
-    answers = graph.numbers[np.array([page for page, _ in found], np.int64)]
+    pages, scores = np.array([page for page, _ in found], np.int64), np.array([score for _, score in found], np.float64)
+    return _batch(graph, queries, sure, counts, pages, scores, kind)
+
+
+def _batch(
+    graph: SubGraph,
+    queries: NDArray[np.uint32],
+    sure: NDArray[np.bool_],
+    counts: NDArray[Any],
+    pages: NDArray[Any],
+    scores: NDArray[np.float64],
+    kind: str,
+) -> pa.RecordBatch:
+    starts = np.append(0, np.cumsum(counts, dtype=np.int64))
+    answers = graph.numbers[pages]
     columns = [
         pa.array(graph.numbers[queries]),
         pa.array(sure),
         cut(answers.astype(kind), starts),
-        cut(np.array([score for _, score in found], np.float64), starts),
+        cut(scores, starts),
     ]
     return pa.RecordBatch.from_arrays(columns, names=["page", "enough", "answers", "scores"])

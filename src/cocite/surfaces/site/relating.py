@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cocite.kernels.all_pairs import compare_rows
 from cocite.surfaces.site.reading import Read
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ EVERYWHERE = 0.5
 """Words on more than this part of pages tell nothing."""
 SMALL = 10
 """In a site of fewer pages any word may tell."""
-ROWS = 200
+ROWS = 64
 """Pages that are compared with all at once."""
 SPARE = 16
 """So many more are chosen than wanted, before values that differ in the tenth digit are taken for equal."""
@@ -189,9 +190,14 @@ def relate(
     unknown = names.index("") if "" in names else -1
 
     def best(first: int) -> list[list[Near]]:
-        """Of some pages; the products let other threads run."""
+        """Of some pages; compiled loops let other threads run."""
         rows = np.arange(first, min(first + ROWS, total))
-        scores = (matrix[rows] @ turned).toarray() + linking[rows].toarray()
+        scores = np.empty((len(rows), total))
+        compare_rows(
+            matrix.indptr, matrix.indices, matrix.data, turned.indptr, turned.indices, turned.data,
+            first, first + len(rows), scores,
+        )  # fmt: skip
+        scores += linking[rows].toarray()
         scores *= factor
         if len(names) > 1:
             strange = (language[rows][:, None] != language) & (language != unknown)
