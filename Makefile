@@ -44,8 +44,9 @@ trials: $(VENV)/.installed-dev    ## what is too long for `make test`: Spark, bo
 reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour
 	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/reproductions.md
 
-docs: $(VENV)/.installed-dev      ## docs/cli.md, docs/methods.md and docs/notebooks/tour.ipynb, from the code itself
+docs: $(VENV)/.installed-dev      ## docs/cli.md, docs/cocite.1, docs/methods.md and docs/notebooks/tour.ipynb, from the code itself
 	$(BIN)/python -m cocite.surfaces.cli.document docs/cli.md
+	$(BIN)/python -m cocite.surfaces.cli.document_man docs/cocite.1
 	$(BIN)/python -m cocite.surfaces.cli.document_methods docs/methods.md
 	$(BIN)/python docs/notebooks/make.py
 

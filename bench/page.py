@@ -4,9 +4,10 @@
 
 Every view is opened in headless Chromium (Debian's, by Playwright) in a fresh context each time, so that nothing of it
 is kept: page, style sheet and script are loaded and counted, over the wire (packed, with headers) and unpacked. Paint
-is what the browser itself notes as first-contentful-paint, less the end of the page's response. One visit goes before,
-so that the server's answer is kept: it is the browser that is measured. --axe has axe-core look at each view with all
-that opens opened, in light and in dark, and counts what it finds.
+is what the browser itself notes as first-contentful-paint, less the end of the page's response: as the very first page
+that a browser shows, and as one that is reached from the start page. One visit goes before, so that the server's answer
+is kept: it is the browser that is measured. --axe has axe-core look at each view with all that opens opened, in light
+and in dark, and counts what it finds. Rows are printed as they come.
 """
 
 from __future__ import annotations
@@ -57,12 +58,22 @@ def main() -> None:
     axe = options.axe.read_text("utf-8") if options.axe else ""
     with cocite(options.store, 1) as (port, _), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        base = f"http://{HOST}:{port}"
-        rows = [
-            row(browser, name, base + target, options.runs, axe) for name, target in views(url, options.words).items()
-        ]
+        base, rows = f"http://{HOST}:{port}", []
+        for name, target in views(url, options.words).items():
+            rows.append(row(browser, name, base, target, options.runs, axe))
+            print(rows[-1], flush=True)
         browser.close()
-    head = ["view", "files", "wire, kB", "plain, kB", "page alone, kB", "paint, ms", "worst, ms"]
+    head = [
+        "view",
+        "files",
+        "wire, kB",
+        "plain, kB",
+        "page alone, kB",
+        "first paint, ms",
+        "worst",
+        "from start",
+        "worst",
+    ]
     show(f"{url}, {options.runs} visits each", head + ["axe: light", "dark"] * bool(axe), rows)
 
 
@@ -87,21 +98,26 @@ def views(url: str, words: str) -> dict[str, str]:
     }
 
 
-def row(browser: Browser, name: str, where: str, runs: int, axe: str) -> list[str]:
+def row(browser: Browser, name: str, base: str, target: str, runs: int, axe: str) -> list[str]:
     """One view, visited so often."""
+    where = base + target
     visited(browser, where, WEIGHT)
-    paints = sorted(visited(browser, where, PAINT) for _ in range(runs))
+    cells = [name]
     files, wire, plain, alone = visited(browser, where, WEIGHT)
-    sizes = [f"{size / 1000:.1f}" for size in (wire, plain, alone)]
-    found = [str(violations(browser, where, axe, scheme)) for scheme in ("light", "dark") if axe]
-    return [name, str(files), *sizes, f"{statistics.median(paints):.0f}", f"{paints[-1]:.0f}", *found]
+    cells += [str(files), *(f"{size / 1000:.1f}" for size in (wire, plain, alone))]
+    for before in ("", f"{base}/"):
+        paints = sorted(visited(browser, where, PAINT, before) for _ in range(runs))
+        cells += [f"{statistics.median(paints):.0f}", f"{paints[-1]:.0f}"]
+    return cells + [str(violations(browser, where, axe, scheme)) for scheme in ("light", "dark") if axe]
 
 
-def visited(browser: Browser, where: str, script: str) -> Any:
-    """What a script says of a view that is visited for the first time."""
+def visited(browser: Browser, where: str, script: str, before: str = "") -> Any:
+    """What a script says of a view that is visited for the first time, perhaps after another page."""
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     page = context.new_page()
-    page.goto(where, wait_until="load")
+    if before:
+        page.goto(before)
+    page.goto(where)
     found = page.evaluate(script)
     context.close()
     return found

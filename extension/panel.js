@@ -3,7 +3,7 @@
 import { plain, refusal } from "./addresses.js";
 import { drawAnswers, drawNote, element } from "./draw.js";
 import { related, relatedToRecord, Trouble } from "./server.js";
-import { allowed, allowServer, load, settings, whenChanged } from "./settings.js";
+import { allowed, allowHost, load, settings, whenChanged } from "./settings.js";
 
 const browser = globalThis.browser ?? globalThis.chrome;
 const $ = (selector) => document.querySelector(selector);
@@ -55,8 +55,7 @@ async function explain(page, error, question) {
   const again = ["Try again", () => answered(page, question)];
   const where = element("b", {}, settings.server);
   if (error.kind === "off" && !(await allowed(settings.server))) {
-    const allow = ["Allow it", async () => (await allowServer(settings.server)) && answered(page, question)];
-    drawNote(page, { lines: [["The browser does not let cocite reach ", where, " yet."]], actions: [allow], kind: "wrong" });
+    offer(page, ["The browser does not let cocite reach ", where, " yet."], () => allowHost(settings.server), () => answered(page, question));
   } else if (error.kind === "off") {
     const start = ["Start a server with ", element("code", {}, "cocite serve -i web.cocite"), ", or give its address in the settings."];
     drawNote(page, { lines: [["No answer from ", where, ". ", error.message], start], actions: [again], kind: "wrong" });
@@ -78,8 +77,8 @@ async function askWithLinks(page) {
   try {
     done = await read();
   } catch {
-    const origins = [`${new URL(page.url).origin.replace(/:\d+$/, "")}/*`];
-    if (!(await browser.permissions.request({ origins }).catch(() => false))) return;
+    const allow = () => allowHost(page.url);
+    if (!(await allow())) return offer(page, "The browser does not let cocite read this page yet.", allow, () => askWithLinks(page));
     done = await read().catch(() => []);
   }
   const found = done[0]?.result;
@@ -113,14 +112,20 @@ async function currentTab() {
   return tab;
 }
 
+function allowTabs() {
+  return browser.permissions.request({ permissions: ["tabs"] }).catch(() => false);
+}
+
+/** Say what is not allowed, with a button to allow it: Firefox asks for nothing after a click that had to wait for something. */
+function offer(page, line, allow, then) {
+  drawNote(page, { lines: [line], actions: [["Allow it", async () => (await allow()) && then()]], kind: "wrong" });
+}
+
 async function askAboutTab() {
   let tab = await currentTab();
   if (tab && !tab.url) {
-    if (!(await browser.permissions.request({ permissions: ["tabs"] }).catch(() => false))) {
-      const line = "The browser does not say which page this tab shows. The cocite button of the browser does: press that, or allow it.";
-      drawNote(null, { lines: [line] });
-      return;
-    }
+    const line = "The browser does not say which page this tab shows. Its cocite button does: press that, or allow it here.";
+    if (!(await allowTabs())) return offer(null, line, allowTabs, askAboutTab);
     tab = await currentTab();
   }
   if (tab) await walk({ url: tab.url ?? "", title: tab.title, tab: tab.id }, { anew: true });
@@ -142,7 +147,7 @@ async function followNow() {
 
 async function switchFollowing(on) {
   // The permission first: a browser asks for it only while it still counts the click.
-  const may = !on || (await browser.permissions.request({ permissions: ["tabs"] }).catch(() => false));
+  const may = !on || (await allowTabs());
   $("#follow").checked = on && may;
   followed = "";
   await settings.keep({ follow: on && may });

@@ -22,9 +22,9 @@ export function allowed(server) {
   return browser.permissions.contains({ origins: [originOf(server)] });
 }
 
-/** Ask the browser to let us reach a server; only in answer to a click. */
-export function allowServer(server) {
-  return browser.permissions.request({ origins: [originOf(server)] }).catch(() => false);
+/** Ask the browser to let us reach the host of an address; only in answer to a click. */
+export function allowHost(address) {
+  return browser.permissions.request({ origins: [originOf(address)] }).catch(() => false);
 }
 
 /** What to do when other answers are wanted. */
@@ -62,7 +62,7 @@ async function save(event) {
     return say(error.message, true);
   }
   // The permission first: a browser asks for it only while it still counts the click.
-  const may = await allowServer(server);
+  const may = await allowHost(server);
   await settings.keep({ server, elsewhere: $("#elsewhere").checked, k: Number($("#k").value) });
   $("#server").value = server;
   if (may) await look();

@@ -26,7 +26,7 @@ CELLS = (
     """# cocite in a notebook
 
 Which pages are related to this page? A short tour on the sample web that comes with cocite: link lists on newspapers,
-databases, cars, museums and more. It needs `pip install "cocite[frames,polars,graphs]"`.""",
+databases, cars, museums and more. It needs the extras: `pip install ".[frames,polars,graphs]"` in the source.""",
     """>from importlib.resources import files
 >
 >import cocite

@@ -55,6 +55,9 @@ def test_other_files_are_no_collections(tmp_path: Path) -> None:
     (tmp_path / "broken.opml").write_text("<opml")
     with pytest.raises(BadParameter, match="not OPML"):
         read_collection(tmp_path / "broken.opml")
+    (tmp_path / "Bookmarks").write_text(' {"roots": {}}')
+    with pytest.raises(BadParameter, match="export them as HTML"):
+        read_collection(tmp_path / "Bookmarks")
     with pytest.raises(FileNotFoundError):
         read_collection(tmp_path / "none.html")
 
@@ -80,7 +83,7 @@ def test_nothing_is_recommended_that_is_there_already(web: Web) -> None:
 
 
 def test_unwanted_pages_and_folders_of_which_nothing_is_known(web: Web) -> None:
-    folders = Folder("Gone", (url("nowhere"),)), Folder("Birds", (url("robin"),))
+    folders = Folder("Gone", ("http://[", url("nowhere"))), Folder("Birds", (url("robin"),))
     found = ask_collection(web, Collection("", folders), method("cocitation(unit=none)"), 10, unwanted=[url("swift")])
     assert found.folders[0].answers == () and url("swift") not in [each.url for each in found.folders[1].answers]
     with pytest.raises(UnknownPage, match="no page of the collection"):

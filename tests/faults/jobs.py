@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ from cocite.ranks import rank
 from tests.faults.dying import command, duration, end_all, finished, fork
 
 SITES, LINKS, PART = 40, 6, 50
+LOADED = ("rich.progress", "cocite.sources.open_source", "cocite.sources.html", "cocite.words.make_vectors")
+for _name in (*LOADED, "cocite.surfaces.cli.build"):
+    import_module(_name)  # before processes are forked: else each of hundreds would take seconds for it
 
 
 @dataclass(frozen=True)

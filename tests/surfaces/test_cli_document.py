@@ -1,15 +1,20 @@
-"""docs/cli.md is what the commands say, and says everything."""
+"""docs/cli.md and docs/cocite.1 are what the commands say, and say everything."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
+import pytest
 import typer
 
 from cocite.surfaces.cli import app
 from cocite.surfaces.cli.document import commands_of, document, paragraphs
+from cocite.surfaces.cli.document_man import manual, plain
 
-PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "cli.md"
 
 
 def test_the_page_is_up_to_date() -> None:
@@ -33,3 +38,19 @@ def test_examples_become_code() -> None:
     assert paragraphs(text) == [
         "What it does.", "", "More\nof it.", "", "Examples:", "", "```", "cocite a", "  b", "```", "",
     ]  # fmt: skip
+
+
+def test_the_manual_page_is_up_to_date() -> None:
+    made = "run: python -m cocite.surfaces.cli.document_man docs/cocite.1"
+    assert (DOCS / "cocite.1").read_text("utf-8") == manual(), made
+
+
+def test_the_manual_page_is_one() -> None:
+    assert plain(r"-a \n") == r"\-a \en" and plain(".TH '") == r"\&.TH '"
+    if shutil.which("man") is None:
+        pytest.skip("no man to ask")
+    command = ["man", "--warnings", "-l", str(DOCS / "cocite.1")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    for name, _ in commands_of(typer.main.get_command(app)):
+        assert f"\n   cocite {name} " in done.stdout

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,3 +78,33 @@ def test_wrong_use(arguments: list[str], message: str) -> None:
     ran = run("spark", *arguments)
     assert ran.code == 2
     assert message in ran.err
+
+
+def test_what_is_written_while_java_starts_is_kept_back(capfd: pytest.CaptureFixture[str]) -> None:
+    with session.hushed() as said:
+        java = subprocess.Popen(
+            [sys.executable, "-c", "import os; os.write(2, b'noise\\n'); input(); os.write(2, b'news\\n')"],
+            stdin=subprocess.PIPE,
+        )
+        while not said:
+            time.sleep(0.01)
+    assert said == ["noise"]
+    java.communicate(b"\n")
+    os.write(2, b"own\n")
+    shown = ""
+    while "news" not in shown:
+        time.sleep(0.01)
+        shown += capfd.readouterr().err
+    assert sorted(shown.split()) == ["news", "own"]
+
+
+def test_without_java_the_cause_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark")
+    from pyspark import SparkContext
+
+    if SparkContext._gateway is not None:
+        pytest.skip("Java runs already")
+    monkeypatch.setenv("JAVA_HOME", str(place))
+    ran = run("spark", "store", "pages", "-o", str(place / "shards"))
+    assert ran.code == 2 and ran.err.count("\n") == 1
+    assert "Spark did not start: " in ran.err and f"{place}/bin/java: No such file" in ran.err

@@ -170,6 +170,20 @@ def test_an_unknown_page_leads_on(browser: Extended) -> None:
     assert "finds nothing related" in panel.inner_text(".note")
 
 
+def test_what_the_browser_does_not_allow_is_offered_again(browser: Extended) -> None:
+    """Firefox asks for nothing after a click that had to wait, as for the tab: only a button of its own leads on."""
+    panel = browser.panel()
+    browser.visit(HUGO)
+    panel.evaluate("chrome.permissions.request = async () => false")
+    panel.evaluate("document.querySelector('#ask').click()")
+    until(panel, "document.querySelector('.note button')?.innerText === 'Allow it'")
+    assert "Its cocite button does" in panel.inner_text(".note")
+    panel.evaluate("chrome.permissions.request = async wanted => { window.wanted = wanted; return true; }")
+    panel.evaluate("document.querySelector('.note button').click()")
+    assert until(panel, "window.wanted") == {"permissions": ["tabs"]}
+    assert browser.asked == []
+
+
 @pytest.mark.parametrize(
     ("address", "says"),
     [

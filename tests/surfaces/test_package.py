@@ -43,7 +43,11 @@ def test_they_hold_what_they_should(built: Path) -> None:
     for needed in ("cocite/pages/platforms.toml", "cocite/surfaces/serve/static/cocite.css", "cocite/py.typed"):
         assert needed in names
     assert any(name.startswith("cocite/sample/pages/") for name in names)
-    assert {name.partition("/")[0] for name in names} == {"cocite", f"cocite-{__version__}.dist-info"}
+    about = f"cocite-{__version__}"
+    assert {name.partition("/")[0] for name in names} == {"cocite", f"{about}.dist-info", f"{about}.data"}
+    assert [name for name in names if name.startswith(f"{about}.data")] == [
+        f"{about}.data/data/share/man/man1/cocite.1"
+    ]
     assert not [name for name in names if name.endswith((".nbi", ".nbc", ".pyc"))]
     with tarfile.open(sdist) as packed:
         inside = {name.partition("/")[2] for name in packed.getnames()}

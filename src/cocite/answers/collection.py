@@ -16,7 +16,7 @@ from cocite.answers.ask import Question, ask, check_k, question
 from cocite.answers.diversify import NO_FILTERS, Filters
 from cocite.answers.history import MOST_PAGES, NO_HISTORY, History, find_history
 from cocite.answers.timing import stopwatch
-from cocite.errors import BadParameter, BadSource, UnknownPage
+from cocite.errors import BadAddress, BadParameter, BadSource, UnknownPage
 from cocite.graph.store import Graph
 from cocite.methods import Method
 from cocite.sources import bookmarks, opml
@@ -99,6 +99,8 @@ def read_collection(path: Path) -> Collection | None:
     """A collection, if a file is bookmarks as browsers export them, or OPML; raises BadParameter if it is empty."""
     with path.open("rb") as file:
         head = file.read(HEAD)
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        raise BadParameter(f"{path} is JSON, in which browsers keep bookmarks for themselves: export them as HTML")
     report = Report()
     try:
         if opml.recognises(path, head):
@@ -166,7 +168,7 @@ def _known(graph: Graph, urls: Sequence[str]) -> History:
     """The pages of a folder, perhaps none."""
     try:
         return find_history(graph, [(url, 1.0) for url in urls])
-    except UnknownPage:
+    except (UnknownPage, BadAddress):
         return NO_HISTORY._replace(unknown=tuple(urls))
 
 

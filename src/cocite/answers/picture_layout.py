@@ -67,7 +67,7 @@ def sign(node: Node) -> str:
 def names(picture: Picture, spots: Sequence[Spot], frame: Frame, call: Callable[[Node, int], str]) -> Iterator[Name]:
     """Names beside the marks: of related pages outwards, of others below or above, where no other name stands yet.
 
-    `call` says what a page is called, in so many characters.
+    Where there is room for half a name only, it is half. `call` says what a page is called, in so many characters.
     """
     taken: list[tuple[float, float, int]] = []
     for node, (x, y) in zip(picture.nodes, spots, strict=True):
@@ -78,9 +78,12 @@ def names(picture: Picture, spots: Sequence[Spot], frame: Frame, call: Callable[
             yield Name(name, x + 24 * side, y + 5, "start" if side > 0 else "end")
             continue
         away = (40, -30) if node.kind == ASKED else (-17, 27) if y < frame.height / 2 else (27, -17)
-        free = [each for each in away if not any(_covers(other, (x, y + each, len(name))) for other in taken)]
-        taken.append((x, y + (free or away)[0], len(name)))
-        yield Name(name, *taken[-1][:2], "middle")
+        half = call(node, longest // 2) if longest else ""
+        ways = [(text, (x, y + each, len(text))) for text in (name, half) for each in away]
+        free = [way for way in ways if not any(_covers(other, way[1]) for other in taken)]
+        text, place = free[0] if free else ways[len(away)]
+        taken.append(place)
+        yield Name(text, *place[:2], "middle")
 
 
 def _covers(one: tuple[float, float, int], other: tuple[float, float, int]) -> bool:

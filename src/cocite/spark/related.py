@@ -181,8 +181,8 @@ def _answers(
         before = len(found)
         found.extend(islice(scores.ranked(graph.in_degree, most), most))
         counts[i] = len(found) - before
-    pages, scores = np.array([page for page, _ in found], np.int64), np.array([score for _, score in found], np.float64)
-    return _batch(graph, queries, sure, counts, pages, scores, kind)
+    pages, values = np.array([page for page, _ in found], np.int64), np.array([score for _, score in found], np.float64)
+    return _batch(graph, queries, sure, counts, pages, values, kind)
 
 
 def _batch(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ SETTINGS = {
     "spark.sql.files.maxPartitionBytes": "64m",
 }
 """What jobs start with; --conf overrules it."""
+SETTLED = 0.3
+"""Seconds after which what Java had to say of its start is read."""
 
 
 def start(name: str, master: str | None = None, conf: Mapping[str, str] | None = None) -> Any:
@@ -42,16 +45,52 @@ def start(name: str, master: str | None = None, conf: Mapping[str, str] | None =
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.config("spark.driver.memory", "2g").config("spark.ui.enabled", "false")
         builder = builder.config("spark.driver.host", "localhost").config("spark.driver.bindAddress", "127.0.0.1")
+    with hushed() as said:
+        try:
+            given = SparkConf() if submitted else None  # what spark-submit was told comes first
+            own = {key: value for key, value in SETTINGS.items() if given is None or not given.contains(key)}
+            for key, value in {**own, **(conf or {})}.items():
+                builder = builder.config(key, value)
+            return builder.getOrCreate()
+        except Exception as error:  # the JVM's own, of many classes: no Java, no such master
+            failed = error
+    lines = str(failed).strip().splitlines() or [type(failed).__name__]
+    no_java = [line for line in said if "WARN" not in line] if "JAVA_GATEWAY_EXITED" in lines[0] else []
+    why = (no_java or lines)[0]
+    raise CociteError(f"Spark did not start: {why[:200]} (it needs Java 17; JAVA_HOME may name it)") from failed
+
+
+@contextmanager
+def hushed() -> Iterator[list[str]]:
+    """Keep back what Java writes on standard error while it starts; what it writes later goes there.
+
+    Some of it (which modules it uses, how it will log) is written before any setting for logs is read. It is of use
+    only if the start fails: so it is collected, line by line.
+    """
+    sys.stderr.flush()
+    terminal, (reading, writing) = os.dup(2), os.pipe()
+    said: list[str] = []
+    started = threading.Event()
+
+    def pass_on() -> None:
+        with os.fdopen(reading, "rb") as lines, os.fdopen(terminal, "wb", 0) as shown:
+            for line in lines:
+                if started.is_set():
+                    shown.write(line)
+                elif line.strip():
+                    said.append(line.decode("utf-8", "replace").strip())
+
+    passing = threading.Thread(target=pass_on, daemon=True)
+    os.dup2(writing, 2)  # the JVM has it from here, for its whole life
+    os.close(writing)
+    passing.start()
     try:
-        given = SparkConf() if submitted else None  # what spark-submit was told comes first
-        own = {key: value for key, value in SETTINGS.items() if given is None or not given.contains(key)}
-        for key, value in {**own, **(conf or {})}.items():
-            builder = builder.config(key, value)
-        spark = builder.getOrCreate()
-    except Exception as error:  # the JVM's own, of many classes: no Java, no such master
-        line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise CociteError(f"Spark did not start: {line[:200]} (it needs Java 17; JAVA_HOME may name it)") from error
-    return spark
+        yield said
+    finally:
+        sys.stderr.flush()
+        os.dup2(terminal, 2)
+        passing.join(SETTLED)
+        started.set()
 
 
 def settings(given: Sequence[str]) -> dict[str, str]:

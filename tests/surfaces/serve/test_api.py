@@ -148,7 +148,8 @@ def test_an_unknown_page_has_suggestions(asking: Asking) -> None:
 def test_wrong_verbs(asking: Asking) -> None:
     answer = asking.run(asking.ask("DELETE", "/api/related"))
     assert (answer.status, answer.json["error"]["kind"]) == (405, "MethodNotAllowed")
-    assert "GET" in answer.headers["allow"] or "POST" in answer.headers["allow"]
+    assert answer.headers["allow"] == "GET, HEAD, POST"
+    assert asking.run(asking.ask("POST", "/api/store")).headers["allow"] == "GET, HEAD"
 
 
 def test_head_is_get_without_its_body(asking: Asking) -> None:
@@ -228,6 +229,30 @@ def test_records_that_cannot_be_used(asking: Asking, body: bytes, status: int, k
     assert (answer.status, answer.json["error"]["kind"]) == (status, kind), answer.text[:300]
 
 
+def test_who_leaves_while_sending_is_no_fault(asking: Asking) -> None:
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/api/related", "raw_path": b"/api/related", "query_string": b"",
+             "headers": [], "root_path": "", "asgi": {"version": "3.0"}}  # fmt: skip
+    asking.run(asking.front(scope, receive, send))
+    assert sent[0]["status"] == 400
+    assert "fault" not in [line["event"] for line in asking.log]
+
+
+def test_what_the_program_says_of_itself_is_made_once(asking: Asking) -> None:
+    for target in ("/docs", "/methods", "/openapi.json"):
+        first = asking.get(target, accept_encoding="gzip")
+        assert (first.status, first.headers["content-encoding"]) == (200, "gzip")
+        assert asking.get(target, if_none_match=first.headers["etag"]).status == 304
+    assert asking.get("/openapi.json").json["info"]["title"] == "cocite"
+
+
 def test_packed_only_for_those_who_take_it(asking: Asking) -> None:
     target = f"/api/related?url={ROBIN}&k=8"
     plain, packed = asking.get(target), asking.get(target, accept_encoding="br, gzip")
@@ -236,6 +261,13 @@ def test_packed_only_for_those_who_take_it(asking: Asking) -> None:
     assert gzip.decompress(packed.body) == plain.body
     assert len(packed.body) == int(packed.headers["content-length"]) < len(plain.body)
     assert packed.headers["vary"] == "accept-encoding"
+    for taken, is_packed in (
+        ("gzip;q=0.5", True),
+        ("gzip;q=0, br", False),
+        ("br, gzip ; q=0.0", False),
+        ("xgzip", False),
+    ):
+        assert ("content-encoding" in asking.get(target, accept_encoding=taken).headers) == is_packed, taken
     assert "content-encoding" not in asking.get("/healthz", accept_encoding="gzip").headers  # too small
 
 
@@ -252,7 +284,9 @@ def test_cors_if_it_is_wanted(made: Path) -> None:
     server = Asking(made, cors=("https://good.example",))
     good = server.get("/api/store", origin="https://good.example")
     assert good.headers["access-control-allow-origin"] == "https://good.example"
-    assert "access-control-allow-origin" not in server.get("/api/store", origin="https://other.example").headers
+    other = server.get("/api/store", origin="https://other.example").headers
+    assert "access-control-allow-origin" not in other
+    assert good.headers["vary"] == other["vary"] == "origin"  # beside accept-encoding, which comes first
     before = server.run(server.ask("OPTIONS", "/api/related", origin="https://good.example"))
     assert (before.status, before.headers["access-control-allow-methods"]) == (204, "GET, POST")
     server.close()

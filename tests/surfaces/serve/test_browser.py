@@ -201,8 +201,11 @@ def test_the_picture_tells_what_is_linked(opening: Opening) -> None:
     page.locator(".broad .related circle").first.click()
     assert page.locator(".chosen .add").is_visible()
     name = page.locator(".chosen .title").inner_text()
+    assert "#page-" in page.url  # what is chosen can be passed on
+    page.reload()
+    assert page.locator(".chosen .title").inner_text() == name
     page.keyboard.press("Escape")
-    assert page.locator(".chosen").is_hidden()
+    assert page.locator(".chosen").is_hidden() and "#" not in page.url
     for _ in range(2):  # the first click shows it, the second goes there
         page.locator(".broad .related circle").first.click()
     page.wait_for_function("name => document.querySelector('h1').innerText === `Around ${name}`", arg=name)
@@ -309,7 +312,7 @@ def test_light_and_dark(opening: Opening) -> None:
     assert page.evaluate(ground) == light
     page.reload()
     assert page.evaluate(ground) == light
-    assert page.locator("#theme").inner_text() == "Light"
+    assert page.locator("#theme").inner_text() == "Theme: light"
 
 
 @pytest.mark.parametrize(
@@ -374,6 +377,16 @@ def test_a_page_is_light(opening: Opening, view: str) -> None:
     page = opening(VIEWS[view]).page
     sizes = page.evaluate("performance.getEntries().filter(e => 'decodedBodySize' in e).map(e => e.decodedBodySize)")
     assert 10_000 < sum(sizes) < 100_000
+
+
+def test_the_study_is_rated_by_the_keyboard(opening: Opening) -> None:
+    page = opening("/study?rater=clara").page
+    page.keyboard.press("/")  # there is nothing to ask here
+    for key in ("j", "1", "j", "0", "j", "x"):
+        page.keyboard.press(key)
+    assert page.locator("input:checked").evaluate_all("all => all.map(each => each.value)") == ["1", "0", "x"]
+    page.keyboard.press("?")
+    assert "could not open" in page.locator("dialog").inner_text()
 
 
 def test_the_study_is_rated_without_scripts(opening: Opening, base: str) -> None:

@@ -42,6 +42,22 @@ def test_requests_lead_to_keys_and_are_counted() -> None:
     assert cache.bytes <= 20_000
 
 
+def test_what_is_not_kept_does_not_count() -> None:
+    """It is packed when it is sent, whether the cache took it, has dropped it since, or was emptied."""
+    cache, large, gone = Cache(8 * 2000), reply(5000), reply(1200)
+    cache.put("large", large)
+    cache.put("gone", gone)
+    cache.forget()
+    for each in (large, gone, reply(1200)):
+        cache.grown(each, each.pack())
+    assert (cache.bytes, len(cache)) == (0, 0)
+    cache.put("gone", gone)
+    before = cache.bytes
+    cache.put("gone", reply(1200))  # in its place
+    cache.grown(gone, 100)
+    assert cache.bytes == before - len(gone.packed or b"")
+
+
 @given(
     st.lists(st.tuples(st.sampled_from(["put", "get", "remember", "grow"]), st.integers(0, 20), st.integers(0, 3000)))
 )
@@ -55,7 +71,7 @@ def test_bytes_are_those_of_what_it_holds(steps: list[tuple[str, int, int]]) -> 
         else:
             found = cache.get(key)
             if what == "grow" and found is not None and found.packed is None:
-                cache.grown(found.pack())
+                cache.grown(found, found.pack())
         held = sum(len(each.body) + len(each.packed or b"") + OVERHEAD for each in cache._answers.values())
         assert cache.bytes == held + sum(len(each) + OVERHEAD for each in cache._ways)
         assert cache.bytes <= 20_000

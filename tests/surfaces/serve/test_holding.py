@@ -124,6 +124,26 @@ def test_a_damaged_store_leaves_the_old_one_in_place(own: Path) -> None:
     server.close()
 
 
+def test_whatever_is_wrong_with_a_new_store_the_old_one_stays(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Asking(own)
+    found = urls(server)
+
+    def broken(_: Served) -> None:
+        raise ValueError("nobody thought of this")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Served, "open_parts", broken)
+        server.run(server.service.holder.change_over())
+    assert urls(server) == found
+    assert [line["why"] for line in server.log if line["event"] == "not changed over"] == ["nobody thought of this"]
+    with monkeypatch.context() as patched:  # a part that cannot be made is missing, and nothing else
+        patched.setattr(Served, "_wanted", lambda self: {"search": (broken, lambda: broken(self))})
+        server.service.web._parts.clear()
+        server.service.web.make_parts(server.service.log)
+    assert [line["part"] for line in server.log if line["event"] == "missing"] == ["search"]
+    server.close()
+
+
 def test_what_is_kept_beside_a_store_counts_too(own: Path) -> None:
     served = Served(own)
     before = served.edition

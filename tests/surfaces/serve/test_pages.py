@@ -9,7 +9,10 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from cocite.surfaces.serve.markup import shown_address
 from cocite.surfaces.serve.state import PATHS
 from tests.surfaces.serve.conftest import BIRDS, EVIL, NASTY, Asking
 
@@ -39,7 +42,7 @@ VIEWS = {
 }
 ODD = (
     "", "?url=", "?url=%00", "?url=%ff%fe", "?k=-1", "?url=%F0%9F%90%A6&k=9999999", "?q=a&url=b", "?a=b" + "&a=b" * 500,
-    "?method=%29%28&url=robin.example",
+    "?method=%29%28&url=robin.example", "?url=http://[abc", "?url=http://a%E2%84%80b.com/", "?url=a.example&not=https://]",
 )  # fmt: skip
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 
@@ -126,6 +129,15 @@ def test_titles_of_strangers_are_text(asking: Asking) -> None:
         (f"/?{ASK}&method=companion(parents=x)", 422, "parents is a whole number"),
         (f"/?{ASK}&lang=klingon-", 422, "lang is a code"),
         (f"/picture?{ASK}&{'&'.join(f'url=p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
+        (f"/compare?url={'+'.join(f'p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
+        (f"/hubs?url={'+'.join(f'p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
+        (f"/communities?{'&'.join(f'url=p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
+        (f"/keywords?url={'x' * 5000}.example", 400, "more than 4,096 characters"),
+        (
+            f"/compare?{ASK}{''.join(f'&method=companion(parents={n})' for n in range(1, 22))}",
+            422,
+            "more than 20 methods",
+        ),
         ("/?url=http://", 400, "Not known here"),
         ("/?url=lonely.example", 200, "this page is known".capitalize()),
         ("/hubs?url=lonely.example", 200, "Nothing of the kind"),
@@ -150,6 +162,34 @@ def test_no_address_is_a_fault(asking: Asking, path: str, query: str) -> None:
     answer = asking.get(path + query)
     assert answer.status in (200, 400, 404, 422)
     Reader(answer.text)
+
+
+@pytest.mark.parametrize("view", ["compare", "hubs"])
+def test_only_what_is_heard_is_shown_as_asked(asking: Asking, view: str) -> None:
+    """Pages that are not wanted stay in the address for the views that heed them."""
+    page = Reader(asking.get(f"/{view}?{ASK}&not=wren.example").text)
+    assert not any("chips" in has.get("class", "") for _, has in page.tags)
+    assert any(has.get("href", "").startswith("/?") and "not=wren.example" in has["href"] for _, has in page.tags)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://www.a.example/x/?b=c#d", "a.example/x?b=c"),
+        ("http://A.example", "A.example"),
+        ("http://[abc", "[abc"),
+        ("http://a\u2100b.example/", "a\u2100b.example"),
+        ("www.a.example", "www.a.example"),
+        ("javascript:alert(1)", "javascript:alert(1)"),
+    ],
+)
+def test_addresses_as_people_read_them(url: str, shown: str) -> None:
+    assert shown_address(url) == shown
+
+
+@given(st.text())
+def test_any_text_is_shown(text: str) -> None:
+    assert len(shown_address(f"https://{text}")) <= len(text)
 
 
 def test_files(asking: Asking) -> None:

@@ -18,7 +18,8 @@ import pytest
 
 from cocite.errors import BadParameter
 from cocite.surfaces.cli.serve import origins
-from cocite.surfaces.serve.run import address_of, listen
+from cocite.surfaces.serve.metrics import Shared
+from cocite.surfaces.serve.run import SIGNALS, Minder, address_of, listen
 from cocite.surfaces.serve.settings import Settings
 from tests.surfaces.conftest import run
 from tests.surfaces.serve.test_holding import EAGLE, add_eagle
@@ -131,6 +132,32 @@ def test_workers_are_minded_and_counted_together(own: Path, place: Path) -> None
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(20) == 0
     assert [line["worker"] for line in lines(log) if line["event"] == "worker died"] in ([1], [2])
+
+
+def test_signals_while_workers_start(own: Path, place: Path) -> None:
+    """One to look at the store does no harm, one to end reaches every worker, also those that have just begun."""
+    with (place / "log").open("wb") as log:
+        server = Process(own, log, "--workers", "3")
+        while not (place / "log").read_bytes().endswith(b"\n"):
+            assert server.process.poll() is None
+            time.sleep(0.001)
+        server.process.send_signal(signal.SIGHUP)
+        time.sleep(0.01)
+        server.process.send_signal(signal.SIGTERM)
+        try:
+            assert server.process.wait(30) in (0, -signal.SIGTERM, -signal.SIGHUP)
+        finally:
+            server.process.kill()
+    assert "worker died" not in (place / "log").read_text()
+
+
+def test_a_minder_that_is_to_end_starts_nobody(made: Path) -> None:
+    with listen(Settings(made, port=0)) as listening:
+        minder = Minder(Settings(made, workers=2), listening, Shared(2))
+        minder._ending = True
+        minder._start(1)
+    assert minder._workers == {}
+    assert not signal.pthread_sigmask(signal.SIG_BLOCK, ()) & set(SIGNALS)
 
 
 def test_a_port_that_is_taken(made: Path) -> None:

@@ -65,8 +65,13 @@ def test_an_etag_holds_though_the_answer_is_no_longer_kept(server: Asking) -> No
 
 def test_what_is_not_found_is_kept_too(server: Asking) -> None:
     for _ in range(2):
-        assert server.get("/api/related?url=nowhere.example").status == 404
+        missing = server.get("/api/related?url=nowhere.example")
+        assert missing.status == 404
     assert counted(server, "cache_misses_total") == 1
+    for given in (missing.headers["etag"], "*"):  # what is not there has not been had
+        assert server.get("/api/related?url=nowhere.example", if_none_match=given).status == 404
+        server.service.cache.forget()
+        assert server.get("/api/related?url=nowhere.example", if_none_match=given).status == 404
 
 
 def test_what_may_be_there_later_is_not_kept(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,6 +111,17 @@ def test_fewer_parents_when_busy_and_said_so(server: Asking, monkeypatch: pytest
     at_load(server, monkeypatch, SWAMPED)
     assert server.get(target).body == idle.body
     assert server.get(target, if_none_match=swamped.headers["etag"]).status == 200
+
+
+def test_files_and_pictures_say_so_too(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_load(server, monkeypatch, SWAMPED)
+    for target in (f"{RELATED}&format=csv", f"/picture?url={ROBIN}&format=gexf"):
+        assert server.get(target).headers["cocite-limits"] == '{"load":"swamped","reasons":false}'
+    for target in (f"/?url={ROBIN}", f"/picture?url={ROBIN}"):
+        assert "The server is busy" in server.get(target).text
+    at_load(server, monkeypatch, USUAL)
+    assert "cocite-limits" not in server.get(f"{RELATED}&format=csv").headers
+    assert "The server is busy" not in server.get(f"/picture?url={ROBIN}").text
 
 
 def untimed(answer: Response) -> Any:
@@ -240,9 +256,13 @@ def test_a_fault_is_told_to_the_log_alone(server: Asking, monkeypatch: pytest.Mo
     assert (answer.status, answer.json["error"]["kind"]) == (500, "Fault")
     assert "secret" not in answer.text
     assert "content-security-policy" in answer.headers
+    monkeypatch.setattr("cocite.surfaces.serve.views.search.search_for", broken)
+    page = server.get("/search?q=birds")
+    assert (page.status, page.headers["content-type"]) == (500, "text/html; charset=utf-8")
+    assert "a fault of the server itself" in page.text and "secret" not in page.text
     fault = next(line for line in server.log if line["event"] == "fault")
     assert "secret of the server" in fault["trace"]
-    assert counted(server, "failures_total") == 1
+    assert counted(server, "failures_total") == 2
     monkeypatch.undo()
     assert server.get("/api/search?q=birds").status == 200
 

@@ -41,6 +41,7 @@ def test_ratings_are_kept_in_the_sheet_of_who_gave_them(rating: Asking, folder: 
     rating.post("/study", f"rater=anna&at=1&{second}=0".encode(), **FORM)
     assert read_ratings(folder / "ratings-anna.csv", study, Report()) == {first: "1", second: "0"}
     assert read_ratings(folder / "ratings.csv", study, Report()) == {}
+    assert 'cocite_requests_total{route="page",status="303"} 2\n' in rating.get("/metrics").text
     page = rating.get("/study?rater=anna&at=1").text
     assert page.count("checked") == 2
     assert "companion" not in page and "study.json" not in page
@@ -54,7 +55,9 @@ def test_it_ends_when_all_is_rated(rating: Asking, folder: Path) -> None:
     assert (folder / "ratings.csv").read_bytes().count(b",1\r\n") == len(read(folder).items)
 
 
-@pytest.mark.parametrize("headers", [{"sec_fetch_site": "cross-site"}, {"origin": "https://evil.example"}])
+@pytest.mark.parametrize(
+    "headers", [{"sec_fetch_site": "cross-site"}, {"origin": "https://evil.example"}, {"origin": "https://["}]
+)
 def test_other_sites_cannot_rate(rating: Asking, folder: Path, headers: dict[str, str]) -> None:
     answer = rating.post("/study", b"rater=anna&00001=1", **FORM, **headers)
     assert (answer.status, answer.json["error"]["kind"]) == (400, "CrossSite")

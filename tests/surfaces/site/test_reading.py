@@ -83,6 +83,22 @@ def test_where_references_lead(href: str, path: str | None) -> None:
     assert path_of(href, HERE) == path
 
 
+@pytest.mark.parametrize(
+    ("base", "path"),
+    [
+        ("/other/", "/other/b.html"),
+        ("../", "/docs/b.html"),
+        ("https://example.org/x/y", "/x/b.html"),
+        ("http://[", "/docs/guide/b.html"),
+        ("data:,x", "/docs/guide/b.html"),
+        ("", "/docs/guide/b.html"),
+    ],
+)
+def test_references_begin_where_the_page_says(base: str, path: str) -> None:
+    read = read_page(f'<base href="{base}"><p>word <a href="b.html">b</a></p>'.encode(), HERE)
+    assert [found for found, _, _ in read.links] == [path]
+
+
 @given(st.text(max_size=60))
 def test_paths_have_one_spelling(path: str) -> None:
     once = normal(path)

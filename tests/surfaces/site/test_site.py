@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,25 @@ def test_lists_are_put_into_elements_once(place: str) -> None:
     assert once.count(b"<ul></ul>") == 1 and once.startswith(b"<p>text</p>" + place.encode()[:6])
     assert inserted(once, "<ul></ul>") == once and inserted(once, "") == inserted(before, "")
     assert without_related(once).replace(b"\n", b"") == before.replace(b"\n", b"")
+
+
+def test_a_place_that_is_still_empty_swallows_nothing() -> None:
+    before = b"<!-- cocite:related --><p>text</p><!-- cocite:related --><ul></ul><!-- /cocite:related -->"
+    assert without_related(before) == b"<p>text</p>"
+    assert inserted(before, "<ol></ol>").count(b"<p>text</p>") == 1
+
+
+def test_lists_fit_into_pages_of_any_encoding(birds: Path, place: Path) -> None:
+    for name in ("robin", "wren"):
+        page = birds / f"{name}.html"
+        text = page.read_text("utf-8").replace("Wren", "Zaunkönig “klein”")
+        page.write_bytes(text.replace("<head>", '<head><meta charset="windows-1252">').encode("cp1252"))
+    lists(birds, "--insert", "--fragments", place / "pieces", "--heading", "Verwandt – mehr")
+    robin = (birds / "robin.html").read_bytes()
+    assert "Zaunkönig “klein”" in unescape(robin.decode("cp1252")) and "Verwandt – mehr" in unescape(
+        robin.decode("cp1252")
+    )
+    assert (place / "pieces" / "robin.html").read_bytes().isascii()
 
 
 def test_a_template_without_a_place_is_told(birds: Path) -> None:

@@ -18,27 +18,21 @@ the same. Commands use the store that `-i` names, else `$COCITE_INDEX`, else `./
 output; progress and errors to standard error. Where output is no terminal it is plain, its columns parted by tabs.
 
 """
-TAIL = """## Exit codes
-
-| code | meaning |
-|---|---|
-| 0 | answered |
-| 1 | the page is known, but there is nothing to show |
-| 2 | wrong use or bad input; one line on standard error says what to do. `check`: the store is damaged |
-| 3 | unknown page; the nearest known addresses are offered |
-| 70 | a fault of cocite itself |
-| 130 | interrupted; nothing was changed |
-| 141 | the reader of a pipe went away |
-
-## Environment
-
-| variable | meaning |
-|---|---|
-| `COCITE_INDEX` | the store to use where `-i` is not given |
-| `COCITE_DEBUG` | `1` shows the traceback of an error |
-| `NO_COLOR` | no colours |
-| `NUMBA_CACHE_DIR` | where compiled loops are kept, if not beside the package |
-"""
+EXIT_CODES = {
+    "0": "answered",
+    "1": "the page is known, but there is nothing to show",
+    "2": "wrong use or bad input; one line on standard error says what to do. `check`: the store is damaged",
+    "3": "unknown page; the nearest known addresses are offered",
+    "70": "a fault of cocite itself",
+    "130": "interrupted; nothing was changed",
+    "141": "the reader of a pipe went away",
+}
+ENVIRONMENT = {
+    "COCITE_INDEX": "the store to use where `-i` is not given",
+    "COCITE_DEBUG": "`1` shows the traceback of an error",
+    "NO_COLOR": "no colours",
+    "NUMBA_CACHE_DIR": "where compiled loops are kept, if not beside the package",
+}
 
 
 def document() -> str:
@@ -50,7 +44,15 @@ def document() -> str:
     lines = [f"| [`{name}`](#{anchors[name]}) | {summary(command)} |" for name, command in commands.items()]
     table = "\n".join(["| command | what it does |", "|---|---|", *lines])
     sections = "\n".join(section(name, command) for name, command in commands.items())
-    return f"{HEAD}{table}\n\n{sections}\n{TAIL}"
+    return f"{HEAD}{table}\n\n{sections}\n{tail()}"
+
+
+def tail() -> str:
+    """What holds for all commands."""
+    codes = [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
+    variables = [f"| `{name}` | {meaning} |" for name, meaning in ENVIRONMENT.items()]
+    codes = ["## Exit codes", "", "| code | meaning |", "|---|---|", *codes, ""]
+    return "\n".join([*codes, "## Environment", "", "| variable | meaning |", "|---|---|", *variables, ""])
 
 
 def commands_of(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
@@ -97,21 +99,27 @@ def paragraphs(text: str) -> list[str]:
 
 def row(parameter: Any) -> str:
     """A row of the table of parameters."""
+    names = ", ".join(f"`{name}`" for name in spelled(parameter))
+    return f"| {escaped(names)} | {escaped(meaning(parameter))} |"
+
+
+def spelled(parameter: Any) -> list[str]:
+    """The spellings of a parameter, with what is given to it."""
     if parameter.param_type_name == "argument":
-        name = f"`{parameter.metavar}`"
-    else:
-        metavar = f" {parameter.metavar}" if parameter.metavar else ""
-        options = sorted(
-            [*parameter.opts, *parameter.secondary_opts], key=lambda option: (option[:2] == "--", option[:5] == "--no-")
-        )
-        name = ", ".join(
-            f"`{option}{metavar if option.startswith('--') or len(options) == 1 else ''}`" for option in options
-        )
-    meaning = parameter.help.replace("|", "\\|")
+        return [parameter.metavar]
+    metavar = f" {parameter.metavar}" if parameter.metavar else ""
+    options = sorted(
+        [*parameter.opts, *parameter.secondary_opts], key=lambda option: (option[:2] == "--", option[:5] == "--no-")
+    )
+    return [f"{option}{metavar if option.startswith('--') or len(options) == 1 else ''}" for option in options]
+
+
+def meaning(parameter: Any) -> str:
+    """What a parameter is for, and what it is if it is not given."""
     default = parameter.default
     if isinstance(default, bool) or default is None or parameter.required:
-        return f"| {escaped(name)} | {meaning} |"
-    return f"| {escaped(name)} | {meaning} Default: `{default}`. |"
+        return str(parameter.help)
+    return f"{parameter.help} Default: `{default}`."
 
 
 def escaped(text: str) -> str:

@@ -157,9 +157,7 @@ class Links(BaseModel):
         lines = [f"links to {self.links_out:,}:"] if self.out else []
         lines += [f"- {link}{_under(link.section)}" for link in self.out]
         lines += [f"cited by {self.links_in:,}:"] if self.cited_by else []
-        lines += [
-            f"- {link}{f', as “{link.text}”' if link.text else ''}{_under(link.section)}" for link in self.cited_by
-        ]
+        lines += [f"- {link}{_as(link.text)}{_under(link.section)}" for link in self.cited_by]
         return _joined(str(self.page), lines, self.note)
 
 

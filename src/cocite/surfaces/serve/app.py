@@ -21,10 +21,11 @@ from cocite.surfaces.serve.questions import Question
 from cocite.surfaces.serve.replies import FAULT, Refused, Reply, error_reply, json_reply, phrase, reply_to
 from cocite.surfaces.serve.routes import PAGES, ROUTES, UNSEEN, Route, filters_of
 from cocite.surfaces.serve.service import Service
-from cocite.surfaces.serve.site import add_site
+from cocite.surfaces.serve.site import add_site, readable
+from cocite.surfaces.serve.state import State
 from cocite.surfaces.serve.study import add_study
 from cocite.surfaces.serve.taken import body_of, read
-from cocite.surfaces.serve.unseen import Unseen, record_of
+from cocite.surfaces.serve.unseen import Unseen
 
 RUNNING = "running it"
 
@@ -50,7 +51,7 @@ def make_app(service: Service) -> FastAPI:
         description=examples.ABOUT,
         docs_url=None,
         redoc_url=None,
-        openapi_url="/openapi.json",
+        openapi_url=None,
         responses=examples.ERRORS,
         redirect_slashes=False,
     )
@@ -106,10 +107,8 @@ def add_unseen(app: FastAPI, answer: Answer) -> None:
     async def related_to_record(request: Request) -> Response:
         """Pages that it links to are asked about; if none of them is known, its words are; else a shorter address."""
         given = read(UNSEEN, request.scope["query_string"])
-        record = record_of(await body_of(request))
-        return Sent(
-            await answer(request, Unseen(record, given["method"], given["k"], filters_of(given), given["words"]))
-        )
+        body = await body_of(request)
+        return Sent(await answer(request, Unseen(body, given["method"], given["k"], filters_of(given), given["words"])))
 
 
 def add_service(app: FastAPI, service: Service) -> None:
@@ -148,12 +147,16 @@ def add_errors(app: FastAPI) -> None:
         return Sent(error.reply())
 
     @app.exception_handler(Exception)
-    async def fault(_: Request, __: Exception) -> Response:
-        return Sent(FAULT)
+    async def fault(request: Request, _: Exception) -> Response:
+        return Sent(readable(State(), FAULT) if request.scope["cocite"].route == "page" else FAULT)
 
     @app.exception_handler(HTTPException)
-    async def other(_: Request, error: HTTPException) -> Response:
+    async def other(request: Request, error: HTTPException) -> Response:
         extra = tuple((name.lower().encode(), value.encode()) for name, value in (error.headers or {}).items())
+        if error.status_code == 405:  # of several routes at one path, Starlette names what the first takes
+            here = [route for route in app.routes if getattr(route, "path", "") == request.url.path]
+            verbs = {"GET", "HEAD"}.union(*(getattr(route, "methods", ()) for route in here))
+            extra = ((b"allow", ", ".join(sorted(verbs)).encode()),)
         if error.status_code == 404:
             return Sent(error_reply(404, "NotFound", "there is nothing at this address", "/docs lists what there is"))
         hint = "/docs says what may be asked, and how"

@@ -19,12 +19,9 @@ from cocite.methods import method
 from cocite.surfaces.cli.around import around
 from cocite.surfaces.cli.methods import as_dict
 from cocite.surfaces.serve.holding import Served
-from cocite.surfaces.serve.limits import check_addresses, confined, method_of
+from cocite.surfaces.serve.limits import check_addresses, confined, method_of, methods_of
 from cocite.surfaces.serve.questions import Plain
 from cocite.surfaces.serve.settings import MOST_K
-
-MOST_COMPARED = 20
-"""Methods of one comparison."""
 
 
 def search(words: str, k: int) -> Plain:
@@ -36,9 +33,7 @@ def compare(urls: tuple[str, ...], calls: tuple[str, ...], k: int) -> Plain:
     """Several methods on the same pages."""
     check_addresses(_some(urls))
     calls = tuple(dict.fromkeys(calls or COMPARED))
-    if len(calls) > MOST_COMPARED:
-        raise BadParameter(f"more than {MOST_COMPARED} methods: compare fewer at once")
-    chosen = [method_of(call)[0] for call in calls]
+    chosen = methods_of(calls)
 
     def find(web: Served) -> dict[str, Any]:
         confined_ = [confined(web.graph, each) for each in chosen]

@@ -52,14 +52,18 @@ class Cache:
         if size * LARGEST_PART > self._most:
             return
         before = self._answers.pop(key, None)
-        self.bytes += size - (_size(before) if before is not None else 0)
+        if before is not None:
+            self._dropped(before)
         self._answers[key] = reply
+        reply.kept = True
+        self.bytes += size
         self._shrink()
 
-    def grown(self, by: int) -> None:
-        """An answer that is kept has got a compressed form too."""
-        self.bytes += by
-        self._shrink()
+    def grown(self, reply: Reply, by: int) -> None:
+        """An answer has got a compressed form too, of so many bytes; one that is not kept does not count."""
+        if reply.kept:
+            self.bytes += by
+            self._shrink()
 
     def way(self, request: bytes) -> Way | None:
         """Where a request leads, if it was met before."""
@@ -82,6 +86,8 @@ class Cache:
 
     def forget(self) -> None:
         """Drop everything: the store has changed."""
+        for reply in self._answers.values():
+            reply.kept = False
         self._answers.clear()
         self._ways.clear()
         self.bytes = 0
@@ -92,9 +98,12 @@ class Cache:
                 request, _ = self._ways.popitem(last=False)
                 self.bytes -= len(request) + OVERHEAD
             else:
-                _, reply = self._answers.popitem(last=False)
-                self.bytes -= _size(reply)
+                self._dropped(self._answers.popitem(last=False)[1])
                 self.evictions += 1
+
+    def _dropped(self, reply: Reply) -> None:
+        self.bytes -= _size(reply)
+        reply.kept = False
 
 
 def _size(reply: Reply) -> int:

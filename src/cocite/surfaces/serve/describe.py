@@ -22,7 +22,8 @@ def description(schema: dict[str, Any]) -> bytes:
         *(route(*each) for each in routes),
         errors(schema),
     )
-    top, foot = tag("header", brand(), tag("h1", "HTTP interface")), tag("footer", f"cocite {info['version']}")
+    top = tag("header", tag("div", brand(), class_="top"), tag("h1", "HTTP interface"))
+    foot = tag("footer", tag("span", f"cocite {info['version']}"))
     return whole("cocite – HTTP interface", top, main, foot)
 
 

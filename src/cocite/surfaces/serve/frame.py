@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from cocite import methods
@@ -212,9 +213,9 @@ def foot(web: Served | None) -> Markup:
     return tag("footer", *parts)
 
 
-def keyboard() -> Markup:
+def keyboard(keys: Sequence[tuple[str, str]] = KEYS) -> Markup:
     """Help for the keyboard, which the script shows."""
-    rows = [joined(tag("dt", tag("kbd", key)), tag("dd", what)) for key, what in KEYS]
+    rows = [joined(tag("dt", tag("kbd", key)), tag("dd", what)) for key, what in keys]
     close = tag("form", tag("button", "Close"), method="dialog")
     return tag("dialog", tag("h2", "Keyboard", id="help-title"), tag("dl", *rows), close, id="help",
                aria_labelledby="help-title")  # fmt: skip

@@ -8,6 +8,7 @@ as an error of the usual shape, and in full in the log only.
 
 from __future__ import annotations
 
+import re
 import time
 import traceback
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,8 @@ SECURITY = [
 ASKING = {route.path: route for route in ROUTES}
 WORKED = ("/api/related", "/api/compare", "/api/hubs", "/api/communities", "/api/keywords", "/api/search", "/api/links")
 """Routes that need a thread, unless the answer is kept."""
+GZIP = re.compile(rb"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))")
+"""In Accept-Encoding: gzip is taken, and not refused by a weight of 0."""
 SHOWN = 300
 """Characters of a query that the log shows."""
 
@@ -133,7 +136,7 @@ class Seen:
         self.if_none_match = self.allowed = b""
         for name, value in scope["headers"]:
             if name == b"accept-encoding":
-                self.packs = b"gzip" in value
+                self.packs = GZIP.search(value) is not None
             elif name == b"if-none-match":
                 self.if_none_match = value
             elif name == b"origin" and cors and (value in cors or b"*" in cors):
@@ -155,15 +158,14 @@ class Seen:
 
     def _packed(self, reply: Reply) -> bool:
         if reply.packed is None:
-            grown = reply.pack()
-            if reply.etag:
-                self._service.cache.grown(grown)
+            self._service.cache.grown(reply, reply.pack())
         return bool(reply.packed)
 
     def _crossed(self) -> list[tuple[bytes, bytes]]:
-        if not self.allowed:
+        if not self._service.settings.cors:
             return []
-        return [(b"access-control-allow-origin", self.allowed), (b"vary", b"origin")]
+        vary = [(b"vary", b"origin")]  # also for others: or what is kept for them would be given to those allowed
+        return [(b"access-control-allow-origin", self.allowed), *vary] if self.allowed else vary
 
     async def passed_on(self, message: Any) -> None:
         """What the application sends by itself: its headers are joined by those that every response has."""

@@ -85,9 +85,9 @@ class Served(Web):
             began = time.monotonic()
             try:
                 self._parts[name] = (make_part if self.small else open_part)()
-            except (CociteError, OSError) as error:
-                self._missing[name] = str(error)
-                log.say("missing", "warning", part=name, why=str(error))
+            except Exception as error:  # whatever it is: what does not need this part is answered
+                self._missing[name] = str(error) or type(error).__name__
+                log.say("missing", "warning", part=name, why=self._missing[name])
             else:
                 self._settle()  # at once: with it, answers differ
                 log.say("made", part=name, seconds=round(time.monotonic() - began, 3))
@@ -198,8 +198,8 @@ class Holder:
         began = time.monotonic()
         try:
             fresh = await aside(partial(self._open, self._warming()))
-        except (CociteError, OSError) as error:
-            self._log.say("not changed over", "error", why=str(error))
+        except Exception as error:  # whatever is wrong with a new store: the old one stays, and the path is watched on
+            self._log.say("not changed over", "error", why=str(error) or type(error).__name__)
             return
         if fresh is None:
             return

@@ -21,6 +21,8 @@ from cocite.neighbourhood.view import StopList
 from cocite.parameters import Parameter, parameters_of, parse
 from cocite.surfaces.serve.settings import LONGEST_ADDRESS, MOST_PAGES
 
+MOST_COMPARED = 20
+"""Methods of one comparison."""
 TIMES, ENOUGH = 4, 200
 """A whole number may be so many times its default, and this much in any case."""
 ANY = frozenset({"seed", "stop_degree"})
@@ -49,6 +51,13 @@ def method_of(call: str) -> tuple[Method, frozenset[str], str]:
         if isinstance(value, tuple) and len(value) > MOST_PAGES:
             raise BadParameter(f"{parameter.name} has at most {MOST_PAGES} addresses here, not {len(value):,}")
     return method, given, str(method)
+
+
+def methods_of(calls: Sequence[str]) -> list[Method]:
+    """The methods of a comparison; raises UnknownMethod, BadParameter."""
+    if len(calls) > MOST_COMPARED:
+        raise BadParameter(f"more than {MOST_COMPARED} methods: compare fewer at once")
+    return [method_of(call)[0] for call in calls]
 
 
 def confined(graph: Graph, method: Method) -> Method:

@@ -26,24 +26,30 @@ class Log:
         self._lines: list[bytes] = []
 
     def say(self, event: str, level: str = "info", **facts: Any) -> None:
-        """Note an event, and write it at once."""
-        self.note(event, level, **facts)
-        self.flush()
+        """Write an event at once; threads may do that, too."""
+        self._write([self._line(event, level, facts)])
 
     def note(self, event: str, level: str = "info", **facts: Any) -> None:
-        """Note an event, to be written soon."""
-        line = {"time": now(), "level": level, "event": event, **self._about, **facts}
-        self._lines.append(orjson.dumps(line, default=str, option=orjson.OPT_APPEND_NEWLINE))
+        """Note an event, to be written soon. Only the event loop does that."""
+        self._lines.append(self._line(event, level, facts))
         if len(self._lines) >= ENOUGH:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was noted. A reader that went away is no reason to stop serving."""
+        """Write what was noted."""
         lines, self._lines = self._lines, []
         if lines:
-            with suppress(OSError, ValueError):
-                self._stream.write(b"".join(lines))
-                self._stream.flush()
+            self._write(lines)
+
+    def _line(self, event: str, level: str, facts: dict[str, Any]) -> bytes:
+        line = {"time": now(), "level": level, "event": event, **self._about, **facts}
+        return orjson.dumps(line, default=str, option=orjson.OPT_APPEND_NEWLINE)
+
+    def _write(self, lines: list[bytes]) -> None:
+        """A reader that went away is no reason to stop serving."""
+        with suppress(OSError, ValueError):
+            self._stream.write(b"".join(lines))
+            self._stream.flush()
 
 
 def now() -> str:

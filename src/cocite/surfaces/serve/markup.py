@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from urllib.parse import urlsplit
 
 from cocite.surfaces.cli.terminal import clean
 
@@ -22,7 +21,7 @@ def text(value: object, most: int = LONGEST) -> Markup:
     """A text, escaped, without what is invisible or turns it round; cut if it is too long."""
     given = str(value)
     plain = clean(given)
-    before, after = (" " if each == " " else "" for each in (given[:1], given[-1:]))  # parts are put together
+    before, after = (" " if each.isspace() else "" for each in (given[:1], given[-1:]))  # parts are put together
     plain = plain if len(plain) <= most else plain[: most - 1] + "…"
     return Markup(escape(f"{before}{plain}{after}" if plain else before, quote=True))
 
@@ -70,9 +69,11 @@ def outside(url: str) -> str | None:
 
 
 def shown_address(url: str) -> str:
-    """An address as people read it: without scheme, `www.` and the last slash."""
-    parts = urlsplit(url) if outside(url) else None
-    if parts is None:
+    """An address as people read it: without scheme, `www.` and the last slash.
+
+    It may be any text of a stranger: `urlsplit` would raise an error for some.
+    """
+    if outside(url) is None:
         return url
-    rest = parts.path.rstrip("/") + (f"?{parts.query}" if parts.query else "")
-    return parts.netloc.removeprefix("www.") + rest
+    place, _, query = url.partition("://")[2].partition("#")[0].partition("?")
+    return place.removeprefix("www.").rstrip("/") + (f"?{query}" if query else "")

@@ -21,7 +21,7 @@ ROUTES = (
     "related", "unseen", "search", "compare", "hubs", "communities", "keywords", "links", "methods", "store",
     "page", "static", "docs", "health", "metrics", "other",
 )  # fmt: skip
-STATUSES = (200, 204, 304, 400, 404, 405, 422, 500, 503)
+STATUSES = (200, 204, 303, 304, 400, 404, 405, 422, 500, 503)
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LEVELS = ("idle", "usual", "busy", "swamped")
 COUNTERS = {

@@ -19,6 +19,7 @@ from cocite.errors import BadAddress, CociteError, UnknownPage
 from cocite.surfaces.serve.assets import assets
 from cocite.surfaces.serve.frame import Content, document, trouble
 from cocite.surfaces.serve.holding import Served
+from cocite.surfaces.serve.limits import check_addresses
 from cocite.surfaces.serve.markup import joined, tag
 from cocite.surfaces.serve.questions import Made, Related
 from cocite.surfaces.serve.replies import CSV, HTML, STATUS
@@ -93,6 +94,7 @@ def only_words(web: Served, state: State) -> bool:
 
 def question_of(state: State) -> Page:
     """The question that an address asks; raises a CociteError."""
+    check_addresses(state.urls, state.unwanted)
     if state.view not in ("related", "picture") or not state.urls:
         return Page(state, None)
     method = state.method or DEFAULT_METHOD
@@ -102,7 +104,8 @@ def question_of(state: State) -> Page:
 def _picture_file(page: Page, web: Served, load: int) -> Made:
     assert page.asked is not None
     answers = page.asked.answers(web, load)
-    return Made(gexf(answers, picture_of(web.graph, answers)).encode(), GEXF)
+    file = gexf(answers, picture_of(web.graph, answers)).encode()
+    return Made(file, GEXF, extra=page.asked.told_apart(web.graph, load))
 
 
 FILES: dict[tuple[str, str], Callable[[Page, Served, int], Made]] = {

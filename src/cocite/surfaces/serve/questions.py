@@ -40,6 +40,7 @@ class Made(NamedTuple):
     body: bytes
     media: bytes
     status: int = 200
+    extra: tuple[tuple[bytes, bytes], ...] = ()
 
 
 class Question(Protocol):
@@ -118,12 +119,17 @@ class Related:
         found |= {"reasons": False} if load == SWAMPED else {}
         return {"limits": {"load": LOAD[load], **found}} if found else {}
 
+    def told_apart(self, graph: Graph, load: int) -> tuple[tuple[bytes, bytes], ...]:
+        """The limits as a header: a file has no place for them."""
+        return tuple((b"cocite-limits", to_json(each)) for each in self.limits(graph, load).values())
+
     def work(self, web: Served, load: int) -> Made:
         """The answer."""
         answers = self.answers(web, load)
         if self.form != "json":
             tabs = self.form == "tsv"
-            return Made(separated(answers, "\t" if tabs else ",").encode(), TSV if tabs else CSV)
+            file = separated(answers, "\t" if tabs else ",").encode()
+            return Made(file, TSV if tabs else CSV, extra=self.told_apart(web.graph, load))
         groups = group_answers(web, answers) if self.group else None
         found = {**as_json(answers, groups), **self.limits(web.graph, load)}
         if self.words:

@@ -42,6 +42,7 @@ class Reply:
     packed: bytes | None = None  # by gzip; None: not yet
     keep: bytes = NO_CACHE
     extra: tuple[tuple[bytes, bytes], ...] = ()
+    kept: bool = False  # whether the cache holds it
 
     def pack(self) -> int:
         """Make the compressed form, if it is worth it; returns its bytes."""

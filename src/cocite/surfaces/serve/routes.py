@@ -13,14 +13,16 @@ from cocite.surfaces.serve.settings import LONGEST_ADDRESS, MOST_K
 from cocite.surfaces.serve.taken import Taken
 
 Given = dict[str, Any]
+SOMETHING = r"\S"
+"""The pattern of what may not be empty; that it is none is told by whatever needs it."""
 
 URL = Taken(
     name="url", meaning="Address of a page, in any spelling; repeated: related to all.", many=True, required=True,
-    longest=LONGEST_ADDRESS, example=["nytimes.com"],
+    longest=LONGEST_ADDRESS, pattern=SOMETHING, example=["nytimes.com"],
 )  # fmt: skip
 ONE_URL = Taken(
     name="url", meaning="Address of a page, in any spelling.", required=True, longest=LONGEST_ADDRESS,
-    example="nytimes.com",
+    pattern=SOMETHING, example="nytimes.com",
 )  # fmt: skip
 METHOD = Taken(
     name="method", meaning="How to relate pages, parameters in the name: `companion(parents=500)`.",
@@ -35,14 +37,20 @@ FILTERS = (
     Taken(name="since", meaning="Only pages known to be captured on or after this date, such as `2020-05-17`.",
           longest=40, pattern="^([12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8]))?$"),
 )  # fmt: skip
-ROOT = Taken(name="url", meaning="A page of the root set; may be repeated.", many=True, longest=LONGEST_ADDRESS)
+ROOT = Taken(
+    name="url",
+    meaning="A page of the root set; may be repeated.",
+    many=True,
+    longest=LONGEST_ADDRESS,
+    pattern=SOMETHING,
+)
 IN_WORDS = Taken(
     name="words", meaning="Reasons in words, too: `why` of each answer, and what each reason `says`.", default=False
 )
 RELATED = (
     URL,
     Taken(name="not", meaning="Not this page, nor what is nearer to it; may be repeated.", many=True,
-          longest=LONGEST_ADDRESS),
+          longest=LONGEST_ADDRESS, pattern=SOMETHING),
     METHOD,
     K,
     *FILTERS,

@@ -34,6 +34,7 @@ SWITCHING = 0.001
 """Seconds for which a thread may hold the interpreter: with the usual 5 ms an answer from the cache waits that long."""
 FLUSHED = 0.25
 """Seconds that a line of log may wait."""
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 CRASHES, CRASHING = 5, 30.0
 """So many workers that die within so many seconds are no accident."""
 
@@ -110,6 +111,7 @@ class Server(uvicorn.Server):
         for task in tasks:
             task.cancel()
         service.close()
+        self.log.flush()
         self.log.say("stopped", seconds=round(time.monotonic() - began, 1))
 
     async def _minding(self) -> None:
@@ -142,6 +144,7 @@ class Server(uvicorn.Server):
 def serve_alone(settings: Settings, listening: socket.socket, shared: Shared, worker: int = 0) -> int:
     """Serve in this process until a signal ends it; returns the exit code."""
     sys.setswitchinterval(SWITCHING)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a store to look at: it would end the process
     server = Server(settings, shared, worker)
     try:
         server.run(sockets=[listening])
@@ -170,7 +173,7 @@ class Minder:
 
     def run(self) -> int:
         """Mind the workers until all have ended."""
-        for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for name in SIGNALS:
             signal.signal(name, self._hand_on)
         for worker in range(1, self._settings.workers + 1):
             self._start(worker)
@@ -196,12 +199,19 @@ class Minder:
         return code
 
     def _start(self, worker: int) -> None:
-        process = os.fork()
-        if process:
-            self._workers[process] = worker
-            return
-        for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(name, signal.SIG_DFL)
+        """Start a worker, unless it is to end. Signals wait meanwhile: one that came in between would miss it."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        try:
+            if self._ending:
+                return
+            process = os.fork()
+            if process:
+                self._workers[process] = worker
+                return
+            for name in SIGNALS:
+                signal.signal(name, signal.SIG_IGN if name == signal.SIGHUP else signal.SIG_DFL)
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         code = 1
         try:
             code = serve_alone(self._settings, self._listening, self._shared, worker)

@@ -97,7 +97,8 @@ class Service:
             self.metrics.count("cache_hits")
             return found
         own = keys[min(load, len(keys) - 1)]
-        for key in dict.fromkeys(keys[: load + 1]) if if_none_match else ():
+        named = if_none_match.strip() not in (b"", b"*")  # "*" names no answer: whether there is one is to be seen
+        for key in dict.fromkeys(keys[: load + 1]) if named else ():
             tag = etag(web.edition, key)
             if holds(if_none_match, tag):  # what is had already is the answer, whether it is still kept here or not
                 self.metrics.count("not_modified")
@@ -141,14 +142,14 @@ class Service:
             made = asked.work(web, load)
         except (UnknownPage, UnknownWord) as error:
             reply = reply_to(error)
-            reply.etag = etag(*full)  # as dear as an answer, and as lasting
+            reply.etag = etag("missing", *full)  # as dear as an answer, and as lasting; but no answer, so never a 304
             return reply
         except BadStore as error:
             self.log.say("cannot answer", "error", route=asked.route, why=str(error))
             return reply_to(error)
         except CociteError as error:
             return reply_to(error)
-        reply = Reply(made.status, made.body, made.media, etag(*full))
+        reply = Reply(made.status, made.body, made.media, etag(*full), extra=made.extra)
         if len(made.body) >= LARGE:
             reply.pack()
         return reply
@@ -185,7 +186,7 @@ class Service:
             for asked in recent or first_questions(web):
                 if time.monotonic() > until:
                     break
-                with suppress(CociteError):  # a page may be no longer there
+                with suppress(Exception):  # a page may be no longer there; a fault shows when somebody asks
                     asked.work(web, USUAL)
 
         return warm

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
@@ -17,7 +18,7 @@ from cocite.surfaces.serve.describe import description
 from cocite.surfaces.serve.frame import document
 from cocite.surfaces.serve.pages import failed, question_of, wrong
 from cocite.surfaces.serve.questions import Made, Question
-from cocite.surfaces.serve.replies import HTML, JSON, TEXT, Refused, Reply
+from cocite.surfaces.serve.replies import HTML, JSON, TEXT, Refused, Reply, etag, to_json
 from cocite.surfaces.serve.state import PATHS, State, state_of
 from cocite.surfaces.serve.taken import MOST_FIELDS
 from cocite.surfaces.serve.views import methods
@@ -43,20 +44,30 @@ def add_site(app: FastAPI, answer: Answer, sent: Callable[[Reply], Sent]) -> Non
             raise HTTPException(404)
         return sent(found)
 
-    @app.get("/methods", include_in_schema=False)
-    async def every_method(request: Request) -> Response:
-        request.scope["cocite"].route = "docs"
-        return sent(Reply(200, document(State(), methods.show()), HTML))
-
-    @app.get("/docs", include_in_schema=False)
-    async def docs(request: Request) -> Response:
-        request.scope["cocite"].route = "docs"
-        return sent(Reply(200, description(app.openapi()), HTML))
+    add_lasting(app, "/methods", HTML, lambda: document(State(), methods.show()), sent)
+    add_lasting(app, "/docs", HTML, lambda: description(app.openapi()), sent)
+    add_lasting(app, "/openapi.json", JSON, lambda: to_json(app.openapi()), sent)
 
     @app.get("/robots.txt", include_in_schema=False)
     async def robots(request: Request) -> Response:
         request.scope["cocite"].route = "static"
         return sent(Reply(200, ROBOTS, TEXT))
+
+
+def add_lasting(
+    app: FastAPI, path: str, media: bytes, make: Callable[[], bytes], sent: Callable[[Reply], Sent]
+) -> None:
+    """Something about the program itself, which stays as it is: it is made once, when it is first asked for."""
+
+    @cache
+    def made_once() -> Reply:
+        body = make()
+        return Reply(200, body, media, etag(path, body))
+
+    @app.get(path, include_in_schema=False)
+    async def lasting(request: Request) -> Response:
+        request.scope["cocite"].route = "docs"
+        return sent(made_once())
 
 
 def add_view(app: FastAPI, view: str, answer: Answer, sent: Callable[[Reply], Sent]) -> None:

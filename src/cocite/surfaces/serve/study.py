@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
@@ -37,6 +37,13 @@ MOST_RATERS = 1000
 MOST_RATED = 2000
 """Ratings of one step."""
 CHOICES = (("1", "related"), ("0", "not related"), ("x", "could not open"))
+KEYS = (
+    ("j, k", "next, previous page"),
+    ("Enter", "open it"),
+    *CHOICES,
+    ("t", "light or dark"),
+    ("?", "this help"),
+)
 
 
 class Sheets:
@@ -139,7 +146,7 @@ def same_origin(request: Request) -> None:
     """Ratings come from the page itself, not from a stranger's that a rater happens to see."""
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
     if site is None:  # an older browser; others send no usable origin where pages give no referrer
-        site = "none" if origin is None or urlsplit(origin).netloc == request.headers.get("host") else "cross-site"
+        site = "none" if origin is None or origin.partition("://")[2] == request.headers.get("host") else "cross-site"
     if site not in ("same-origin", "none"):
         raise Refused(400, "CrossSite", "ratings are taken from the rating page only", "open /study and rate there")
 
@@ -147,7 +154,7 @@ def same_origin(request: Request) -> None:
 def page(body: Markup) -> bytes:
     """A whole page."""
     top = tag("header", tag("div", brand(), tools(), class_="top"))
-    return whole("Which pages are related? – cocite", top, tag("main", body, id="answers"), foot(None), keyboard())
+    return whole("Which pages are related? – cocite", top, tag("main", body, id="answers"), foot(None), keyboard(KEYS))
 
 
 def asking_name(sheets: Sheets) -> Markup:

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
 from cocite.errors import BadParameter
 from cocite.surfaces.serve.replies import Refused
@@ -134,6 +135,8 @@ async def body_of(request: Request) -> bytes:
                 if size > LARGEST_BODY:
                     raise Refused(400, "TooLarge", f"a body of more than {LARGEST_BODY:,} bytes", "send less")
                 parts.append(part)
+    except ClientDisconnect:
+        raise Refused(400, "Gone", "the connection ended before the body did", "send it again") from None
     except TimeoutError:
         raise Refused(400, "TooSlow", f"the body did not come within {BODY_SECONDS:g} s", "send it again") from None
     return b"".join(parts)

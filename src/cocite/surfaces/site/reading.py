@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from html import unescape
 from posixpath import dirname, normpath
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from cocite.sources.html_blocks import is_boilerplate
 from cocite.sources.html_encoding import decode
@@ -200,9 +201,12 @@ class _Walk:
         )
 
     def _base(self, address: str) -> str:
-        for said in self.about:
-            if said[""] == "base" and said.get("href", "").startswith(("http://", "https://", "/")):
-                return said["href"] if said["href"][0] != "/" else _root(address) + said["href"]
+        """From where references are resolved: the page's own address, unless a <base> says otherwise."""
+        href = next((said["href"] for said in self.about if said[""] == "base" and said.get("href")), "")
+        with suppress(ValueError):  # such as http://[
+            found = urlsplit(urljoin(address, href.strip()))
+            if found.scheme in ("http", "https") and found.netloc:
+                return found.geturl()
         return address
 
     def _head(self, address: str) -> dict[str, Any]:
@@ -231,11 +235,6 @@ _STEPS |= dict.fromkeys(_SPACES, _Walk._space) | dict.fromkeys(_ABOUT, _Walk._no
 _STEPS |= dict.fromkeys(_HEADINGS, _Walk._begin_heading) | {f"/{name}": _Walk._end_heading for name in _HEADINGS}
 _STEPS |= dict.fromkeys(_REGIONS, _Walk._enter) | {f"/{name}": _Walk._leave for name in _REGIONS}
 _STEPS |= {name.upper(): step for name, step in _STEPS.items()}
-
-
-def _root(address: str) -> str:
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _in_site(links: list[tuple[str, str, int]], base: str, address: str) -> list[tuple[str, str, int]]:

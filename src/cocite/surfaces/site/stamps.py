@@ -25,14 +25,16 @@ from cocite.errors import BadSource
 if TYPE_CHECKING:
     from cocite.surfaces.site.reading import Read
 
-FORMAT = f"{__version__} 3"
+FORMAT = f"{__version__} 4"
 """Of the cache: another one is as good as none."""
 SUFFIXES = (".html", ".htm", ".xhtml")
 LARGEST_CACHE = 1 << 31
 CHUNK = 100
 MAX_CONTENT = 16 << 20
 """Bytes of a page; what is beyond is not read."""
-_MARK = re.compile(rb"<!--\s*cocite:related\s*-->(?:.*?<!--\s*/cocite:related\s*-->)?", re.DOTALL | re.IGNORECASE)
+LIST = rb"<!--\s*cocite:related\s*-->(?:(?:(?!<!--\s*cocite:related\s*-->).)*?<!--\s*/cocite:related\s*-->)?"
+"""The comment that marks a place, with the list that may be there already."""
+_LIST = re.compile(LIST, re.DOTALL | re.IGNORECASE)
 
 
 class Stamp(NamedTuple):
@@ -77,7 +79,7 @@ def list_files(folder: Path, exclude: Sequence[str] = ()) -> Files:
 
 def without_related(content: bytes) -> bytes:
     """A page without what was put into it before: it is no part of what the owner wrote."""
-    return _MARK.sub(b"", content) if b"cocite:related" in content else content
+    return _LIST.sub(b"", content) if b"cocite:related" in content else content
 
 
 def digest_of(content: bytes, path: str) -> str:

@@ -11,12 +11,11 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from cocite.surfaces.site.making import Listed, Made
-from cocite.surfaces.site.stamps import replace_file
+from cocite.surfaces.site.stamps import LIST, replace_file
 
 HEADING = "Related pages"
 _PLACE = re.compile(
-    rb"<!--\s*cocite:related\s*-->(?:(?:(?!<!--\s*cocite:related\s*-->).)*?<!--\s*/cocite:related\s*-->)?"
-    rb"|(?P<open><(?P<name>[a-z]+)\b[^<>]*\sdata-cocite-related\b[^<>]*>)\s*(?P<close></(?P=name)>)",
+    LIST + rb"|(?P<open><(?P<name>[a-z]+)\b[^<>]*\sdata-cocite-related\b[^<>]*>)\s*(?P<close></(?P=name)>)",
     re.DOTALL | re.IGNORECASE,
 )
 """Where a list belongs: at a comment, or in an empty element that says so, as minifiers take comments out."""
@@ -50,14 +49,18 @@ def _dump(value: Any) -> str:
 
 
 def fragment(made: Made, at: int, heading: str) -> str:
-    """The list of a page as HTML, with links relative to it; empty if there is nothing."""
+    """The list of a page as HTML, with links relative to it; empty if there is nothing.
+
+    In ASCII, other characters as references: it has to fit into pages in any encoding.
+    """
     if not made.related[at]:
         return ""
     links = [(link(made.paths[at], made.paths[each.page]), made.titles[each.page]) for each in made.related[at]]
     items = "".join(f'<li><a href="{escape(reference)}">{escape(name)}</a></li>\n' for reference, name in links)
     title = f"<h2>{escape(heading)}</h2>\n" if heading else ""
     label = escape(heading or HEADING)
-    return f'<nav class="related-pages" aria-label="{label}">\n{title}<ul>\n{items}</ul>\n</nav>\n'
+    text = f'<nav class="related-pages" aria-label="{label}">\n{title}<ul>\n{items}</ul>\n</nav>\n'
+    return text.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def link(here: str, there: str) -> str:

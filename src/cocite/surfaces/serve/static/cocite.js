@@ -6,7 +6,7 @@
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
   // The theme, before anything is painted.
-  const THEMES = { "": "Auto", light: "Light", dark: "Dark" };
+  const THEMES = { "": "auto", light: "light", dark: "dark" };
   let theme = "";
   try { theme = localStorage.getItem("cocite-theme") || ""; } catch { /* not kept, then */ }
   function show(chosen) {
@@ -14,7 +14,7 @@
     if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
     try { localStorage.setItem("cocite-theme", theme); } catch { /* not kept, then */ }
     const button = one("#theme");
-    if (button) { button.textContent = THEMES[theme]; button.setAttribute("aria-label", `Theme: ${THEMES[theme]}`); }
+    if (button) { button.textContent = `Theme: ${THEMES[theme]}`; }
   }
   function nextTheme() {
     const names = Object.keys(THEMES);
@@ -126,7 +126,7 @@
     if (found) found.click();
   }
   const KEYS = {
-    "/": () => { one("#url").focus(); one("#url").select(); },
+    "/": () => { one("#url")?.focus(); one("#url")?.select(); },
     "?": () => one("#help").showModal(),
     j: () => step(1), k: () => step(-1),
     e: () => press("summary"), r: () => press(".related"), a: () => press(".add"),
@@ -181,6 +181,7 @@
       chosen = item ? at : null;
       card.hidden = !item;
       light(chosen);
+      history.replaceState(null, "", location.pathname + location.search + (item ? `#page-${at}` : ""));  // to be passed on
       if (!item) return;
       close.type = "button"; close.className = "close"; close.textContent = "×"; close.setAttribute("aria-label", "Close");
       close.addEventListener("click", () => choose(null));
@@ -198,6 +199,7 @@
         });
     }
     document.addEventListener("keydown", event => { if (event.key === "Escape" && chosen !== null) choose(null); });
+    if (/^#page-\d+$/.test(location.hash)) choose(location.hash.slice(6));
   }
   function communities() {
     for (const drawn of all(".drawn"))

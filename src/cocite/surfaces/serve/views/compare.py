@@ -11,9 +11,9 @@ from cocite.answers.ask import question
 from cocite.answers.compare import Comparison, compare
 from cocite.surfaces.serve.frame import Content, check, exports
 from cocite.surfaces.serve.holding import Served
-from cocite.surfaces.serve.limits import confined, method_of
-from cocite.surfaces.serve.listing import asked_about, name_of
-from cocite.surfaces.serve.markup import Markup, joined, link_out, shown_address, tag, void
+from cocite.surfaces.serve.limits import confined, methods_of
+from cocite.surfaces.serve.listing import asked_about, titled
+from cocite.surfaces.serve.markup import Markup, joined, shown_address, tag, void
 from cocite.surfaces.serve.state import PATHS, State
 
 USUAL = (DEFAULT_METHOD, "cocitation", "companion", "lli")
@@ -27,7 +27,7 @@ def chosen(state: State) -> tuple[str, ...]:
 
 def find(web: Served, state: State) -> Comparison:
     """What each answers; raises UnknownMethod, BadParameter."""
-    calls = [confined(web.graph, method_of(call)[0]) for call in chosen(state)]
+    calls = [confined(web.graph, each) for each in methods_of(chosen(state))]
     return compare(web, question(web.graph, state.urls), calls, state.shown)
 
 
@@ -37,7 +37,7 @@ def show(web: Served, state: State) -> Content:
     votes = Counter(answer.page for answers in found.by_method.values() for answer in answers)
     columns = [column(state, name, answers, votes, len(found.by_method)) for name, answers in found.by_method.items()]
     body = joined(
-        asked_about(web, state, "Compared for"),
+        asked_about(web, state.but(unwanted=()), "Compared for"),
         choice(state),
         tag("div", *columns, class_="columns", tabindex="0", role="region", aria_label="Answers by method"),
         agreement(found),
@@ -74,8 +74,7 @@ def cell(state: State, answer: Answer, votes: int, methods_: int) -> Markup:
     marks = tag("span", "●" * votes + "○" * (methods_ - votes), class_="votes", aria_hidden="true")
     return tag(
         "li",
-        tag("div", link_out(answer.url, name_of(answer.url, answer.title)), class_="title"),
-        tag("div", shown_address(answer.url), class_="address"),
+        titled(answer.url, answer.title),
         tag("div", marks, tag("span", told), class_="facts"),
         data_page=answer.page,
         class_="alone" if votes == 1 else None,

@@ -35,7 +35,7 @@ def show(web: Served, state: State) -> Content:
     ]  # fmt: skip
     top = joined(
         tag("nav", *both, class_="pills", aria_label="Kind"),
-        asked_about(web, state, what),
+        asked_about(web, state.but(unwanted=()), what),
         tag("p", ABOUT[state.authorities], class_="facts"),
     )
     title = f"{what} {', '.join(map(shown_address, state.urls))}"

@@ -17,7 +17,7 @@ from cocite.surfaces.serve.listing import actions, asked_about, instead, keeper,
 from cocite.surfaces.serve.markup import Markup, joined, shown_address, tag, text
 from cocite.surfaces.serve.questions import Related
 from cocite.surfaces.serve.state import State
-from cocite.surfaces.serve.views.related import nothing
+from cocite.surfaces.serve.views.related import busy, nothing
 
 KINDS = {
     RELATED: ("Related pages", "numbered from the best"),
@@ -39,7 +39,12 @@ def show(web: Served, state: State, asked: Related, load: int) -> Content:
     """The picture."""
     answers = asked.answers(web, load)
     title = f"Picture of {', '.join(map(shown_address, state.urls))}"
-    top = joined(method_choice(state), asked_about(web, state, "Around"), instead(web, state, answers))
+    top = joined(
+        method_choice(state),
+        asked_about(web, state, "Around"),
+        instead(web, state, answers),
+        busy(web, asked, load),
+    )
     if not len(answers):
         return Content(title, joined(top, nothing(state, asked.why_nothing(answers))))
     picture = picture_of(web.graph, answers)

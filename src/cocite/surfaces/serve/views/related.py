@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cocite.answers.answer import Answers
 from cocite.answers.groups import group_answers
 from cocite.surfaces.serve.frame import NOTHING, Content, exports, method_choice, note
@@ -20,14 +18,13 @@ KEYWORDS = 8
 def show(web: Served, state: State, asked: Related, load: int) -> Content:
     """The list."""
     answers = asked.answers(web, load)
-    limits = asked.limits(web.graph, load).get("limits", {}) if load != IDLE else {}
     title = f"Related to {', '.join(map(shown_address, state.urls))}"
     top = joined(
         method_choice(state),
         asked_about(web, state, "Related to"),
         keywords(web, state),
         instead(web, state, answers),
-        busy(limits),
+        busy(web, asked, load),
     )
     if not len(answers):
         return Content(title, joined(top, nothing(state, asked.why_nothing(answers))))
@@ -81,6 +78,8 @@ def nothing(state: State, why: str) -> Markup:
     return joined(note(f"{why[:1].upper()}{why[1:]}."), tag("ul", *tries, class_="plain"))
 
 
-def busy(limits: dict[str, Any]) -> Markup:
+def busy(web: Served, asked: Related, load: int) -> Markup:
     """That the server was busy, if that made a difference."""
-    return note("The server is busy: this is a quicker, less thorough answer.") if limits else NOTHING
+    if load == IDLE or not asked.limits(web.graph, load):
+        return NOTHING
+    return note("The server is busy: this is a quicker, less thorough answer.")
