@@ -20,6 +20,7 @@ from cocite.kernels.vicinity import (
     read_counted,
     refuses_nothing,
     representatives,
+    slot_of,
     table_size,
     tabulate,
 )
@@ -63,9 +64,14 @@ def number_units(units, pages):
     of = units[pages] if len(units) > 0 else pages.copy()
     size = table_size(len(pages))
     table, local = np.full(size, np.uint32(EMPTY)), np.empty(size, np.int32)
-    count = number_pages(table, local, np.empty(len(pages), np.uint32), 0, of)
-    numbers = np.empty(len(pages), np.int32)
-    numbers_of(table, local, of, numbers)
+    numbers, count = np.empty(len(pages), np.int32), np.int64(0)
+    for i in range(len(of)):
+        slot = slot_of(table, of[i])
+        if table[slot] == EMPTY:
+            table[slot] = of[i]
+            local[slot] = count
+            count += 1
+        numbers[i] = local[slot]
     return numbers, count
 
 
@@ -237,14 +243,20 @@ def arrange(starts, ends, hub_rank, hub_order, hub_starts, hub_ends, rank, order
 @kernel
 def weigh(starts, ends, unit_of_end, units, weights):
     """weights[k] = 1 / the number of edges of the same list whose other ends are of the same unit."""
-    seen = np.zeros(units, np.int32)
+    longest = np.int64(0)
     for i in range(len(starts) - 1):
+        longest = max(longest, starts[i + 1] - starts[i])
+    share = np.empty(longest + 1)
+    for k in range(1, longest + 1):
+        share[k] = 1.0 / k
+    seen = np.zeros(units, np.int64)  # the last list that has the unit, and how many edges to it
+    for i in range(len(starts) - 1):
+        fresh = np.int64(i + 1) << 32
         for k in range(starts[i], starts[i + 1]):
-            seen[unit_of_end[ends[k]]] += 1
+            unit = unit_of_end[ends[k]]
+            seen[unit] = max(seen[unit], fresh) + 1
         for k in range(starts[i], starts[i + 1]):
-            weights[k] = 1.0 / seen[unit_of_end[ends[k]]]
-        for k in range(starts[i], starts[i + 1]):
-            seen[unit_of_end[ends[k]]] = 0
+            weights[k] = share[seen[unit_of_end[ends[k]]] & 0xFFFFFFFF]
 
 
 @inline
@@ -321,10 +333,13 @@ def rank_nodes(starts, ends, unit, units, weighted, rounds, tolerance):
     some_hubs, some = arrange(starts, ends, hub_rank, hub_order, hub_starts, hub_ends, rank, order, in_starts, in_ends)
     hub_order, order = hub_order[:some_hubs], order[:some]
     hub_starts, in_starts = hub_starts[: some_hubs + 1], in_starts[: some + 1]
-    hub_weights, weights = np.ones(count), np.ones(count)
+    hub_weights, weights = np.empty(count), np.empty(count)
     if weighted:
         weigh(hub_starts, hub_ends, unit[order], units, hub_weights)
         weigh(in_starts, in_ends, unit[hub_order], units, weights)
+    else:
+        hub_weights[:] = 1.0
+        weights[:] = 1.0
     hub_values, values = np.empty(some_hubs), np.empty(some)
     done, change = iterate(
         hub_starts, hub_ends, hub_weights, in_starts, in_ends, weights, rounds, tolerance, hub_values, values
