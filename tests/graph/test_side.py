@@ -35,8 +35,10 @@ def keep(graph: Graph) -> None:
 def test_kept_and_read_back(graph: Graph) -> None:
     assert read_side(graph, "thing", "make thing") is None
     keep(graph)
-    keep(graph)  # the older one goes
+    (graph.path / "side" / ".thing.json.12345").touch()  # by a process that was killed before it gave it its name
+    keep(graph)  # the older one goes, and so does that
     assert len(list((graph.path / "side").glob("thing-*"))) == 1
+    assert not list((graph.path / "side").glob(".thing.json*"))
     side = read_side(graph, "thing", "make thing")
     assert side is not None
     assert side.about == {"made": "by hand"}

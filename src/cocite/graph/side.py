@@ -112,6 +112,8 @@ def write_side(graph: Mapped, name: str, about: dict[str, Any], make: Callable[[
     write_synced(fresh, json.dumps({"digest": digest(body.encode()), "body": body}).encode())
     fresh.replace(side / f"{name}.json")
     sync_folder(side)
+    for left in side.glob(f".{name}.json.*"):
+        left.unlink(missing_ok=True)  # by one that was killed
     for old in side.glob(f"{name}-*"):
         if old != folder and re.fullmatch(rf"{name}-[0-9a-f]{{8}}", old.name):
             shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
