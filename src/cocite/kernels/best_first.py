@@ -33,7 +33,7 @@ def comes_before(i, j, reached, values, ties, degrees, pages):
     return pages[i] < pages[j]
 
 
-@inline
+@kernel
 def sink(heap, size, at, reached, values, ties, degrees, pages):
     """Restore a heap with the last of its places on top."""
     while True:
