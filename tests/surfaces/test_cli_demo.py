@@ -83,7 +83,8 @@ def test_the_helper_compiles_what_a_build_needs(place: Path) -> None:
     assert len(cocite.open(place / "web.cocite").related("b.example"))
     needed = [set(loop.signatures) for loop in loops]
     prepare.compile_late()
-    assert [set(loop.signatures) for loop in loops] == needed
+    for loop, types in zip(loops, needed, strict=True):
+        assert not types or set(loop.signatures) == types, loop  # none: words, of which this web has none
 
 
 def test_the_helper_ends_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
