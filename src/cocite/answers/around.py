@@ -210,15 +210,12 @@ class Around:
 
     def _blocks_of(self, parents: Pages, page: int) -> Pages:
         """The block, plus one, in which each of some parents links to a page."""
-        count, width = len(parents), 2
-        room = int(vicinity.room_for(self.graph.out_degree, parents, width, self.view.plain))
-        targets, attributes = np.empty(room, np.uint32), np.empty(room, np.uint32)
-        starts, at, whole = np.empty(count + 1, np.int64), np.empty(count, np.int64), np.empty(count, np.bool_)
-        done = vicinity.read_parents(
-            self.view.out, parents, page, count, width, self.view.refused, starts, at, whole, targets, attributes
+        done, _, at, _, _, attributes = vicinity.read_parents(
+            self.view.out, parents, page, len(parents), 2, self.view.refused, True
         )
-        sound(self.view, done if done == count else -1)
-        return attributes[at] & np.uint32(0xFFFFFF)
+        sound(self.view, done if done == len(parents) else -1)
+        found: Pages = attributes[at] & np.uint32(0xFFFFFF)
+        return found
 
     def linked(self, subject: Subject) -> int | None:
         """The page of a subject to which the page itself links, if it does."""

@@ -19,14 +19,12 @@ from cocite.kernels.vicinity import (
     group,
     keep_marked,
     number_of,
-    number_pages,
     number_windows,
-    numbers_of,
+    put_together,
     read_counted,
     read_parents,
-    refuses_nothing,
     representatives,
-    room_for,
+    shown_by,
     slot_of,
     table_size,
     tabulate,
@@ -146,19 +144,10 @@ def cocited(out, parents, page, most, window, refused, near_page, near_represent
     `parents` are those to choose from, `units` the unit of every page, if parents of one unit are one voice. It is what
     methods/cocitation.py does for several pages step by step, without a step outside compiled code.
     """
-    plain = refuses_nothing(refused)
-    room = room_for(out.lists.degree, parents, window, plain)
-    starts, places = np.zeros(len(parents) + 1, np.int64), np.empty(len(parents), np.int64)
-    whole, targets = np.empty(len(parents), np.bool_), np.empty(room, np.uint32)
-    attributes = np.empty(room if refused.flags != 0 else 0, np.uint32)
-    chosen = read_parents(out, parents, page, most, window, refused, starts, places, whole, targets, attributes)
+    chosen, starts, places, whole, targets, _ = read_parents(out, parents, page, most, window, refused, False)
     if chosen < 0:
         return np.int64(DAMAGED), np.empty(0, np.uint32), np.empty(0, np.int32)
-    owners, places = parents[:chosen], places[:chosen]
-    shown = np.int64(0)
-    for i in range(chosen):
-        low, high = window_of(starts, i, places[i], window)
-        shown += high - low
+    owners, shown = parents[:chosen], shown_by(starts, places, window)
     size = table_size(shown)
     table, local, siblings = np.full(size, np.uint32(EMPTY)), np.empty(size, np.int32), np.empty(shown, np.uint32)
     siblings = siblings[: number_windows(starts, places, targets, page, window, table, local, siblings, 0)]
@@ -173,15 +162,7 @@ def cocited(out, parents, page, most, window, refused, near_page, near_represent
         table, local = np.empty(table_size(chosen), np.uint32), np.empty(table_size(chosen), np.int32)
         if group(voices, found, table, local, np.empty(chosen, np.int64), groups) < chosen:
             order = np.argsort(groups)
-    merged = np.arange(len(siblings)).astype(np.int32)
-    pages = siblings
-    if len(near_page) > 0:
-        found = np.empty(len(siblings), np.uint32)
-        if representatives(near_page, near_representative, siblings, found) > 0:
-            size = table_size(len(siblings))
-            table, local, pages = np.full(size, np.uint32(EMPTY)), np.empty(size, np.int32), np.empty_like(siblings)
-            pages = pages[: number_pages(table, local, pages, 0, found)]
-            numbers_of(table, local, found, merged)
+    pages, merged, _ = put_together(near_page, near_representative, siblings)
     counts = np.empty(len(pages), np.int32)
     state = count_cited(out, owners, starts, targets, whole, refused, order, groups, siblings, merged, counts)
     return state, pages, counts

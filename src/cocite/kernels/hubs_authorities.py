@@ -15,11 +15,9 @@ from cocite.kernels.vicinity import (
     LONG,
     keep_marked,
     number_of,
-    number_pages,
-    numbers_of,
+    put_together,
     read_counted,
     refuses_nothing,
-    representatives,
     slot_of,
     table_size,
     tabulate,
@@ -42,16 +40,9 @@ def connect(out, nodes, known, starts, targets, whole, refused, units, near_page
     edge_starts, found = np.empty(len(nodes) + 1, np.int64), np.empty(room, np.uint32)
     count = edges_among(out, nodes, known, starts, targets, whole, refused, unit, edge_starts, found)
     ends = found[: max(count, 0)].view(np.int32)
-    if count < 0 or len(near_page) == 0:
+    pages, merged, others = put_together(near_page, near_representative, nodes)
+    if count < 0 or others == 0:
         return count, nodes, unit, many, edge_starts, ends
-    standing = np.empty(len(nodes), np.uint32)
-    if representatives(near_page, near_representative, nodes, standing) == 0:
-        return count, nodes, unit, many, edge_starts, ends
-    size = table_size(len(nodes))
-    table, local = np.full(size, np.uint32(EMPTY)), np.empty(size, np.int32)
-    pages, merged = np.empty(len(nodes), np.uint32), np.empty(len(nodes), np.int32)
-    pages = pages[: number_pages(table, local, pages, 0, standing)]
-    numbers_of(table, local, standing, merged)
     unit, many = number_units(units, pages)
     new_starts, new_ends = np.empty(len(pages) + 1, np.int64), np.empty(count, np.int32)
     count = merge_edges(edge_starts, ends, merged, unit, new_starts, new_ends)

@@ -167,6 +167,23 @@ def representatives(near_page, near_representative, pages, out):
     return others
 
 
+@kernel
+def put_together(near_page, near_representative, pages):
+    """What stands for some different pages, each once; the number of each page's among these; and how many others' it
+    is, of which there are none if `pages` are given back as they are.
+    """
+    merged = np.arange(len(pages)).astype(np.int32)
+    standing = np.empty(len(pages), np.uint32)
+    others = representatives(near_page, near_representative, pages, standing) if len(near_page) > 0 else np.int64(0)
+    if others == 0:
+        return pages, merged, others
+    size = table_size(len(pages))
+    table, local, found = np.full(size, np.uint32(EMPTY)), np.empty(size, np.int32), np.empty(len(pages), np.uint32)
+    count = number_pages(table, local, found, 0, standing)
+    numbers_of(table, local, standing, merged)
+    return found[:count], merged, others
+
+
 @inline
 def root(above, i):
     """The first of the items that hang together with an item."""
@@ -278,15 +295,20 @@ def read_around(out, page, child, half, targets, attributes):
 
 
 @kernel
-def read_parents(out, parents, page, most, window, refused, starts, places, whole, targets, attributes):
-    """The links of the first `most` parents whose link to `page` counts: how many parents, or DAMAGED.
+def read_parents(out, parents, page, most, window, refused, blocks):
+    """The links of the first `most` parents whose link to `page` counts: how many parents, or DAMAGED, starts, places,
+    whole, targets, attributes.
 
     Parent i's links are targets[starts[i]:starts[i + 1]], `page` at places[i]; not `whole` is a long list of which only
-    the window was read. `parents` is rewritten to those chosen. targets (and attributes, unless empty) must
-    hold what `room_for` says.
+    the window was read. `parents` is rewritten to those chosen. There are attributes if `blocks` are wanted, or some
+    links refused.
     """
-    chosen, at = np.int64(0), np.int64(0)
     plain = refuses_nothing(refused)
+    room = room_for(out.lists.degree, parents, window, plain)
+    starts, places = np.zeros(len(parents) + 1, np.int64), np.empty(len(parents), np.int64)
+    whole, targets = np.empty(len(parents), np.bool_), np.empty(room, np.uint32)
+    attributes = np.empty(room if blocks or refused.flags != 0 else 0, np.uint32)
+    chosen, at = np.int64(0), np.int64(0)
     for i in range(len(parents)):
         if chosen == most:
             break
@@ -305,7 +327,7 @@ def read_parents(out, parents, page, most, window, refused, starts, places, whol
                     place = k
                     break
         if count < 0:
-            return np.int64(DAMAGED)
+            return np.int64(DAMAGED), starts, places, whole, targets, attributes
         if place < 0:
             continue
         parents[chosen] = parent
@@ -314,10 +336,10 @@ def read_parents(out, parents, page, most, window, refused, starts, places, whol
         at += count
         chosen += 1
     starts[chosen] = at
-    return chosen
+    return chosen, starts[: chosen + 1], places[:chosen], whole[:chosen], targets, attributes
 
 
-@kernel
+@inline
 def room_for(degree, parents, window, plain):
     """How many links `read_parents` may write: a list whole, or of a long one the window and an entry point's reach."""
     total = np.int64(0)
@@ -336,6 +358,16 @@ def window_of(starts, i, place, window):
     if window > 0 and stop - start > window + 1:
         return max(start, place - window // 2), min(stop, place + window // 2 + 1)
     return start, stop
+
+
+@inline
+def shown_by(starts, places, window):
+    """How many links the windows show."""
+    count = np.int64(0)
+    for i in range(len(places)):
+        low, high = window_of(starts, i, places[i], window)
+        count += high - low
+    return count
 
 
 @kernel
@@ -423,11 +455,7 @@ def gather_around(out, into, parents, page, most, window, children, child_parent
     Returns a state, all of these pages, each once, and of the parents, which are the first, what `read_parents` tells:
     how many, starts, places, whole, targets. `parents` are those to choose from.
     """
-    room = room_for(out.lists.degree, parents, window, refuses_nothing(refused))
-    starts, places = np.zeros(len(parents) + 1, np.int64), np.empty(len(parents), np.int64)
-    whole, targets = np.empty(len(parents), np.bool_), np.empty(room, np.uint32)
-    attributes = np.empty(room if refused.flags != 0 else 0, np.uint32)
-    chosen = read_parents(out, parents, page, most, window, refused, starts, places, whole, targets, attributes)
+    chosen, starts, places, whole, targets, _ = read_parents(out, parents, page, most, window, refused, False)
     degree = np.int64(out.lists.degree[page])
     first = np.empty(degree, np.uint32)
     found = read_counted(out, page, refused, first, np.empty(degree if refused.flags != 0 else 0, np.uint32))
@@ -442,11 +470,8 @@ def gather_around(out, into, parents, page, most, window, children, child_parent
         np.empty(len(first) + 1, np.int64),
     )  # fmt: skip
     state, chosen = min(state, found), max(chosen, np.int64(0))
-    places = places[:chosen]
-    room = chosen + 1 + len(first) + max(found, np.int64(0))
-    for i in range(chosen):
-        low, high = window_of(starts, i, places[i], window)
-        room += high - low
+    starts, places, whole = starts[: chosen + 1], places[:chosen], whole[:chosen]
+    room = chosen + 1 + len(first) + max(found, np.int64(0)) + shown_by(starts, places, window)
     table, local = np.full(table_size(room), np.uint32(EMPTY)), np.empty(table_size(room), np.int32)
     pages = np.empty(room, np.uint32)
     count = number_pages(table, local, pages, 0, parents[:chosen])
@@ -454,4 +479,4 @@ def gather_around(out, into, parents, page, most, window, children, child_parent
     count = number_windows(starts, places, targets, page, window, table, local, pages, count)
     count = number_pages(table, local, pages, count, first)
     count = number_pages(table, local, pages, count, best[: max(found, np.int64(0))])
-    return state, pages[:count], chosen, starts[: chosen + 1], places, whole[:chosen], targets
+    return state, pages[:count], chosen, starts, places, whole, targets

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels import vicinity
-from cocite.neighbourhood.gather import Numbered
 from cocite.neighbourhood.view import Pages, View
 
 
@@ -49,12 +48,8 @@ def sets_with(view: View, pages: Pages, sets: Sequence[Pages]) -> NDArray[np.int
 
 def merge(view: View, pages: Pages) -> Merged:
     """Near-duplicates among pages (all different) put together."""
-    found = representatives(view, pages)
-    if found is pages:
-        return Merged(pages, np.arange(len(pages), dtype=np.int32))
-    numbered = Numbered(len(pages))
-    numbered.add(found)
-    return Merged(numbered.pages, numbered.numbers(found))
+    found, number, _ = vicinity.put_together(*near_duplicates(view), pages)
+    return Merged(found, number)
 
 
 def group(view: View, pages: Pages) -> tuple[NDArray[np.int32], int]:

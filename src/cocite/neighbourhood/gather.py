@@ -38,16 +38,9 @@ class Parents(NamedTuple):
 def parents_of(view: View, page: int, most: int, window: int, blocks: bool = False) -> Parents:
     """Up to `most` parents of a page, chosen by hash, with their links; `window` 0 is the whole parent."""
     pages = parents_to_choose_from(view, page, most)
-    room = int(vicinity.room_for(view.graph.out_degree, pages, window, view.plain))
-    starts, places = np.zeros(len(pages) + 1, np.int64), np.zeros(len(pages), np.int64)
-    whole = np.ones(len(pages), np.bool_)
-    targets = np.empty(room, np.uint32)
-    attributes = np.empty(room, np.uint32) if blocks or view.refused.flags else NO_PAGES
-    count = vicinity.read_parents(
-        view.out, pages, page, most, window, view.refused, starts, places, whole, targets, attributes
-    )
+    count, *links = vicinity.read_parents(view.out, pages, page, most, window, view.refused, blocks)
     sound(view, count)
-    return Parents(page, window, pages[:count], starts[: count + 1], places[:count], whole[:count], targets, attributes)
+    return Parents(page, window, pages[:count], *links)
 
 
 def parents_to_choose_from(view: View, page: int, most: int) -> Pages:
