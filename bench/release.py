@@ -27,7 +27,7 @@ AT_ONCE = 1 << 20
 
 
 def names(count: int) -> list[str]:
-    """So many reversed names of domains, sorted; pronounceable, of seven to eleven letters, all different."""
+    """So many reversed names of domains, sorted; eight letters that can be said, and perhaps a digit, all different."""
     chosen = np.random.default_rng(3).permutation(count)
     made = []
     for number, at in enumerate(chosen.tolist()):

@@ -12,6 +12,7 @@ from numba import uint64
 from cocite.kernels import inline, kernel
 from cocite.kernels.best_first import best_first
 from cocite.kernels.link_codec import DAMAGED
+from cocite.kernels.lists import most_links
 from cocite.kernels.look_up import find_position
 from cocite.kernels.vicinity import (
     EMPTY,
@@ -19,13 +20,13 @@ from cocite.kernels.vicinity import (
     group,
     keep_marked,
     number_of,
-    number_windows,
     put_together,
     read_counted,
     read_parents,
     representatives,
     shown_by,
     slot_of,
+    spread,
     table_size,
     tabulate,
     window_of,
@@ -73,14 +74,19 @@ def pair_links(out, owners, starts, targets, whole, refused, table, local, size,
                     count += 1
             continue
         else:
-            if np.int64(out.lists.degree[page]) > len(room):
-                room = np.empty(2 * np.int64(out.lists.degree[page]), np.uint32)
+            many = np.int64(out.lists.degree[page])
+            if many > most_links(out.lists):
+                return np.int64(DAMAGED)
+            if many > len(room):
+                room = np.empty(2 * many, np.uint32)
             links, many = room, read_counted(out, page, refused, room, none)
             if many < 0:
                 return np.int64(DAMAGED)
         for k in range(many):
             slot = slot_of(table, links[k])
             if table[slot] != EMPTY:
+                if count == len(first):  # a damaged list may have a page twice
+                    return np.int64(DAMAGED)
                 first[count] = i
                 second[count] = local[slot]
                 count += 1
@@ -138,6 +144,31 @@ def hear(last, place, voice):
 
 
 @kernel
+def count_shown(starts, places, targets, page, window):
+    """What the windows show, without `page`, in no order, and how many windows show each."""
+    size = table_size(shown_by(starts, places, window))
+    table, mask, count = np.zeros(size, np.uint64), uint64(size - 1), np.int64(0)  # page + 1 << 32 | windows
+    for i in range(len(places)):
+        low, high = window_of(starts, i, places[i], window)
+        for k in range(low, high):
+            if targets[k] == page:
+                continue
+            entry = (uint64(targets[k]) + uint64(1)) << uint64(32)
+            slot = spread(targets[k]) & mask
+            while table[slot] != 0 and table[slot] ^ entry > uint64(0xFFFFFFFF):
+                slot = (slot + uint64(1)) & mask
+            count += table[slot] == 0
+            table[slot] = max(table[slot], entry) + uint64(1)
+    pages, times, at = np.empty(count, np.uint32), np.empty(count, np.int32), np.int64(0)
+    for entry in table:
+        if entry != 0:
+            pages[at] = (entry >> uint64(32)) - uint64(1)
+            times[at] = entry & uint64(0xFFFFFFFF)
+            at += 1
+    return pages, times
+
+
+@kernel
 def cocited(out, parents, page, most, window, refused, near_page, near_representative, units):
     """All of one page's siblings and how many parents, or groups of them, link to each: state, pages, counts.
 
@@ -147,22 +178,19 @@ def cocited(out, parents, page, most, window, refused, near_page, near_represent
     chosen, starts, places, whole, targets, _ = read_parents(out, parents, page, most, window, refused, False)
     if chosen < 0:
         return np.int64(DAMAGED), np.empty(0, np.uint32), np.empty(0, np.int32)
-    owners, shown = parents[:chosen], shown_by(starts, places, window)
-    size = table_size(shown)
-    table, local, siblings = np.full(size, np.uint32(EMPTY)), np.empty(size, np.int32), np.empty(shown, np.uint32)
-    siblings = siblings[: number_windows(starts, places, targets, page, window, table, local, siblings, 0)]
-    groups, order = np.empty(chosen, np.int32), np.arange(chosen)
+    owners = parents[:chosen]
+    siblings, times = count_shown(starts, places, targets, page, window)
     found = owners.copy()
-    others = representatives(near_page, near_representative, owners, found) if len(near_page) > 0 else 0
-    if others == 0 and len(units) == 0:
-        for i in range(chosen):
-            groups[i] = i
-    else:
+    alone = representatives(near_page, near_representative, owners, found) == 0 and len(units) == 0
+    pages, merged, others = put_together(near_page, near_representative, siblings)
+    if window == 0 and alone and others == 0:
+        return np.int64(0), pages, times  # every link was shown, and each is a voice
+    groups, order = np.arange(chosen).astype(np.int32), np.arange(chosen)
+    if not alone:
         voices = units[owners] if len(units) > 0 else owners
         table, local = np.empty(table_size(chosen), np.uint32), np.empty(table_size(chosen), np.int32)
         if group(voices, found, table, local, np.empty(chosen, np.int64), groups) < chosen:
             order = np.argsort(groups)
-    pages, merged, _ = put_together(near_page, near_representative, siblings)
     counts = np.empty(len(pages), np.int32)
     state = count_cited(out, owners, starts, targets, whole, refused, order, groups, siblings, merged, counts)
     return state, pages, counts
