@@ -14,6 +14,7 @@ from cocite.evaluate.judgements import Judgements, Run
 from cocite.evaluate.report import page as report_page
 from cocite.methods import method
 from cocite.sources.records import Report
+from cocite.surfaces.cli.evaluate import as_json, parts_of
 from cocite.web import Web
 from tests.graph.webs import make, page
 from tests.surfaces.conftest import run as run_command
@@ -39,6 +40,12 @@ def test_groups(found: Evaluation) -> None:
     }
 
 
+def test_what_nobody_answers_is_no_group_of_its_own() -> None:
+    judged = Judgements({"q": {"a": 1}, "r": {"a": 1}})
+    groups = Evaluation(judged, [Run("One", {"q": ["a"]}), Run("Two", {"q": ["b"]})]).groups
+    assert groups == {"all": ["q", "r"], "intersection": ["q"]}
+
+
 def test_measures_by_group(found: Evaluation) -> None:
     """P@2: one has (1/2 + 1/2) / 2, other (2/2 + 0) / 2. AP@2: one (1/2 + 1/2) / 2.
 
@@ -53,7 +60,7 @@ def test_measures_by_group(found: Evaluation) -> None:
     assert (by_name["one"]["P 1999@2"], by_name["one"]["AP 1999@2"]) == ("0.3333", "0.5000")
     assert (by_name["other"]["P 1999@2"], by_name["other"]["AP 1999@2"]) == ("0.3333", "0.3333")
     assert by_name["other"]["answered"] == "0.6667"
-    assert tables["not answered by other: 1 queries"][1][1][1] == "0.0000"
+    assert tables["not answered by other: 1 query"][1][1][1] == "0.0000"
 
 
 def test_significance_by_group() -> None:
@@ -64,15 +71,35 @@ def test_significance_by_group() -> None:
         Run("fair", {query: ["b", "a"] for query in "pqrs"}),
         Run("shy", {"p": ["a"]}),
     ]
-    _, rows = Evaluation(judged, runs).table_6()
+    _, rows = Evaluation(judged, runs).table_paired()
     assert [row[:3] for row in rows] == [
         ["all", "good", "fair"],
         ["all", "good", "shy"],
         ["all", "fair", "shy"],
         ["not answered by shy", "good", "fair"],
     ]
-    assert rows[0][3:6] == ["+0.5000 (+0.5000 to +0.5000)", "4 : 0", "0.12"]  # 2 / 2^4
-    assert rows[3][4:6] == ["3 : 0", "0.25"]
+    assert rows[0][3:7] == ["+0.5000", "+0.5000 to +0.5000", "4 : 0", "0.12"]  # 2 / 2^4
+    assert rows[3][5:7] == ["3 : 0", "0.25"]
+
+
+def test_table_6_is_of_1999() -> None:
+    """By what is returned: fair has 1/2 everywhere, shy 1 once, good 1 in three. u has nothing right, and is a tie."""
+    judged = Judgements({**{query: {"a": 1} for query in "pqrst"}, "u": {"b": 0}})
+    runs = [
+        Run("fair", {query: ["b", "a"] for query in "pqrstu"}),
+        Run("shy", {"p": ["a"]}),
+        Run("good", {query: ["a", "c", "d"] for query in "pqr"} | {"u": ["b"]}),
+    ]
+    _, rows = Evaluation(judged, runs).table_6()
+    assert [row[:5] for row in rows if row[0] == "all"] == [
+        ["all", "good", "fair", "3 : 2", "0.5"],  # of 3/6 and 2.5/6 the first is better: 16 / 2^5
+        ["all", "good", "shy", "2 : 0", "0.25"],
+        ["all", "fair", "shy", "4 : 1", "0.19"],  # 6 / 2^5
+    ]
+    assert [row[:4] for row in rows if row[0] != "all"] == [
+        ["not answered by shy", "good", "fair", "2 : 2"],
+        ["not answered by good", "fair", "shy", "2 : 0"],
+    ]
 
 
 def test_answers_and_ratings(found: Evaluation) -> None:
@@ -134,7 +161,7 @@ def test_the_report_needs_nothing_else(found: Evaluation) -> None:
     tags = Tags()
     tags.feed(report_page("<script>alert(1)</script>", ["a & b <i>"], found, {"q": 7, "r": 9, "s": 1}))
     assert tags.seen.count("svg") == 5  # precision of four groups, time
-    assert tags.seen.count("table") == 9  # four groups, tests, overlap, answers, costs, costs by query
+    assert tags.seen.count("table") == 10  # four groups, tests of two kinds, overlap, answers, costs, costs by query
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +244,51 @@ def test_answers_of_others_by_the_names_of_the_store(store: Path) -> None:
     """Other spellings are the same page; pages that the store does not know stay."""
     run = Run("other", {"http://www.a.example/": ["b.example/index.html", "b.example", "nowhere.example"]})
     assert run_in_store(Web(store).graph, run).answers == {"a.example": ["b.example", "nowhere.example"]}
+    run = Run("other", {"http://www.a.example/": ["b.example", "a.example/index.html"], "a.example": ["c.example"]})
+    assert run_in_store(Web(store).graph, run).answers == {"a.example": ["b.example", "c.example"]}
+
+
+def test_runs_of_one_name_in_two_folders(tmp_path: Path) -> None:
+    """Each is named by its path; one given twice counts once."""
+    judged = tmp_path / "j.tsv"
+    judged.write_text("a.example\tb.example\n")
+    runs = [tmp_path / name / "run.txt" for name in ("old", "new")]
+    for path in runs:
+        path.parent.mkdir()
+        path.write_text("a.example\t1\tb.example\n")
+    ran = run_command("evaluate", "-j", judged, "--run", runs[0], "--run", runs[1], "--run", runs[0], "--json")
+    assert ran.code == 0, ran.err
+    assert [row["method"] for row in json.loads(ran.out)["measures"]["all"]] == [str(path) for path in runs]
+
+
+def test_some_of_the_queries(tmp_path: Path) -> None:
+    """Of eight, every third or so, from beginning to end; of those left out nothing is told."""
+    judged, other = tmp_path / "j.tsv", tmp_path / "r.tsv"
+    judged.write_text("".join(f"q{n}.example\ta.example\n" for n in range(8)))
+    other.write_text("".join(f"q{n}.example\t1\t{'a' if n in (0, 2, 5) else 'b'}.example\n" for n in range(8)))
+    asked = ("evaluate", "-j", judged, "--run", other, "-k", "1", "--json")
+    told = json.loads(run_command(*asked, "--queries", "3").out)
+    assert (told["queries"], told["skipped"]) == (3, {})
+    assert told["measures"]["all"][0]["P@1"] == 1
+    assert json.loads(run_command(*asked, "--queries", "9").out)["queries"] == 8
+
+
+def test_numbers_are_numbers_for_machines() -> None:
+    """Thousands too; names that look like numbers stay names."""
+    run = Run("7", {"q": ["a"], "r": ["a"]}, {"q": 1.0, "r": 2.0}, {"q": {"edges": 12345}})
+    told = as_json(Evaluation(JUDGED, [run, OTHER]), Report(), {"q": 2_469_131, "r": 5, "s": 6})
+    assert told["cost"][0] == {
+        "method": "7", "links in": 1_234_568, "nodes": "", "edges": 12345, "siblings": "", "cocited": "", "ms": 1.5
+    }  # fmt: skip
+    assert told["significance"][0]["method"] == "7"
+    assert told["significance_1999"][0]["better : worse"] == "1 : 0"
+
+
+def test_wide_tables_go_on_below() -> None:
+    assert parts_of([8, 4, 4, 4], 1, 80) == [[0, 1, 2, 3]]
+    assert parts_of([8, 4, 4, 4], 1, 20) == [[0, 1, 2], [0, 3]]
+    assert parts_of([8, 40, 4], 1, 20) == [[0, 1], [0, 2]]  # too wide by itself
+    assert parts_of([0, 0, 0], 1, 0) == [[0, 1, 2]]  # no terminal
 
 
 def test_what_is_refused(store: Path, tmp_path: Path) -> None:
@@ -228,3 +300,8 @@ def test_what_is_refused(store: Path, tmp_path: Path) -> None:
     assert run_command("evaluate", "-i", store, "-j", tmp_path / "none.tsv", "-m", "cocitation").code == 2
     assert run_command("evaluate", "-i", store, "-j", judged, "-m", "beauty").code == 2
     assert "is a folder" in run_command("evaluate", "-i", store, "-j", judged, "--html", tmp_path).err
+    assert "is a file" in run_command("evaluate", "-i", store, "-j", judged, "--save", judged).err
+    judged.write_text("a.example\tb.example\n")
+    (tmp_path / "cocitation").write_text("a.example\t1\tb.example\n")
+    ran = run_command("evaluate", "-i", store, "-j", judged, "-m", "cocitation", "--run", tmp_path / "cocitation")
+    assert "two runs of the same name" in ran.err

@@ -78,3 +78,22 @@ def test_whatever_is_in_a_file(tmp_path_factory: pytest.TempPathFactory, content
 
 def test_spellings_are_one_page() -> None:
     assert page_of("HTTP://WWW.Example.com:80/index.html?utm_source=x") == page_of("example.com")
+
+
+def test_trec_runs_are_in_the_order_of_their_scores(tmp_path: Path) -> None:
+    """As trec_eval has it, whatever the ranks say; of equal scores the lower rank is first."""
+    file, report = tmp_path / "run.txt", Report()
+    file.write_text(
+        "q.example Q0 a.example 0 0.5 me\nq.example Q0 b.example 0 0.9 me\nq.example Q0 c.example 3 0.1 me\n"
+        "q.example Q0 d.example 2 0.1 me\nq.example Q0 q.example 1 7 me\nq.example Q0 e.example 1 high me\n"
+    )
+    assert read_run(file, report).of("q.example") == ["b.example", "a.example", "d.example", "c.example"]
+    assert report.skipped == {"answer that is the query itself, left out": 1, "score is no number": 1}
+
+
+def test_pairs_given_twice(tmp_path: Path) -> None:
+    file = tmp_path / "j.tsv"
+    file.write_text("q.example\ta.example\t0\n" * 2 + "q.example\ta.example\t1\nq.example\tb.example\t-1\n")
+    found = read_judgements(file, Report())
+    assert found.ratings == {"q.example": {"a.example": 1, "b.example": -1}}
+    assert (found.repeated, found.contradicted) == (2, 1)

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadSource, BadStore
-from cocite.evaluate.judgements import DEAD
-from cocite.evaluate.study import COLUMNS, judgements_of, new, read, read_ratings, write, write_ratings
+from cocite.evaluate.judgements import DEAD, Run
+from cocite.evaluate.study import COLUMNS, Item, Study, judgements_of, new, read, read_ratings, write, write_ratings
 from cocite.methods import method
 from cocite.sources.records import Link, Page, Report
 from cocite.web import Web
 from tests.graph.webs import make
 from tests.surfaces.conftest import run as run_command
+from tests.surfaces.serve.browser import browsing
 
 A, B, C, D = (f"https://{name}.example/" for name in "abcd")
 
@@ -98,7 +99,80 @@ def test_queries_without_a_related_answer_count(folder: Path, tmp_path: Path) ->
     told = json.loads(run_command("study", "report", folder, sheet, "--json").out)
     assert {row["method"]: row["P 1999@2"] for row in told["measures"]["all"]}["cocitation"] == 1.0
     assert told["skipped"]["query of which no answer is rated, left out"] == 1
-    assert {row["query"] for row in told["cost_by_query"]} == {A, C}
+    assert {row["query"] for row in told["cost_by_query"]} == {A}
+    assert {row["answered"] for row in told["answers"]} == {1}  # Tables 3, 4 and 7 are of the same queries
+
+
+def test_a_query_that_nobody_answers_counts(tmp_path: Path) -> None:
+    """Two pages asked about, of which one has an answer, rated 1: P@1 of 1999 is one half."""
+    items = [Item("00001", A, "", B, "")]
+    write(Study(items, [Run("one", {A: ["00001"], C: []})], {A: 1, C: 0}, 1), tmp_path / "trial")
+    (tmp_path / "trial" / "ratings.csv").write_text("id,rating\n1,1\n")
+    told = json.loads(run_command("study", "report", tmp_path / "trial", "--json").out)
+    (row,) = told["measures"]["all"]
+    assert (row["P@1"], row["P 1999@1"], row["AP 1999@1"], row["answered"]) == (1, 0.5, 0.5, 0.5)
+    assert told["skipped"]["query that one does not answer"] == 1
+
+
+def test_sheets_that_went_astray(folder: Path, tmp_path: Path) -> None:
+    """A note on the separator, empty lines, columns of one's own, one answer twice, and a row of another study."""
+    study, report = read(folder), Report()
+    first, second = study.items[:2]
+    sheet = tmp_path / "back.csv"
+    sheet.write_text(
+        f'sep=;\r\n\r\nNotes;Rating;Page;ID\r\n"a; ""b""";1,00;{first.page};1.0\r\n;;;\r\n;0;;00001\r\n'
+        f";1;https://other.example/;{second.id}\r\n"
+    )
+    assert read_ratings(sheet, study, report) == {first.id: "0"}
+    assert report.skipped == {
+        "answer rated in two ways on one sheet, of which the last counts": 1,
+        "row of no answer in this study": 1,
+    }
+
+
+def test_all_sheets_of_the_folder(folder: Path) -> None:
+    """The server keeps one for each rater."""
+    study = read(folder)
+    write_ratings(study, folder / "ratings-anna.csv", {study.items[0].id: "1"})
+    write_ratings(study, folder / "ratings-ben.csv", {study.items[1].id: "0"})
+    told = json.loads(run_command("study", "report", folder, "--json").out)
+    (row,) = [row for row in told["answers"] if row["method"] == "cocitation"]
+    assert (row["answered"], row["rated"]) == (1, 2)
+
+
+def test_the_page_in_a_browser(tmp_path: Path) -> None:
+    """Hostile names are shown as they are; choices survive, and are saved with the page that each is about."""
+    name, page = "</script>{{total}}\"'<img src=x onerror=alert(1)>", "https://b.example/?\"x='<b>"
+    items = [Item("00001", A, name, page, name), Item("00002", A, name, C, "C")]
+    write(Study(items, [], {A: 1}, 2), tmp_path / "trial")
+    with browsing() as browser:
+        tab = browser.new_context(accept_downloads=True).new_page()
+        faults: list[object] = []
+        tab.on("pageerror", lambda error: faults.append(error))
+        tab.on("dialog", lambda dialog: faults.append(dialog))
+        tab.goto((tmp_path / "trial" / "rate.html").as_uri())
+        assert tab.locator("h2 a").inner_text().startswith(name)
+        assert tab.locator(".item a").first.get_attribute("href") == page
+        assert tab.locator("img").count() == 0
+        tab.locator("input[name='00001'][value='x']").check()
+        tab.reload()
+        assert tab.locator("#count").inner_text() == "1 of 2 rated"
+        assert tab.locator("input[name='00001'][value='x']").is_checked()
+        with tab.expect_download() as saved:
+            tab.locator("#save").click()
+        saved.value.save_as(tmp_path / "back.csv")
+        assert not faults
+    report = Report()
+    assert read_ratings(tmp_path / "back.csv", read(tmp_path / "trial"), report) == {"00001": "x"}
+    assert not report.skipped
+
+
+def test_sheets_that_cannot_be_read(folder: Path) -> None:
+    """A quotation mark that is never closed makes the rest one cell."""
+    sheet = folder / "other.csv"
+    sheet.write_text('id,rating\n00001,"' + "a" * 200_000)
+    with pytest.raises(BadSource, match="is no sheet of ratings"):
+        read_ratings(sheet, read(folder), Report())
 
 
 def test_sheets_of_something_else(folder: Path) -> None:
@@ -124,7 +198,7 @@ def test_raters_who_disagree(folder: Path) -> None:
     found = judgements_of(study, [{one: "1", two: "1", three: "x"}, {one: "1", two: "0"}, {one: "0"}])
     said = {number: rating for of in found.ratings.values() for number, rating in of.items()}
     assert said == {one: 1.0, two: 0.0, three: DEAD}
-    assert set(found.ratings) == {A, C}  # unrated queries count too
+    assert set(found.ratings) == {item.query for item in study.items[:3]}
 
 
 def test_a_damaged_study(folder: Path, tmp_path: Path) -> None:
@@ -140,15 +214,23 @@ def test_the_commands(web: Web, tmp_path: Path) -> None:
     asked = ("study", "new", folder, A, C, "-m", "cocitation", "-m", "proximity", "-i", web.graph.path)
     assert run_command(*asked).code == 0
     assert "has a study already" in run_command(*asked).err
+    (tmp_path / "file").touch()
+    assert "is a file" in run_command("study", "new", tmp_path / "file", A, "-i", web.graph.path).err
+    ran = run_command("study", "new", tmp_path / "part", A, "nowhere.example", "-i", web.graph.path)
+    assert ran.code == 0, ran.err
+    assert "left out, as it is not in this store: nowhere.example" in ran.err
+    assert run_command("study", "new", tmp_path / "none", "nowhere.example", "-i", web.graph.path).code == 3
+    assert not (tmp_path / "none").exists()
     assert "no answer is rated yet" in run_command("study", "report", folder).err
-    ran = run_command("study", "rate", folder, stdin="1\nwhat\n0\nx\nq\n")
+    ran = run_command("study", "rate", folder, stdin="1\nwhat\nx\nq\n")
     assert ran.code == 0, ran.err
     assert (folder / "ratings.csv").read_text("utf-8-sig").count(",1\n") == 1
     ran = run_command("study", "report", folder, "--json", "--html", tmp_path / "r.html")
     assert ran.code == 0, ran.err
     told = json.loads(ran.out)
-    total = len(read(folder).items)
-    assert told["skipped"]["answer that nobody rated, counted as wrong"] == total - 3
+    items = read(folder).items
+    begun = sum(item.query == items[0].query for item in items)
+    assert told["skipped"]["answer that nobody rated, counted as wrong"] == begun - 2 > 0  # the other query is left out
     assert {row["method"] for row in told["answers"]} == {"cocitation", "proximity"}
     assert (tmp_path / "r.html").exists()
     assert run_command("study", "rate", folder, stdin="").code == 0  # goes on where it was left

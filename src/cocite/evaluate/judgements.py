@@ -5,8 +5,9 @@ Files, plain or compressed, of two kinds, told apart by their rows:
     judgements   query<TAB>page[<TAB>rating]          or TREC: query 0 page rating
     run          query<TAB>rank<TAB>answer[<TAB>…]    or TREC: query Q0 answer rank score name
 
-Addresses are compared by their canonical spelling. A rating above 0 is right; without one a row says "right". Rows that
-cannot be used are counted by reason and never stop an evaluation.
+TREC's runs are in the order of their scores, as trec_eval has it, and of the ranks where scores are equal. Addresses
+are compared by their canonical spelling. A rating above 0 is right; without one a row says "right". Rows that cannot be
+used are counted by reason and never stop an evaluation.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Judgements:
 
     ratings: dict[str, dict[str, float]] = field(default_factory=dict)
     repeated: int = 0
+    contradicted: int = 0  # of those, with another rating
 
     def __len__(self) -> int:
         return len(self.ratings)
@@ -44,6 +46,7 @@ class Judgements:
         """Note a rating; of several for the same pair the best counts."""
         known = self.ratings.setdefault(query, {})
         self.repeated += page in known
+        self.contradicted += known.get(page, rating) != rating
         known[page] = max(rating, known.get(page, rating))
 
 
@@ -92,26 +95,31 @@ def read_judgements(path: Path, report: Report) -> Judgements:
 
 def read_run(path: Path, report: Report) -> Run:
     """The answers of a file; raises BadSource if no row of it can be used."""
-    ranked: dict[str, list[tuple[float, int, str]]] = {}
+    ranked: dict[str, list[tuple[float, float, int, str]]] = {}
     for number, row in _rows(path, report):
         trec = len(row) == 6 and row[1] == "Q0"
         if len(row) < 3:
             report.skip("row of fewer than three fields", "\t".join(row))
             continue
-        rank = _number(row[3] if trec else row[1])
-        if rank is None:
+        rank, score = _number(row[3] if trec else row[1]), _number(row[4]) if trec else 0.0
+        if rank is None or score is None:
             if number > 1:
-                report.skip("rank is no number", "\t".join(row))
+                report.skip("rank is no number" if rank is None else "score is no number", "\t".join(row))
             continue
         pair = _pages(report, row[0], row[2])
         if pair:
-            ranked.setdefault(pair[0], []).append((rank, number, pair[1]))
+            ranked.setdefault(pair[0], []).append((-score, rank, number, pair[1]))
     if not ranked:
         raise BadSource(f"{path} has no answers: a row is query<TAB>rank<TAB>answer, or as TREC has it")
-    answers = {query: list(dict.fromkeys(page for _, _, page in sorted(rows))) for query, rows in ranked.items()}
+    answers = {query: list(dict.fromkeys(page for *_, page in sorted(rows))) for query, rows in ranked.items()}
     repeated = sum(map(len, ranked.values())) - sum(map(len, answers.values()))
     if repeated:
         report.skip("answer given more than once to a query", count=repeated)
+    itself = [query for query, pages in answers.items() if query in pages]
+    for query in itself:
+        answers[query].remove(query)
+    if itself:
+        report.skip("answer that is the query itself, left out", itself[0], len(itself))
     return Run(path.name, answers)
 
 

@@ -16,9 +16,10 @@ body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)
 padding:0 1rem}
 table{border-collapse:collapse;margin:.5rem 0 1.5rem;font-variant-numeric:tabular-nums;display:block;overflow-x:auto}
 th,td{border-bottom:1px solid var(--line);padding:.25rem .7rem;text-align:right;white-space:nowrap}
-th:first-child,td:first-child{text-align:left}
+.name{text-align:left}
 thead th{background:var(--pale)}
-svg{max-width:100%;height:auto;margin:.5rem 0 1.5rem}
+.figure{overflow-x:auto;margin:.5rem 0 1.5rem}
+svg{max-width:100%;min-width:34rem;height:auto}
 h2{margin-top:2rem}
 """
 
@@ -40,15 +41,20 @@ def page(title: str, notes: Sequence[str], evaluation: Evaluation, in_degree: di
 
 def _sections(evaluation: Evaluation, in_degree: dict[str, int] | None) -> Iterator[str]:
     for group, table in evaluation.table_5().items():
-        yield f"<h2>{escape(group.capitalize())}</h2>"
+        yield f"<h2>{escape(group[:1].upper() + group[1:])}</h2>"
         yield table_as_html(table)
     yield "<h2>Precision at r</h2>"
     for group, queries in evaluation.groups.items():
         if queries:
-            yield precision_figure(evaluation, group, queries)
-    if len(evaluation.runs) > 1:
+            yield f'<div class="figure">{precision_figure(evaluation, group, queries)}</div>'
+    if len(evaluation.runs) > 1 and len(evaluation.rated) > 1:
         yield "<h2>Is the difference luck?</h2>"
-        yield table_as_html(evaluation.table_6())
+        yield "<p>Average precision of the same queries, side by side; p-values are two-sided.</p>"
+        yield table_as_html(evaluation.table_paired(), names=3)
+        yield "<h2>Is it better? As in 1999</h2>"
+        yield "<p>AP 1999 of all queries of a group; p-values are one-sided, small if the first is better.</p>"
+        yield table_as_html(evaluation.table_6(), names=3)
+    if len(evaluation.runs) > 1:
         yield "<h2>Answers in common</h2>"
         yield table_as_html(evaluation.table_7())
     yield "<h2>Answers and ratings</h2>"
@@ -59,15 +65,20 @@ def _sections(evaluation: Evaluation, in_degree: dict[str, int] | None) -> Itera
         if in_degree:
             yield "<details><summary>Query by query</summary>"
             yield f"{table_as_html(evaluation.table_4_by_query(in_degree))}</details>"
-    yield from time_figures(evaluation)
+    yield from (f'<div class="figure">{figure}</div>' for figure in time_figures(evaluation))
 
 
-def table_as_html(table: Table) -> str:
-    """A table."""
+def table_as_html(table: Table, names: int = 1) -> str:
+    """A table, of which so many columns are names and the others numbers."""
     head, rows = table
-    cells = "".join(f"<th>{escape(str(cell))}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+
+    def cells(kind: str, row: Sequence[object]) -> str:
+        marks = (' class="name"' if at < names else "" for at in range(len(row)))
+        of = (f"<{kind}{mark}>{escape(str(cell))}</{kind}>" for mark, cell in zip(marks, row, strict=True))
+        return f"<tr>{''.join(of)}</tr>"
+
+    body = "".join(cells("td", row) for row in rows)
+    return f"<table><thead>{cells('th', head)}</thead><tbody>{body}</tbody></table>"
 
 
 def precision_figure(evaluation: Evaluation, group: str, queries: Sequence[str]) -> str:

@@ -8,7 +8,8 @@
 
 `read_ratings` reads what came back, from a browser, a spreadsheet or `cocite study rate`: with or without BOM, with
 commas, semicolons or tabs. Of several raters' ratings of one answer, the one that most gave counts; of equally many,
-the lower.
+the lower. As in the paper, a query of which nobody rated any answer is no part of the study; one that no method answers
+is, and counts 0.
 """
 
 from __future__ import annotations
@@ -16,24 +17,28 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import random
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from zlib import crc32
 
 from cocite.answers.ask import Question, ask
 from cocite.answers.naming import title_of
-from cocite.errors import BadSource, BadStore
+from cocite.errors import BadParameter, BadSource, BadStore
+from cocite.evaluate.evaluation import Evaluation
 from cocite.evaluate.judgements import DEAD, Judgements, Run
+from cocite.graph.export_text import replacing
 from cocite.methods import Method
 from cocite.sources.records import Report
 from cocite.web import Web
 
+V = TypeVar("V")
 RATINGS = {"1": 1.0, "0": 0.0, "x": DEAD}
 COLUMNS = ("id", "query", "query title", "page", "title", "rating")
 MOST_BYTES = 64 << 20
@@ -67,6 +72,8 @@ def new(web: Web, queries: Sequence[int], methods: Sequence[Method], depth: int 
     items: list[Item] = []
     order = list(dict.fromkeys(queries))
     rng.shuffle(order)
+    for method in methods if order else ():  # once before the clock counts: loops are loaded, files opened
+        ask(web, Question((graph.address(order[0]),), (order[0],)), method, depth, explained=False)
     for query in order:
         url, ids, met = graph.address(query), {}, []
         for run, method in zip(runs, methods, strict=True):
@@ -87,8 +94,17 @@ def new(web: Web, queries: Sequence[int], methods: Sequence[Method], depth: int 
     return Study(items, runs, degrees, depth)
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse a place that has a study, with ratings perhaps, or that is no folder."""
+    if (folder / "study.json").exists():
+        raise BadParameter(f"{folder} has a study already: name another folder")
+    if folder.exists() and not folder.is_dir():
+        raise BadParameter(f"{folder} is a file: name a folder, which is made if there is none")
+
+
 def write(study: Study, folder: Path) -> None:
-    """The files of a study; raises FileExistsError if there is one in the folder."""
+    """The files of a study, study.json last: where it is, all are. Raises BadParameter if there is one already."""
+    check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     known = {
         "depth": study.depth,
@@ -99,10 +115,9 @@ def write(study: Study, folder: Path) -> None:
             for run in study.runs
         ],
     }
-    with (folder / "study.json").open("x", encoding="utf-8") as out:
-        json.dump(known, out, ensure_ascii=False, indent=1)
     write_ratings(study, folder / "ratings.csv", {})
-    (folder / "rate.html").write_text(rating_page(study), encoding="utf-8")
+    _replace(folder / "rate.html", rating_page(study))
+    _replace(folder / "study.json", json.dumps(known, ensure_ascii=False, indent=1))
 
 
 def _plain(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -126,48 +141,78 @@ def read(folder: Path) -> Study:
 
 
 def write_ratings(study: Study, path: Path, ratings: Mapping[str, str]) -> None:
-    """The sheet, with the ratings given so far; replaced as a whole, so that nothing is lost half-way."""
+    """The sheet, with the ratings given so far."""
     text = io.StringIO()
     sheet = csv.writer(text)
     sheet.writerow(COLUMNS)
     for item in study.items:
         cells = [item.id, item.query, item.query_title, item.page, item.title, ratings.get(item.id, "")]
         sheet.writerow(["'" + cell if cell.startswith(("=", "+", "-", "@")) else cell for cell in cells])
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_text(text.getvalue(), encoding="utf-8-sig", newline="")  # with a BOM: spreadsheets guess wrong without
-    fresh.replace(path)
+    _replace(path, "\ufeff" + text.getvalue())  # a BOM: spreadsheets guess wrong without
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file, as a whole, so that nothing is lost half-way."""
+    with replacing(path) as fresh:
+        fresh.write_text(text, encoding="utf-8", newline="")
 
 
 def read_ratings(path: Path, study: Study, report: Report) -> dict[str, str]:
-    """The rating of each answer that has one, by id: 1, 0 or x. What cannot be used is counted."""
+    """The rating of each answer that has one, by id: 1, 0 or x. What cannot be used is counted.
+
+    Ids are numbers, the same in every study; so where a sheet has the page too, it has to be the study's.
+    """
+    head, rows = _rows(path)
+    items, found = {item.id: item for item in study.items}, dict[str, str]()
+    for cells in rows:
+        row = dict(zip(head, (cell.strip() for cell in cells), strict=False))
+        item = items.get(row.get("id", "").lstrip("'").removesuffix(".0").rjust(5, "0"))
+        rating = re.sub(r"[.,]0*$", "", row.get("rating", "").lower())
+        if item is None or row.get("page", "").lstrip("'") not in ("", item.page.lstrip("'")):
+            report.skip("row of no answer in this study", ",".join(cells))
+        elif rating and rating not in RATINGS:
+            report.skip("rating that is none of 1, 0, x", ",".join(cells))
+        elif rating:
+            if found.get(item.id, rating) != rating:
+                report.skip("answer rated in two ways on one sheet, of which the last counts", ",".join(cells))
+            found[item.id] = rating
+    return found
+
+
+def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
+    """The names of the columns of a sheet, and its rows but for empty ones; raises BadSource if it is none."""
     if path.stat().st_size > MOST_BYTES:
         raise BadSource(f"{path} has more than {MOST_BYTES >> 20} MiB: it is no sheet of ratings")
     raw = path.read_bytes()
     coded = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"  # "Unicode text" of a spreadsheet
     text = raw.decode(coded, "replace").replace("\x00", "")
+    text = re.sub(r"(?i)^sep=.[\r\n]+", "", text).lstrip("\r\n")  # a spreadsheet's note on its separator
     first = text.partition("\n")[0]
-    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count)))
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count)) if row]
+    except csv.Error as error:
+        raise BadSource(f"{path} is no sheet of ratings ({error}): give the sheet of the study, filled in") from error
     head = [cell.strip().lower() for cell in rows[0]] if rows else []
     if "id" not in head or "rating" not in head:
         raise BadSource(f"{path} has no columns id and rating: give the sheet of the study, filled in")
-    at, rated, known, found = head.index("id"), head.index("rating"), {item.id for item in study.items}, {}
-    for row in rows[1:]:
-        if not any(cell.strip() for cell in row):
-            continue
-        cells = [cell.strip() for cell in row] + [""] * len(head)
-        number, rating = cells[at].lstrip("'").rjust(5, "0"), cells[rated].lower().removesuffix(".0").removesuffix(",0")
-        if number not in known:
-            report.skip("row of no answer in this study", ",".join(row))
-        elif rating and rating not in RATINGS:
-            report.skip("rating that is none of 1, 0, x", ",".join(row))
-        elif rating:
-            found[number] = rating
-    return found
+    return head, [row for row in rows[1:] if any(cell.strip() for cell in row)]
+
+
+def evaluation_of(study: Study, raters: Sequence[Mapping[str, str]]) -> Evaluation:
+    """The study by what raters said, of the queries that are part of it."""
+    judged = judgements_of(study, raters)
+
+    def kept(of: Mapping[str, V]) -> dict[str, V]:
+        return {query: of[query] for query in judged.ratings if query in of}
+
+    runs = [Run(run.name, kept(run.answers), kept(run.milliseconds), kept(run.facts)) for run in study.runs]
+    return Evaluation(judged, runs, study.depth)
 
 
 def judgements_of(study: Study, raters: Sequence[Mapping[str, str]]) -> Judgements:
     """What most raters said of each answer; answers without a rating stay unrated."""
-    found = Judgements({query: {} for query in study.in_degree})
+    given = {item.query for item in study.items}
+    found = Judgements({query: {} for query in study.in_degree if query not in given})
     for item in study.items:
         said = Counter(RATINGS[rater[item.id]] for rater in raters if item.id in rater)
         if said:
@@ -187,9 +232,14 @@ def rating_page(study: Study) -> str:
             f'<label><input type="radio" name="{item.id}" value="{value}"> {text}</label>'
             for value, text in (("1", "related"), ("0", "not related"), ("x", "could not open"))
         )
-        rows.append(f'<div class="item"><p>{_link(item.page, item.title)}</p><fieldset>{buttons}</fieldset></div>')
+        rows.append(
+            f'<div class="item" data-page="{escape(item.page)}"><p>{_link(item.page, item.title)}</p>'
+            f'<fieldset aria-label="{escape(item.title or item.page)}">{buttons}</fieldset></div>'
+        )
     frame = resources.files("cocite.evaluate").joinpath("rate.html").read_text(encoding="utf-8")
-    return frame.replace("{{rows}}", "\n".join(rows)).replace("{{total}}", str(len(study.items)))
+    known = "\n".join(f"{item.query}\t{item.page}" for item in study.items)
+    filled = frame.replace("{{total}}", str(len(study.items))).replace("{{study}}", f"{crc32(known.encode()):08x}")
+    return filled.replace("{{rows}}", "\n".join(rows))  # last: titles may have anything in them
 
 
 def _link(url: str, title: str) -> str:

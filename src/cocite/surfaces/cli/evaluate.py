@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocite.answers import COMPARED
+from cocite.answers import COMPARED, DEFAULT_METHOD
 from cocite.errors import BadParameter
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.related import NotOwnSite, PerSite, filters_of
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cocite.evaluate.evaluation import Evaluation, Table
+    from cocite.evaluate.judgements import Judgements, Run
     from cocite.sources.records import Report
 
 
@@ -36,7 +39,7 @@ def evaluate(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            "--method", "-m", metavar="METHOD", help="A method to evaluate; may be repeated. Else some quick ones."
+            "--method", "-m", metavar="METHOD", help="A method to evaluate; may be repeated. Else auto and some others."
         ),
     ] = None,
     run: Annotated[
@@ -60,7 +63,8 @@ def evaluate(
     """Say how good methods are: measures, significance, overlap, time.
 
     With --run and without -m, only those runs are evaluated. "P 1999", "AP 1999" and the tables are those of Dean &
-    Henzinger's user study; the other measures are as usual. What a method does not answer counts 0.
+    Henzinger's user study; the other measures are as usual. What a method does not answer counts 0. A run in TREC's
+    form is in the order of its scores.
 
     \b
     Examples:
@@ -69,24 +73,26 @@ def evaluate(
     """
     from cocite import methods
     from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, run_in_store
-    from cocite.evaluate.judgements import read_judgements, read_run
+    from cocite.evaluate.judgements import Run, read_judgements
     from cocite.sources.records import Report
     from cocite.surfaces.cli.progress import display
     from cocite.web import Web
 
     check_place(html)
+    if save and save.exists() and not save.is_dir():
+        raise BadParameter(f"{save} is a file: name a folder, which is made if there is none")
     report = Report()
-    chosen = [methods.method(name) for name in dict.fromkeys(method or ([] if run else COMPARED))]
+    named = map(methods.method, method or ([] if run else (DEFAULT_METHOD, *COMPARED)))
+    chosen = list({str(each): each for each in named}.values())
     kept = filters_of(per_site, not_own_site, "", "")
     judged = read_judgements(judgements, report)
-    runs, degrees = [read_run(path, report) for path in run or ()], None
+    runs, degrees = read_runs(run or [], report), None
+    if 0 < queries < len(judged):
+        choose_queries(judged, runs, queries)
+    Evaluation(judged, [*(Run(str(each)) for each in chosen), *runs])  # refuses two of one name before any is asked
     if chosen:
         web = Web(index)
         judged, numbers = in_store(web.graph, judged, report)
-        if queries:
-            wanted = list(numbers)[:: max(1, len(numbers) // queries)][:queries]
-            numbers = {name: numbers[name] for name in wanted}
-            judged.ratings = {name: judged.ratings[name] for name in wanted}
         if not numbers:
             raise BadParameter(f"{index} knows none of the queries of {judgements}: is it the right store?")
         degrees = {name: int(web.graph.in_degree[page]) for name, page in numbers.items()}
@@ -101,6 +107,24 @@ def evaluate(
     if save:
         save_runs(found, save)
     tell(f"Evaluation by {judgements.name}", found, report, degrees, html, json)
+
+
+def read_runs(paths: Sequence[Path], report: Report) -> list[Run]:
+    """The runs of files, named as they are; those of one name by their whole paths."""
+    from cocite.evaluate.judgements import read_run
+
+    paths = list(dict.fromkeys(paths))
+    names = Counter(path.name for path in paths)
+    return [replace(read_run(path, report), name=path.name if names[path.name] == 1 else str(path)) for path in paths]
+
+
+def choose_queries(judged: Judgements, runs: Sequence[Run], wanted: int) -> None:
+    """Leave only so many queries, from beginning to end of the judgements."""
+    every = list(judged.ratings)
+    for query in set(every) - {every[at * len(every) // wanted] for at in range(wanted)}:
+        del judged.ratings[query]
+        for run in runs:
+            run.answers.pop(query, None)
 
 
 def note_gaps(found: Evaluation, report: Report) -> None:
@@ -135,8 +159,10 @@ def notes_of(found: Evaluation, report: Report) -> list[str]:
     """What an evaluation is of, in words."""
     first = count(found.depth, "answer")
     facts = [f"queries with a right page: {len(found.queries):,}; the first {first} of each count"]
-    if found.judgements.repeated:
-        facts.append(f"{count(found.judgements.repeated, 'pair')} given more than once")
+    repeated, other = found.judgements.repeated, found.judgements.contradicted
+    if repeated:
+        differ = f", {other:,} with another rating: the best counts" if other else ""
+        facts.append(f"{count(repeated, 'pair')} given more than once{differ}")
     for reason, number in report.skipped.items():
         example = report.example[reason]
         facts.append(f"{reason}: {number:,}" + (f", such as {example!r}" if example else ""))
@@ -150,7 +176,8 @@ def show(screen: Screen, found: Evaluation, report: Report, degrees: dict[str, i
     for group, table in found.table_5().items():
         show_table(screen, group, table)
     if len(found.runs) > 1:
-        show_table(screen, "is the difference luck?", found.table_6())
+        show_table(screen, "is the difference luck? (two-sided)", found.table_paired(), names=3)
+        show_table(screen, "is it better? as in 1999, by AP 1999 (one-sided)", found.table_6(), names=3)
         show_table(screen, "answers in common (share of the row's)", found.table_7())
     show_table(screen, "answers and ratings", found.table_3())
     if degrees is not None:
@@ -159,36 +186,60 @@ def show(screen: Screen, found: Evaluation, report: Report, degrees: dict[str, i
         show_table(screen, "what each question takes", found.table_4_by_query(degrees))
 
 
-def show_table(screen: Screen, title: str, table: Table) -> None:
-    """A table with a title above it."""
+def show_table(screen: Screen, title: str, table: Table, names: int = 1) -> None:
+    """A table with a title above it, unless it has no rows; so many columns are names.
+
+    What is too wide goes on below, names repeated.
+    """
     head, rows = table
+    if not rows:
+        return
     texts = [head, *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[i]) for row in texts) if screen.live else 0 for i in range(len(head))]
     screen.blank()
     screen.line((title, "bold"))
-    for at, row in enumerate(texts):
-        style = "dim" if at == 0 else ""
-        screen.row(*(Cell(text, wide, style, i > 0) for i, (text, wide) in enumerate(zip(row, widths, strict=True))))
+    for part in parts_of(widths, names, screen.width):
+        for at, row in enumerate(texts):
+            style = "dim" if at == 0 else ""
+            screen.row(*(Cell(row[i], widths[i], style, i >= names) for i in part))
+
+
+def parts_of(widths: Sequence[int], names: int, room: int) -> list[list[int]]:
+    """The columns of a table, in parts that each begin with the names and fit into the room (0: any number)."""
+    first = list(range(names))
+    parts = [first[:]]
+    for column in range(names, len(widths)):
+        wide = sum(widths[i] + 2 for i in parts[-1]) + widths[column]
+        if room and wide > room and len(parts[-1]) > names:
+            parts.append(first[:])
+        parts[-1].append(column)
+    return parts
 
 
 def as_json(found: Evaluation, report: Report, degrees: dict[str, int] | None) -> dict[str, Any]:
     """For machines: the same tables, rows by column name."""
 
-    def plain(table: Table) -> Sequence[dict[str, Any]]:
+    def plain(table: Table, names: int = 1) -> Sequence[dict[str, Any]]:
         head, rows = table
-        return [{name: number(cell) for name, cell in zip(head, row, strict=True)} for row in rows]
+        return [
+            {name: cell if at < names else number(cell) for at, (name, cell) in enumerate(zip(head, row, strict=True))}
+            for row in rows
+        ]
 
     def number(cell: object) -> object:
         try:
-            return float(cell) if isinstance(cell, str) else cell
+            return float(cell.replace(",", "")) if isinstance(cell, str) else cell
         except ValueError:
             return cell
 
     return {
         "queries": len(found.queries),
+        "repeated": found.judgements.repeated,
+        "contradicted": found.judgements.contradicted,
         "skipped": dict(report.skipped),
-        "measures": {group.split(":")[0]: plain(table) for group, table in found.table_5().items()},
-        "significance": plain(found.table_6()),
+        "measures": {group.rpartition(": ")[0]: plain(table) for group, table in found.table_5().items()},
+        "significance": plain(found.table_paired(), names=3),
+        "significance_1999": plain(found.table_6(), names=3),
         "overlap": plain(found.table_7()),
         "answers": plain(found.table_3()),
         "cost": plain(found.table_4(degrees)),

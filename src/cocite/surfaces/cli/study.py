@@ -9,10 +9,11 @@ import typer
 
 from cocite.errors import BadParameter
 from cocite.surfaces.cli import options as given
-from cocite.surfaces.cli.evaluate import tell
+from cocite.surfaces.cli.evaluate import note_gaps, tell
 from cocite.surfaces.cli.failures import Commands
 from cocite.surfaces.cli.related import read_addresses
 from cocite.surfaces.cli.terminal import Screen, count
+from cocite.surfaces.cli.writing import check_place
 
 HELP = """Have people rate what methods answer, blind.
 
@@ -51,26 +52,29 @@ def new(
       cocite study new trial --file queries.txt -m proximity -m lli -k 5
     """
     from cocite import methods
+    from cocite.evaluate.study import check_folder, write
     from cocite.evaluate.study import new as make
-    from cocite.evaluate.study import write
     from cocite.surfaces.cli.progress import display
     from cocite.web import Web
 
     texts = [*(urls or []), *(read_addresses(file) if file else [])]
     if not texts:
         raise BadParameter("no pages to ask about: give addresses, or --file FILE")
-    chosen = [methods.method(name) for name in dict.fromkeys(method or ("companion", "cocitation"))]
-    web = Web(index)
-    pages = [web.graph.find(text) for text in texts]
+    check_folder(folder)
+    named = map(methods.method, method or ("companion", "cocitation"))
+    chosen = list({str(each): each for each in named}.values())
+    web, screen = Web(index), Screen()
+    found = {text: web.graph.get(text) for text in texts}
+    pages = [page for page in found.values() if page is not None]
+    if not pages:
+        web.graph.find(texts[0])  # says why, and what is meant perhaps
     with display() as web.progress:
         made = make(web, pages, chosen, k, seed)
-    try:
-        write(made, folder)
-    except FileExistsError as error:
-        raise BadParameter(f"{folder} has a study already: name another folder") from error
-    screen = Screen()
+    write(made, folder)
+    for text in (text for text, page in found.items() if page is None):
+        Screen(stderr=True).line(f"left out, as it is not in this store: {text[:200]}")
     screen.line((str(folder), "bold"), f"  {count(len(made.items), 'answer')} to {count(len(set(pages)), 'page')}")
-    screen.line("send rate.html (or ratings.csv) to those who rate; then: cocite study report FOLDER RATINGS...")
+    screen.line(f"send rate.html (or ratings.csv) to those who rate; then: cocite study report {folder} RATINGS...")
 
 
 @study.command()
@@ -109,7 +113,7 @@ def report(
     folder: Folder,
     ratings: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="RATINGS", help="Sheets that raters sent back. Else the one in the folder."),
+        typer.Argument(metavar="RATINGS", help="Sheets that raters sent back. Else those in the folder."),
     ] = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a report with figures, one page of HTML.")
@@ -123,19 +127,22 @@ def report(
       cocite study report trial
       cocite study report trial anna.csv ben.csv --html study.html
     """
-    from cocite.evaluate.evaluation import Evaluation
-    from cocite.evaluate.study import judgements_of, read, read_ratings
+    from cocite.evaluate.study import evaluation_of, read, read_ratings
     from cocite.sources.records import Report
 
+    check_place(html)
     known, told = read(folder), Report()
-    raters = [read_ratings(path, known, told) for path in ratings or [folder / "ratings.csv"]]
+    sheets = dict.fromkeys(ratings or sorted(folder.glob("ratings*.csv")))  # `cocite serve --study` makes one a rater
+    raters = [read_ratings(path, known, told) for path in sheets]
     if not any(raters):
         raise BadParameter("no answer is rated yet: fill in the column rating with 1, 0 or x")
-    unrated = len(known.items) - len({number for rater in raters for number in rater})
+    found = evaluation_of(known, raters)
+    rated, judged = {number for rater in raters for number in rater}, found.judgements.ratings
+    unrated = sum(item.query in judged and item.id not in rated for item in known.items)
     if unrated:
         told.skip("answer that nobody rated, counted as wrong", count=unrated)
-    found = Evaluation(judgements_of(known, raters), known.runs, known.depth)
-    nobody = len(found.judgements.ratings) - len(found.rated)
+    nobody = len(known.in_degree) - len(found.rated)
     if nobody:
         told.skip("query of which no answer is rated, left out", count=nobody)
+    note_gaps(found, told)
     tell(f"Study {folder.name}", found, told, dict(known.in_degree), html, json)
