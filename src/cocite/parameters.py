@@ -36,7 +36,10 @@ class Parameter:
         converted = self._converted(value)
         if converted is None or not self._allows(converted):
             shown = repr(value)
-            raise BadParameter(f"{self.name} is {self.kind}, not {shown if len(shown) <= 100 else shown[:99] + '…'}")
+            limit = " below 10^18" if self.type is int and self.most is None and (converted or 0) > BEYOND else ""
+            raise BadParameter(
+                f"{self.name} is {self.kind}{limit}, not {shown if len(shown) <= 100 else shown[:99] + '…'}"
+            )
         return converted
 
     def _allows(self, value: Any) -> bool:

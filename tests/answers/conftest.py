@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.graph.webs import make
+from tests.methods.webs import opened
 
 NASTY = '\x1b[31m<script>alert("1")</script>\x9b\u202e &amp; a, "b"\ttab\r\nline'
 MANY = [f"https://many.example/{n}" for n in range(4)]
@@ -39,6 +38,5 @@ PAGES = [
 @pytest.fixture(scope="session")
 def web(fast_root: Path) -> Iterator[Web]:
     """The store of PAGES; not to be changed."""
-    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
-        make(Path(folder) / "web.cocite", PAGES)
-        yield Web(Path(folder) / "web.cocite")
+    with opened(fast_root, PAGES) as web:
+        yield web

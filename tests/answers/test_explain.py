@@ -20,7 +20,7 @@ from tests.answers.proof import LOOKED_AT, Proof, view_of
 from tests.graph.webs import examples, make
 from tests.methods.naive import NaiveWeb
 from tests.methods.test_methods import OWN, SWITCHES
-from tests.methods.webs import webs
+from tests.methods.webs import opened, webs
 
 LINK_METHODS = [name for name in methods.names() if isinstance(methods.method(name).params, Switches)]
 HEADINGS = ["One", "", "Three"]  # a block may be beyond the last
@@ -52,9 +52,7 @@ def prove(web: Web, truth: NaiveWeb, method: methods.Method, seeds: list[int], s
 def test_every_reason_is_true(name: str, pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
     for page in pages:
         page.headings = HEADINGS
-    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
-        make(Path(folder) / "web.cocite", pages)
-        web = Web(Path(folder) / "web.cocite")
+    with opened(fast_root, pages) as web:
         truth = NaiveWeb.from_graph(web.graph)
         cited = np.argsort(web.graph.in_degree, kind="stable")[::-1][:12].tolist()
         for _ in range(10):
@@ -70,9 +68,7 @@ def test_every_reason_is_true(name: str, pages: list[Page], data: st.DataObject,
 @given(pages=webs(), data=st.data())
 @examples(15)
 def test_voices_are_what_cocitation_counts(pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
-        make(Path(folder) / "web.cocite", pages)
-        web = Web(Path(folder) / "web.cocite")
+    with opened(fast_root, pages) as web:
         cited = np.argsort(web.graph.in_degree, kind="stable")[::-1][:12].tolist()
         for _ in range(8):
             seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=2, unique=True), label="seeds")

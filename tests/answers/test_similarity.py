@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from cocite.answers.similarity import similarity
 from cocite.errors import UnknownPage
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.graph.webs import make
+from tests.methods.webs import opened
 
 PAGES = [
     Page("https://apple.example/", links=[Link("https://iphone.example/")], text="apple company"),
@@ -28,9 +27,8 @@ PAGES = [
 
 @pytest.fixture(scope="module")
 def shops(fast_root: Path) -> Iterator[Web]:
-    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
-        make(Path(folder) / "web.cocite", PAGES)
-        yield Web(Path(folder) / "web.cocite")
+    with opened(fast_root, PAGES) as web:
+        yield web
 
 
 @pytest.mark.parametrize("name", methods.names())

@@ -28,7 +28,9 @@ from cocite.words.relevance import INFORMATION, SUPPORT, count_relevance
 from tests.graph.webs import make
 
 LONG, PARENTS, CHILD_PARENTS = 6000, 2500, 300
-QUERY, CHILD = "https://query.example/", "https://child.example/"
+QUERY, CHILD, FULL = "https://query.example/", "https://child.example/", "https://full.example/"
+WHOLE, CHILDREN = 4096, 21
+"""The longest list that is read whole; so many children make nodes for which least room is taken."""
 TARGETS = [f"https://t{n}.example/" for n in range(LONG)]
 CASES: list[tuple[list[str], dict[str, Any]]] = [
     ([QUERY], {}),
@@ -36,6 +38,9 @@ CASES: list[tuple[list[str], dict[str, Any]]] = [
     ([QUERY], {"stop": [TARGETS[2999], "https://parent7.example/", TARGETS[12]]}),
     ([CHILD], {"stop_degree": 400, "seed": 7, "merge": False}),
     ([TARGETS[3100], QUERY], {"unit": "none"}),
+    ([FULL], {"unit": "host"}),
+    ([FULL], {"stop": [TARGETS[12]]}),
+    ([TARGETS[5910]], {"unit": "host"}),
 ]
 SMALLER: dict[str, dict[str, Any]] = {
     "cocitation": {"parents": 200},
@@ -47,7 +52,10 @@ SMALLER: dict[str, dict[str, Any]] = {
 
 
 def pages() -> list[Page]:
-    """A page with 2,500 parents, two of which have 6,000 links, and with a child that has 300 parents."""
+    """A page with 2,500 parents, two of which have 6,000 links, and with a child that has 300 parents.
+
+    Also a page with one parent, which has 4,096 links, and one with two parents that are copies of each other.
+    """
 
     def link(url: str, n: int, block: int) -> Link:
         return Link(url, block=block, rel="nofollow" if n % 7 == 0 else "", boilerplate=n % 11 == 0)
@@ -86,7 +94,13 @@ def pages() -> list[Page]:
         for n in range(CHILD_PARENTS - 3)
     ]
     query = Page(QUERY, links=[Link(CHILD), Link(TARGETS[3]), Link("https://long1.example/")])
-    return [*long, *parents, *others, query, Page(TARGETS[5], links=[Link(CHILD), Link(QUERY)])]
+    around = [*TARGETS[: WHOLE // 2 - 1], FULL, *TARGETS[-WHOLE // 2 :]]
+    full = [
+        Page(FULL, links=[Link(f"https://below{n}.example/") for n in range(CHILDREN)]),
+        Page("https://long2.example/", links=[Link(url) for url in around]),
+        *(Page(f"https://twin{n}.example/", links=[Link(url) for url in TARGETS[5900:5920]]) for n in range(2)),
+    ]
+    return [*long, *parents, *others, *full, query, Page(TARGETS[5], links=[Link(CHILD), Link(QUERY)])]
 
 
 @cache

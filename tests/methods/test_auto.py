@@ -100,6 +100,22 @@ def test_reasons_say_what_spoke(place: Path) -> None:
     assert (words.kind, words.words, words.share) == ("words", ("club", "chess"), 1.0)
 
 
+def test_words_that_say_nothing_are_named_where_there_are_no_others(place: Path) -> None:
+    make(
+        place / "web.cocite",
+        [
+            Page(U, text="the chess and the rook"),
+            Page(S, text="the chess and"),
+            Page(T, text="the and"),
+            Page(V, text="keel"),
+            Page(LISTS[0], text="mast"),
+        ],
+    )
+    answers = {answer.url: answer.reasons for answer in cocite.open(place / "web.cocite").related(U)}
+    assert answers[S][0].words == ("chess",)
+    assert set(answers[T][0].words) == {"the", "and"}
+
+
 def test_several_pages(place: Path) -> None:
     """s is beside both u and t, v beside u alone."""
     pages = [page(LISTS[0], U, S), page(LISTS[1], T, S), page(LISTS[2], U, V), page("https://list3.example/", U, V)]

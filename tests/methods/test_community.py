@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import tempfile
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from cocite.web import Web
 from tests.graph.webs import examples, make, page
 from tests.methods import naive_community
 from tests.methods.naive import NaiveWeb, View
-from tests.methods.webs import webs
+from tests.methods.webs import opened, webs
 
 
 def web_of(place: Path, pages: list[Page]) -> Web:
@@ -49,8 +48,7 @@ def names(web: Web, pages: Any) -> list[str]:
 @given(pages=webs(), data=st.data())
 @examples(20)
 def test_communities_are_ends_of_singular_vectors(pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
-        web = web_of(Path(folder), pages)
+    with opened(fast_root, pages) as web:
         truth = NaiveWeb.from_graph(web.graph)
         cited = np.argsort(web.graph.in_degree)[::-1][:12].tolist()
         for _ in range(6):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from itertools import pairwise
 from math import ceil, log10
 from pathlib import Path
@@ -22,7 +21,7 @@ from cocite.web import Web
 from tests.graph.webs import examples, make, page
 from tests.methods import naive_hubfinder
 from tests.methods.naive import NaiveWeb
-from tests.methods.webs import webs
+from tests.methods.webs import opened, webs
 
 
 def by_number(web: Web, pages: NDArray[np.uint32]) -> NDArray[np.float64]:
@@ -33,9 +32,7 @@ def by_number(web: Web, pages: NDArray[np.uint32]) -> NDArray[np.float64]:
 @given(pages=webs(), data=st.data())
 @examples(40)
 def test_the_slow_truth(pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
-        make(Path(folder) / "web.cocite", pages)
-        web = Web(Path(folder) / "web.cocite")
+    with opened(fast_root, pages) as web:
         truth = NaiveWeb.from_graph(web.graph)
         values = dict(enumerate(by_number(web, np.arange(web.graph.pages, dtype=np.uint32)).tolist()))
         for _ in range(8):

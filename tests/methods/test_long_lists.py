@@ -108,6 +108,14 @@ def test_evidence_far_away_on_a_long_parent(web: Web, truth: NaiveWeb, given: di
     assert {("https://long0.example/", None), ("https://long1.example/", "All")} <= blocks
 
 
+def test_no_damage_ends_the_process(web: Web) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.methods.damage", web.graph.path], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout) == []
+
+
 @long
 @pytest.mark.timeout(900)  # the first run compiles everything with bounds checked
 def test_methods_with_bounds_checked(web: Web) -> None:

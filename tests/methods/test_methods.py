@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from cocite.web import Web
 from tests.graph.webs import examples, make
 from tests.methods import naive
 from tests.methods.naive import NaiveWeb
-from tests.methods.webs import webs
+from tests.methods.webs import opened, webs
 
 UNIT = st.sampled_from(["site", "host", "domain", "none"])
 LIMIT = st.sampled_from([0, 1, 2, 3, 8, 40, 2000])
@@ -94,9 +93,7 @@ def same(found: list[tuple[int, float]], expected: list[tuple[int, float]]) -> N
 @given(pages=webs(), data=st.data())
 @examples(25)
 def test_the_slow_truth(name: str, pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
-        make(Path(folder) / "web.cocite", pages)
-        web = Web(Path(folder) / "web.cocite")
+    with opened(fast_root, pages) as web:
         truth = NaiveWeb.from_graph(web.graph)
         cited = np.argsort(web.graph.in_degree)[::-1][:12].tolist()
         for _ in range(8):
@@ -114,9 +111,7 @@ def test_the_slow_truth(name: str, pages: list[Page], data: st.DataObject, fast_
 @examples(15)
 def test_many_pages_at_once_are_answered_as_each_alone(pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
     """Cocitation has a quick way for many pages; where links do not count it says that there is none."""
-    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
-        make(Path(folder) / "web.cocite", pages)
-        web = Web(Path(folder) / "web.cocite")
+    with opened(fast_root, pages) as web:
         everyone, k = np.arange(web.graph.pages, dtype=np.uint32), data.draw(st.integers(0, 5))
         for _ in range(4):
             parameters = {**data.draw(choices("cocitation"), label="parameters"), "chop": "none"}
@@ -132,7 +127,13 @@ def test_many_pages_at_once_are_answered_as_each_alone(pages: list[Page], data: 
                 scores = chosen.relate(web, [page])
                 alone = list(scores.ranked(web.graph.in_degree))
                 assert list(zip(best.pages[part].tolist(), best.scores[part].tolist(), strict=True)) == alone[:k]
-                assert bool(best.enough[page]) == (sum(score >= 2 for _, score in alone) >= 15)
+                assert best.enough[page]
+            chopping = method("cocitation", {**parameters, "chop": "site"}).best_of_each(web, everyone, 10**3)
+            assert chopping is not None
+            ends = np.cumsum(chopping.counts)
+            for page, end in enumerate(ends.tolist()):
+                twice = int((chopping.scores[end - chopping.counts[page] : end] >= 2).sum())
+                assert bool(chopping.enough[page]) == (twice >= 15)
 
 
 def test_a_spouse_s_refused_links_are_not_counted(place: Path) -> None:

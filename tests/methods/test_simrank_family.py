@@ -24,7 +24,7 @@ from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import examples, make, page
 from tests.methods import naive_simrank as naive
-from tests.methods.webs import webs
+from tests.methods.webs import opened, webs
 
 QUADRATIC = ("simrank", "prank", "block_simrank", "pagesim", "matchsim", "probabilistic_simrank")
 FAMILY = (*QUADRATIC, "walk")
@@ -58,8 +58,7 @@ def test_the_slow_truth(pages: list[Page], data: st.DataObject, fast_root: Path)
     for each in pages:
         for link in each.links:
             link.weight = data.draw(st.sampled_from([1.0, 1.0, 0.5, 0.25])) if len(pages) < 6 else 1.0
-    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
-        web = build(Path(folder), pages)
+    with opened(fast_root, pages) as web:
         links, graph = links_of(web), web.graph
         site = {each: graph.site(each) for each in links}
         weights: dict[int, dict[int, float]] = {each: {} for each in links}
@@ -95,8 +94,7 @@ def test_the_slow_truth(pages: list[Page], data: st.DataObject, fast_root: Path)
 @given(pages=webs(), seed=st.integers(0, 1 << 40))
 @examples(6)
 def test_simrank_of_large_webs_is_within_its_bound(pages: list[Page], seed: int, fast_root: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
-        web = build(Path(folder), pages)
+    with opened(fast_root, pages) as web:
         truth = naive.simrank(links_of(web))
         for page in range(0, web.graph.pages, 7):
             walk = Walk(web.graph, page, 0.8, 10, 20_000, seed)

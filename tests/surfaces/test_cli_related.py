@@ -24,7 +24,7 @@ def test_answers_and_why(store: Path) -> None:
     assert (first[0], first[2]) == ("1", LIST)  # on the blog's roll, in a block of two: smaller than that of the list
     assert first[3:] == [
         "Papers",
-        "1 of 2 pages cite both, such as [31mred [0m [bold]markup[/bold] gnp line under “Roll”",
+        "1 of 2 pages cites both, such as [31mred [0m [bold]markup[/bold] gnp line under “Roll”",
     ]
     assert "ms by auto" in ran.out.splitlines()[-1]
     assert "\x1b" not in ran.out

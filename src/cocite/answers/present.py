@@ -127,7 +127,8 @@ def briefly(answer: Answer) -> str:
     if best.kind != TOGETHER or not counts or counts[0].kind != TOGETHER_IN_ALL:
         return say(counts[0]) if counts and best.kind == SHARED else say(best)
     under = f" under “{best.block}”" if best.block else ""
-    many = f"{counts[0].count:,} of {_count(counts[0].of or 0, 'page')} cite both{_counted(counts[0])}"
+    cite = "cites" if counts[0].count == 1 else "cite"
+    many = f"{counts[0].count:,} of {_count(counts[0].of or 0, 'page')} {cite} both{_counted(counts[0])}"
     return f"{many}, such as {best.title or best.by}{under}"
 
 

@@ -29,8 +29,8 @@ from cocite.methods import method as method_of
 from cocite.neighbourhood.view import with_stop_pages
 from cocite.web import Web
 
-AT_ONCE = 4096
-"""Pages that are answered together: their parents are in memory."""
+AT_ONCE, ANSWERS_AT_ONCE = 4096, 1 << 22
+"""Pages that are answered together, and answers to them at most: their parents, and room for all, are in memory."""
 
 
 class Part(NamedTuple):
@@ -97,7 +97,8 @@ def _uninterrupted() -> Iterator[None]:
 
 def answer(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters = NO_FILTERS) -> Part:
     """The k best answers for every page."""
-    parts = [_answer_some(web, method, pages[at : at + AT_ONCE], k, filters) for at in range(0, len(pages), AT_ONCE)]
+    step = max(1, min(AT_ONCE, ANSWERS_AT_ONCE // max(1, k)))
+    parts = [_answer_some(web, method, pages[at : at + step], k, filters) for at in range(0, len(pages), step)]
     return Part(*(np.concatenate(column) for column in zip(gathered([]), *parts, strict=True)))
 
 

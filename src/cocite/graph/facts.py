@@ -125,10 +125,16 @@ class Facts(Finding):
         return others
 
     @cached_property
-    def _near_by_representative(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """All near-duplicates in the order of what stands for them: sorted once, not looked through for each answer."""
-        representatives, pages = self.array("near.representative"), self.array("near.page")
-        if len(representatives) != len(pages) or max(representatives.max(), pages.max()) >= self.pages:
+    def near(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """All near-duplicates, ascending, and what stands for each: pages that there are, which loops trust."""
+        pages, representatives = self.array("near.page"), self.array("near.representative")
+        if max(representatives.max(initial=0), pages.max(initial=0)) >= max(1, self.pages):
             raise self.damaged()
+        return pages, representatives
+
+    @cached_property
+    def _near_by_representative(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """The same in the order of what stands for them: sorted once, not looked through for each answer."""
+        pages, representatives = self.near
         order = np.argsort(representatives, kind="stable")
         return representatives[order], pages[order]

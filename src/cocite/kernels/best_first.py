@@ -12,7 +12,7 @@ DIGITS = 5  # after the first
 
 @inline
 def shortened(value):
-    """A value to six significant digits."""
+    """A value to six significant digits; `scores.six_digits` is the same of arrays, which a loop need not make."""
     if value == 0.0:
         return 0.0
     power = 10.0 ** (DIGITS - np.floor(np.log10(abs(value))))

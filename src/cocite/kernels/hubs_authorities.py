@@ -7,7 +7,7 @@ import numpy as np
 from cocite.kernels import inline, kernel
 from cocite.kernels.counting import LONGER, look_up_rather, members_of
 from cocite.kernels.link_codec import DAMAGED
-from cocite.kernels.lists import expect, read_list
+from cocite.kernels.lists import expect, most_links, read_list
 from cocite.kernels.look_up import find_position
 from cocite.kernels.vicinity import (
     AHEAD,
@@ -34,11 +34,17 @@ def connect(out, nodes, known, starts, targets, whole, refused, units, near_page
     """
     unit, many = number_units(units, nodes)
     room, longest = np.int64(0), max(LONGER * np.int64(len(nodes)), np.int64(LONG))
-    for page in nodes:
-        degree = np.int64(out.lists.degree[page])
-        room += degree if refused.flags != 0 else min(degree, longest)  # in longer lists nodes are looked up
-    edge_starts, found = np.empty(len(nodes) + 1, np.int64), np.empty(room, np.uint32)
-    count = edges_among(out, nodes, known, starts, targets, whole, refused, unit, edge_starts, found)
+    for i in range(len(nodes)):
+        degree = np.int64(out.lists.degree[nodes[i]])
+        if i < known and whole[i]:
+            room += starts[i + 1] - starts[i]
+        else:
+            room += degree if refused.flags != 0 else min(degree, longest)  # in longer lists nodes are looked up
+    sound = room <= most_links(out.lists)
+    edge_starts, found = np.zeros(len(nodes) + 1, np.int64), np.empty(room if sound else np.int64(0), np.uint32)
+    count = np.int64(DAMAGED)
+    if sound:
+        count = edges_among(out, nodes, known, starts, targets, whole, refused, unit, edge_starts, found)
     ends = found[: max(count, 0)].view(np.int32)
     pages, merged, others = put_together(near_page, near_representative, nodes)
     if count < 0 or others == 0:
@@ -112,13 +118,13 @@ def keep_links(out, nodes, known, starts, targets, whole, refused, marks, kept_s
         expect(out.lists, nodes, i, AHEAD)
         page = np.int64(nodes[i])
         degree = np.int64(out.lists.degree[page])
+        if look_up_rather(out, page, refused, len(nodes)):
+            got = look_up_all(out, page, nodes, kept[count:])
+            if got < 0:
+                return np.int64(DAMAGED)
+            count += got
+            continue
         if degree > len(room):
-            if look_up_rather(out, page, refused, len(nodes)):
-                got = look_up_all(out, page, nodes, kept[count:])
-                if got < 0:
-                    return np.int64(DAMAGED)
-                count += got
-                continue
             room = np.empty(2 * degree, np.uint32)
         degree = read_list(out.lists, page, room, none) if plain else read_refusing(out, page, refused, room)
         if degree < 0:

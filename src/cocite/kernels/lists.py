@@ -33,6 +33,18 @@ def start_of(lists, page):
     return np.int64(lists.base[page >> 4]) + np.int64(lists.offset[page])
 
 
+@inline
+def is_inside(lists, start, stop):
+    """Whether these may be the bounds of a list: there is a spare word behind the last."""
+    return start >= 0 and stop <= (np.int64(len(lists.words)) - 1) << 6
+
+
+@inline
+def most_links(lists):
+    """So many links can be, each of a bit at least: memory for more is not taken on the word of a damaged store."""
+    return np.int64(len(lists.words)) << 6
+
+
 @intrinsic
 def fetch(context, array, place):
     """Ask memory for array[place], which must be inside, and do not wait for it."""
@@ -74,8 +86,7 @@ def read_list(lists, page, targets, attributes):
     if count == 0:
         return count
     start, stop = start_of(lists, page), start_of(lists, page + 1)
-    limit = (np.int64(len(lists.words)) - 1) << 6
-    if count > len(targets) or start < 0 or stop > limit:
+    if count > len(targets) or not is_inside(lists, start, stop):
         return np.int64(DAMAGED)
     page = np.int64(page)
     pages = np.int64(len(lists.degree))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels import inline, kernel
 from cocite.kernels.link_codec import DAMAGED, decode_part
-from cocite.kernels.lists import Lists, expect, read_list, start_of
+from cocite.kernels.lists import Lists, expect, is_inside, most_links, read_list, start_of
 from cocite.kernels.look_up import find_position
 from cocite.kernels.parents import best_parents, sample_parents
 
@@ -105,7 +105,7 @@ def numbers_of(table, local, pages, numbers):
 
 @inline
 def mark(marks, page):
-    """Set a page's bit; `marks` has 2^b bytes, 16 to 32 bits for every page: they stay in the fastest memory."""
+    """Set a page's bit; `marks` has 2^b bytes, 8 to 16 bits for every page: they stay in the fastest memory."""
     bit = spread(page) & uint64(8 * len(marks) - 1)
     marks[bit >> uint64(3)] |= np.uint8(1) << np.uint8(bit & uint64(7))
 
@@ -278,12 +278,12 @@ def read_around(out, page, child, half, targets, attributes):
     begin = first // EVERY * EVERY
     point = np.int64(out.first[at]) + first // EVERY
     count = last - begin
-    if point >= len(out.bit) or count > len(targets) or count <= 0:
+    start, stop = start_of(out.lists, page), start_of(out.lists, page + 1)
+    if not (0 <= point < len(out.bit) and 0 < count <= len(targets) and is_inside(out.lists, start, stop)):
         return np.int64(DAMAGED), np.int64(-1)
     end = decode_part(
-        out.lists.words, start_of(out.lists, page) + np.int64(out.bit[point]), start_of(out.lists, page + 1), count,
-        np.int64(page), np.int64(out.before[point]), np.int64(out.attribute[point]), out.lists.table,
-        np.int64(len(out.lists.degree)), targets, attributes, 0,
+        out.lists.words, start + np.int64(out.bit[point]), stop, count, np.int64(page), np.int64(out.before[point]),
+        np.int64(out.attribute[point]), out.lists.table, np.int64(len(out.lists.degree)), targets, attributes, 0,
     )  # fmt: skip
     if end < 0:
         return np.int64(DAMAGED), np.int64(-1)
@@ -305,10 +305,14 @@ def read_parents(out, parents, page, most, window, refused, blocks):
     """
     plain = refuses_nothing(refused)
     room = room_for(out.lists.degree, parents, window, plain)
+    sound = room <= most_links(out.lists) + EVERY
+    room = room if sound else np.int64(0)
     starts, places = np.zeros(len(parents) + 1, np.int64), np.empty(len(parents), np.int64)
     whole, targets = np.empty(len(parents), np.bool_), np.empty(room, np.uint32)
     attributes = np.empty(room if blocks or refused.flags != 0 else 0, np.uint32)
     chosen, at = np.int64(0), np.int64(0)
+    if not sound:
+        return np.int64(DAMAGED), starts, places, whole, targets, attributes
     for i in range(len(parents)):
         if chosen == most:
             break
@@ -420,10 +424,14 @@ def parents_of_highest_degree(into, best_page, best_parent, children, other_than
             parent = np.int64(ordered[k])
             if taken == keep:
                 break
+            if parent >= len(into.degree) or at == len(found):
+                return np.int64(DAMAGED)
             if parent == other_than or is_refused(refused, parent):
                 continue
             if refused.flags != 0:
                 degree = np.int64(out.lists.degree[parent])
+                if degree > most_links(out.lists):
+                    return np.int64(DAMAGED)
                 if degree > len(room) // 2:
                     room = np.empty(4 * degree, np.uint32)
                 half = len(room) // 2
@@ -457,6 +465,8 @@ def gather_around(out, into, parents, page, most, window, children, child_parent
     """
     chosen, starts, places, whole, targets, _ = read_parents(out, parents, page, most, window, refused, False)
     degree = np.int64(out.lists.degree[page])
+    if degree > most_links(out.lists):
+        chosen, degree = np.int64(DAMAGED), np.int64(0)
     first = np.empty(degree, np.uint32)
     found = read_counted(out, page, refused, first, np.empty(degree if refused.flags != 0 else 0, np.uint32))
     state = min(np.int64(0), min(chosen, found))

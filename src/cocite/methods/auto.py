@@ -34,6 +34,7 @@ from cocite.neighbourhood.start import begin
 from cocite.neighbourhood.view import NO_PAGES, Pages, Switches, View, is_one_of
 from cocite.parameters import parameter
 from cocite.web import Web
+from cocite.words.stop_words import USUAL, stop_words
 
 LINKED, BOTH_WAYS = 0.05, 0.9
 OWN_SITE = 0.25
@@ -206,6 +207,7 @@ class Told:
     def _words(self, seed: int, page: int, share: float) -> list[dict[str, Any]]:
         vectors = self._web.vectors
         assert vectors is not None
-        common = tuple(vectors.common(seed, page, NAMED))
+        shared, empty = vectors.common(seed, page, 4 * NAMED), stop_words(USUAL)
+        common = tuple([word for word in shared if word not in empty] or shared)[:NAMED]  # "the" tells a reader nothing
         count = {"count": len(common), "of": len(vectors.of(seed)[0])}
         return [{"kind": "words", "page": seed, "share": round(share, 3), "words": common, **count}] if common else []

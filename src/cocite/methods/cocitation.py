@@ -81,7 +81,8 @@ def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
     scores = scores[:many]
     if scores.max(initial=0.0) >= LONG:
         scores = np.array([rounded(score) for score in scores.tolist()])
-    return Best(counts, found[:many], scores, twice >= ENOUGH)
+    enough = twice >= (ENOUGH if params.chop != "none" else 0)
+    return Best(counts, found[:many], scores, enough)
 
 
 def gather(view: View, pages: Sequence[int], params: Params) -> Siblings:

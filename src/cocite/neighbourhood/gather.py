@@ -61,6 +61,8 @@ def _pool(view: View, page: int, most: int) -> Pages:
         ready = len(graph.array("sample.parent")) // max(1, len(sampled))
         if row >= 0 and most <= ready:
             found: Pages = graph.array("sample.parent")[row * ready : (row + 1) * ready]
+            if found.max(initial=0) >= graph.pages:
+                raise graph.damaged()
             return found[:most] if view.plain else found
     parents = graph.links_to(page)
     if len(parents) <= most:

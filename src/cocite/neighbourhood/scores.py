@@ -73,7 +73,10 @@ def unwritable(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def six_digits(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rounded to six significant digits: iterations stop at 1e-8, so more would be noise."""
+    """Rounded to six significant digits: iterations stop at 1e-8, so more would be noise.
+
+    For whole arrays outside loops; `kernels/best_first.shortened` is the same, of one value inside one.
+    """
     with np.errstate(divide="ignore"):
         power = 10.0 ** (5 - np.floor(np.log10(np.abs(values))))
     return np.where(values == 0, 0.0, np.rint(values * np.where(np.isfinite(power), power, 0)) / power)

@@ -48,17 +48,18 @@ def begin(
     for page in seeds:
         chosen: int | None = page
         if switches.chop != "none":
-            chosen = None
+            chosen, own = None, None
             for other in chain((page,), chopped(graph, page)):
                 view = View(graph, [other], switches, stop)
                 tried = view, gather(view, [other])
+                own = own or tried
                 if tried[1].enough:
                     chosen = other
                     break
+            if chosen is None:
+                tried = own  # not that of the last address tried
         if chosen is not None or switches.chop == "site":
             used.append(page if chosen is None else chosen)
-            if chosen is None and len(seeds) == 1:
-                tried = None  # the last address tried is not the one used
     used = list(dict.fromkeys(used))
     if tried is None or len(seeds) > 1 or not used:
         view = View(graph, used, switches, stop)
