@@ -6,7 +6,7 @@ import numpy as np
 
 from cocite.kernels import kernel
 from cocite.kernels.link_codec import DAMAGED
-from cocite.kernels.lists import expect, read_list
+from cocite.kernels.lists import expect, most_links, read_list
 from cocite.kernels.look_up import find_position
 from cocite.kernels.parents import sample_parents
 from cocite.kernels.vicinity import AHEAD, number
@@ -29,6 +29,8 @@ def extend(
         page = np.int64(pages[i])
         expect(out, pages, i, AHEAD)
         degree = np.int64(out.degree[page])
+        if max(degree, np.int64(into.degree[page])) > max(most_links(out), most_links(into)):
+            return np.int64(DAMAGED)
         if degree > len(links):
             links = np.empty(2 * degree, np.uint32)
         if read_list(out, page, links, none) != degree:
@@ -48,6 +50,8 @@ def extend(
             taken = np.int64(most)
             for k in range(taken):
                 few[k] = sample_parent[row * ready + k]
+                if few[k] >= len(into.degree):
+                    return np.int64(DAMAGED)
         else:
             if degree > len(links):
                 links = np.empty(2 * degree, np.uint32)

@@ -6,7 +6,7 @@ import numpy as np
 
 from cocite.kernels import kernel
 from cocite.kernels.link_codec import DAMAGED
-from cocite.kernels.lists import expect, read_list
+from cocite.kernels.lists import expect, most_links, read_list
 from cocite.kernels.look_up import find_position
 from cocite.kernels.parents import sample_parents
 from cocite.kernels.vicinity import AHEAD
@@ -29,6 +29,8 @@ def read_sets(lists, sample_page, sample_parent, fingerprints, seed, pages, most
         page = np.int64(pages[i])
         expect(lists, pages, i, AHEAD)
         degree = np.int64(lists.degree[page])
+        if degree > most_links(lists):
+            return np.int64(DAMAGED)
         row = np.int64(-1)
         if degree > ready and most <= ready:
             row = find_position(sample_page, page)

@@ -223,8 +223,11 @@ class _Gamma:
 
     def links(self, in_links: int) -> int:
         """How many links the extension of Γ′ has."""
-        out, into = self._graph.out_degree[self._fresh], self._graph.in_degree[self._fresh]
-        return int(out.sum(dtype=np.int64) + np.minimum(into, min(in_links, self._graph.pages)).sum(dtype=np.int64))
+        graph, most = self._graph, min(in_links, self._graph.pages)
+        links = int(graph.out_degree[self._fresh].sum(dtype=np.int64))
+        if links > graph.links:
+            raise graph.damaged()  # memory is taken on its word
+        return links + int(np.minimum(graph.in_degree[self._fresh], most).sum(dtype=np.int64))
 
     def add(self, pages: Pages, origin: Pages) -> None:
         """Γ ← Γ + Γ″, Γ′ ← Γ″."""
