@@ -2,26 +2,30 @@
 
     python bench/page.py STORE [--url URL] [--words WORDS] [--runs 15] [--axe axe.min.js]
 
-Every view is opened in headless Chromium (Debian's, by Playwright) in a fresh context each time, so that nothing of it
-is kept: page, style sheet and script are loaded and counted, over the wire (packed, with headers) and unpacked. Paint
-is what the browser itself notes as first-contentful-paint, less the end of the page's response: as the very first page
-that a browser shows, and as one that is reached from the start page. One visit goes before, so that the server's answer
-is kept: it is the browser that is measured. --axe has axe-core look at each view with all that opens opened, in light
-and in dark, and counts what it finds. Rows are printed as they come.
+Every view is opened in headless Chromium (Debian's) in a fresh context each time, so that nothing of it is kept: page,
+style sheet and script are loaded and counted, over the wire (packed, with headers) and unpacked. Paint is what the
+browser itself notes as first-contentful-paint, less the end of the page's response: as the first page of a fresh
+context, and as one that is reached from the start page. Views take turns, since the machine's speed changes from minute
+to minute, and one of them is a line of plain text: what the browser itself takes. One visit goes before, so that the
+server's answer is kept: it is the browser that is measured. --axe has axe-core look at each view with all that opens
+opened, in light and in dark, and counts what it finds.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import shutil
 import statistics
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser as TestedBrowser
+from playwright.sync_api import sync_playwright
 
 from cocite.graph.store import Graph
+from devtools import Browser, chromium
 from serve import HOST, cocite
 from tables import show
 
@@ -31,12 +35,20 @@ WEIGHT = """() => {
   const sum = name => all.reduce((total, each) => total + each[name], 0);
   return [all.length, sum("transferSize"), sum("decodedBodySize"), all[0].decodedBodySize];
 }"""
-PAINT = """() => new Promise(done => new PerformanceObserver((list, observer) => {
-  const paint = list.getEntries().find(each => each.name === "first-contentful-paint");
-  if (!paint) return;
-  observer.disconnect();
-  done(paint.startTime - performance.getEntriesByType("navigation")[0].responseEnd);
-}).observe({type: "paint", buffered: true}))"""
+PAINT = """new Promise((done, failed) => {
+  setTimeout(() => failed("not painted"), 5000);
+  new PerformanceObserver((list, observer) => {
+    const paint = list.getEntries().find(each => each.name === "first-contentful-paint");
+    if (!paint) return;
+    observer.disconnect();
+    done(paint.startTime - performance.getEntriesByType("navigation")[0].responseEnd);
+  }).observe({type: "paint", buffered: true});
+})"""
+THERE = """new Promise(done => {
+  if (document.readyState === "complete") done(location.href);
+  else addEventListener("load", () => done(location.href));
+})"""
+WIDTH, HEIGHT = 1200, 900
 OPEN = "document.querySelectorAll('details').forEach(each => { each.open = true; })"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -50,19 +62,21 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--axe", type=Path)
     options = parser.parse_args()
-    chromium = next(filter(None, map(shutil.which, NAMES)), None)
-    if chromium is None:
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
         raise SystemExit("no Chromium here (apt-get install chromium)")
     graph = Graph(options.store)
     url = options.url or graph.address(int(graph.in_degree.argmax()))
     axe = options.axe.read_text("utf-8") if options.axe else ""
-    with cocite(options.store, 1) as (port, _), sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        base, rows = f"http://{HOST}:{port}", []
-        for name, target in views(url, options.words).items():
-            rows.append(row(browser, name, base, target, options.runs, axe))
-            print(rows[-1], flush=True)
-        browser.close()
+    with cocite(options.store, 1) as (port, _):
+        base, wanted = f"http://{HOST}:{port}", views(url, options.words)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            rows = [row(browser, name, base + target, axe) for name, target in wanted.items()]
+            browser.close()
+        painted = asyncio.run(paints(program, base, list(wanted.values()), options.runs))
+    for cells, each in zip(rows, painted, strict=True):
+        cells[5:5] = [f"{value:.0f}" for times in each for value in (statistics.median(times), max(times))]
     head = [
         "view",
         "files",
@@ -81,6 +95,7 @@ def views(url: str, words: str) -> dict[str, str]:
     """Where each view is."""
     page, topic = urlencode({"url": url}), urlencode({"q": words})
     return {
+        "a line of text": "/healthz",
         "first": "/",
         "related": f"/?{page}",
         "related, 100": f"/?{page}&k=100",
@@ -98,34 +113,43 @@ def views(url: str, words: str) -> dict[str, str]:
     }
 
 
-def row(browser: Browser, name: str, base: str, target: str, runs: int, axe: str) -> list[str]:
-    """One view, visited so often."""
-    where = base + target
-    visited(browser, where, WEIGHT)
-    cells = [name]
-    files, wire, plain, alone = visited(browser, where, WEIGHT)
-    cells += [str(files), *(f"{size / 1000:.1f}" for size in (wire, plain, alone))]
-    for before in ("", f"{base}/"):
-        paints = sorted(visited(browser, where, PAINT, before) for _ in range(runs))
-        cells += [f"{statistics.median(paints):.0f}", f"{paints[-1]:.0f}"]
+def row(browser: TestedBrowser, name: str, where: str, axe: str) -> list[str]:
+    """What one view weighs, and what axe-core finds in it."""
+    weights = []
+    for _ in range(2):
+        context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
+        page = context.new_page()
+        page.goto(where)
+        weights = page.evaluate(WEIGHT)
+        context.close()
+    cells = [name, str(weights[0]), *(f"{size / 1000:.1f}" for size in weights[1:])]
     return cells + [str(violations(browser, where, axe, scheme)) for scheme in ("light", "dark") if axe]
 
 
-def visited(browser: Browser, where: str, script: str, before: str = "") -> Any:
-    """What a script says of a view that is visited for the first time, perhaps after another page."""
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
-    page = context.new_page()
-    if before:
-        page.goto(before)
-    page.goto(where)
-    found = page.evaluate(script)
-    context.close()
+async def paints(program: str, base: str, targets: list[str], runs: int) -> list[tuple[list[float], list[float]]]:
+    """First paints of every view: as the first page, and from the start page."""
+    found: list[tuple[list[float], list[float]]] = [([], []) for _ in targets]
+    async with chromium(program) as browser:
+        for _ in range(runs):
+            for times, target in zip(found, targets, strict=True):
+                for of, before in zip(times, ("", "/"), strict=True):
+                    of.append(await first_paint(browser, base, [before, target] if before else [target]))
     return found
 
 
-def violations(browser: Browser, where: str, axe: str, scheme: Any) -> int:
+async def first_paint(browser: Browser, base: str, targets: list[str]) -> float:
+    """Of the last of some pages that are visited one after another."""
+    async with browser.tab(WIDTH, HEIGHT) as session:
+        for target in targets:
+            await browser.call("Page.navigate", session, url=base + target)
+            while await browser.said(session, THERE) != base + target:
+                await asyncio.sleep(0.05)
+        return float(await browser.said(session, PAINT))
+
+
+def violations(browser: TestedBrowser, where: str, axe: str, scheme: Any) -> int:
     """What axe-core finds; printed, too."""
-    context = browser.new_context(viewport={"width": 1200, "height": 900}, color_scheme=scheme)
+    context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
     page = context.new_page()
     page.goto(where)
     page.evaluate(OPEN)

@@ -203,17 +203,28 @@ def check_alike(page: int, edges: Edges, theirs: dict[int, float]) -> None:
 
 
 def threads(web: Web, most: int = QUESTIONS, times: int = 5) -> Rows:
-    """Questions a second on one thread and on two; runs take turns, the best of each counts."""
+    """Questions a second on one thread and on two; runs take turns, the best of each counts.
+
+    One by one, what Python does between compiled loops holds its lock; many at once is how `batch` asks.
+    """
     rows: Rows = []
-    for name in ("cocitation", "companion"):
-        how = method(name)
+
+    def many(how: Method, part: Sequence[int]) -> None:
+        how.best_of_each(web, np.array(part, np.uint32), TOP)
+
+    def one_by_one(how: Method, part: Sequence[int]) -> None:
+        for page in part:
+            ask(web, how, page)
+
+    for name, work in (("cocitation", one_by_one), ("cocitation, many at once", many), ("companion", one_by_one)):
+        how = method(name.partition(",")[0])
         for group, pages in grouped(web.graph, most):
             seconds: dict[int, list[float]] = {1: [], 2: []}
             for _ in range(times):
                 for count, taken in seconds.items():
                     with ThreadPoolExecutor(count) as pool:
                         start = time.perf_counter()
-                        list(pool.map(partial(ask, web, how), pages))
+                        list(pool.map(partial(work, how), [pages[i : i + 20] for i in range(0, len(pages), 20)]))
                         taken.append(time.perf_counter() - start)
             one, two = (len(pages) / min(taken) for taken in seconds.values())
             rows.append([name, group, len(pages), f"{one:,.0f}", f"{two:,.0f}", f"{two / one:.2f}"])
