@@ -153,7 +153,8 @@ def test_a_known_page_without_answers(store: Path) -> None:
         ran = run("related", NEWS, "-i", store, *filters)
         assert (ran.code, ran.out) == (1, "")
         assert ran.err == f"cocite: nothing related to {NEWS} passes the filters; give fewer of them\n"
-    assert run("related", NEWS, "-i", store, "-k", "0").code == 0  # none were wanted
+    ran = run("related", NEWS, "-i", store, "-k", "0")
+    assert (ran.code, ran.out, ran.err) == (0, "", "cocite: -k 0 asks for no answers: give a number from 1 on\n")
 
 
 def test_why_nothing_is_found(place: Path) -> None:

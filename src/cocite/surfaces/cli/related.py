@@ -144,7 +144,9 @@ def related(
     else:
         own = {web.graph.canonical(page).removeprefix("name:") for page in asked.seeds}
         show(screen, answers, explain, [page for page in answers.used if page not in own], groups)
-    if not len(answers) and k:
+    if not k:
+        complain("-k 0 asks for no answers: give a number from 1 on")
+    elif not len(answers):
         if asked.unwanted or kept != NO_FILTERS:
             complain(unpassed(web.graph, answers, kept))
         else:
