@@ -25,7 +25,7 @@ tests: $(VENV)/.installed-dev     ## pytest
 	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
 bench: $(VENV)/.installed-dev     ## all benchmarks; writes docs/benchmarks.md and the README's figures: an hour, 15 GB under bench/data
-	$(BIN)/python -m pip install -q --disable-pip-version-check granian marisa-trie networkit scikit-network
+	$(BIN)/python -m pip install -q --disable-pip-version-check granian marisa-trie networkit scikit-network 'pyspark[sql]>=4.0,<5'
 	$(BIN)/python bench/report.py
 
 faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of times; writes docs/faults.md, half an hour
@@ -33,7 +33,7 @@ faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of t
 
 fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheris, a minute each; what fails is in fuzz-found
 	$(BIN)/python -m pip install -q --disable-pip-version-check atheris
-	for target in url html warc wat opml bookmarks markdown records edges bvgraph store; do \
+	for target in url html warc wat opml bookmarks markdown records parquet edges bvgraph store; do \
 		$(BIN)/python -m tests.fuzz.run $$target --seconds 60 || exit 1; done
 
 trials: $(VENV)/.installed-dev    ## what is too long for `make test`: Spark, bounds of all arrays, a fresh installation; half an hour

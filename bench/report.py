@@ -31,6 +31,10 @@ STEPS: dict[str, list[list[str]]] = {
     "web": [["bench/generate.py", "-o", STANDARD], ["bench/generate.py", "--pages", "500000", "-o", MEDIUM]],
     "build": [["bench/build.py", STANDARD, "--no-rival", "--keep", f"{STANDARD}.cocite"]],
     "rival build": [["bench/build.py", MEDIUM, "--keep", f"{MEDIUM}.cocite"]],
+    "release": [["bench/release.py", f"{MEDIUM}.cocite"]],
+    "sizes": [["bench/sizes.py", "../shared/data/webgraph/cnr-2000"]],
+    "BVGraph": [["bench/bvgraph.py"]],
+    "WARC": [["bench/warc_reading.py"]],
     "look-up": [["bench/look_up.py", f"{STANDARD}.cocite"]],
     "related": [["bench/related.py", f"{STANDARD}.cocite", f"{MEDIUM}.cocite"]],
     "ranks": [["bench/ranks.py", f"{STANDARD}.cocite"]],
@@ -40,6 +44,7 @@ STEPS: dict[str, list[list[str]]] = {
     "simrank": [["bench/simrank.py"]],
     "serve": [["bench/serve.py", AWESOME]],
     "site": [["bench/site.py"]],
+    "Spark": [["bench/spark.py", MEDIUM, f"{MEDIUM}.cocite"]],
 }
 
 

@@ -126,6 +126,6 @@ def test_all_tables_are_printed(web: Web, monkeypatch: pytest.MonkeyPatch, capsy
     related.main()
     printed = capsys.readouterr().out
     tables = [part.splitlines() for part in printed.split("\n\n") if part.startswith("|")]
-    assert [len(table) - 2 for table in tables] == [6, 4, 4, 2, 6]  # rows: methods, rivals, HITS, threads, memory
+    assert [len(table) - 2 for table in tables] == [6, 4, 4, 3, 6]  # rows: methods, rivals, HITS, threads, memory
     assert all(line.count("|") == table[0].count("|") for table in tables for line in table if line)
     assert [row.split("|")[6].strip() for row in tables[0][2:4]] == ["195", "109"]  # cocitation, companion

@@ -27,4 +27,4 @@ def test_killed_at_some_calls(model: Path, job: Job) -> None:
 
 def test_killed_at_some_times(model: Path) -> None:
     row = at_random(next(job for job in jobs() if job.name == "add"), model, 2, seed=5)
-    assert row.trials == row.old + row.new == 2
+    assert row.old + row.new == 2 >= row.trials

@@ -10,13 +10,26 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import pkgutil
 import sys
 import tempfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 CASES = Path(__file__).parent / "cases"
 LONGEST = 4096
+
+
+def parquet(**columns: object) -> bytes:
+    """A table of one row as a file."""
+    file = io.BytesIO()
+    pq.write_table(pa.table({name: [value] for name, value in columns.items()}), file)
+    return file.getvalue()
+
+
 SEEDS: dict[str, tuple[bytes, ...]] = {
     "url": (b"https://www.Example.com:443/a/../b/index.html?utm_source=x&id=1#top", "http://bücher.example/ä%C3%A4".encode()),
     "html": (b"<title>t</title><base href=/x/><h2>h</h2><ul><li><a href=a rel=nofollow>a</a><nav><a href=//b>",),
@@ -29,6 +42,7 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "bookmarks": (b"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><H3>f</H3><DL><DT><A HREF='https://a.example/'>a</A></DL>",),
     "markdown": (b"# T\n\n## s\n* [a](https://a.example/ 't') and <https://b.example>\n\n[r]: https://c.example\n[r]\n",),
     "records": (b'{"url": "https://a.example/", "links": [{"url": "//b.example", "block": 0}], "headings": ["h"]}\n',),
+    "parquet": (parquet(url="https://a.example/", links=[{"url": "//b.example", "block": 0}], headings=["h"]),),
     "edges": (b"https://a.example/\thttps://b.example/\n1\t2\n", b"from,to\na.example,b.example\n"),
     "bvgraph": (bytes([4, 2]) + bytes(range(40)),),
     "store": (bytes(range(20)), bytes([7, 0, 0, 0, 255] * 6)),

@@ -113,6 +113,7 @@ TARGETS: dict[str, Target] = {
     "bookmarks": file_of("bookmarks", "bookmarks.html"),
     "markdown": file_of("markdown", "list.md"),
     "records": file_of("records", "pages.jsonl"),
+    "parquet": file_of("records", "pages.parquet"),
     "edges": file_of("edges", "links.tsv"),
     "bvgraph": bvgraph,
     "store": store,

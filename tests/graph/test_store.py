@@ -22,7 +22,7 @@ from cocite.graph.store import Graph
 from cocite.pages.address import canonical
 from cocite.pages.key import key
 from cocite.sources.records import Link, Page
-from tests.graph.webs import ADDRESSES, make, page
+from tests.graph.webs import ADDRESSES, extend, make, page
 from tests.pages.spellings import join
 
 A, B, C = (f"https://{name}.example/" for name in "abc")
@@ -258,10 +258,10 @@ def test_opening_while_the_store_is_replaced(place: Path, monkeypatch: pytest.Mo
     assert graph.manifest["generation"] == 2
 
 
-def test_readers_while_the_store_is_rebuilt_again_and_again(place: Path) -> None:
+def test_readers_while_the_store_is_rebuilt_and_added_to_again_and_again(place: Path) -> None:
     make(place / "s", some_web())
     with ThreadPoolExecutor(2) as pool:
-        builds = pool.submit(lambda: [make(place / "s", some_web(turn)) for turn in range(6)])
+        builds = pool.submit(lambda: [(extend if turn % 2 else make)(place / "s", some_web(turn)) for turn in range(6)])
         while not builds.done():
             assert len(everything(Graph(place / "s"))) == 2 * len({canonical(a) for a in ADDRESSES})
         builds.result()

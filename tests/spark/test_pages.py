@@ -15,6 +15,7 @@ from cocite.errors import BadSource
 from cocite.sources.conform import conform
 from cocite.sources.open_source import open_source
 from cocite.sources.records import SCHEMA, Report
+from cocite.spark import inputs
 from cocite.spark.inputs import expand, on_disk, read_list
 from cocite.spark.pages import write_pages
 from tests.conftest import long
@@ -83,6 +84,33 @@ def test_files_behind_a_web_server(place: Path) -> None:
             assert Path(copy).read_text() == EDGES
         with pytest.raises(BadSource, match="cannot read"), on_disk(listed[1]):
             pass
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_web_server_that_fails_once_is_asked_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Busy(SimpleHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            if len(asked) == 1:
+                self.send_error(503)
+            else:
+                super().do_GET()
+
+    (place / "a.tsv").write_text(EDGES)
+    monkeypatch.setattr(inputs, "PAUSES", (0, 0))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Busy, directory=str(place)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/"
+    try:
+        with on_disk(f"{address}a.tsv") as copy:
+            assert Path(copy).read_text() == EDGES
+        with pytest.raises(BadSource, match="404"), on_disk(f"{address}b.tsv"):
+            pass
+        assert asked == ["/a.tsv", "/a.tsv", "/b.tsv"]
     finally:
         server.shutdown()
         server.server_close()

@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from cocite.errors import BadSource
@@ -25,6 +28,7 @@ _WEB = re.compile(r"https?://", re.IGNORECASE)
 TOGETHER = ("html", "webgraph")
 """Kinds of files that mean something only beside the other files of their folder."""
 WAIT = 60  # seconds without a byte from a web server
+PAUSES = (2, 10, 30)  # seconds before a web server is asked again: of tens of thousands of files some fail once
 
 
 def expand(sources: Sequence[str], kind: str | None = None) -> list[str]:
@@ -102,7 +106,7 @@ def on_disk(source: str) -> Iterator[str]:
         copy = Path(folder) / (source.rstrip("/").rpartition("/")[2] or "source")
         try:
             _copy(source, copy)
-        except OSError as error:
+        except (OSError, HTTPException) as error:
             raise BadSource(f"cannot read {source}: {str(error)[:150]}") from error
         yield str(copy)
     finally:
@@ -110,14 +114,28 @@ def on_disk(source: str) -> Iterator[str]:
 
 
 def _copy(source: str, to: Path) -> None:
-    with to.open("wb") as out:
-        if _WEB.match(source):
-            with urlopen(source, timeout=WAIT) as answer:
-                shutil.copyfileobj(answer, out, 1 << 20)
-                wanted = answer.headers.get("Content-Length")
-            if wanted is not None and out.tell() != int(wanted):
-                raise OSError(f"{out.tell():,} bytes came instead of {int(wanted):,}")
-            return
+    """Copy a file that is not on a disk; object storage is asked again by PyArrow, web servers here."""
+    if not _WEB.match(source):
         filesystem, path = _open(source)
-        with filesystem.open_input_stream(path) as stream:
+        with to.open("wb") as out, filesystem.open_input_stream(path) as stream:
             shutil.copyfileobj(stream, out, 1 << 20)
+        return
+    for pause in PAUSES:
+        try:
+            return _fetch(source, to)
+        except HTTPError as error:
+            if error.code != 429 and error.code < 500:
+                raise  # it will say the same again
+        except (OSError, HTTPException):
+            pass
+        time.sleep(pause)
+    _fetch(source, to)
+
+
+def _fetch(source: str, to: Path) -> None:
+    with to.open("wb") as out:
+        with urlopen(source, timeout=WAIT) as answer:
+            shutil.copyfileobj(answer, out, 1 << 20)
+            wanted = answer.headers.get("Content-Length")
+        if wanted is not None and out.tell() != int(wanted):
+            raise OSError(f"{out.tell():,} bytes came instead of {int(wanted):,}")

@@ -45,7 +45,8 @@ def number_pages(output: Output, keyed: Any, mentioned: Any, partitions: int) ->
     sizes = {row["part"]: row["count"] for row in sorted_names.groupBy("part").count().collect()}
     parts = sorted(sizes)
     before = dict(zip(parts, accumulate((sizes[part] for part in parts), initial=0), strict=False))
-    number = F.element_at(F.create_map(*(F.lit(x) for pair in before.items() for x in pair)), F.col("part"))
+    starts = F.array(*(F.lit(before.get(part, 0)).cast("long") for part in range(max(parts, default=0) + 1)))
+    number = F.element_at(starts, (F.col("part") + 1).cast("int"))  # a map would be searched for every row
     return sorted_names.select(
         (number + F.col("row")).cast("long").alias("number"),
         *("key", "fingerprint", "url", "host", "domain", "site"),

@@ -6,11 +6,13 @@ from typing import Any
 
 LINKS_PER_TASK = 1 << 20
 """Links that one task sorts: some 60 MB as Spark's rows."""
+MOST_TASKS = 10_000
+"""Every task sends something to every other: of more tasks each would get crumbs, too many for a driver to count."""
 
 
 def task_count(spark: Any, links: int) -> int:
-    """Tasks for so many links: enough that each has little, and not fewer than there are cores."""
-    return max(int(spark.sparkContext.defaultParallelism), -(-links // LINKS_PER_TASK))
+    """Tasks for so many links: enough that each has little, not fewer than there are cores."""
+    return max(int(spark.sparkContext.defaultParallelism), min(-(-links // LINKS_PER_TASK), MOST_TASKS))
 
 
 def to_task(rows: Any, tasks: int, task: Any) -> Any:
