@@ -70,7 +70,7 @@ def test_the_helper_compiles_what_a_build_needs(place: Path) -> None:
 
     loops = [near_duplicates.sketch_lists, near_duplicates.unite_equal, near_duplicates.unite_alike]
     loops += [look_up.find, lists.read_one, vicinity.read_parents, vicinity.number_windows]
-    loops += [vicinity.group, vicinity.read_children, vicinity.put_together, word_vectors.cosines]
+    loops += [vicinity.group, vicinity.read_children, vicinity.representatives, word_vectors.cosines]
     loops += [
         best_first.best_first,
         evidence.add_together,
