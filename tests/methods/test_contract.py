@@ -224,9 +224,8 @@ def test_every_parameter_is_checked(name: str, each: Parameter) -> None:
         with pytest.raises(BadParameter) as caught:
             methods.method(name, {each.name: value})
         message = str(caught.value)
-        assert message.startswith(
-            (f"{each.name} is {each.kind}, not ", f"{each.name} is {each.kind} below 10^18, not ")
-        )
+        huge = each.type is int and each.most is None and value in ("9" * 30, 1e300)
+        assert message.startswith(f"{each.name} is {each.kind}{' below 10^18' if huge else ''}, not ")
         assert "\n" not in message
         assert len(message) < 300
     assert getattr(methods.method(name, {each.name: each.default}).params, each.name) == each.default
