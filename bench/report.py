@@ -4,7 +4,8 @@
 
 What each benchmark prints is kept in bench/data/report; `--only` runs some again and takes the others from there, and
 `--kept` runs none. The README's lines are chosen in FIGURES below: a row and column of a table, and rivals from the
-same run with their ratio to ours. A figure whose benchmark was not run is left out, and the README says so.
+same run with their ratio to ours. A figure whose benchmark was not run is left out, and the README says so; so are
+benchmarks of quality when ../shared is not there. Benchmarks of speed come first, and nothing else should run.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,8 @@ KEPT = BENCH / "data" / "report"
 SHARED = ROOT.parent / "shared" / "data"
 BEGIN, END = "<!-- figures by bench/report.py -->", "<!-- end of figures -->"
 STANDARD, MEDIUM, AWESOME = "bench/data/standard", "bench/data/medium", "bench/data/awesome.cocite"
+SIGNS = " ▲▼△▽=·"  # of a test of significance
+LISTS = "../shared/data/awesome"
 
 STEPS: dict[str, list[list[str]]] = {
     "web": [["bench/generate.py", "-o", STANDARD], ["bench/generate.py", "--pages", "500000", "-o", MEDIUM]],
@@ -40,12 +44,24 @@ STEPS: dict[str, list[list[str]]] = {
     "ranks": [["bench/ranks.py", f"{STANDARD}.cocite"]],
     "hubs": [["bench/hubs.py", f"{STANDARD}.cocite", "--sets", "10"]],
     "relevance": [["bench/relevance.py"]],
-    "integrated": [["bench/integrated.py"]],
+    "integrated": [["bench/integrated.py", "--sample", "40"]],
     "simrank": [["bench/simrank.py"]],
     "serve": [["bench/serve.py", AWESOME]],
+    "page": [["bench/page.py", AWESOME]],
     "site": [["bench/site.py"]],
     "Spark": [["bench/spark.py", MEDIUM, f"{MEDIUM}.cocite"]],
-}
+    "quality": [["bench/quality.py", "--queries", "200"]],
+    "folds": [["bench/folds.py", "--queries", "500"]],
+    "readings": [["bench/readings.py", "--store", AWESOME, "--judgements", f"{LISTS}/judgements.dev.tsv.gz",
+                  "--judge", "../shared/judge/judge.py", "--queries", "500"]],
+    "groups": [["bench/groups.py", AWESOME]],
+    "communities": [["bench/communities.py", "--store", AWESOME]],
+    "citations": [["bench/citations.py"]],
+    "latent linkage": [["bench/latent_linkage.py", "--figure", "bench/data/report/latent-linkage.svg",
+                        "--queries", "300", "--sweep", "200"]],
+    "next page": [["bench/wikispeedia.py"]],
+}  # fmt: skip
+OF_SHARED = {"sizes", "BVGraph", "WARC", "serve", "page", *list(STEPS)[list(STEPS).index("quality") :]}
 
 
 class Table(NamedTuple):
@@ -72,18 +88,27 @@ class Cell(NamedTuple):
     column: str
 
 
+class Rival(NamedTuple):
+    """Where a rival's figure stands, and ours in the same breath, where it was measured again beside it."""
+
+    name: str
+    theirs: Cell
+    ours: Cell | None = None
+
+
 @dataclass(frozen=True)
 class Figure:
-    """A line of the README's table."""
+    """A line of the README's table; `more` is better, or less."""
 
     what: str
     step: str
     ours: Cell
     unit: str
-    rivals: tuple[tuple[str, Cell], ...] = ()
+    rivals: tuple[Rival, ...] = ()
+    more: bool = False
 
 
-METHODS, RIVALS, HITS = "Methods, one thread", "Parents in common", "HITS on Companion"
+METHODS, SHARED_PARENTS, HITS = "Methods, one thread", "Parents in common", "HITS on Companion"
 MANY, SOME = "2,000 or more", "100 to 1,000"
 
 
@@ -92,36 +117,75 @@ def of_method(name: str, links: str) -> Cell:
     return Cell(METHODS, f"{name} & {links}", "ms, median")
 
 
+def same_counts(links: str) -> tuple[Rival, ...]:
+    """Programs that count the same, each with our time for its questions."""
+    programs = {
+        "SciPy, row of AᵀA": "SciPy, row of",
+        "SciPy, parents' rows and `np.unique`": "SciPy, rows",
+        "DuckDB self-join": "DuckDB",
+        "igraph": "igraph",
+    }
+    cells = {name: Cell(SHARED_PARENTS, f"{row} & {links}", "ms, median") for name, row in programs.items()}
+    return tuple(Rival(name, cell, cell._replace(column="cocite, the same")) for name, cell in cells.items())
+
+
 FIGURES = [
-    Figure("standard graph, Parquet → store", "build", Cell("Building", "cocite", "M links/s"), "M links/s"),
+    Figure("standard graph, Parquet → store", "build", Cell("Building", "cocite", "M links/s"), "M links/s", more=True),
     Figure("… memory at its peak", "build", Cell("Building", "cocite", "peak GiB"), "GiB"),
     Figure("… verified completely (`check`)", "build", Cell("Passes", "(check)", "seconds"), "s"),
     Figure("10 M links, the same job", "rival build", Cell("Building", "cocite", "seconds"), "s",
-           (("DuckDB alone, sorting both directions into Parquet, nothing encoded or derived",
-             Cell("Building", "DuckDB", "seconds")),)),
+           (Rival("DuckDB alone, sorting both directions into Parquet, nothing encoded or derived",
+                  Cell("Building", "DuckDB", "seconds")),)),
     Figure("a store, bits a link in all", "build", Cell("Size", "all", "bits/link"), "bits"),
+    Figure("cnr-2000, lists of links out", "sizes", Cell("cnr-2000", "cocite, links out", "lists"), "bits a link",
+           (Rival("WebGraph", Cell("cnr-2000", "WebGraph", "lists")),
+            Rival("gzip of plain arrays", Cell("cnr-2000", "gzip", "lists")))),
+    Figure("names of the standard graph, both ways", "look-up", Cell("Size of names", "cocite names", "bytes/page"),
+           "bytes a page", (Rival("marisa-trie", Cell("Size of names", "marisa", "bytes/page")),
+                            Rival("SQLite", Cell("Size of names", "SQLite", "bytes/page")))),
+    Figure("web archives, pages with links, sections and main text", "WARC",
+           Cell("Reading", "links + blocks + main text", "cocite"), "a second and core",
+           (Rival("a walk over lexbor's tree", Cell("Reading", "links + blocks + main text", "tree walk")),),
+           more=True),
+    Figure("a BVGraph, all lists in order", "BVGraph", Cell("Reading", "all lists", "cocite"), "M links/s",
+           (Rival("plain Python", Cell("Reading", "all lists", "plain Python")),), more=True),
     Figure("`find` of a canonical key, compiled", "look-up", Cell("find", "cocite, from compiled", "µs"), "µs"),
     Figure("`find` of any spelling, from Python", "look-up", Cell("find", "cocite, from Python, as", "µs"), "µs",
-           (("marisa-trie, one spelling only", Cell("find", "marisa", "µs")),
-            ("SQLite, one spelling only", Cell("find", "SQLite", "µs")))),
-    Figure(f"`cocitation`, pages with {MANY} links in", "related", of_method("cocitation", MANY), "ms",
-           (("SciPy, row of AᵀA", Cell(RIVALS, f"SciPy, row & {MANY}", "ms, median")),
-            ("SciPy, parents' rows and `np.unique`", Cell(RIVALS, f"SciPy, rows & {MANY}", "ms, median")),
-            ("DuckDB self-join", Cell(RIVALS, f"DuckDB & {MANY}", "ms, median")),
-            ("igraph", Cell(RIVALS, f"igraph & {MANY}", "ms, median")))),
-    Figure(f"… with {SOME}", "related", of_method("cocitation", SOME), "ms",
-           (("SciPy, row of AᵀA", Cell(RIVALS, f"SciPy, row & {SOME}", "ms, median")),
-            ("SciPy, parents' rows and `np.unique`", Cell(RIVALS, f"SciPy, rows & {SOME}", "ms, median")),
-            ("DuckDB self-join", Cell(RIVALS, f"DuckDB & {SOME}", "ms, median")))),
+           (Rival("marisa-trie, one spelling only", Cell("find", "marisa", "µs")),
+            Rival("SQLite, one spelling only", Cell("find", "SQLite", "µs")))),
+    Figure(f"parents in common with every page, for pages with {MANY} links in", "related",
+           Cell(SHARED_PARENTS, f"SciPy, rows & {MANY}", "cocite, the same"), "ms", same_counts(MANY)),
+    Figure(f"… with {SOME}", "related",
+           Cell(SHARED_PARENTS, f"SciPy, rows & {SOME}", "cocite, the same"), "ms", same_counts(SOME)),
+    Figure(f"`cocitation`, which reads windows, pages with {MANY} links in", "related", of_method("cocitation", MANY),
+           "ms"),
+    Figure(f"… with {SOME}", "related", of_method("cocitation", SOME), "ms"),
     Figure(f"`companion`, pages with {MANY} links in", "related", of_method("companion", MANY), "ms",
-           (("networkx, HITS alone on its vicinity graph", Cell(HITS, f"networkx, hits & {MANY}", "ms, median")),)),
+           tuple(Rival(name, Cell(HITS, f"{row} & {MANY}", "ms, median"),
+                       Cell(HITS, f"cocite, a whole & {MANY}", "ms, median"))
+                 for name, row in (("networkx, HITS alone on its vicinity graph", "networkx, hits"),
+                                   ("… and building that graph", "networkx, DiGraph")))),
     Figure(f"… with {SOME}", "related", of_method("companion", SOME), "ms"),
     Figure("PageRank of the standard graph", "ranks", Cell("PageRank", "cocite", "s, best"), "s",
-           (("networkit", Cell("PageRank", "networkit", "s, best")),)),
-    Figure("answers from the service's cache", "serve", Cell("answers from the cache", "cocite serve, 1", "requests/s"),
-           "a second", (("a bare FastAPI on granian", Cell("answers from the cache", "bare FastAPI", "requests/s")),)),
+           tuple(Rival(name, Cell("PageRank", name, "s, best"))
+                 for name in ("networkit", "igraph", "scikit-network"))),
     Figure("SimRank of one page, 10 M links", "simrank",
            Cell("1,000,000 pages", "50,000 draws, random", "ms, median"), "ms"),
+    Figure("SimRank of all pairs of 2,000 pages", "simrank",
+           Cell("SimRank of all pairs", "2,000", "all_pairs, s"), "s",
+           (Rival("networkx", Cell("SimRank of all pairs", "2,000", "networkx, s")),)),
+    Figure("answers from the service's cache, one worker", "serve",
+           Cell("answers from the cache", "cocite serve, 1", "requests/s"), "a second",
+           (Rival("a bare FastAPI on granian", Cell("answers from the cache", "bare FastAPI", "requests/s")),),
+           more=True),
+    Figure("`auto`, P@10 / MAP@10 on 200 judged pages of link lists", "quality",
+           Cell("P@10 / MAP@10", "auto", "awesome"), "",
+           tuple(Rival(f"`{name}`", Cell("P@10 / MAP@10", name, "awesome"))
+                 for name in ("proximity", "cocitation", "companion", "lli")), more=True),
+    Figure("Spark, `related` of every page of 10 M links, local", "Spark",
+           Cell("Related pages by Spark", "cocitation", "seconds"), "s"),
+    Figure("… pages whose answers differ from the store's", "Spark",
+           Cell("Related pages by Spark", "cocitation", "pages that differ"), ""),
 ]  # fmt: skip
 
 
@@ -158,46 +222,54 @@ def lines_of(outputs: dict[str, str]) -> list[str]:
         if ours is None:
             missing.append(figure.what)
             continue
-        lines.append(f"| {figure.what} | {ours} {figure.unit} | {beside(tables, figure, number(ours))} |")
+        lines.append(f"| {figure.what} | {f'{ours.rstrip(SIGNS)} {figure.unit}'.strip()} | {beside(tables, figure)} |")
     if missing:
         lines += ["", f"Not measured this time: {'; '.join(missing)}."]
     return lines
 
 
-def beside(tables: Sequence[Table], figure: Figure, ours: float | None) -> str:
+def beside(tables: Sequence[Table], figure: Figure) -> str:
     """Rivals, each with how many times ours it is; ahead of us in bold."""
     said = []
-    for name, cell in figure.rivals:
-        text = look_up(tables, cell)
+    for rival in figure.rivals:
+        text = look_up(tables, rival.theirs)
         theirs = number(text) if text else None
+        ours = number(look_up(tables, rival.ours or figure.ours) or "")
         if text is None or theirs is None or not ours:
             continue
-        more = figure.unit == "a second"
         ratio = theirs / ours
-        words = f"{name} {text} (× {f'{ratio:,.0f}' if ratio >= 10 else f'{ratio:.2g}'})"
-        said.append(f"**{words}**" if (theirs > ours if more else theirs < ours) else words)
+        words = f"{rival.name} {text.rstrip(SIGNS)} (× {f'{ratio:,.0f}' if ratio >= 10 else f'{ratio:.2g}'})"
+        said.append(f"**{words}**" if (theirs > ours if figure.more else theirs < ours) else words)
     return "; ".join(said)
 
 
 def run(name: str) -> str:
     """Run the scripts of a step; what they printed."""
-    if name == "serve" and not (ROOT / AWESOME).exists():
+    if name in OF_SHARED and not SHARED.is_dir():
+        return f"not run: it needs {SHARED.relative_to(ROOT.parent)} beside the checkout\n"
+    if any(AWESOME in words for words in STEPS[name]) and not (ROOT / AWESOME).exists():
         lists = SHARED / "awesome" / "pages.jsonl.gz"
-        if not lists.exists():
-            return ""
         program = Path(sys.executable).with_name("cocite")
         subprocess.run([program, "build", "-q", lists, "-o", AWESOME], cwd=ROOT, check=True)
     printed = ""
     for words in STEPS[name]:
         if name == "web" and (ROOT / words[words.index("-o") + 1]).exists():
             continue
-        print(f"{name}: {' '.join(words)}", flush=True)
         done = subprocess.run([sys.executable, *words], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        printed += done.stdout
+        printed += f"`python {' '.join(words)}`\n{done.stdout}"
         if done.returncode:
             printed += f"\nended with {done.returncode}\n"
             print(f"{name} ended with {done.returncode}", flush=True)
     return printed
+
+
+def when(outputs: dict[str, str]) -> str:
+    """The machine, and the days on which its figures were measured."""
+    days = sorted(
+        {day for text in outputs.values() for day in re.findall(r", (\d{4}-\d\d-\d\d)\)$", text, re.MULTILINE)}
+    )
+    hardware = machine().rpartition(", ")[0]
+    return f"{hardware}, {days[0]}{f' to {days[-1]}' if len(days) > 1 else ''}" if days else machine()
 
 
 def main() -> None:
@@ -208,12 +280,20 @@ def main() -> None:
     options = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
     outputs = {}
-    for name in STEPS:
+    began = time.monotonic()
+    for place, name in enumerate(STEPS, 1):
         file = KEPT / f"{name.replace(' ', '-')}.txt"
         if not options.kept and (not options.only or name in options.only):
+            print(f"{(time.monotonic() - began) / 60:3.0f} min: {name}, {place} of {len(STEPS)}", flush=True)
             file.write_text(run(name), encoding="utf-8")
         outputs[name] = file.read_text(encoding="utf-8") if file.exists() else ""
-    head = f"# Benchmarks, the last run\n\n{machine()}. Written by `python bench/report.py`.\n"
+    write(outputs)
+    print(f"{(time.monotonic() - began) / 60:3.0f} min: docs/benchmarks.md and README.md are written")
+
+
+def write(outputs: dict[str, str]) -> None:
+    """docs/benchmarks.md and the README's table."""
+    head = f"# Benchmarks, the last run\n\n{when(outputs)}. Written by `python bench/report.py`.\n"
     texts = [f"\n## {name}\n\n{text.strip()}\n" for name, text in outputs.items() if text.strip()]
     (ROOT / "docs" / "benchmarks.md").write_text(head + "".join(texts), encoding="utf-8")
     readme = ROOT / "README.md"
@@ -221,7 +301,7 @@ def main() -> None:
     _, end, after = rest.partition(END)
     if not end:
         raise SystemExit(f"README.md has no {BEGIN} … {END}")
-    table = "\n".join([f"Measured on {machine()}.", "", *lines_of(outputs)])
+    table = "\n".join([f"Measured on {when(outputs)}.", "", *lines_of(outputs)])
     readme.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
 
 

@@ -21,18 +21,20 @@ import tempfile
 import time
 from pathlib import Path
 
+from tables import show
+
 DOCS = ("python3.11/html", "sqlite3", "postgresql-doc-15/html")
 TEXT = re.compile(r"(?<=>)[^<>]+(?=<)")
 WORD = re.compile(r"[A-Za-z]{4,}")
 CHANGED = 1 / 3
 
 
-def copies(sources: list[Path], pages: int, folder: Path) -> int:
-    """Write the site; returns its bytes."""
+def copies(sources: list[Path], pages: int, folder: Path) -> None:
+    """Write the site."""
     files = [(source, file) for source in sources for file in sorted(source.rglob("*.html"))]
     if not files:
         sys.exit("no pages to copy: apt-get install python3-doc sqlite3-doc postgresql-doc, or give --source")
-    chosen, size = random.Random(7), 0
+    chosen = random.Random(7)
     for number in range(pages):
         source, file = files[number % len(files)]
         copy = number // len(files)
@@ -45,20 +47,17 @@ def copies(sources: list[Path], pages: int, folder: Path) -> int:
             content = TEXT.sub(lambda text, word=word: WORD.sub(word, text[0]), content)  # type: ignore[misc]
         place = folder / f"v{copy}" / source.parts[-2 if source.name == "html" else -1] / file.relative_to(source)
         place.parent.mkdir(parents=True, exist_ok=True)
-        size += place.write_bytes(content.encode())
-    return size
+        place.write_bytes(content.encode())
 
 
-def measure(name: str, *command: str) -> None:
-    """Run a command and tell its times."""
+def measure(name: str, *command: str) -> list[str]:
+    """Run a command; its times, and what it said."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    load = os.getloadavg()[0]
-    print(
-        f"{name:32} {wall:6.1f} s, processor {busy:6.1f} s, load {load:4.1f}: {done.stdout.splitlines()[0]}", flush=True
-    )
+    said = done.stdout.splitlines()[0].split("  ")
+    return [name, f"{wall:.1f}", f"{busy:.1f}", f"{os.getloadavg()[0]:.1f}", ", ".join(said[1:2])]
 
 
 def main() -> None:
@@ -73,22 +72,24 @@ def main() -> None:
         place = Path(temporary)
         site = given.folder or place / "site"
         if not site.is_dir():
-            print(f"{given.pages:,} pages, {copies(sources, given.pages, site) / 1e6:,.0f} MB", flush=True)
+            copies(sources, given.pages, site)
         cocite = str(Path(sys.executable).with_name("cocite"))
         command = [cocite, "site", str(site), "--base", "https://docs.example.org/", "-o", str(place / "related.json")]
         command += ["--cache", str(place / "cache"), "--quiet"]
-        measure("first build", *command)
-        measure("nothing changed", *command)
+        rows = [measure("first build", *command), measure("nothing changed", *command)]
         files = sorted(site.rglob("*.html"))
+        size = sum(file.stat().st_size for file in files)
         for file in files:
             file.write_bytes(file.read_bytes())
-        measure("all written anew, alike", *command)
+        rows.append(measure("all written anew, alike", *command))
         files[0].write_bytes(files[0].read_bytes() + b"<p>one more word</p>")
-        measure("one page changed", *command)
+        rows.append(measure("one page changed", *command))
         first = (place / "related.json").read_bytes()
         shutil.rmtree(place / "cache")
-        measure("everything again", *command)
+        rows.append(measure("everything again", *command))
         assert (place / "related.json").read_bytes() == first, "the same input gives the same bytes"
+    head = ["cocite site", "seconds", "processor s", "load", "it said"]
+    show(f"A site of {len(files):,} pages, {size / 1e6:,.0f} MB", head, rows)
 
 
 if __name__ == "__main__":

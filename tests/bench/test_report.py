@@ -13,7 +13,10 @@ import report
 from tables import show
 
 ROWS = [["cocitation", "2,000 or more", "3.00"], ["companion", "2,000 or more", "12.50"]]
-RACES = [["SciPy, row of AᵀA", "2,000 or more", "1,500.0"], ["SciPy, rows of parents", "2,000 or more", "1.50"]]
+RACES = [
+    ["SciPy, row of AᵀA", "2,000 or more", "1,500.0", "4.00"],
+    ["SciPy, rows of parents", "2,000 or more", "1.50", "3.00"],
+]
 
 
 @pytest.fixture
@@ -21,7 +24,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> str:
     """What a benchmark prints."""
     header = ["links in", "ms, median"]
     show("Methods, one thread, first 10", ["method", *header], ROWS)
-    show("Parents in common with every page", ["rival", *header], RACES)
+    show("Parents in common with every page", ["rival", *header, "cocite, the same"], RACES)
     return capsys.readouterr().out
 
 
@@ -34,13 +37,34 @@ def test_tables_are_read_as_they_are_printed(printed: str) -> None:
 
 
 def test_a_line_names_rivals_with_ratios_and_the_one_ahead_in_bold(printed: str) -> None:
-    """1,500 / 3 = 500 times as long; 1.5 / 3 = 0.5, so that one is ahead."""
+    """1,500 / 4 = 375 times as long as we for the same questions; 1.5 / 3 = 0.5, so that one is ahead."""
     lines = report.lines_of({"related": printed})
     assert lines[2] == (
-        "| `cocitation`, pages with 2,000 or more links in | 3.00 ms | SciPy, row of AᵀA 1,500.0 (× 500); "
-        "**SciPy, parents' rows and `np.unique` 1.50 (× 0.5)** |"
+        "| parents in common with every page, for pages with 2,000 or more links in | 3.00 ms | "
+        "SciPy, row of AᵀA 1,500.0 (× 375); **SciPy, parents' rows and `np.unique` 1.50 (× 0.5)** |"
     )
+    assert lines[3] == "| `cocitation`, which reads windows, pages with 2,000 or more links in | 3.00 ms |  |"
     assert "PageRank" in lines[-1], "what was not measured is said"
+
+
+def test_where_more_is_better_a_rival_with_more_is_ahead(capsys: pytest.CaptureFixture[str]) -> None:
+    """0.12 / 0.18 = 0.67 and 0.27 / 0.18 = 1.5; signs of significance are left out."""
+    rows = [["auto", "0.1800 / 0.14 ·"], ["cocitation", "0.1200 / 0.09 ▼"], ["companion", "0.2700 / 0.2 ▲"]]
+    show("P@10 / MAP@10; beside auto", ["method", "awesome"], rows)
+    lines = report.lines_of({"quality": capsys.readouterr().out})
+    assert lines[2].endswith(
+        "| 0.1800 / 0.14 | `cocitation` 0.1200 / 0.09 (× 0.67); **`companion` 0.2700 / 0.2 (× 1.5)** |"
+    )
+
+
+def test_the_days_are_those_of_the_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    show("Something", ["a"], [["1"]])
+    today = capsys.readouterr().out
+    earlier = today.replace(report.machine().rpartition(", ")[2], "2025-01-31")
+    assert report.when({"build": today}) == report.machine()
+    assert report.when({"build": today, "related": earlier}).endswith(
+        f", 2025-01-31 to {report.machine().rpartition(', ')[2]}"
+    )
 
 
 def test_every_figure_names_a_benchmark_that_is_there() -> None:
