@@ -31,15 +31,13 @@ bench: $(VENV)/.installed-dev     ## all benchmarks; writes docs/benchmarks.md a
 faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of times; writes docs/faults.md, half an hour
 	$(BIN)/python -m tests.faults.trials --log docs/faults.md
 
-fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheris, a minute each; what fails is in fuzz-found
+fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheris, a minute each; writes docs/fuzzing.md, what fails into fuzz-found
 	$(BIN)/python -m pip install -q --disable-pip-version-check atheris
-	for target in url html warc wat opml bookmarks markdown records parquet edges bvgraph store; do \
-		$(BIN)/python -m tests.fuzz.run $$target --seconds 60 || exit 1; done
+	$(BIN)/python -m tests.fuzz.all --log docs/fuzzing.md
 
-trials: $(VENV)/.installed-dev    ## what is too long for `make test`: Spark, bounds of all arrays, a fresh installation; half an hour
+trials: $(VENV)/.installed-dev    ## what is too long for `make test`: Spark, bounds of all arrays, a fresh installation; writes docs/trials.md, half an hour
 	$(BIN)/python -m pip install -q --disable-pip-version-check 'pyspark[sql]>=4.0,<5'
-	COCITE_LONG=1 $(BIN)/pytest tests/spark --timeout 1800
-	COCITE_LONG=1 $(BIN)/pytest tests/methods/test_long_lists.py tests/ranks/test_ranks.py tests/surfaces/test_package.py
+	$(BIN)/python -m tests.trials --log docs/trials.md
 
 reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour
 	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/reproductions.md

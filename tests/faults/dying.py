@@ -12,6 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from cocite.errors import CociteError
+
+WRONG = 2  # what a command ends with when something outside of cocite is wrong
 CALLS = ("fsync", "rename", "replace")
 """What makes writing durable or visible. Path.rename and Path.replace come here, too."""
 
@@ -32,7 +35,11 @@ def fork(work: Callable[[], object], prepare: Callable[[], None] = lambda: None)
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
+    except (OSError, CociteError) as refused:  # work that is no command says it so
+        sys.stderr.write(str(refused))
+        code = WRONG
     finally:
+        sys.stderr.flush()
         os._exit(code)
 
 

@@ -39,6 +39,7 @@ class Job:
     before: Callable[[Path], Any]  # what a place holds; equal before and after the death, or `after`
     leftovers: Callable[[Path], list[str]]  # names that a complete run leaves
     so_far: Callable[[Path], list[Any]] = lambda place: []  # what is there of the new, if it comes in parts
+    finished: Callable[[Path], dict[str, int]] = lambda place: {}  # parts that another run must not make again
     done: int = 0  # how another run ends after one that had done everything
 
     def prove(self, place: Path, old: Any, new: Any, names: list[str]) -> str:
@@ -49,7 +50,10 @@ class Job:
         kept = "new" if held == new else "old"
         if any(each not in new for each in self.so_far(place)):
             raise AssertionError(f"{self.name}: a part that is there is not right")
+        parts = self.finished(place)
         code = finished(fork(self.work(place)))
+        if not parts.items() <= self.finished(place).items():
+            raise AssertionError(f"{self.name}: another run made finished parts again")
         if code != (self.done if kept == "new" else 0):
             raise AssertionError(f"{self.name}: running it again ended with {code}")
         if self.before(place) != new:
@@ -72,7 +76,7 @@ def jobs() -> list[Job]:
         Job("remove", lambda place: command("remove", "site3.example", "-i", store(place), "-q"),
             links_of, names_in, done=UNKNOWN),
         Job("rank", lambda place: command("rank", "-i", store(place), "-q"), rank_of, names_in),
-        Job("batch", answering, answers_of, names_out, rows_of),
+        Job("batch", answering, answers_of, names_out, rows_of, parts_of),
     ]  # fmt: skip
 
 
@@ -121,6 +125,11 @@ def rows_of(place: Path) -> list[Any]:
     return [row for part in parts for row in pq.read_table(part, use_threads=False).to_pylist()]
 
 
+def parts_of(place: Path) -> dict[str, int]:
+    """Every part that is there, by the number of its file: one that is made again is another file."""
+    return {part.name: part.stat().st_ino for part in (place / "out.parquet").glob("part-*.parquet")}
+
+
 def answers_of(place: Path) -> list[Any] | None:
     """The rows of a complete batch; None if it is not complete."""
     parts = -(-len(linked_pages(Graph(store(place)))) // PART)
@@ -139,10 +148,10 @@ def names_out(place: Path) -> list[str]:
 
 
 @contextmanager
-def trial(model: Path) -> Iterator[Path]:
+def trial(model: Path, folder: Path | None = None) -> Iterator[Path]:
     """A place as it is before a job, a copy of the model."""
-    with tempfile.TemporaryDirectory(prefix="cocite-fault-") as folder:
-        place = Path(folder) / "place"
+    with tempfile.TemporaryDirectory(prefix="cocite-fault-", dir=folder) as temporary:
+        place = Path(temporary) / "place"
         shutil.copytree(model, place)
         yield place
 

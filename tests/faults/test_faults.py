@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.full import on_a_small_disk
 from tests.faults.jobs import Job, jobs, with_store
 from tests.faults.trials import at_every_call, at_random
 
@@ -28,3 +29,13 @@ def test_killed_at_some_calls(model: Path, job: Job) -> None:
 def test_killed_at_some_times(model: Path) -> None:
     row = at_random(next(job for job in jobs() if job.name == "add"), model, 2, seed=5)
     assert row.old + row.new == 2 >= row.trials
+
+
+def test_a_full_disk() -> None:
+    """Ranks and answers; tests/graph/test_failing.py fills the disk of a build, `make faults` that of every job."""
+    try:
+        rows = on_a_small_disk(["rank", "batch", "--times", 2])
+    except RuntimeError as error:
+        pytest.skip(str(error))
+    assert [row.job for row in rows] == ["rank", "batch"]
+    assert all(row.refused > 0 for row in rows), "there is none with no room at all"

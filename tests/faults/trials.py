@@ -1,4 +1,4 @@
-"""Kill every job that writes, at every fsync and rename and at random times, hundreds of times; a log of what held.
+"""Kill every job that writes, at every fsync and rename and at random times, and fill its disk; a log of what held.
 
     python -m tests.faults.trials [--times 40] [--seed 1] [--log docs/faults.md] [JOB]...
 
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.faults.dying import count_calls, killed_after, killed_at, moments
+from tests.faults.full import Refused, on_a_small_disk
 from tests.faults.jobs import Job, jobs, serve_and_kill, trial, undisturbed, with_store
 
 HEAD = """# Fault trials, the last run
@@ -27,7 +28,8 @@ HEAD = """# Fault trials, the last run
 of the process, and at uniformly random times. After every death the store passes `check` and holds the old or the new
 links; the same command, run again, ends as if nothing had happened and leaves no litter. A batch keeps its finished
 parts. What native libraries write by themselves (DuckDB's temporary files, search indexes) is reached by the random
-times only.
+times only. Then every job is run on a disk of its own (tmpfs) with random room: it ends with a message that says so,
+never by a signal, and what the store holds is proven in the same way.
 
 """
 
@@ -109,13 +111,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 add(lambda job=job: [at_random(job, model, options.times, options.seed)])  # type: ignore[misc]
         if not chosen or "serve" in chosen:
             add(lambda: [server_at_random(model, max(1, options.times // 4), options.seed)])
+    names = [job.name for job in jobs() if not chosen or job.name in chosen]
+    try:
+        full = on_a_small_disk([*names, "--times", max(1, options.times // 2), "--seed", options.seed]) if names else []
+        for each in full:
+            print(f"{each.job:8} {each.refused:4} of {each.sizes} refused on a full disk", flush=True)
+        small = written_full(full)
+    except RuntimeError as error:
+        small = f"\nNo trial of a full disk: {error}.\n"
     took = time.perf_counter() - started
     if options.log:
-        options.log.write_text(HEAD + written(rows, took), encoding="utf-8")
+        options.log.write_text(HEAD + written(rows, took) + small, encoding="utf-8")
+
+
+def written_full(rows: list[Refused]) -> str:
+    """The table of full disks."""
+    lines = ["", "| job | disks of random room | enough is, KiB | refused | then held the old | the new |"]
+    lines.append("|---|---:|---:|---:|---:|---:|")
+    lines += [
+        f"| {row.job} | {row.sizes} | {row.enough >> 10:,} | {row.refused} | {row.old} | {row.new} |" for row in rows
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def written(rows: list[Row], took: float) -> str:
-    """The table of the log."""
+    """The table of deaths."""
     total = sum(row.trials for row in rows)
     where = f"{time.strftime('%Y-%m-%d')}, Python {sys.version.split()[0]}, {os.cpu_count()} cores"
     head = f"{where}: **{total} deaths, nothing lost, nothing half-written**, {took / 60:.0f} minutes.\n\n"

@@ -101,6 +101,9 @@ def test_a_store_that_cannot_be_written(own: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("cocite.ranks.write_side", refuse)
     ran = run("rank", "-i", own, "--by", "pagerank", "--json")
-    assert ran.code == 0
-    assert json.loads(ran.out)["kept"] is False
-    assert "not kept" in ran.err
+    assert ran.code == 2, "what was asked for was not done"
+    shown = json.loads(ran.out)
+    assert shown["kept"] is False
+    assert shown["top"], "but nothing that was worked out is lost"
+    assert "not kept, so that other commands will not find it: side: permission denied; check" in ran.err
+    assert run("rank", "-i", own, "--by", "pagerank", "--no-keep").code == 0

@@ -10,7 +10,7 @@ import typer
 
 from cocite.errors import BadStore
 from cocite.surfaces.cli import options as given
-from cocite.surfaces.cli.failures import NOTHING, complain
+from cocite.surfaces.cli.failures import NOTHING, WRONG, complain, os_message
 from cocite.surfaces.cli.terminal import Cell, Screen, count, seconds
 
 if TYPE_CHECKING:
@@ -54,21 +54,23 @@ def rank(
         started = time.monotonic()
         ranked = wanted.compute(graph, stages, threads)
         took = time.monotonic() - started - stages.compiling
+    refused = ""
     if keep:
         try:
             wanted.keep(graph, ranked)
         except (BadStore, OSError) as error:
-            keep = False
-            complain(f"not kept: {error}")
+            refused = os_message(error) if isinstance(error, OSError) else str(error)
+            complain(f"not kept, so that other commands will not find it: {refused}")
     best, screen = top_pages(graph, ranked, k), Screen()
     if json:
         facts = {"rounds": ranked.rounds, "residual": ranked.residual, "converged": ranked.converged}
         about = {"rank": wanted.name, "params": values_of(wanted.params), **facts}
-        screen.json({**about, "seconds": round(took, 3), "kept": keep, "top": [page._asdict() for page in best]})
+        about |= {"seconds": round(took, 3), "kept": keep and not refused}
+        screen.json({**about, "top": [page._asdict() for page in best]})
     else:
         show(screen, str(wanted), ranked, best, took, graph.pages)
-    if not best:
-        raise typer.Exit(NOTHING)
+    if refused or not best:
+        raise typer.Exit(WRONG if refused else NOTHING)
 
 
 def show(screen: Screen, name: str, ranked: Ranked, best: list[TopPage], took: float, pages: int) -> None:

@@ -1,0 +1,55 @@
+"""Fuzz every target, one after another, with a log of how much was tried.
+
+python -m tests.fuzz.all [--seconds 60] [--log docs/fuzzing.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.fuzz.run import CASES, SEEDS
+
+HEAD = """# Fuzzing, the last run
+
+`make fuzz` feeds every reader of strangers' input with what atheris makes of small examples, guided by what of our code
+is reached: it may raise what is promised, nothing else, and each reader's results are checked, too. `store` damages the
+files of a store, checks it and reads all of it each time. What fails is put into `tests/fuzz/cases` when it is mended,
+and is tried in every test run from then on.
+
+"""
+
+
+def main() -> None:
+    """All targets; ends with 1 if something failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--log", type=Path)
+    options = parser.parse_args()
+    rows = ["| reader | inputs tried | seconds | cases kept | result |", "|---|---:|---:|---:|---|"]
+    failed = 0
+    for target in SEEDS:
+        command = [sys.executable, "-m", "tests.fuzz.run", target, "--seconds", str(options.seconds)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        failed += done.returncode != 0
+        tried = re.search(r"Done (\d+) runs in (\d+) second", done.stdout)
+        cases = len(list((CASES / target).glob("*")))
+        result = "nothing failed" if not done.returncode else f"**failed**, ended with {done.returncode}"
+        counts = f"{int(tried[1]):,} | {tried[2]}" if tried else "| "
+        rows.append(f"| {target} | {counts} | {cases} | {result} |")
+        print(rows[-1], flush=True)
+        if done.returncode:
+            print(done.stdout[-3000:], flush=True)
+    where = f"{time.strftime('%Y-%m-%d')}, Python {platform.python_version()}.\n\n"
+    if options.log:
+        options.log.write_text(HEAD + where + "\n".join(rows) + "\n", encoding="utf-8")
+    sys.exit(min(failed, 1))
+
+
+if __name__ == "__main__":
+    main()
