@@ -1,11 +1,11 @@
-"""Spark's related pages beside the store's: time, shuffle volume, and whether the first ten answers are the same.
+"""Spark's jobs beside the store: time, shuffle volume, and whether ranks and the first ten answers are the same.
 
     python bench/spark.py RECORDS STORE [-m METHOD] [--work FOLDER] [--master local[2]] [--conf KEY=VALUE]
 
-RECORDS are page records as Parquet (bench/generate.py), STORE is what `cocite build` made of them. The jobs `store` and
-`related` run as commands of their own; shuffle volume is what tasks wrote for other tasks, from Spark's event log. Then
-10,000 pages, chosen at random but always the same, are asked about in the store, and every answer must be the same:
-page, rank and score.
+RECORDS are page records as Parquet (bench/generate.py), STORE is what `cocite build` made of them. The jobs `store`,
+`rank` (PageRank) and `related` run as commands of their own; shuffle volume is what tasks wrote for other tasks, from
+Spark's event log. 10,000 pages, chosen at random but always the same, are asked about in the store, and every answer
+must be the same: page, rank and score. Of PageRank, values that differ by more than a millionth are counted.
 
     for pages in 500000 2500000 5000000; do                              # 10, 50 and 100 M links
         python bench/generate.py --pages $pages -o web-$pages && cocite build web-$pages -o web-$pages.cocite
@@ -28,6 +28,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
+from cocite import ranks
 from cocite.answers.batch import linked_pages
 from cocite.answers.workers import answer
 from cocite.graph.all_addresses import CONTROL
@@ -37,6 +38,7 @@ from cocite.web import Web
 from tables import show
 
 ASKED, TOP = 10_000, 10
+METHODS = ("cocitation", "proximity", "extended_cocitation")
 GIGA = 1e9
 
 
@@ -104,12 +106,23 @@ def compare(store: Path, related: Path, call: str) -> int:
     return sum(theirs[query] != mine[query] for query in mine)
 
 
+def compare_ranks(store: Path, folder: Path) -> int:
+    """How many of all pages have another PageRank in the store, by more than a millionth of it."""
+    mine = ranks.rank("pagerank").compute(Graph(store)).values
+    rows = "SELECT number, value FROM read_parquet(?) ORDER BY number"
+    with duckdb.connect() as database:
+        theirs = database.execute(rows, [str(folder / "*.parquet")]).fetchnumpy()
+    if not np.array_equal(theirs["number"], np.arange(len(mine))):
+        raise SystemExit(f"{folder} does not hold every page once")
+    return int((~np.isclose(theirs["value"], mine, rtol=1e-6, atol=0)).sum())
+
+
 def main() -> None:
     """The table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("records", type=Path)
     parser.add_argument("store", type=Path)
-    parser.add_argument("-m", "--method", action="append")
+    parser.add_argument("-m", "--method", action="append", help="all three, if none is given")
     parser.add_argument(
         "--work", type=Path, help="where shards and answers go; kept, with the figures of jobs that are done"
     )
@@ -122,26 +135,31 @@ def main() -> None:
     shards = work / "shards"
     noted = work / "figures.json"
     figures: dict[str, dict[str, float]] = json.loads(noted.read_text()) if noted.exists() else {}
-    for name in ("store", *(given.method or ["cocitation"])):
+    for name in ("store", "rank", *(given.method or METHODS)):
         if name in figures:
             continue
+        folder = shards if name == "store" else work / f"{name.partition('(')[0]}-{len(figures)}"
         if name == "store":
-            figures[name] = run("store", [str(given.records), "-o", str(shards)], work, given.master, given.conf)
+            job = run("store", [str(given.records), "-o", str(shards)], work, given.master, given.conf)
+        elif name == "rank":
+            job = run("rank", [str(shards), "-o", str(folder)], work, given.master, given.conf)
+            job |= {"differ": compare_ranks(given.store, folder / "rank"), "asked": graph.pages}
         else:
-            folder = work / f"related-{len(figures)}"
             arguments = [str(shards), "-o", str(folder), "-m", name, "-k", str(TOP)]
             job = run("related", arguments, work, given.master, given.conf)
-            figures[name] = {**job, "differ": compare(given.store, folder / "related", name)}
+            job |= {"differ": compare(given.store, folder / "related", name), "asked": ASKED}
+        written = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        figures[name] = {**job, "written": written / GIGA}
         noted.write_text(json.dumps(figures))
     for name, job in figures.items():
-        differ = "" if "differ" not in job else f"{job['differ']:,.0f} of {ASKED:,}"
+        differ = "" if "differ" not in job else f"{job['differ']:,.0f} of {job['asked']:,.0f}"
         rows.append(
             [name, f"{graph.links:,}", f"{job['seconds']:,.0f}", f"{job['shuffle']:.2f}", f"{job['spilled']:.2f}",
-             f"{job['shuffle'] * GIGA / max(1, graph.links):.1f}", differ]
+             f"{job['shuffle'] * GIGA / max(1, graph.links):.1f}", f"{job['written']:.2f}", differ]
         )  # fmt: skip
     show(
         "Related pages by Spark",
-        ["job", "links", "seconds", "shuffle GB", "spilled GB", "bytes a link", "pages that differ"],
+        ["job", "links", "seconds", "shuffle GB", "spilled GB", "bytes a link", "written GB", "pages that differ"],
         rows,
     )
     if given.work is None:
