@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadStore
 from cocite.graph import count_clicks
+from cocite.graph.check import check
 from cocite.graph.clicks import Clicks, add_clicks, open_clicks
 from cocite.graph.maintain import remove
 from cocite.graph.store import Graph
@@ -143,6 +144,18 @@ def test_damage_is_told(store: Path) -> None:
         open_clicks(graph)
     add_clicks(Graph(store), [step(A, B, 1)], Report(), anew=True)
     assert len(open_clicks(Graph(store))) == 1
+
+
+def test_damage_is_not_made_right_by_a_change(store: Path) -> None:
+    add_clicks(Graph(store), [step(A, B, 3)], Report())
+    file = next((store / "side").glob("clicks-*")) / "steps.bin"
+    file.write_bytes(np.array([6.0]).tobytes())
+    with pytest.raises(BadStore, match="count them again"):
+        add_clicks(Graph(store), [step(A, B, 1)], Report())
+    extend(store, [page(D, A)])
+    assert [fault.where for fault in check(store)] == ["side/clicks"]
+    with pytest.raises(BadStore, match="count them again"):
+        open_clicks(Graph(store))
 
 
 @pytest.fixture(scope="module")

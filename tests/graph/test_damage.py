@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import shutil
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,9 +16,10 @@ from cocite.errors import BadStore
 from cocite.graph.arrays import TEXTS
 from cocite.graph.check import check
 from cocite.graph.generation import read_current
+from cocite.graph.maintain import remove
 from cocite.graph.store import Graph
 from tests.graph.damage import read_all, reseal, rewrite_manifest, rich_web
-from tests.graph.webs import THOROUGH, make, tight
+from tests.graph.webs import THOROUGH, extend, make, page, tight
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +66,44 @@ def test_every_flipped_byte_is_found(store: Path) -> None:
                     assert list(read_all(Graph(store))) == []
         file.write_bytes(original)
     assert check(store) == []
+
+
+def test_what_is_damaged_is_not_made_right_by_a_change(store: Path) -> None:
+    """A new generation has checksums of its own: what it is made of is verified before."""
+    dice = random.Random(2)
+    (known, *_) = (Graph(store).address(page) for page in range(3))
+    for file in current_files(store)[1:]:
+        original = file.read_bytes()
+        if not original or file.name == "manifest.json":
+            continue
+        data = bytearray(original)
+        data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+        file.write_bytes(data)
+        for change in (lambda: extend(store, [page(known, "https://new.example/")]), lambda: remove([known], store)):
+            with pytest.raises(BadStore, match="damaged"):
+                change()
+        assert file.read_bytes() == bytes(data), "the evidence is still there"
+        assert check(store)
+        file.write_bytes(original)
+    assert check(store) == []
+
+
+def test_checking_while_the_store_changes(store: Path) -> None:
+    """Each check is of the generation that it found, all of it, though that is replaced and removed meanwhile."""
+    found, done = [], threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            found.append(check(store))
+
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(look)
+        for number in range(6):
+            extend(store, [page(f"https://new{number}.example/", "https://a.example/")])
+        done.set()
+        looking.result()
+    assert found
+    assert not any(found)
 
 
 POINTERS = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 from cocite.errors import BadStore
 from cocite.graph.check import check
 from cocite.graph.generation import Writer
-from cocite.graph.side import read_side, write_side
+from cocite.graph.side import drop_side, faults_of_sides, is_left_over, read_side, write_side
 from cocite.graph.store import Graph
 from tests.graph.webs import make, page
 
@@ -70,6 +72,59 @@ def test_stale_data_are_refused_and_no_fault(graph: Graph) -> None:
     with pytest.raises(BadStore, match="made before the store was changed: make it again with make thing"):
         read_side(Graph(graph.path), "thing", "make thing")
     assert check(graph.path) == []
+
+
+def test_damage_of_stale_data_is_found(graph: Graph) -> None:
+    """Clicks are read though they are stale."""
+    keep(graph)
+    make(graph.path, [page("https://c.example/", "https://d.example/")])
+    file = next((graph.path / "side").glob("thing-*")) / "numbers.bin"
+    file.write_bytes(b"\1" + file.read_bytes()[1:])
+    assert [fault.where for fault in check(graph.path)] == ["side/thing"]
+
+
+def test_a_folder_whose_name_says_damaged_is_none(place: Path) -> None:
+    """A message has the path in it."""
+    path = place / "damaged, not there" / "web.cocite"
+    make(path, [page("https://a.example/", "https://b.example/")])
+    keep(Graph(path))
+    make(path, [page("https://c.example/", "https://d.example/")])
+    assert check(path) == []
+
+
+def test_what_a_killed_command_left(graph: Graph) -> None:
+    assert not is_left_over(graph, "thing")
+    keep(graph)
+    assert not is_left_over(graph, "thing")
+    make(graph.path, [page("https://c.example/", "https://d.example/")])
+    changed = Graph(graph.path)
+    assert is_left_over(changed, "thing"), "of another generation"
+    (graph.path / "side" / "thing.json").unlink()
+    assert is_left_over(changed, "thing"), "a folder that nothing names"
+    drop_side(changed, "thing", "the thing")
+    assert not is_left_over(changed, "thing")
+    assert not list((graph.path / "side").glob("thing*"))
+
+
+def test_reading_while_it_is_made_again(graph: Graph) -> None:
+    """Its description may name a folder that is gone by the time that it is looked for: then there is another."""
+    keep(graph)
+    done = threading.Event()
+
+    def look() -> int:
+        times = 0
+        while not done.is_set() or not times:
+            assert read_side(graph, "thing", "make thing") is not None
+            assert list(faults_of_sides(graph)) == []
+            times += 1
+        return times
+
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(look)
+        for _ in range(40):
+            keep(graph)
+        done.set()
+        assert looking.result() > 0
 
 
 def test_a_maker_that_fails_leaves_what_was_there(graph: Graph) -> None:

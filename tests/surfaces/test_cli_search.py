@@ -105,6 +105,26 @@ def test_add_and_remove_renew_the_index(web: Path) -> None:
     assert len(list(web.glob("side/search-*"))) == 1
 
 
+def test_a_killed_remove_is_finished_by_the_next(web: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page is gone, and its words are not yet: the same command sees to it, though it has nothing to remove."""
+    more = records(web.parent / "b.jsonl", {"url": "https://c.example/", "title": "Kestrel"})
+    assert run("add", more, "-i", web, "-q").code == 0
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("cocite.surfaces.cli.remove.renewed", killed)
+        assert run("remove", "https://c.example/", "-i", web, "-q").code == 130
+    before = {file.name for file in web.glob("side/search-*")}
+    assert run("remove", "https://c.example/", "-i", web, "-q").code == 3
+    after = {file.name for file in web.glob("side/search-*")}
+    assert (len(before), len(after), len(before & after)) == (1, 1, 0)
+    assert urls("kestrel", "-i", web) == []
+    assert run("remove", "https://c.example/", "-i", web, "-q").code == 3
+    assert {file.name for file in web.glob("side/search-*")} == after, "nothing is left to do"
+
+
 def test_make(web: Path) -> None:
     shutil.rmtree(next(web.glob("side/search-*")))
     ran = run("search", "--make", "-i", web, "-q")

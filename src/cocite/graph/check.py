@@ -5,10 +5,10 @@ Checksums find any changed byte. The rest finds what checksums cannot: a store t
 
 from __future__ import annotations
 
-import hashlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore
 from cocite.graph.arrays import PER_BASE, TEXTS
 from cocite.graph.derive import derive
-from cocite.graph.generation import Writer, map_array, read_current
+from cocite.graph.generation import Progress, Writer, changed_arrays, map_array, read_current
 from cocite.graph.huffman import LONGEST
 from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
@@ -27,7 +27,6 @@ from cocite.kernels import name_codec
 from cocite.kernels.checking import check_direction, check_look_up, check_names, count_targets
 
 STEP = 1 << 16
-Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,10 @@ class Fault:
 
 
 def check(path: Path, progress: Progress = lambda *_: None) -> list[Fault]:
-    """All faults of a store, none if it is whole. A store that cannot be opened at all raises BadStore."""
-    folder, manifest = read_current(path)
+    """All faults of a store, none if it is whole. A store that cannot be opened at all raises BadStore.
+
+    It is the generation that is current now, whatever becomes of it while it is being checked.
+    """
     lock = threading.Lock()
 
     def report(stage: str, done: int, total: int | None) -> None:
@@ -51,39 +52,46 @@ def check(path: Path, progress: Progress = lambda *_: None) -> list[Fault]:
             progress(stage, done, total)
 
     with ThreadPoolExecutor(2) as pool:
-        faults = list(check_files(folder, manifest, report, pool))
-        if faults:
-            return faults
-        graph = Graph(path)
-        return list(check_contents(graph, report, pool))
+        try:
+            graph = Graph(path)
+        except BadStore:
+            faults = list(check_files(*read_current(path), report, pool))
+            if faults:
+                return faults
+            raise
+        faults = [*check_bytes(graph._arrays, graph.manifest, report, pool), *strangers(path, graph.manifest)]
+        return faults or list(check_contents(graph, report, pool))
 
 
 def check_files(
-    folder: Path, manifest: dict[str, object], progress: Progress, pool: ThreadPoolExecutor
+    folder: Path, manifest: dict[str, Any], progress: Progress, pool: ThreadPoolExecutor
 ) -> Iterator[Fault]:
-    """Sizes and checksums of all arrays, and files that do not belong."""
-    arrays: dict[str, dict[str, str | int]] = manifest["arrays"]  # type: ignore[assignment]
-
-    def check_file(name: str) -> Fault | None:
-        entry = arrays[name]
+    """The files of a store that cannot be opened, one by one."""
+    arrays = {}
+    for name, entry in manifest["arrays"].items():
         try:
-            values = map_array(folder / f"{name}.bin", entry)
+            arrays[name] = map_array(folder / f"{name}.bin", entry)
         except BadStore as error:
-            return Fault(name, str(error))
-        checksum = hashlib.blake2b(digest_size=16)
-        raw = values.view(np.uint8)
-        for start in range(0, len(raw), 1 << 24):
-            checksum.update(raw[start : start + (1 << 24)].data)
-            progress("verifying checksums", len(raw[start : start + (1 << 24)]), None)
-        if checksum.hexdigest() != entry["digest"]:
-            return Fault(name, "its bytes do not match their checksum")
-        return None
+            yield Fault(name, str(error))
+    yield from check_bytes(arrays, manifest, progress, pool)
 
-    yield from (fault for fault in pool.map(check_file, arrays) if fault is not None)
-    known = {f"{name}.bin" for name in arrays} | {"manifest.json"}
-    for file in sorted(folder.iterdir()):
-        if file.is_file() and file.name not in known:
-            yield Fault(file.name, "is not listed in the manifest")
+
+def check_bytes(
+    arrays: dict[str, NDArray[Any]], manifest: dict[str, Any], progress: Progress, pool: ThreadPoolExecutor
+) -> Iterator[Fault]:
+    """Checksums of all arrays."""
+    for name in changed_arrays(arrays, manifest["arrays"], progress, pool):
+        yield Fault(name, "its bytes do not match their checksum")
+
+
+def strangers(path: Path, manifest: dict[str, Any]) -> Iterator[Fault]:
+    """Files that do not belong to a generation, unless it has been replaced meanwhile."""
+    known = {f"{name}.bin" for name in manifest["arrays"]} | {"manifest.json"}
+    with suppress(BadStore, FileNotFoundError):
+        folder, current = read_current(path)
+        for file in sorted(folder.iterdir()) if current["id"] == manifest["id"] else ():
+            if file.is_file() and file.name not in known:
+                yield Fault(file.name, "is not listed in the manifest")
 
 
 def check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -> Iterator[Fault]:

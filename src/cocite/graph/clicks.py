@@ -114,7 +114,7 @@ def add_clicks(graph: Graph, trails: Iterable[Trail], report: Report, anew: bool
     with only_one(graph, NAME, "the clicks"):
         side = None if anew else read_side(graph, NAME, make_command(graph), stale=True)
         if side is not None:
-            old = _numbered(graph, _stored(side, graph))
+            old = _numbered(graph, _whole(side, graph))
             pairs = summed(*(np.concatenate(both) for both in zip(old, pairs, strict=True)))
         _keep(graph, pairs)
     return Kept(len(pairs.source), float(pairs.steps.sum()), used, dict(report.skipped))
@@ -131,7 +131,7 @@ def renew_clicks(path: Path) -> None:
     with suppress(BadStore), only_one(graph, NAME, "the clicks"):
         side = read_side(graph, NAME, make_command(graph), stale=True)
         if side is not None and side.generation != graph.manifest["id"]:
-            _keep(graph, _numbered(graph, _stored(side, graph)))
+            _keep(graph, _numbered(graph, _whole(side, graph)))
 
 
 def open_clicks(graph: Graph) -> Clicks:
@@ -140,9 +140,9 @@ def open_clicks(graph: Graph) -> Clicks:
     if side is None:
         nothing = np.zeros(0, np.uint32)
         return Clicks(graph, Pairs(nothing, nothing, np.zeros(0), np.zeros(0)))
-    stored = _stored(side, graph)
     if side.generation != graph.manifest["id"]:
-        return Clicks(graph, _numbered(graph, stored))
+        return Clicks(graph, _numbered(graph, _whole(side, graph)))
+    stored = _stored(side, graph)
     page, other, back = (side.array(name) for name in ("page", "other", "back"))
     if not len(page) == len(other) == len(back) == len(stored.steps):
         raise damaged(graph)
@@ -199,6 +199,13 @@ def _stored(side: Side, graph: Graph) -> Pairs:
     if len({len(part) for part in stored}) != 1:
         raise damaged(graph)
     return stored
+
+
+def _whole(side: Side, graph: Graph) -> Pairs:
+    """The same, every byte verified: what is written anew has checksums of its own."""
+    if any(side.faults()):
+        raise damaged(graph)
+    return _stored(side, graph)
 
 
 def _keep(graph: Graph, pairs: Pairs) -> None:

@@ -15,7 +15,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -30,6 +31,8 @@ POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n")
 OURS = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+|side")
 """Names in a store's folder."""
 ALIGNMENT = 8
+STEP = 1 << 24
+Progress = Callable[[str, int, int | None], None]
 
 
 def file_digest(file: Path) -> str:
@@ -119,6 +122,23 @@ def map_array(file: Path, entry: dict[str, Any]) -> NDArray[Any]:
         raise BadStore(f"{file} is missing: the store is damaged; build it again") from error
 
 
+def changed_arrays(
+    arrays: dict[str, NDArray[Any]], entries: dict[str, dict[str, Any]], progress: Progress, pool: Executor
+) -> Iterator[str]:
+    """Names of mapped arrays whose bytes are not those that were written."""
+
+    def is_changed(name: str) -> bool:
+        checksum = hashlib.blake2b(digest_size=16)
+        raw = arrays[name].view(np.uint8)
+        for start in range(0, len(raw), STEP):
+            part = raw[start : start + STEP]
+            checksum.update(part.data)
+            progress("verifying checksums", len(part), None)
+        return bool(checksum.hexdigest() != entries[name]["digest"])
+
+    yield from (name for name, changed in zip(arrays, pool.map(is_changed, arrays), strict=True) if changed)
+
+
 def nothing(dtype: np.dtype[Any]) -> NDArray[Any]:
     """An empty array, read-only as mapped ones are: for others, loops would be compiled again."""
     empty: NDArray[Any] = np.zeros(0, dtype)
@@ -173,6 +193,9 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Path]]:
         lock = (store / "lock").open("a")
     except OSError as error:
         raise BadStore(f"cannot write to {store}: {error.strerror}") from error
+    if not existed:
+        with suppress(OSError):  # a folder that may be written to, but not listed
+            sync_folder(store.parent)
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -235,7 +258,7 @@ def write_synced(file: Path, data: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have a folder's entries on disk."""
+    """Have a folder's entries, or what is in a file, on disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

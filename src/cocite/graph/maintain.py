@@ -44,6 +44,7 @@ def remove(
         with suppress(BadAddress):  # the address may be an alias, which goes too
             fingerprints.append(fingerprint_of(key(parse_query(address).canonical).encode()))
             if graph.get(address) is None and fingerprints[-1] in graph.removed:
+                renew_clicks(path)  # of a remove that died before it came to them
                 raise UnknownPage(f"{address[:200]!r} was removed already: leave it out; nothing was changed")
         fingerprints.append(int(graph.fingerprints[graph.find(address)]))
     built = build([], path, Report(), options, progress, old=graph, remove=np.array(fingerprints, np.uint64))

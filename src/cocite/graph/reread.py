@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cocite.errors import BadStore
 from cocite.graph.blocks import ALIAS, BY_CANONICAL, NOINDEX, STORED, Links, Records
+from cocite.graph.generation import Progress, changed_arrays
 from cocite.graph.names import read_keys
 from cocite.graph.spill import LINK_TEXTS, TEXTS, Spill
 from cocite.graph.spill_names import spelling_orders
@@ -20,15 +22,25 @@ from cocite.pages.key import APART
 STEP = 1 << 16
 
 
-def reread(old: Graph, spill: Spill, progress: Callable[[str, int, int | None], None]) -> None:
-    """Put everything that an existing store holds into a spill."""
+def reread(old: Graph, spill: Spill, progress: Progress) -> None:
+    """Put everything that an existing store holds into a spill.
+
+    Every byte of it is verified before: a new generation has checksums of its own, and what was damaged in the old one
+    would be right by them for ever.
+    """
+    with ThreadPoolExecutor(2) as pool:
+        for name in changed_arrays(old._arrays, old.manifest["arrays"], progress, pool):
+            raise BadStore(
+                f"{old.path} is damaged (the bytes of {name} do not match their checksum): build it again from its "
+                "sources, which cocite info names; nothing was changed"
+            )
     try:
         put_all(old, spill, progress)
     except (IndexError, ValueError) as error:  # numbers that point nowhere
         raise old.damaged() from error
 
 
-def put_all(old: Graph, spill: Spill, progress: Callable[[str, int, int | None], None]) -> None:
+def put_all(old: Graph, spill: Spill, progress: Progress) -> None:
     """The work of `reread`."""
     columns = {name: TextCursor(old, name) for name in TEXTS if f"{name}.pages" in old.manifest["arrays"]}
     if not spill.anchors:

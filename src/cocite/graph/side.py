@@ -65,13 +65,15 @@ class Side:
     def faults(self) -> Iterator[str]:
         """What is wrong with any of its bytes."""
         for name, entry in self.arrays.items():
+            file = self.folder / f"{name}.bin"
             try:
                 self.array(name)
+                if file_digest(file) != entry["digest"]:
+                    yield f"the bytes of {file} do not match their checksum"
             except BadStore as error:
                 yield str(error)
-                continue
-            if file_digest(self.folder / f"{name}.bin") != entry["digest"]:
-                yield f"the bytes of {self.folder / name}.bin do not match their checksum"
+            except OSError as error:
+                yield f"{file} cannot be read ({error.strerror})"
         try:
             if not self.whole():
                 yield f"the bytes of {self.folder} do not match their checksums"
@@ -87,7 +89,9 @@ def write_side(graph: Mapped, name: str, about: dict[str, Any], make: Callable[[
     """
     assert NAME.fullmatch(name), name
     side = graph.path / FOLDER
-    side.mkdir(exist_ok=True)
+    if not side.exists():
+        side.mkdir(exist_ok=True)
+        sync_folder(graph.path)
     folder = side / f"{name}-{secrets.token_hex(4)}"
     folder.mkdir()
     writer = Writer(folder)
@@ -95,12 +99,10 @@ def write_side(graph: Mapped, name: str, about: dict[str, Any], make: Callable[[
         make(folder, writer)
         writer.close()
         own = {f"{array}.bin" for array in writer.arrays}
-        files = {
-            file.name: [file.stat().st_size, file_digest(file)]
-            for file in sorted(folder.iterdir())
-            if file.name not in own and file.suffix != ".lock"
-        }
-        sync_folder(folder)
+        made = [file for file in sorted(folder.iterdir()) if file.name not in own and file.suffix != ".lock"]
+        files = {file.name: [file.stat().st_size, file_digest(file)] for file in made}
+        for each in (*made, folder):
+            sync_folder(each)
     except BaseException:
         writer.abandon()
         shutil.rmtree(folder, ignore_errors=True)
@@ -127,14 +129,17 @@ def read_side(graph: Mapped, name: str, again: str, stale: bool = False) -> Side
     """
     assert NAME.fullmatch(name), name
     side = graph.path / FOLDER
-    try:
-        text = _read(side / f"{name}.json")
-        folder, generation, about, arrays = side / text["folder"], text["generation"], text["about"], text["arrays"]
-        files = dict(text["files"])
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadStore(f"{side / name}.json is damaged: make it again with {again}") from error
+    for _ in range(5):  # another command may replace it between its description and its folder
+        try:
+            text = _read(side / f"{name}.json")
+            folder, generation, about, arrays = side / text["folder"], text["generation"], text["about"], text["arrays"]
+            files = dict(text["files"])
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BadStore(f"{side / name}.json is damaged: make it again with {again}") from error
+        if folder.is_dir():
+            break
     if generation != graph.manifest["id"] and not stale:
         raise BadStore(f"the {name} of {graph.path} was made before the store was changed: make it again with {again}")
     if folder.parent != side or not folder.is_dir():
@@ -170,24 +175,42 @@ def ready_side(graph: Mapped, name: str, what: str, read: Callable[[], Made], ma
 def drop_side(graph: Mapped, name: str, what: str) -> None:
     """Remove side data, of whatever generation: they may tell of pages that were removed."""
     side = graph.path / FOLDER
-    if (side / f"{name}.json").exists():
+    folders = f"{name}-????????"
+    if (side / f"{name}.json").exists() or any(side.glob(folders)):  # without it, one that was killed left them
         with only_one(graph, name, what):
             (side / f"{name}.json").unlink(missing_ok=True)
-            for old in side.glob(f"{name}-????????"):
+            for old in side.glob(folders):
                 shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
 
 
+def is_left_over(graph: Mapped, name: str) -> bool:
+    """Whether there are side data of another generation, or of none: a command died before it had renewed them."""
+    with suppress(BadStore):
+        side = read_side(graph, name, "", stale=True)
+        if side is not None:
+            return bool(side.generation != graph.manifest["id"])
+    return any((graph.path / FOLDER).glob(f"{name}-????????"))
+
+
 def faults_of_sides(graph: Mapped) -> Iterator[tuple[str, str]]:
-    """Side data that are damaged, and what is wrong; what is stale is no fault."""
+    """Side data that are damaged, and what is wrong; that they are stale is no fault."""
     for file in sorted((graph.path / FOLDER).glob("*.json")):
-        try:
-            side = read_side(graph, file.stem, "the command that made it") if NAME.fullmatch(file.stem) else None
-        except BadStore as error:
-            if "damaged" in str(error) or "not there" in str(error):
-                yield f"{FOLDER}/{file.stem}", str(error)
-            continue
-        for fault in side.faults() if side else ():
+        for fault in faults_of_side(graph, file.stem) if NAME.fullmatch(file.stem) else ():
             yield f"{FOLDER}/{file.stem}", fault
+
+
+def faults_of_side(graph: Mapped, name: str) -> list[str]:
+    """What is wrong with side data of any generation, unless another command replaces them meanwhile."""
+    before: Path | None = None
+    while True:
+        try:
+            side = read_side(graph, name, "the command that made it", stale=True)
+        except BadStore as error:
+            return [str(error)]
+        faults = [] if side is None else list(side.faults())
+        if side is None or not faults or side.folder == before:  # of the same folder as a moment ago
+            return faults
+        before = side.folder
 
 
 def list_sides(store: Path, generation: str, prefix: str) -> list[tuple[dict[str, Any], bool]]:

@@ -18,7 +18,7 @@ from tantivy import Occur, Query
 
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Writer, read_current
-from cocite.graph.side import FOLDER, Side, drop_side, only_one, read_side, ready_side, write_side
+from cocite.graph.side import FOLDER, Side, drop_side, is_left_over, only_one, read_side, ready_side, write_side
 from cocite.graph.store import Graph
 from cocite.words.documents import FIELDS, documents
 from cocite.words.links_in import Progress
@@ -26,6 +26,8 @@ from cocite.words.query import Clause, anywhere, clauses_of, query_of
 from cocite.words.tokens import analyzer
 
 NAME = "search"
+OF_WORDS = ("keywords", "relevance", "vectors")
+"""Other side data that hold words of pages."""
 VERSION = 2
 """Of what is indexed and how; an index of another version is made again."""
 MEMORY = 1 << 30
@@ -95,7 +97,7 @@ def renew_search(path: Path, wanted: bool, progress: Progress = no_progress, mem
     from cocite.words.make_vectors import ready_vectors
 
     graph = Graph(path)
-    for name in ("keywords", "relevance", "vectors"):
+    for name in OF_WORDS:
         drop_side(graph, name, f"the {name}")
     if wanted and graph.has_texts:
         indexed = build_search(graph, progress, memory)
@@ -103,6 +105,13 @@ def renew_search(path: Path, wanted: bool, progress: Progress = no_progress, mem
         return indexed
     drop_side(graph, NAME, "the search index")
     return None
+
+
+def finish_renewal(path: Path, wanted: bool, progress: Progress = no_progress, memory: int = MEMORY) -> None:
+    """What a command that died after it had changed a store did not come to: words of removed pages must not stay."""
+    graph = Graph(path)
+    if any(is_left_over(graph, name) for name in (NAME, *OF_WORDS)):
+        renew_search(path, wanted, progress, memory)
 
 
 def make_index(graph: Graph, progress: Progress, memory: int) -> Indexed:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cocite.errors import UnknownPage
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.build import summarise
 from cocite.surfaces.cli.search import renewed
@@ -25,7 +26,8 @@ def remove(
     """Take pages out of a store, with all links from and to them.
 
     They stay out: a later add leaves them out too. To have one back, build the store again from its sources, which
-    cocite info names. If one of the addresses is unknown, or was removed before, nothing is removed.
+    cocite info names. If one of the addresses is unknown, or was removed before, no page is removed; what a remove that
+    was killed did not come to is done.
 
     \b
     Examples:
@@ -33,10 +35,15 @@ def remove(
     """
     from cocite.graph.maintain import remove as remove_from_store
     from cocite.surfaces.cli.progress import display
+    from cocite.words.search import finish_renewal
 
     keep = given.as_before(index, None, None, platforms)
     made = given.build_options(memory, threads, platforms, *keep)
     with display(quiet) as stages:
-        built = remove_from_store(urls, index, made, stages)
+        try:
+            built = remove_from_store(urls, index, made, stages)
+        except UnknownPage:
+            finish_renewal(index, made.text, stages, made.memory // 4)
+            raise
         indexed = renewed(built.path, made, stages)
     summarise(built, stages.compiling, json, f"  is without {count(len(set(urls)), 'page')} now", indexed)

@@ -72,7 +72,7 @@ def pages(
 
     wanted = [*(sources or []), *(read_list(listed, prefix) if listed else [])]
     done, took = _run("pages", master, conf, lambda session, tell: write_pages(
-        session, wanted, output, base=base, kind=kind, text=text, strict=strict
+        session, wanted, output, base=base, kind=kind, text=text, strict=strict, tell=tell
     ))  # fmt: skip
     screen = Screen()
     if json:
