@@ -6,8 +6,8 @@ What each benchmark prints is kept in bench/data/report; `--only` runs some agai
 `--kept` runs none. The README's lines are chosen in FIGURES below: a row and column of a table, and rivals from the
 same run with their ratio to ours. A figure whose benchmark was not run is left out, and the README says so; so are
 benchmarks of quality when ../shared is not there. Benchmarks of speed come first, and nothing else should run beside
-them. Ends with 1 if one failed. Not here, for their hours: a web of 510 M links and Spark on 50 and 100 M (bench/build.py
-and bench/spark.py do them; docs/capacity.md and docs/spark.md have the figures).
+them. Ends with 1 if one failed. Not here, for the hours they take: a web of 510 M links, and Spark on 50 and 100 M
+(build.py and spark.py do them; docs/capacity.md and docs/spark.md have the figures).
 """
 
 from __future__ import annotations
