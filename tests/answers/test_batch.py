@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -321,6 +322,46 @@ def test_a_killed_batch_goes_on_where_it_was(web: Web, place: Path, ending: str,
         assert killed.read_bytes() == whole.read_bytes()
     assert done.answers == len(rows_of(whole))
     assert [each.name for each in killed.parent.iterdir()] == [killed.name]
+
+
+def test_killed_between_its_file_and_the_parts_of_it(web: Web, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file is whole and the parts are there: another run drops them, and says what the first would have said."""
+    output, parts = place / "r.tsv", place / "r.tsv.parts"
+    with monkeypatch.context() as dying:
+        dying.setattr("cocite.answers.batch._drop", dies)
+        with pytest.raises(KeyboardInterrupt):
+            batch(web.graph, "proximity", output, part=4, processes=1)
+    whole, names = output.read_bytes(), sorted(file.name for file in parts.iterdir())
+    for change in (whole + b"x", whole[:-1], b"x" + whole[1:], b""):  # somebody else's file
+        output.write_bytes(change)
+        with pytest.raises(BadParameter, match="is there already"):
+            batch(web.graph, "proximity", output, part=4, processes=1)
+        assert (output.read_bytes(), sorted(file.name for file in parts.iterdir())) == (change, names)
+    output.write_bytes(whole)
+    with pytest.raises(BadParameter, match="is there already"):
+        batch(web.graph, "cocitation", output, part=4, processes=1)
+    done = batch(web.graph, "proximity", output, part=4, processes=1)
+    assert done.kept == done.parts == len(names) - 1
+    assert done.answers == len(rows_of(output))
+    assert (output.read_bytes(), [each.name for each in place.iterdir()]) == (whole, ["r.tsv"])
+
+
+def test_killed_while_the_parts_are_dropped(web: Web, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file is there; what is left of its parts is removed by the same command, which has nothing else to do."""
+    output = place / "r.tsv"
+    with monkeypatch.context() as dying:
+        dying.setattr(shutil, "rmtree", lambda folder, **_: dies() if folder in place.glob(".*") else None)
+        with pytest.raises(KeyboardInterrupt):
+            batch(web.graph, "proximity", output, part=4, processes=1)
+    whole = output.read_bytes()
+    assert len(list(place.iterdir())) == 2
+    with pytest.raises(BadParameter, match="is there already"):
+        batch(web.graph, "proximity", output, part=4, processes=1)
+    assert (output.read_bytes(), [each.name for each in place.iterdir()]) == (whole, ["r.tsv"])
+
+
+def dies(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_a_worker_that_is_killed(web: Web, place: Path) -> None:

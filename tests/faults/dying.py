@@ -7,16 +7,19 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import time
+import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from cocite.errors import CociteError
 
 WRONG = 2  # what a command ends with when something outside of cocite is wrong
-CALLS = ("fsync", "rename", "replace")
-"""What makes writing durable or visible. Path.rename and Path.replace come here, too."""
+VISIBLE = ("rename", "replace")
+CALLS = ("fsync", *VISIBLE, "unlink", "rmdir")
+"""What makes writing durable or visible, or undoes it. What pathlib does comes here, too; what a whole folder holds is
+removed by other calls, and only the last of them counts."""
 
 
 def fork(work: Callable[[], object], prepare: Callable[[], None] = lambda: None) -> int:
@@ -57,26 +60,42 @@ def end_all(child: int) -> int:
     return finished(child)
 
 
-def count_calls(work: Callable[[], object], note: Path) -> list[str]:
+def told(work: Callable[[], Any], what: str = "it") -> Any:
+    """What `work` returns, as JSON has it: in a process of its own, so that libraries leave no threads and no mappings
+    behind in this one, and a crash is seen as what it is."""
+    with tempfile.TemporaryFile("w+") as note:
+
+        def noted() -> None:
+            try:
+                found = {"value": work()}
+            except Exception:
+                found = {"error": traceback.format_exc(limit=-5)}
+            json.dump(found, note)
+            note.flush()
+
+        code = finished(fork(noted))
+        note.seek(0)
+        said = json.loads(note.read() or "{}")
+    if "value" not in said:
+        raise AssertionError(said.get("error", f"looking at {what} ended with {code}"))
+    return said["value"]
+
+
+def count_calls(work: Callable[[], object]) -> list[str]:
     """Run `work` to its end and tell, in order, which of the calls it made; it must succeed."""
     made: list[str] = []
 
-    def prepare() -> None:
+    def noted() -> list[str]:
         for name in CALLS:
             _replace(name, lambda name, call, *args, **options: (made.append(name), call(*args, **options))[1])
-
-    def noted() -> None:
         try:
             work()
         except SystemExit as end:
             if end.code:
-                raise
-        note.write_text(json.dumps(made))
+                raise RuntimeError(f"it ended with {end.code} though nobody killed it") from end
+        return made
 
-    code = finished(fork(noted, prepare))
-    if code:
-        raise RuntimeError(f"it ended with {code} though nobody killed it")
-    return list(json.loads(note.read_text()))
+    return list(told(noted))
 
 
 def killed_at(work: Callable[[], object], number: int, after: bool) -> int:
@@ -141,4 +160,9 @@ def command(*words: object) -> Callable[[], None]:
 
 def _replace(name: str, how: Callable[..., Any]) -> None:
     call = getattr(os, name)
-    setattr(os, name, lambda *args, **options: how(name, call, *args, **options))
+
+    def replaced(*args: Any, **options: Any) -> Any:
+        within = options.get("dir_fd") is not None  # of a folder that is being removed
+        return call(*args, **options) if within else how(name, call, *args, **options)
+
+    setattr(os, name, replaced)

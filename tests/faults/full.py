@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.faults.dying import WRONG, finished, fork
-from tests.faults.jobs import Job, jobs, trial, undisturbed, with_store
+from tests.faults.jobs import Job, jobs, trial, undisturbed
+from tests.faults.model import with_store
 
 ROOT = Path(__file__).parents[2]
 SIZE = "256m"
@@ -34,11 +35,11 @@ class Refused(NamedTuple):
     """One line of the log."""
 
     job: str
-    sizes: int
-    enough: int  # bytes with which it succeeded
+    disks: int
+    enough_bytes: int  # with which it succeeded
     refused: int
-    old: int
-    new: int
+    then_the_old: int  # was held
+    the_new: int
 
 
 def on_a_small_disk(arguments: Sequence[object] = ()) -> list[Refused]:
@@ -64,7 +65,7 @@ def with_less_room(job: Job, model: Path, folder: Path, times: int, seed: int) -
     old, new, names, _ = undisturbed(job, model)
     enough = LEAST
     while True:
-        with trial(model, folder) as place:
+        with trial(model) as place:
             with leaving(enough, folder):
                 code, _ = run(job, place)
             job.prove(place, old, new, names)
@@ -77,7 +78,7 @@ def with_less_room(job: Job, model: Path, folder: Path, times: int, seed: int) -
     refused = 0
     chosen = random.Random(seed)
     for room in [0, *(chosen.randrange(enough * 5 // 4) for _ in range(times - 1))]:
-        with trial(model, folder) as place:
+        with trial(model) as place:
             with leaving(room, folder):
                 code, said = run(job, place)
             if code not in (0, WRONG) or (code and not any(word in said for word in SAID)):

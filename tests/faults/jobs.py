@@ -11,23 +11,20 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
 from cocite.answers.batch import batch, linked_pages
-from cocite.graph.check import check
 from cocite.graph.store import Graph
-from cocite.ranks import rank
-from tests.faults.dying import command, duration, end_all, finished, fork
+from tests.faults.dying import WRONG, command, duration, end_all, finished, fork, told
+from tests.faults.model import ABSENT, ADDED, REMOVED, SITES, STALE, look, store, word
 
-SITES, LINKS, PART = 40, 6, 50
+PART = 50
 UNKNOWN = 3  # what was removed is not there to be removed again
-LOADED = ("rich.progress", "cocite.sources.open_source", "cocite.sources.html", "cocite.words.make_vectors")
-for _name in (*LOADED, "cocite.surfaces.cli.build"):
-    import_module(_name)  # before processes are forked: else each of hundreds would take seconds for it
+Held = dict[str, Any]
+"""What a place holds: its content, and by name what is kept beside that."""
 
 
 @dataclass(frozen=True)
@@ -36,87 +33,68 @@ class Job:
 
     name: str
     work: Callable[[Path], Callable[[], object]]
-    before: Callable[[Path], Any]  # what a place holds; equal before and after the death, or `after`
+    look: Callable[[Path], Held]
     leftovers: Callable[[Path], list[str]]  # names that a complete run leaves
     so_far: Callable[[Path], list[Any]] = lambda place: []  # what is there of the new, if it comes in parts
     finished: Callable[[Path], dict[str, int]] = lambda place: {}  # parts that another run must not make again
-    done: int = 0  # how another run ends after one that had done everything
+    done: tuple[int, ...] = (0,)  # how another run may end after one that had done everything
 
-    def prove(self, place: Path, old: Any, new: Any, names: list[str]) -> str:
+    def before(self, place: Path) -> Held:
+        """What a place holds, found out in a process of its own."""
+        held: Held = told(lambda: self.look(place))
+        return held
+
+    def prove(self, place: Path, old: Held, new: Held, names: list[str]) -> str:
         """After a death: the old or the new, never something between; after another run: the new, and no litter."""
-        held = self.before(place)
-        if held not in (old, new):
-            raise AssertionError(f"{self.name}: neither old nor new")
-        kept = "new" if held == new else "old"
-        if any(each not in new for each in self.so_far(place)):
+        kept = self.kept(self.before(place), old, new)
+        if any(each not in new["content"] for each in told(lambda: self.so_far(place))):
             raise AssertionError(f"{self.name}: a part that is there is not right")
         parts = self.finished(place)
         code = finished(fork(self.work(place)))
         if not parts.items() <= self.finished(place).items():
             raise AssertionError(f"{self.name}: another run made finished parts again")
-        if code != (self.done if kept == "new" else 0):
+        if code not in (self.done if kept == "new" else (0,)):
             raise AssertionError(f"{self.name}: running it again ended with {code}")
-        if self.before(place) != new:
-            raise AssertionError(f"{self.name}: another run does not give what an undisturbed one gives")
+        if differing := [name for name, value in self.before(place).items() if value != new[name]]:
+            raise AssertionError(f"{self.name}: another run does not give what an undisturbed one gives: {differing}")
         litter = self.leftovers(place)
         if code:  # it had nothing to do and wrote nothing: what the dead one left is for the next that writes
             litter = [name for name in litter if not name.startswith("work-")]
         if litter != names:
-            raise AssertionError(f"{self.name}: left behind {sorted(set(litter) - set(names))}")
+            unlike = {name: litter.count(name) - names.count(name) for name in {*litter, *names}}
+            raise AssertionError(f"{self.name}: left behind { ({name: n for name, n in unlike.items() if n}) }")
         return kept
+
+    def kept(self, held: Held, old: Held, new: Held) -> str:
+        """Whether all is old or new. Beside new content nothing may be old: it is new, or said to be stale or absent;
+        but clicks, which nobody can work out again, are there."""
+        for kept, whole in (("new", new), ("old", old)):
+            if held == whole:
+                return kept
+        differing = [name for name in held if held[name] != new[name]]
+        if any(held[name] not in (STALE, ABSENT) or name == "clicks" for name in differing):
+            raise AssertionError(f"{self.name}: neither old nor new: {differing}")
+        return "new"
 
 
 def jobs() -> list[Job]:
     """All of them."""
     return [
-        Job("build", lambda place: command("build", place / "new.tsv", "-o", store(place), "-q"),
-            links_of, names_in),
-        Job("add", lambda place: command("add", place / "new.tsv", "-i", store(place), "-q"),
-            links_of, names_in),
-        Job("remove", lambda place: command("remove", "site3.example", "-i", store(place), "-q"),
-            links_of, names_in, done=UNKNOWN),
-        Job("rank", lambda place: command("rank", "-i", store(place), "-q"), rank_of, names_in),
-        Job("batch", answering, answers_of, names_out, rows_of, parts_of),
+        Job("build", lambda place: command("build", place / "new.jsonl", "-o", store(place), "-q"), look, names_in),
+        Job("add", lambda place: command("add", place / "new.jsonl", "-i", store(place), "-q"), look, names_in),
+        Job("remove", lambda place: command("remove", f"site{REMOVED}.example", "-i", store(place), "-q"),
+            look, names_in, done=(UNKNOWN,)),
+        Job("rank", lambda place: command("rank", "--by", "hits", "-i", store(place), "-q"), look, names_in),
+        Job("clicks", lambda place: command("clicks", place / "new-clicks.tsv", "--anew", "-i", store(place), "-q"),
+            look, names_in),
+        Job("batch", lambda place: answering(place, "parquet"), answers_of, names_out, rows_of, parts_of),
+        Job("tsv", lambda place: answering(place, "tsv"), lines_of, names_out, lines_so_far, done=(0, WRONG)),
     ]  # fmt: skip
 
 
-def store(place: Path) -> Path:
-    """The store of a trial."""
-    return place / "web.cocite"
-
-
-def with_store(place: Path) -> None:
-    """A store of some sites' links, and a file of more of them."""
-    for name, first in (("old", 0), ("new", 5)):
-        rows = [
-            f"https://site{n}.example/\thttps://site{(n * 7 + k * k + first) % SITES}.example/page{k}\n"
-            for n in range(first, SITES) for k in range(1, LINKS)
-        ]  # fmt: skip
-        (place / f"{name}.tsv").write_text("".join(rows))
-    code = finished(fork(command("build", place / "old.tsv", "-o", store(place), "-q")))
-    assert code == 0
-
-
-def links_of(place: Path) -> list[tuple[str, str]]:
-    """All links of a whole store, which is checked."""
-    faults = check(store(place))
-    if faults:
-        raise AssertionError(f"check: {faults[0]}")
-    graph = Graph(store(place))
-    names = [graph.address(page) for page in range(graph.pages)]
-    return [(names[page], names[int(to)]) for page in range(graph.pages) for to in graph.links_from(page).targets]
-
-
-def rank_of(place: Path) -> list[float] | None:
-    """The kept rank, if there is one; the store is checked."""
-    links_of(place)
-    kept = rank("pagerank").kept(Graph(store(place)))
-    return None if kept is None else [round(float(value), 12) for value in kept.values]
-
-
-def answering(place: Path) -> Callable[[], object]:
+def answering(place: Path, ending: str) -> Callable[[], object]:
     """Answers for all pages, in parts of a few."""
-    return lambda: batch(Graph(store(place)), "cocitation", place / "out.parquet", part=PART, processes=1)
+    return lambda: batch(Graph(store(place)), "cocitation", place / f"out.{ending}", part=PART, processes=1)
 
 
 def rows_of(place: Path) -> list[Any]:
@@ -130,38 +108,58 @@ def parts_of(place: Path) -> dict[str, int]:
     return {part.name: part.stat().st_ino for part in (place / "out.parquet").glob("part-*.parquet")}
 
 
-def answers_of(place: Path) -> list[Any] | None:
+def answers_of(place: Path) -> Held:
     """The rows of a complete batch; None if it is not complete."""
     parts = -(-len(linked_pages(Graph(store(place)))) // PART)
-    return rows_of(place) if len(list((place / "out.parquet").glob("part-*.parquet"))) == parts else None
+    complete = len(list((place / "out.parquet").glob("part-*.parquet"))) == parts
+    return {"content": rows_of(place) if complete else None}
+
+
+def lines_of(place: Path) -> Held:
+    """The lines of a batch's one file; None if it is not there."""
+    file = place / "out.tsv"
+    return {"content": file.read_text().splitlines() if file.exists() else None}
+
+
+def lines_so_far(place: Path) -> list[str]:
+    """The lines of all parts that are there."""
+    return [line for part in place.glob("out.tsv.parts/part-*") for line in part.read_text().splitlines()]
 
 
 def names_in(place: Path) -> list[str]:
     """Names in the store's folder, without what differs from run to run."""
     found = [each.relative_to(store(place)) for each in store(place).rglob("*")]
-    return sorted({re.sub(r"g0\d+", "generation", re.sub(r"-[0-9a-f]{8}\b", "", str(each))) for each in found})
+    unlike = r"-[0-9a-f]{8}\b|\b[0-9a-f]{32}\b"
+    return sorted(re.sub(r"g0\d+", "generation", re.sub(unlike, "", str(each))) for each in found)
 
 
 def names_out(place: Path) -> list[str]:
-    """Names in the folder of answers."""
-    return sorted(each.name for each in (place / "out.parquet").iterdir())
+    """Names of what a batch has written."""
+    return sorted(str(each.relative_to(place)) for each in [*place.glob("*out.*"), *place.glob("*out.*/**/*")])
 
 
 @contextmanager
-def trial(model: Path, folder: Path | None = None) -> Iterator[Path]:
-    """A place as it is before a job, a copy of the model."""
-    with tempfile.TemporaryDirectory(prefix="cocite-fault-", dir=folder) as temporary:
+def trial(model: Path) -> Iterator[Path]:
+    """A place as it is before a job, a copy of the model, on the same disk."""
+    with tempfile.TemporaryDirectory(prefix="cocite-fault-", dir=model.parent) as temporary:
         place = Path(temporary) / "place"
         shutil.copytree(model, place)
         yield place
 
 
-def undisturbed(job: Job, model: Path) -> tuple[Any, Any, list[str], float]:
+def undisturbed(job: Job, model: Path) -> tuple[Held, Held, list[str], float]:
     """What the place holds before, and after the job has run to its end; the names then; the seconds it took."""
     with trial(model) as place:
         old = job.before(place)
         took = duration(job.work(place))
-        return old, job.before(place), job.leftovers(place), took
+        new = job.before(place)
+        if old == new:
+            raise AssertionError(f"{job.name} changes nothing")
+        if job.name == "add":
+            assert all(new["search"][word(site)] for site in range(SITES, SITES + ADDED)), "new pages are found"
+        if job.name == "remove":
+            assert old["search"][word(REMOVED)] and not new["search"][word(REMOVED)], "removed pages are not"
+        return old, new, job.leftovers(place), took
 
 
 def serve_and_kill(place: Path, seconds: float) -> None:
@@ -170,7 +168,7 @@ def serve_and_kill(place: Path, seconds: float) -> None:
     server = fork(command("serve", "-i", store(place), "--port", port))
     try:
         wait_for(port)
-        adding = fork(command("add", place / "new.tsv", "-i", store(place), "-q"))
+        adding = fork(command("add", place / "new.jsonl", "-i", store(place), "-q"))
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             ask(port)
@@ -178,7 +176,7 @@ def serve_and_kill(place: Path, seconds: float) -> None:
         end_all(server)
     code = finished(adding)
     assert code == 0, f"adding ended with {code}"
-    links_of(place)
+    told(lambda: look(place))
     again = fork(command("serve", "-i", store(place), "--port", port))
     try:
         wait_for(port)

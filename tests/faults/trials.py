@@ -1,9 +1,10 @@
-"""Kill every job that writes, at every fsync and rename and at random times, and fill its disk; a log of what held.
+"""Kill every job that writes, fill its disk, and change bytes of what it has written; a log of what held.
 
-    python -m tests.faults.trials [--times 40] [--seed 1] [--log docs/faults.md] [JOB]...
+    python -m tests.faults.trials [--times 40] [--flips 20] [--seed 1] [--log docs/faults.md] [JOB]...
 
-After every death `check` must find the store whole and it must hold the old or the new links, never something between;
-the same command, run again, must give what an undisturbed run gives, and leave nothing else behind.
+After every death `check` must find the store whole, it must hold the old or the new pages and links, never something
+between, and what is kept beside them must be of the same pages, or said to be stale or absent; the same command, run
+again, must give what an undisturbed run gives, and leave nothing else behind.
 """
 
 from __future__ import annotations
@@ -14,24 +15,38 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.faults.dying import count_calls, killed_after, killed_at, moments
+from tests.faults.dying import VISIBLE, count_calls, killed_after, killed_at, moments
+from tests.faults.flips import Flipped, flip_all
 from tests.faults.full import Refused, on_a_small_disk
-from tests.faults.jobs import Job, jobs, serve_and_kill, trial, undisturbed, with_store
+from tests.faults.jobs import Job, jobs, serve_and_kill, trial, undisturbed
+from tests.faults.model import with_store
 
 HEAD = """# Fault trials, the last run
 
-`make faults` kills everything that writes and looks at what is left: by SIGKILL before and after every fsync and rename
-of the process, and at uniformly random times. After every death the store passes `check` and holds the old or the new
-links; the same command, run again, ends as if nothing had happened and leaves no litter. A batch keeps its finished
-parts. What native libraries write by themselves (DuckDB's temporary files, search indexes) is reached by the random
-times only. Then every job is run on a disk of its own (tmpfs) with random room: it ends with a message that says so,
-never by a signal, and what the store holds is proven in the same way.
+`make faults` kills everything that writes and looks at what is left: by SIGKILL before every fsync, rename and unlink
+of the process, after every rename, and at uniformly random times. The store has titles and texts, near-duplicates,
+aliases, a kept rank, clicks, keywords, word vectors and a search index. After every death it passes `check` and holds
+the old or the new pages and links; clicks are there; everything else that is kept beside is of the same pages, or said
+to be stale or absent. The same command, run again, ends as if nothing had happened: what is kept is that of an
+undisturbed run, a search finds the words of new pages and none of removed ones, and there is no litter. A batch keeps
+its finished parts. What native libraries write by themselves (DuckDB's temporary files, the files of a search index) is
+reached by the random times only.
+
+Then every job is run on a disk of its own (tmpfs) with random room: it ends with a message that says so, never by a
+signal, and what the store holds is proven in the same way. Then bytes of every file are changed, one at a time: `check`
+finds it, no question ends in anything but an answer or a refusal, and `add` refuses or makes what it makes of an
+undamaged store.
 
 """
+
+
+MEMORY = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
+"""Where there is none, a disk does: what a killed process has written is there, whether a disk has it or not."""
 
 
 class Row(NamedTuple):
@@ -45,20 +60,22 @@ class Row(NamedTuple):
 
 
 def at_every_call(job: Job, model: Path, every: int = 1) -> list[Row]:
-    """Killed before and after each of its calls (or each `every`-th)."""
+    """Killed before each of its calls, and after each that others see the effect of (or after each `every`-th)."""
     old, new, names, _ = undisturbed(job, model)
     with trial(model) as place:
-        calls = count_calls(job.work(place), place.parent / "calls.json")
+        calls = count_calls(job.work(place))
+    renames = [number for number, name in enumerate(calls) if name in VISIBLE]
     rows = []
-    for after in (False, True):
+    for after, numbers in ((False, list(range(len(calls)))), (True, renames)):
         kept: Counter[str] = Counter()
-        for number in range(0, len(calls), every):
+        for number in numbers[::every]:
             with trial(model) as place:
                 code = killed_at(job.work(place), number, after)
                 if code != -9:
                     raise AssertionError(f"{job.name} was to die at call {number}, and ended with {code}")
                 kept[job.prove(place, old, new, names)] += 1
-        how = f"{'after' if after else 'before'} each of {len(calls)} calls of fsync and rename"
+        called = "renames" if after else f"calls of {', '.join(sorted(set(calls)))}"
+        how = f"{'after' if after else 'before'} each of {len(numbers)} {called}"
         rows.append(Row(job.name, how, kept.total(), kept["old"], kept["new"]))
     return rows
 
@@ -87,50 +104,60 @@ def server_at_random(model: Path, times: int, seed: int) -> Row:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the trials, print a table, write the log."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("job", nargs="*", help="build, add, remove, rank, batch, serve; all, if none is given")
+    every = [*(job.name for job in jobs()), "serve", "flips"]
+    parser.add_argument("job", nargs="*", help=f"{', '.join(every)}; all, if none is given")
     parser.add_argument("--times", type=int, default=40, help="random times for each job")
+    parser.add_argument("--flips", type=int, default=20, help="changes of each file")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--log", type=Path)
     options = parser.parse_args(arguments)
-    chosen = set(options.job)
-    rows: list[Row] = []
+    chosen = [name for name in every if not options.job or name in options.job]
     started = time.perf_counter()
-
-    def add(make: Callable[[], list[Row]]) -> None:
-        for row in make():
-            rows.append(row)
-            print(f"{row.job:8} {row.trials:4} deaths {row.how}; held the old {row.old}, the new {row.new}", flush=True)
-
-    with tempfile.TemporaryDirectory(prefix="cocite-faults-") as folder:
+    with tempfile.TemporaryDirectory(prefix="cocite-faults-", dir=MEMORY) as folder:
         model = Path(folder) / "model"
         model.mkdir()
         with_store(model)
-        for job in jobs():
-            if not chosen or job.name in chosen:
-                add(lambda job=job: at_every_call(job, model))  # type: ignore[misc]
-                add(lambda job=job: [at_random(job, model, options.times, options.seed)])  # type: ignore[misc]
-        if not chosen or "serve" in chosen:
-            add(lambda: [server_at_random(model, max(1, options.times // 4), options.seed)])
-    names = [job.name for job in jobs() if not chosen or job.name in chosen]
+        rows = list(deaths(model, chosen, options.times, options.seed))
+        changed = flip_all(model, options.flips, options.seed) if "flips" in chosen else []
+    names = [job.name for job in jobs() if job.name in chosen]
     try:
         full = on_a_small_disk([*names, "--times", max(1, options.times // 2), "--seed", options.seed]) if names else []
-        for each in full:
-            print(f"{each.job:8} {each.refused:4} of {each.sizes} refused on a full disk", flush=True)
-        small = written_full(full)
+        small = table("Disks of random room", full)
     except RuntimeError as error:
         small = f"\nNo trial of a full disk: {error}.\n"
     took = time.perf_counter() - started
+    text = written(rows, took) + small + table("Changed bytes", changed)
+    print(text)
     if options.log:
-        options.log.write_text(HEAD + written(rows, took) + small, encoding="utf-8")
+        options.log.write_text(HEAD + text, encoding="utf-8")
 
 
-def written_full(rows: list[Refused]) -> str:
-    """The table of full disks."""
-    lines = ["", "| job | disks of random room | enough is, KiB | refused | then held the old | the new |"]
-    lines.append("|---|---:|---:|---:|---:|---:|")
-    lines += [
-        f"| {row.job} | {row.sizes} | {row.enough >> 10:,} | {row.refused} | {row.old} | {row.new} |" for row in rows
+def deaths(model: Path, chosen: list[str], times: int, seed: int) -> Iterator[Row]:
+    """Every job that is chosen, killed in every way."""
+    makers: list[Callable[[], list[Row]]] = []
+    for job in jobs():
+        if job.name in chosen:
+            makers.append(partial(at_every_call, job, model))
+            makers.append(lambda job=job: [at_random(job, model, times, seed)])  # type: ignore[misc]
+    if "serve" in chosen:
+        makers.append(lambda: [server_at_random(model, max(1, times // 4), seed)])
+    for make in makers:
+        for row in make():
+            print(f"{row.job:8} {row.trials:4} deaths {row.how}; held the old {row.old}, the new {row.new}", flush=True)
+            yield row
+
+
+def table(title: str, rows: Sequence[Refused | Flipped]) -> str:
+    """What came of full disks, or of changed bytes."""
+    if not rows:
+        return ""
+    head = [name.replace("_", " ") for name in rows[0]._fields]
+    lines = [
+        f"\n**{title[:1].upper()}{title[1:]}**\n",
+        f"| {' | '.join(head)} |",
+        "|---" + "|---:" * (len(head) - 1) + "|",
     ]
+    lines += [f"| {row[0]} | {' | '.join(f'{value:,}' for value in row[1:])} |" for row in rows]
     return "\n".join(lines) + "\n"
 
 

@@ -19,8 +19,8 @@ HEAD = """# Fuzzing, the last run
 
 `make fuzz` feeds every reader of strangers' input with what atheris makes of small examples, guided by what of our code
 is reached: it may raise what is promised, nothing else, and each reader's results are checked, too. `store` damages the
-files of a store, checks it and reads all of it each time. What fails is put into `tests/fuzz/cases` when it is mended,
-and is tried in every test run from then on.
+files of a store and of what is kept beside it: `check` must find it, and all of it is read each time. What fails is put
+into `tests/fuzz/cases` when it is mended, and is tried in every test run from then on.
 
 """
 

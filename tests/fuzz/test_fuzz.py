@@ -6,9 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cocite.graph.clicks import Clicks
+from cocite.graph.store import Graph
+from cocite.words.keywords import Keywords
+from cocite.words.search import Search
+from cocite.words.vectors import Vectors
+from tests.fuzz import store, targets
 from tests.fuzz.run import CASES, SEEDS
 from tests.fuzz.targets import TARGETS
 from tests.graph.webs import examples
+
+FILES = set(TARGETS) - {"url", "html", "store"}
 
 
 def known() -> list[tuple[str, bytes]]:
@@ -24,6 +32,75 @@ def test_every_target_has_seeds() -> None:
 @pytest.mark.parametrize(("name", "data"), known(), ids=lambda part: part if isinstance(part, str) else str(len(part)))
 def test_known_cases(name: str, data: bytes) -> None:
     TARGETS[name](data)
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_the_first_seed_of_every_reader_has_links(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else what reads links would hardly be reached."""
+    counts: list[int] = []
+    consume = targets.consume
+    monkeypatch.setattr(targets, "consume", lambda *given: counts.append(consume(*given)))
+    TARGETS[name](SEEDS[name][0])
+    assert counts[0] > 0
+
+
+CHANGE = bytes([9, 1, 0, 0, 0, 40, 3, 0, 0, 255])
+
+
+def test_a_blind_check_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    TARGETS["store"](CHANGE)
+    monkeypatch.setattr(store, "check", lambda path: [])
+    with pytest.raises(AssertionError, match="check, with"):
+        TARGETS["store"](CHANGE)
+
+
+def test_a_check_that_finds_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    TARGETS["store"](b"")
+    monkeypatch.setattr(store, "check", lambda path: ["something"])
+    with pytest.raises(AssertionError, match="check, with"):
+        TARGETS["store"](b"")
+
+
+@pytest.mark.parametrize("owner", [Graph, Clicks, Vectors, Keywords, Search], ids=lambda owner: owner.__name__)
+def test_a_reader_that_fails_is_noticed(owner: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {Graph: "title", Clicks: "before", Vectors: "common", Keywords: "ordered", Search: "find"}
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("a fault of the reader")
+
+    monkeypatch.setattr(owner, names[owner], fails)
+    with pytest.raises(AssertionError, match="a fault of the reader"):
+        TARGETS["store"](b"")
+
+
+def test_other_blanks_in_a_description_are_no_damage() -> None:
+    _, files, original = store.whole()
+    number = next(number for number, file in enumerate(files) if file.name == "clicks.json")
+    at = original[files[number]].index(b" ")
+    TARGETS["store"](bytes([number, at, 0, 0, ord("\t")]))
+
+
+def test_every_file_of_a_store_is_damaged_and_restored() -> None:
+    """Each is found by its own name."""
+    path, files, original = store.whole()
+    kinds = {
+        "CURRENT",
+        "manifest.json",
+        "title.data.bin",
+        "values.bin",
+        "page.bin",
+        "ids.bin",
+        "meta.json",
+        "search.json",
+    }
+    assert kinds <= {file.name for file in files}
+    assert len(files) < 256, "one byte chooses the file"
+    for number in range(0, len(files), 9):
+        at = len(original[files[number]]) // 2
+        other = original[files[number]][at] ^ 1
+        TARGETS["store"](bytes([number, at & 255, at >> 8 & 255, at >> 16, other]))
+    assert {file: file.read_bytes() for file in files} == original
+    assert store.is_found(path) is False
 
 
 @pytest.mark.parametrize("name", sorted(set(TARGETS) - {"store"}))

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from cocite.errors import BadStore
+from cocite.errors import BadStore, UnknownPage
 from cocite.graph.arrays import TEXTS
 from cocite.graph.check import check
-from cocite.graph.generation import read_current
+from cocite.graph.generation import digest, read_current
 from cocite.graph.maintain import remove
 from cocite.graph.store import Graph
 from tests.graph.damage import read_all, reseal, rewrite_manifest, rich_web
@@ -219,3 +219,29 @@ MEANINGLESS = {
     "site.page", "host.domain", "alias.target", *(f"{name}.{part}" for name in TEXTS for part in ("pages", "data")),
 }  # fmt: skip
 """Arrays whose values are right or wrong by nothing else in the store."""
+
+
+@pytest.mark.parametrize(
+    "nonsense", [b"\xff", b"", b"[]", b"7", b'{"format": "x"}', b'{"format": []}', b'{"arrays": 7}']
+)
+def test_a_manifest_that_says_nothing(store: Path, nonsense: bytes) -> None:
+    """With a checksum that fits: somebody has made it so."""
+    folder, _ = read_current(store)
+    (folder / "manifest.json").write_bytes(nonsense)
+    (store / "CURRENT").write_text(f"{folder.name} {digest(nonsense)}\n")
+    for open_it in (Graph, check):
+        with pytest.raises(BadStore):
+            open_it(store)
+
+
+def test_a_remove_that_died_is_finished_by_the_next(store: Path) -> None:
+    """It had made the new generation current, and the old one, with the page, was still there."""
+    (gone, *_) = (Graph(store).address(page) for page in range(3))
+    old, _ = read_current(store)
+    shutil.copytree(old, store / "kept")
+    remove([gone], store)
+    (store / "kept").rename(old)
+    (store / "work-1").mkdir()
+    with pytest.raises(UnknownPage, match="removed already"):
+        remove([gone], store)
+    assert sorted(each.name for each in store.iterdir()) == ["CURRENT", "g000002", "lock"]

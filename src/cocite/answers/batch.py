@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -29,6 +29,7 @@ from cocite.answers.workers import Part, Task, answer_parts, gathered, open_task
 from cocite.errors import BadParameter
 from cocite.graph.all_addresses import addresses as addresses_of
 from cocite.graph.all_addresses import mapped_addresses
+from cocite.graph.generation import sync_folder
 from cocite.graph.store import Graph
 from cocite.methods import method as method_of
 from cocite.neighbourhood.view import stop_pages
@@ -39,6 +40,7 @@ PART = 20_000
 PLAN = "_batch.json"
 """Readers of Parquet folders pass over names that begin with an underscore."""
 UNFINISHED = ".unfinished"
+PIECE = 1 << 20
 _PROCESSES = Parameter("processes", int, 1, "processes that share the work", 1, 256, ())
 SCHEMA = pa.schema([("query", pa.string()), ("rank", pa.int32()), ("url", pa.string()), ("score", pa.float64())])
 
@@ -113,7 +115,7 @@ def batch(
     folder = output.with_name(output.name + ".parts") if flat else output
     parts = [asked[start : start + part] for start in range(0, max(1, len(asked)), part)]
     names = [f"part-{number:05d}.{'tsv' if flat else 'parquet'}" for number in range(len(parts))]
-    _prepare(folder, output, plan, flat)
+    _prepare(folder, output, plan, names if flat else [])
     missing = [i for i, name in enumerate(names) if not (folder / name).exists()]
     kept = sorted(set(range(len(parts))).difference(missing))
     tallies = [_tally(folder / names[i], flat) for i in kept]
@@ -132,7 +134,9 @@ def batch(
                 tallies.append((int(np.count_nonzero(found.counts)), len(found.pages)))
                 progress("answering pages", len(parts[i]), len(asked))
     if flat:
-        _join(output, folder, names)
+        if not output.exists():
+            _join(output, folder, names)
+        _drop(folder)
     answered, answers = np.array(tallies).sum(axis=0).tolist()
     return Done(len(asked), answered, answers, len(names), len(kept))
 
@@ -183,13 +187,19 @@ def linked_pages(graph: Graph) -> NDArray[np.uint32]:
     return np.flatnonzero((np.asarray(graph.in_degree) > 0) | (np.asarray(graph.out_degree) > 0)).astype(np.uint32)
 
 
-def _prepare(folder: Path, output: Path, plan: Plan, flat: bool) -> None:
-    """Make the folder of parts, or see that the one that is there is of the same plan."""
-    if flat and output.exists():
+def _prepare(folder: Path, output: Path, plan: Plan, joined: list[str]) -> None:
+    """Make the folder of parts, or see that the one that is there is of the same plan.
+
+    `joined` are the parts that are to become one file; that file may be there if it is these, joined by a run that was
+    killed before it had dropped them.
+    """
+    shutil.rmtree(_dropped(folder), ignore_errors=True)  # by a run that was killed
+    if joined and output.exists() and not (plan.agrees(folder / PLAN) and _is_joined(output, folder, joined)):
         raise BadParameter(f"{output} is there already: remove it, or choose another place")
     if folder.exists() and not plan.agrees(folder / PLAN) and not _vacant(folder):
         raise BadParameter(f"{folder} holds something else than this batch: remove it, or choose another place")
     folder.mkdir(parents=True, exist_ok=True)
+    _sync(folder.parent)
     for left in folder.glob(".cocite-export-*"):  # by a run that was killed
         shutil.rmtree(left, ignore_errors=True)
     if not (folder / PLAN).exists():
@@ -227,8 +237,15 @@ def _atomically(path: Path, write: Callable[[Path], object]) -> None:
         with unfinished.open("rb") as file:
             os.fsync(file.fileno())
         unfinished.replace(path)
+        _sync(path.parent)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _sync(folder: Path) -> None:
+    """Have a new name in a folder on disk."""
+    with suppress(PermissionError):  # a folder that may be written to, but not listed
+        sync_folder(folder)
 
 
 def _join(output: Path, folder: Path, names: list[str]) -> None:
@@ -239,4 +256,27 @@ def _join(output: Path, folder: Path, names: list[str]) -> None:
                     shutil.copyfileobj(part, out)
 
     _atomically(output, write)
-    shutil.rmtree(folder)
+
+
+def _is_joined(output: Path, folder: Path, names: list[str]) -> bool:
+    """Whether a file holds these parts, one after another, and nothing else."""
+    try:
+        with output.open("rb") as whole:
+            for name in names:
+                with (folder / name).open("rb") as part:
+                    while piece := part.read(PIECE):
+                        if whole.read(len(piece)) != piece:
+                            return False
+            return not whole.read(1)
+    except OSError:
+        return False
+
+
+def _drop(folder: Path) -> None:
+    """Remove a folder of parts that are not needed any more: at once for whoever looks, whenever this is killed."""
+    folder.rename(_dropped(folder))
+    shutil.rmtree(_dropped(folder))
+
+
+def _dropped(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.dropped")

@@ -73,6 +73,8 @@ def check_files(
             arrays[name] = map_array(folder / f"{name}.bin", entry)
         except BadStore as error:
             yield Fault(name, str(error))
+        except (KeyError, TypeError, ValueError):
+            yield Fault(name, "the manifest does not say what it is")
     yield from check_bytes(arrays, manifest, progress, pool)
 
 

@@ -134,7 +134,7 @@ def changed_arrays(
             part = raw[start : start + STEP]
             checksum.update(part.data)
             progress("verifying checksums", len(part), None)
-        return bool(checksum.hexdigest() != entries[name]["digest"])
+        return bool(checksum.hexdigest() != entries[name].get("digest"))
 
     yield from (name for name, changed in zip(arrays, pool.map(is_changed, arrays), strict=True) if changed)
 
@@ -170,8 +170,12 @@ def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
             raise BadStore(f"{folder}/manifest.json cannot be read ({error.strerror}); build it again") from error
         if digest(raw) != pointer[2].decode():
             raise BadStore(f"{folder}/manifest.json does not match its checksum: damaged; build the store again")
-        manifest: dict[str, Any] = json.loads(raw)
-        if manifest.get("format", 0) > FORMAT:
+        try:
+            manifest: dict[str, Any] = dict(json.loads(raw))
+            newer, manifest["arrays"] = int(manifest.get("format", 0)) > FORMAT, dict(manifest["arrays"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise BadStore(f"{folder}/manifest.json says nothing that can be read; build the store again") from error
+        if newer:
             raise BadStore(
                 f"{store} has format {manifest['format']}, this cocite reads up to {FORMAT}: upgrade with "
                 "pip install -U cocite, or build the store again"
@@ -247,6 +251,15 @@ def publish(store: Path, new: Path, manifest: dict[str, Any]) -> Path:
         if old != folder and old.name[1:].isdigit():
             shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
     return folder
+
+
+def drop_left_over(store: Path) -> None:
+    """Remove what a command that died has left: older generations, with what was in them, and unfinished work."""
+    with new_generation(store):
+        current, _ = read_current(store)
+        for old in store.glob("g*"):
+            if old != current and OURS.fullmatch(old.name):
+                shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
 
 
 def write_synced(file: Path, data: bytes) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from cocite.errors import BadAddress, UnknownPage
+from cocite.errors import BadAddress, BadStore, UnknownPage
 from cocite.graph.build import BuildOptions, Built, Progress, Source, build, no_progress
 from cocite.graph.clicks import renew_clicks
+from cocite.graph.generation import drop_left_over
 from cocite.graph.store import Graph
 from cocite.kernels.addresses import fingerprint_of
 from cocite.pages.address import parse_query
@@ -44,7 +45,9 @@ def remove(
         with suppress(BadAddress):  # the address may be an alias, which goes too
             fingerprints.append(fingerprint_of(key(parse_query(address).canonical).encode()))
             if graph.get(address) is None and fingerprints[-1] in graph.removed:
-                renew_clicks(path)  # of a remove that died before it came to them
+                with suppress(BadStore):  # another command is writing, and sees to it
+                    drop_left_over(path)  # a remove may have died before it came to it, or to the clicks
+                renew_clicks(path)
                 raise UnknownPage(f"{address[:200]!r} was removed already: leave it out; nothing was changed")
         fingerprints.append(int(graph.fingerprints[graph.find(address)]))
     built = build([], path, Report(), options, progress, old=graph, remove=np.array(fingerprints, np.uint64))

@@ -51,7 +51,12 @@ class Side:
         """One of its arrays, mapped."""
         if name not in self.arrays:
             raise BadStore(f"{self.folder} has no array {name}: it is damaged; make it again")
-        return map_array(self.folder / f"{name}.bin", self.arrays[name])
+        try:
+            return map_array(self.folder / f"{name}.bin", self.arrays[name])
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadStore(
+                f"{self.folder} has no array {name} that can be read: it is damaged; make it again"
+            ) from error
 
     def whole(self, most: int | None = None) -> bool:
         """Whether its other files are as they were written: sizes always, contents unless there are more bytes than
@@ -74,11 +79,15 @@ class Side:
                 yield str(error)
             except OSError as error:
                 yield f"{file} cannot be read ({error.strerror})"
+            except (KeyError, TypeError):
+                yield f"{file} has no checksum"
         try:
             if not self.whole():
                 yield f"the bytes of {self.folder} do not match their checksums"
         except OSError as error:
             yield f"{error.filename} cannot be read ({error.strerror})"
+        except (TypeError, ValueError):
+            yield f"the files of {self.folder} are described by what makes no sense"
 
 
 def write_side(graph: Mapped, name: str, about: dict[str, Any], make: Callable[[Path, Writer], None]) -> Files:
@@ -132,18 +141,23 @@ def read_side(graph: Mapped, name: str, again: str, stale: bool = False) -> Side
     for _ in range(5):  # another command may replace it between its description and its folder
         try:
             text = _read(side / f"{name}.json")
-            folder, generation, about, arrays = side / text["folder"], text["generation"], text["about"], text["arrays"]
+            folder, generation, about, arrays = (
+                side / text["folder"],
+                text["generation"],
+                text["about"],
+                dict(text["arrays"]),
+            )
             files = dict(text["files"])
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadStore(f"{side / name}.json is damaged: make it again with {again}") from error
-        if folder.is_dir():
+        if folder.parent == side and folder.is_dir():
             break
+    else:
+        raise BadStore(f"{side / name}.json names a folder that is not there: make it again with {again}")
     if generation != graph.manifest["id"] and not stale:
         raise BadStore(f"the {name} of {graph.path} was made before the store was changed: make it again with {again}")
-    if folder.parent != side or not folder.is_dir():
-        raise BadStore(f"{side / name}.json names a folder that is not there: make it again with {again}")
     return Side(name, folder, about, arrays, files, generation)
 
 

@@ -110,7 +110,10 @@ def renew_search(path: Path, wanted: bool, progress: Progress = no_progress, mem
 def finish_renewal(path: Path, wanted: bool, progress: Progress = no_progress, memory: int = MEMORY) -> None:
     """What a command that died after it had changed a store did not come to: words of removed pages must not stay."""
     graph = Graph(path)
-    if any(is_left_over(graph, name) for name in (NAME, *OF_WORDS)):
+    missing = (
+        wanted and graph.has_texts and not all((path / FOLDER / f"{name}.json").exists() for name in (NAME, "vectors"))
+    )
+    if missing or any(is_left_over(graph, name) for name in (NAME, *OF_WORDS)):
         renew_search(path, wanted, progress, memory)
 
 

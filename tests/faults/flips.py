@@ -1,0 +1,202 @@
+"""Bytes of every file of a store are changed, one at a time: `check` finds it, nothing crashes, nothing builds on it.
+
+A change that `check` does not find must be one that nobody can notice: every question has the same answer. After each
+of some changes `add` is run: it refuses, or makes what an undamaged store gives; it must never give its own checksums
+to what is damaged.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cocite.answers.ask import Question, ask
+from cocite.answers.keywords import keywords_for, keywords_of_page
+from cocite.errors import BadStore, CociteError
+from cocite.graph.check import check
+from cocite.graph.store import Graph
+from cocite.methods import method
+from cocite.web import Web
+from cocite.words.search import open_search
+from cocite.words.vectors import open_vectors
+from tests.faults.dying import WRONG, command, finished, fork, told
+from tests.faults.model import LINKS, clicked, look, ranked, store, word
+from tests.graph.damage import read_all
+
+LONGEST = 120
+"""Seconds for all questions after one change: one that does not come to its end is a fault, too."""
+METHODS = ("auto", "cocitation", "companion", "proximity", "integrated", "whats_related", "lli", "semantic")
+REFUSED = "refused"
+
+
+class Flipped(NamedTuple):
+    """One line of the log: the files of one kind."""
+
+    files: str  # of this kind
+    number: int
+    flips: int
+    found: int  # by check
+    harmless: int  # not found, and without any effect
+    added_to: int  # so many times `add` was run on a damaged store
+    refused: int  # and refused to
+
+
+def flip_all(model: Path, flips: int, seed: int, every: int = 1) -> list[Flipped]:
+    """Change every file of the model's store (or each `every`-th of its files) so often; and add to it, once each."""
+    files = [file for file in sorted(store(model).rglob("*")) if file.is_file()][seed % every :: every]
+    questions(model, without="search")  # loops are loaded here, and not again in each process
+    answers = told(lambda: questions(model))
+    counts: dict[str, Counter[str]] = {}
+    with copied(model) as place:
+        assert finished(fork(adding(place))) == 0
+        after = told(lambda: look(place))
+    for number, file in enumerate(files):
+        name, size = file.relative_to(model), file.stat().st_size
+        count = counts.setdefault(kind_of(name), Counter())
+        count["number"] += 1
+        if not size:  # such as a lock
+            continue
+        chosen = list(changes(size, flips, seed * 1000 + number))
+        count["flips"] += len(chosen)
+        count.update(told(partial(look_at, model, name, chosen, answers), f"{name}, one of the changes {chosen},"))
+        count["added_to"] += 1
+        count["refused"] += add_to(model, name, chosen[0], after)
+    return [Flipped(kind, *(count[field] for field in Flipped._fields[1:])) for kind, count in sorted(counts.items())]
+
+
+def kind_of(name: Path) -> str:
+    """What a file of a store is there for."""
+    parts = name.parts[1:]
+    if name.suffix == ".lock" or name.name == "lock":
+        return "locks"
+    if parts[0] == "side":
+        return f"kept beside: {parts[1].split('-')[0].removesuffix('.json')}"
+    return "arrays" if name.suffix == ".bin" else "pointer and manifest"
+
+
+def changes(size: int, flips: int, seed: int) -> Iterator[tuple[int, int]]:
+    """(place, what is added to the byte there by exclusive or): single bits and whole bytes, in turn."""
+    dice = random.Random(seed)
+    for number in range(flips):
+        yield dice.randrange(size), 1 << dice.randrange(8) if number % 2 else dice.randrange(1, 256)
+
+
+@contextmanager
+def copied(model: Path, name: Path | None = None, change: tuple[int, int] = (0, 0)) -> Iterator[Path]:
+    """A place as the model is, but for one byte of a file. The others are the model's own: nobody writes into them."""
+    with tempfile.TemporaryDirectory(prefix="flipped-", dir=model.parent) as folder:
+        place = Path(shutil.copytree(model, Path(folder) / "place", copy_function=os.link))
+        if name is not None:
+            data = bytearray((model / name).read_bytes())
+            data[change[0]] ^= change[1]
+            (place / name).unlink()
+            (place / name).write_bytes(data)
+        yield place
+
+
+def look_at(model: Path, name: Path, chosen: list[tuple[int, int]], answers: dict[str, Any]) -> list[str]:
+    """What became of each change of one file. For a process of its own: it ends when one takes too long."""
+    seen = []
+    for change in chosen:
+        signal.alarm(LONGEST)
+        with copied(model, name, change) as place:
+            try:
+                found = bool(check(store(place)))
+            except BadStore:
+                found = True
+            try:
+                same = questions(place) == answers
+            except Exception as error:
+                raise AssertionError(f"{name} with {change[1]:#x} at {change[0]}") from error
+            if not found and not same:
+                raise AssertionError(f"{name} with {change[1]:#x} at {change[0]}: check finds nothing, answers differ")
+            seen.append("found" if found else "harmless")
+    return seen
+
+
+def questions(place: Path, without: str = "") -> dict[str, Any]:
+    """The answers to every kind of question; what is refused, is. Anything else that is raised is a fault."""
+    asked: dict[str, Callable[[Web], Any]] = {
+        "clicks": lambda web: clicked(web.graph, names_of(web.graph)),
+        "rank": lambda web: ranked(web.graph, "pagerank"),
+        "vectors": alike,
+        "keywords": lambda web: keywords_for(web, [word(7)]).to_dict(),
+        "page": lambda web: keywords_of_page(web, "https://site7.example/").to_dict(),
+        "search": lambda web: open_search(web.graph).find(f"{word(7)} page", 20),
+        **{name: lambda web, name=name: related(web, name) for name in METHODS},
+    }
+    try:
+        unexpected = list(read_all(Graph(store(place))))
+    except CociteError:
+        return {}
+    assert not unexpected, unexpected[0]
+    return {name: answered(place, question) for name, question in asked.items() if name != without}
+
+
+def answered(place: Path, question: Callable[[Web], Any]) -> Any:
+    """What one question gives, in the form in which processes tell each other."""
+    try:
+        return json.loads(json.dumps(question(Web(store(place)))))
+    except CociteError:
+        return REFUSED
+
+
+def alike(web: Web) -> list[Any]:
+    """The pages that each page is most like, and why."""
+    vectors = open_vectors(web.graph)
+    near = {page: vectors.near(page, 3).tolist() for page in range(web.graph.pages)}
+    return [[page, other, vectors.common(page, other, 3)] for page, others in near.items() for other in others]
+
+
+def related(web: Web, name: str) -> list[Any]:
+    """The answers of one method to some pages."""
+    pages = range(0, web.graph.pages, max(1, web.graph.pages // LINKS))
+    return [
+        [answer.url, answer.score] for page in pages for answer in ask(web, Question(("",), (page,)), method(name), 5)
+    ]
+
+
+def names_of(graph: Graph) -> list[str]:
+    """The addresses of all pages."""
+    return [graph.address(page) for page in range(graph.pages)]
+
+
+def adding(place: Path) -> Callable[[], None]:
+    """More pages for the store of a place."""
+    return command("add", place / "new.jsonl", "-i", store(place), "-q")
+
+
+def add_to(model: Path, name: Path, change: tuple[int, int], after: dict[str, Any]) -> bool:
+    """Add to a damaged store; whether it was refused. Whatever is clean afterwards is what it should be."""
+    where = f"{name} with {change[1]:#x} at {change[0]}, then add"
+    with copied(model, name, change) as place:
+        code = finished(fork(adding(place)))
+        if code not in (0, WRONG):
+            raise AssertionError(f"{where}: ended with {code}")
+        try:
+            clean = not told(lambda: [str(fault) for fault in faults_of(place)])
+        except AssertionError as error:
+            raise AssertionError(f"{where}: {error}") from error
+        if clean and (code or told(lambda: look(place)) != after):
+            raise AssertionError(f"{where}: ended with {code}, and check finds nothing in what is not right")
+        if not code and not clean and "side" not in name.parts:
+            raise AssertionError(f"{where}: it was added to")
+    return code == WRONG
+
+
+def faults_of(place: Path) -> list[Any]:
+    """What is wrong with a store."""
+    try:
+        return list(check(store(place)))
+    except BadStore as error:
+        return [error]

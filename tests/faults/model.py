@@ -1,0 +1,160 @@
+"""A small web with everything that is kept of one: what it holds, and what it would hold after each job.
+
+Sites have a word each that no other has, so that a search tells whose texts an index was made of.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from cocite.errors import BadStore
+from cocite.graph.check import check
+from cocite.graph.clicks import open_clicks
+from cocite.graph.store import Graph
+from cocite.ranks import rank
+from cocite.words.kept_relevance import open_relevance
+from cocite.words.keywords import open_keywords
+from cocite.words.search import open_search
+from cocite.words.vectors import open_vectors
+from tests.faults.dying import command, finished, fork, told
+
+SITES, ADDED, LINKS = 30, 4, 6
+REMOVED = 3
+STALE, ABSENT = "stale", "absent"
+LOADED = (
+    "pandas", "pyarrow.dataset", "rich.progress", "tantivy", "cocite.answers.ask", "cocite.graph.maintain",
+    "cocite.sources.html", "cocite.sources.open_source", "cocite.surfaces.cli.build", "cocite.surfaces.cli.clicks",
+    "cocite.surfaces.cli.progress", "cocite.words.make_vectors",
+)  # fmt: skip
+for _name in LOADED:
+    import_module(_name)  # before processes are forked: else each of hundreds would take seconds for it
+
+
+def store(place: Path) -> Path:
+    """The store of a trial."""
+    return place / "web.cocite"
+
+
+def word(site: int) -> str:
+    """What only the pages of one site say."""
+    return "topic" + "".join("abcdefghij"[int(digit)] for digit in f"{site:02d}")
+
+
+def with_store(place: Path) -> None:
+    """A store with texts, near-duplicates, aliases, a rank, clicks and search; files of more pages and more clicks."""
+    for name, first in (("old", 0), ("new", ADDED)):
+        lines = [json.dumps(record) for record in records(first)]
+        (place / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+        clicks = [f"https://site{n}.example/\thttps://site{n * n % SITES}.example/\t{n + first}\n" for n in range(9)]
+        (place / f"{name}-clicks.tsv").write_text("".join(clicks))
+    for work in (
+        command("build", place / "old.jsonl", "-o", store(place), "-q"),
+        command("rank", "-i", store(place), "-q"),
+        command("clicks", place / "old-clicks.tsv", "-i", store(place), "-q"),
+        command("keywords", "--make", "-i", store(place), "-q"),
+    ):
+        code = finished(fork(work))
+        assert code == 0, code
+    everything(place)  # loops are loaded here, and not again in each process
+    held = told(lambda: look(place))
+    assert [name for name, value in held.items() if not value or value in (STALE, ABSENT)] == ["hits"]
+    graph = Graph(store(place))
+    assert (len(graph.near[0]), graph.manifest["aliases"]) == (2, 2)
+
+
+def records(first: int) -> Iterator[dict[str, Any]]:
+    """Pages from a site on; those that were there before have other links and texts."""
+    for n in range(first, SITES + first):
+        links = [
+            {"url": f"https://site{(n * 7 + k * k + first) % SITES}.example/page{k}", "text": f"link of {word(n)}",
+             "block": k // 3, "context": f"more of {word(n)}"}
+            for k in range(1, LINKS)
+        ]  # fmt: skip
+        links += [{"url": f"https://site{(n + k) % (SITES + first)}.example/", "block": 2} for k in range(1, LINKS)]
+        yield {
+            "url": f"https://site{n}.example/", "title": f"All about {word(n)}", "links": links, "lang": "en",
+            "headings": ["First", "Second", "Third"], "text": f"A page of {word(n)}, made from {word(first)} on. " * 4,
+        }  # fmt: skip
+    for n in range(3):
+        urls = [f"https://site{k}.example/" for k in range(n // 2, 12)]
+        yield {"url": f"https://copy{n}.example/", "title": "A copy", "links": urls}
+    for n in range(2):
+        yield {"url": f"https://moved{n}.example/", "redirect": f"https://site{n + 5}.example/"}
+
+
+def look(place: Path) -> dict[str, Any]:
+    """Everything that a whole store holds, which is checked: pages and links, and what is kept beside them."""
+    return {**everything(place), "search": kept(lambda: searched(Graph(store(place))))}
+
+
+def everything(place: Path) -> dict[str, Any]:
+    """All but the search, which leaves threads behind in the process that asks."""
+    faults = check(store(place))
+    if faults:
+        raise AssertionError(f"check: {faults[0]}")
+    graph = Graph(store(place))
+    names = [graph.address(page) for page in range(graph.pages)]
+    links = [[names[page], names[int(to)]] for page in range(graph.pages) for to in graph.links_from(page).targets]
+    pages = [[name, graph.title(page), graph.text(page), names[graph.lead(page)]] for page, name in enumerate(names)]
+    return {
+        "content": [links, pages],
+        "clicks": clicked(graph, names),
+        "pagerank": kept(lambda: ranked(graph, "pagerank")),
+        "hits": kept(lambda: ranked(graph, "hits")),
+        "vectors": kept(lambda: words_of_pages(graph, names)),
+        "keywords": kept(lambda: keywords_of_pages(graph, names)),
+    }
+
+
+def kept(read: Callable[[], Any]) -> Any:
+    """What is kept; or that nothing is, or of an older generation, said as users are told."""
+    try:
+        return read()
+    except BadStore as error:
+        if "was made before the store was changed" in str(error):
+            return STALE
+        if "has no" in str(error):
+            return ABSENT
+        raise
+
+
+def searched(graph: Graph) -> dict[str, list[str]]:
+    """The pages that a search finds for each site's word."""
+    search = open_search(graph)
+    wanted = [word(n) for n in range(SITES + ADDED)]
+    hits = [search.look_for(each, 100).hits for each in wanted]
+    return {each: sorted(graph.address(page) for page, _ in found) for each, found in zip(wanted, hits, strict=True)}
+
+
+def words_of_pages(graph: Graph, names: list[str]) -> dict[str, list[str]]:
+    """The words that are kept of each page, heaviest first."""
+    vectors = open_vectors(graph)
+    return {name: [vectors.words[number] for number in vectors.of(page)[0].tolist()] for page, name in enumerate(names)}
+
+
+def keywords_of_pages(graph: Graph, names: list[str]) -> dict[str, Any]:
+    """The keywords of each page, and how often two of all stand on one page."""
+    keywords = open_keywords(graph)
+    both = open_relevance(graph, keywords).both
+    told = {name: [keywords.words[number] for number in keywords.of(page).tolist()] for page, name in enumerate(names)}
+    return {**told, "both": [part.tolist() for part in both]}
+
+
+def ranked(graph: Graph, name: str) -> list[float] | str:
+    """The rank of every page."""
+    found = rank(name).kept(graph)
+    return ABSENT if found is None else [round(float(value), 12) for value in found.values]
+
+
+def clicked(graph: Graph, names: list[str]) -> list[list[Any]]:
+    """All clicks."""
+    clicks = open_clicks(graph)
+    return [
+        [name, names[to], steps]
+        for page, name in enumerate(names)
+        for to, steps, _ in zip(*(part.tolist() for part in clicks.after(page)), strict=True)
+    ]

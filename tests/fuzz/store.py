@@ -1,0 +1,172 @@
+"""A store whose bytes are changed: `check` finds it, and whoever reads it is refused or not, but nothing crashes.
+
+The store lies in memory, is damaged in place and restored, so that thousands of changes can be tried.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import shutil
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cocite.errors import BadStore, CociteError
+from cocite.graph.check import check
+from cocite.graph.clicks import add_clicks, open_clicks
+from cocite.graph.generation import digest
+from cocite.graph.store import Graph
+from cocite.ranks import rank
+from cocite.sources.clicks import Trail
+from cocite.sources.records import Report
+from cocite.words.keywords import build_keywords, open_keywords
+from cocite.words.make_vectors import ready_vectors
+from cocite.words.search import build_search, open_search
+from cocite.words.vectors import open_vectors
+from tests.graph.damage import read_all, reseal, rich_web
+from tests.graph.webs import ADDRESSES, make
+
+MEMORY = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
+STEP, MOST = 5, 8
+"""Bytes that say one change, and how many changes are made."""
+Changed = dict[Path, bytes]
+
+
+class Whole(NamedTuple):
+    """A store to damage, with everything that is kept beside it."""
+
+    path: Path
+    files: list[Path]  # that have any bytes: the pointer, the manifest, arrays, and what is kept beside them
+    bytes: Changed
+
+
+@cache
+def whole() -> Whole:
+    """Made once, and removed at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="cocite-fuzz-", dir=MEMORY))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "web.cocite"
+    make(path, rich_web()[::2])
+    graph = Graph(path)
+    rank("pagerank").keep(graph, rank("pagerank").compute(graph))
+    add_clicks(graph, [Trail(ADDRESSES[:7], [(0, 1), (1, 2), (2, 6)])], Report())
+    build_search(graph)
+    ready_vectors(graph)
+    build_keywords(graph)
+    assert check(path) == []
+    files = [file for file in sorted(path.rglob("*")) if file.is_file() and file.stat().st_size]
+    return Whole(path, files, {file: file.read_bytes() for file in files})
+
+
+def store(data: bytes) -> None:
+    """Four bytes say a file and a place, one the new value. Changed arrays are read with checksums that fit, too; not
+    the search index, whose library trusts whatever passes them, and not what describes arrays."""
+    path, files, original = whole()
+    values = {file: bytearray(original[file]) for file in files}
+    for at in range(0, min(len(data) - STEP + 1, STEP * MOST), STEP):
+        own = values[files[data[at] % len(files)]]
+        own[int.from_bytes(data[at + 1 : at + 4], "little") % len(own)] = data[at + 4]
+    changed = {file: bytes(own) for file, own in values.items() if meaning(file, own) != meaning(file, original[file])}
+    arrays = [file for file in changed if file.suffix == ".bin"]
+    with damaged(changed):
+        assert is_found(path) == bool(changed), f"check, with {sorted(file.name for file in changed)} changed"
+        if len(arrays) < len(changed) or not changed:  # arrays are read as they are, whatever their checksums: below
+            refuse_or_read(path, read_beside)
+    if not arrays and changed:
+        return
+    with damaged({file: changed[file] for file in arrays}):
+        seal(path, arrays)
+        with suppress(BadStore):
+            check(path)
+        refuse_or_read(path, read_beside)
+        if not changed or any("side" not in file.relative_to(path).parts for file in arrays):
+            refuse_or_read(path, read_all)
+
+
+def meaning(file: Path, data: bytes) -> Any:
+    """What describes something kept beside a store may have other blanks; of everything else each byte counts."""
+    if file.parent.name == "side":
+        with suppress(ValueError):
+            return json.loads(data)
+    return bytes(data)
+
+
+@contextmanager
+def damaged(changed: Changed) -> Iterator[None]:
+    """Files hold something else, for a while; so may those with their checksums."""
+    _, files, original = whole()
+    for file, own in changed.items():
+        overwrite(file, own)
+    try:
+        yield
+    finally:
+        for file in files:
+            if file in changed or file.suffix == ".json" or file.name == "CURRENT":
+                overwrite(file, original[file])
+
+
+def overwrite(file: Path, data: bytes) -> None:
+    """Other bytes in a file. Those that are mapped get as many, and are never shorter meanwhile."""
+    with file.open("r+b") as own:
+        own.write(data)
+        own.truncate()
+
+
+def is_found(path: Path) -> bool:
+    """Whether a store is known to be damaged."""
+    try:
+        return bool(check(path))
+    except BadStore:
+        return True
+
+
+def refuse_or_read(path: Path, read: Callable[[Graph], Iterator[str]]) -> None:
+    """Read everything of a kind, unless it is refused; nothing may raise what users are not meant to see."""
+    with suppress(CociteError):
+        unexpected = list(read(Graph(path)))
+        assert not unexpected, unexpected[0]
+
+
+def read_beside(graph: Graph) -> Iterator[str]:
+    """What is kept beside a store, for every page; yields what raised anything but a CociteError."""
+    pages = range(graph.pages)
+
+    def clicks() -> Any:
+        opened = open_clicks(graph)
+        return [(opened.after(page), opened.before(page)) for page in pages]
+
+    def vectors() -> Any:
+        opened = open_vectors(graph)
+        return [(opened.near(page, 3), opened.common(page, 0, 3)) for page in pages]
+
+    def keywords() -> Any:
+        opened = open_keywords(graph)
+        return [opened.words[word] for page in pages for word, _ in opened.ordered(page)]
+
+    def search() -> Any:
+        return open_search(graph).find("text title", 9)
+
+    for read in (clicks, vectors, keywords, search, lambda: rank("pagerank").kept(graph)):
+        try:
+            read()
+        except CociteError:
+            pass
+        except Exception:
+            yield traceback.format_exc(limit=-3)
+
+
+def seal(path: Path, arrays: list[Path]) -> None:
+    """Make the checksums of changed arrays fit."""
+    for file in arrays:
+        if "side" in file.relative_to(path).parts:
+            note = path / "side" / f"{file.parent.name.rpartition('-')[0]}.json"
+            about = json.loads(json.loads(note.read_bytes())["body"])
+            about["arrays"][file.stem]["digest"] = digest(file.read_bytes())
+            body = json.dumps(about)
+            overwrite(note, json.dumps({"digest": digest(body.encode()), "body": body}).encode())
+    reseal(path)
