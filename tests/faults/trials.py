@@ -75,7 +75,8 @@ def at_every_call(job: Job, model: Path, every: int = 1) -> list[Row]:
                     raise AssertionError(f"{job.name} was to die at call {number}, and ended with {code}")
                 kept[job.prove(place, old, new, names)] += 1
         called = "renames" if after else f"calls of {', '.join(sorted(set(calls)))}"
-        how = f"{'after' if after else 'before'} each of {len(numbers)} {called}"
+        which = "each" if every == 1 else f"every {every}th"
+        how = f"{'after' if after else 'before'} {which} of {len(numbers)} {called}"
         rows.append(Row(job.name, how, kept.total(), kept["old"], kept["new"]))
     return rows
 
@@ -107,6 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     every = [*(job.name for job in jobs()), "serve", "flips"]
     parser.add_argument("job", nargs="*", help=f"{', '.join(every)}; all, if none is given")
     parser.add_argument("--times", type=int, default=40, help="random times for each job")
+    parser.add_argument("--every", type=int, default=1, help="kill at each call of this distance only")
     parser.add_argument("--flips", type=int, default=20, help="changes of each file")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--log", type=Path)
@@ -117,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         model = Path(folder) / "model"
         model.mkdir()
         with_store(model)
-        rows = list(deaths(model, chosen, options.times, options.seed))
+        rows = list(deaths(model, chosen, options.times, options.seed, options.every))
         changed = flip_all(model, options.flips, options.seed) if "flips" in chosen else []
     names = [job.name for job in jobs() if job.name in chosen]
     try:
@@ -132,12 +134,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.log.write_text(HEAD + text, encoding="utf-8")
 
 
-def deaths(model: Path, chosen: list[str], times: int, seed: int) -> Iterator[Row]:
+def deaths(model: Path, chosen: list[str], times: int, seed: int, every: int) -> Iterator[Row]:
     """Every job that is chosen, killed in every way."""
     makers: list[Callable[[], list[Row]]] = []
     for job in jobs():
         if job.name in chosen:
-            makers.append(partial(at_every_call, job, model))
+            makers.append(partial(at_every_call, job, model, every))
             makers.append(lambda job=job: [at_random(job, model, times, seed)])  # type: ignore[misc]
     if "serve" in chosen:
         makers.append(lambda: [server_at_random(model, max(1, times // 4), seed)])
