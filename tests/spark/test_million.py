@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from cocite import ranks
 from cocite.answers.workers import answer
 from cocite.graph.all_addresses import addresses
 from cocite.graph.store import Graph
@@ -19,6 +21,7 @@ from cocite.spark.best import best_parents
 from cocite.spark.cuts import Shards
 from cocite.spark.outputs import Output, rows_at
 from cocite.spark.pools import choose_parents
+from cocite.spark.rank import write_rank
 from cocite.spark.related import write_related
 from cocite.spark.store import write_store
 from cocite.web import Web
@@ -74,23 +77,34 @@ def star_shards(spark: Any, compiling: None, fast_root: Path, star_records: Path
 
 
 @long
-def test_answers_are_alike(spark: Any, star_graph: Graph, star_shards: Path, place: Path) -> None:
-    write_related(spark, str(star_shards), str(place / "spark"), "cocitation")
+@pytest.mark.parametrize("call", ["cocitation", "proximity", "extended_cocitation"])
+def test_answers_are_alike(spark: Any, star_graph: Graph, star_shards: Path, place: Path, call: str) -> None:
+    write_related(spark, str(star_shards), str(place / "spark"), call)
     cited = np.flatnonzero(star_graph.in_degree).astype(np.uint32)
     assert star_graph.in_degree.max() == PARENTS
-    found = answer(Web(star_graph.path), method("cocitation"), cited, 10)
-    urls = list(addresses(star_graph, int(cited[0]), int(cited[-1] - cited[0]) + 1))
+    asked = np.union1d(cited, np.arange(0, star_graph.pages, 5003, dtype=np.uint32))
+    found = answer(Web(star_graph.path), method(call), asked, 10)
+    urls = list(addresses(star_graph, 0, star_graph.pages))
     ends = np.cumsum(found.counts)
     expected = [
-        (urls[page - cited[0]], rank, urls[other - cited[0]], score)
-        for page, end, count in zip(cited.tolist(), ends.tolist(), found.counts.tolist(), strict=True)
+        (urls[page], rank, urls[other], score)
+        for page, end, count in zip(asked.tolist(), ends.tolist(), found.counts.tolist(), strict=True)
         for rank, (other, score) in enumerate(
             zip(found.pages[end - count : end].tolist(), found.scores[end - count : end].tolist(), strict=True), 1
         )
     ]
-    rows = [tuple(row.values()) for row in table(place / "spark" / "related").to_pylist()]
-    assert rows == expected
-    assert len([row for row in rows if row[0] == STAR]) == 10
+    rows = table(place / "spark" / "related")
+    rows = rows.filter(pc.is_in(rows["query"], pa.array([urls[page] for page in asked])))
+    assert [tuple(row.values()) for row in rows.to_pylist()] == expected
+    assert len([row for row in expected if row[0] == STAR]) == 10
+
+
+@long
+def test_ranks_are_alike(spark: Any, star_graph: Graph, star_shards: Path, place: Path) -> None:
+    assert write_rank(spark, str(star_shards), str(place / "spark"))["converged"]
+    values = table(place / "spark" / "rank")["value"].to_numpy()
+    np.testing.assert_allclose(values, ranks.rank("pagerank").compute(star_graph).values, rtol=1e-6)
+    assert int(values.argmax()) == star_graph.find(STAR)
 
 
 @long

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cocite.errors import BadSource
+from cocite.errors import BadParameter, BadSource
 from cocite.sources.conform import conform
 from cocite.sources.open_source import open_source
 from cocite.sources.records import SCHEMA, Report
@@ -46,7 +46,7 @@ def test_records_are_alike(spark: Any, shared: Path, place: Path) -> None:
     assert table(place / "pages").to_pylist() == expected
     assert (done.read["sources"], done.read["records"]) == (3, len(expected))
     assert sum(done.skipped.values()) == 1
-    with pytest.raises(BadSource, match="is there already"):
+    with pytest.raises(BadParameter, match="is there already"):
         write_pages(spark, [str(warc)], str(place / "pages"))
 
 
@@ -68,6 +68,39 @@ def test_object_storage_is_listed_and_copied(place: Path) -> None:
     assert not Path(copy).exists()
     with pytest.raises(BadSource, match="does not exist"):
         expand([f"file://{place}/y"])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["web-vertices.txt.gz", "web-edges.txt.gz"],
+        ["vertices/part-0.gz", "edges/part-0.gz"],
+        ["web-vertices.paths.gz", "web-edges.paths.gz"],
+        ["web.graph", "web.properties"],
+    ],
+)
+def test_a_web_graph_in_object_storage_is_refused(place: Path, names: list[str]) -> None:
+    for name in names:
+        (place / "x" / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / "x" / name).write_text("0\t1\n")
+    with pytest.raises(BadSource, match="copy it to a disk"):
+        expand([f"file://{place}/x"])
+    with pytest.raises(BadSource, match="copy it to a disk"):
+        expand([f"file://{place}/x/{names[1].replace('.properties', '.graph')}"])
+    with pytest.raises(BadSource, match="copy it to a disk"):
+        expand([f"https://graphs.example/{names[0]}"])
+    assert expand([f"file://{place}/x"], "edges") == [f"file://{place}/x/{name}" for name in sorted(names)]
+
+
+def test_edges_without_vertices_are_a_list_of_links(place: Path) -> None:
+    (place / "edges").mkdir()
+    for name in ("edges.tsv", "edges/a.tsv", "other-vertices.txt"):
+        (place / name).write_text(EDGES)
+    assert expand([f"file://{place}/edges.tsv"]) == [f"file://{place}/edges.tsv"]
+    assert expand([f"file://{place}/edges"]) == [f"file://{place}/edges/a.tsv"]
+    assert expand(["https://graphs.example/edges.tsv"]) == ["https://graphs.example/edges.tsv"]
+    with pytest.raises(BadSource, match="copy it to a disk"):
+        expand([f"file://{place}/edges.tsv"], "webgraph")
 
 
 def test_files_behind_a_web_server(place: Path) -> None:

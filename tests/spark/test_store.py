@@ -80,3 +80,10 @@ def test_what_is_there_is_not_overwritten(spark: Any, records: Path, shards: Pat
 def test_records_that_are_none(spark: Any, place: Path) -> None:
     with pytest.raises(BadSource, match="no page records"):
         write_store(spark, str(place / "nothing"), str(place / "shards"))
+
+
+def test_records_that_are_being_written(spark: Any, records: Path, place: Path) -> None:
+    (place / "records" / "_temporary").mkdir(parents=True)
+    with pytest.raises(BadSource, match="is not whole"):
+        write_store(spark, str(place / "records"), str(place / "shards"))
+    assert not (place / "shards").exists()

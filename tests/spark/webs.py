@@ -85,4 +85,4 @@ def build_store(records: Path, path: Path) -> Graph:
 
 def table(folder: Path) -> pa.Table:
     """What Spark wrote, file after file."""
-    return pa.concat_tables([pq.read_table(file) for file in sorted(folder.glob("*.parquet"))])
+    return pa.concat_tables([pq.ParquetFile(file).read() for file in sorted(folder.rglob("*.parquet"))])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -85,3 +86,20 @@ def whole_runs(batches: Batches, column: str, rows: int = 1 << 18) -> Iterator[p
             waiting, count = table.slice(start).to_batches(), table.num_rows - start
     if waiting:
         yield pa.Table.from_batches(waiting).combine_chunks()
+
+
+def each_run(batches: Batches, column: str) -> Iterator[list[pa.RecordBatch]]:
+    """The rows of each run of equal values of a column, as slices of the batches."""
+    run: list[pa.RecordBatch] = []
+    last = None
+    for batch in batches:
+        values = numbers(batch.column(column))
+        starts = runs(values).tolist()
+        for start, stop in pairwise(starts):
+            if run and values[start] != last:
+                yield run
+                run = []
+            run.append(batch.slice(start, stop - start))
+            last = values[start]
+    if run:
+        yield run

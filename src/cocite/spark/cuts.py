@@ -1,7 +1,7 @@
 """How the pages of a web are cut into parts, ranges of page numbers, and what a method needs of it.
 
 Parts are cut by the number of parents and children of their pages; a part that would bring too many links together is
-cut again.
+cut again, down to single pages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CELLS = 1 << 18
 RELATIONS = 500_000
 """Parents and children of all pages of a part: some seconds of work, and on the standard graph 8 M links."""
 MOST_LINKS = 8_000_000
-"""Links that a part may bring together: 400 MB, with all that is made of them."""
+"""Links that a part of several pages may bring together: 400 MB, with all that is made of them."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Needs:
     attributes: bool
     children: int  # 0: no children, and no spouses
     whole: bool  # all links of spouses are read, not only those to children
+    window: int = 0  # of lists longer than that only what stands so near round a page asked about; 0: all
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,12 @@ def first_cut(shards: Shards, most: int, children: int, relations: int = RELATIO
     return Cut(np.append(starts, shards.count).astype(np.int64))
 
 
-def cut_again(cut: Cut, sizes: dict[int, int], most: int = MOST_LINKS) -> Cut:
-    """The same parts, those that bring too many links together in pieces."""
+def cut_again(cut: Cut, sizes: dict[int, int], most: int = MOST_LINKS, finer: int = 1) -> Cut:
+    """The same parts, those that bring too many links together in pieces; as they are if all such are single pages."""
     bounds = [0]
     for part in range(cut.parts):
         low, high = int(cut.bounds[part]), int(cut.bounds[part + 1])
-        pieces = min(high - low, -(-sizes.get(part, 0) * 3 // (2 * most)) if sizes.get(part, 0) > most else 1)
+        size = sizes.get(part, 0)
+        pieces = min(high - low, -(-size * 3 * finer // (2 * most)) if size > most else 1)
         bounds.extend(low + (high - low) * (piece + 1) // pieces for piece in range(pieces))
     return Cut(np.array(bounds, np.int64))

@@ -22,6 +22,7 @@ from cocite.sources.compressed import open_lines
 from cocite.sources.link_list import files
 from cocite.sources.recognise import recognised
 from cocite.sources.records import Report
+from cocite.sources.webgraph_files import PART
 
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _WEB = re.compile(r"https?://", re.IGNORECASE)
@@ -36,9 +37,9 @@ def expand(sources: Sequence[str], kind: str | None = None) -> list[str]:
     found: list[str] = []
     for source in sources:
         if _WEB.match(source):
-            found.append(source)
+            found.extend(_no_graph(source, [source], kind))
         elif _REMOTE.match(source):
-            found.extend(_remote_files(source))
+            found.extend(_no_graph(source, _remote_files(source), kind))
         else:
             found.extend(_local_files(source, kind))
     if not found:
@@ -82,6 +83,48 @@ def _remote_files(source: str) -> list[str]:
     names = sorted(each.path for each in below if each.type == fs.FileType.File and each.size)
     hidden = re.compile(r"(?:^|/)[._]")
     return [f"{scheme}://{name}" for name in names if not hidden.search(name[len(path) :].lstrip("/"))]
+
+
+def _no_graph(source: str, files: list[str], kind: str | None) -> list[str]:
+    """The same files, unless some belong to a web graph: alone, its edges would be links between mere numbers."""
+    if kind == "webgraph" or (kind is None and _is_graph(files)):
+        raise BadSource(
+            f"{source} is a web graph, whose files are read together: copy it to a disk that every worker sees,"
+            " use cocite build, or say by --kind what else it is"
+        )
+    return files
+
+
+def _is_graph(files: list[str]) -> bool:
+    """Whether files that are not on a disk name vertices, list parts, are a BVGraph, or edges with vertices beside."""
+    edges: set[tuple[str, str]] = set()
+    for file in files:
+        folder, _, name = file.rpartition("/")
+        if name.endswith(".graph"):
+            return True
+        named = PART.fullmatch(name)
+        if named is None:  # perhaps one of the files of a folder of parts
+            folder, _, parts = folder.rpartition("/")
+            named = PART.fullmatch(parts)
+        if named is not None:
+            if named["kind"] == "vertices" or ".paths" in name:
+                return True
+            edges.add((folder, named["stem"]))
+    return any(_has_vertices(*each) for each in edges)
+
+
+def _has_vertices(folder: str, stem: str) -> bool:
+    """Whether a folder has vertices of that name; if it does not tell, as no web server does, there are none."""
+    from pyarrow import fs
+
+    if _WEB.match(folder):
+        return False
+    try:
+        filesystem, path = _open(folder)
+        names = [PART.fullmatch(each.base_name) for each in filesystem.get_file_info(fs.FileSelector(path))]
+    except (BadSource, OSError):
+        return False
+    return any(named is not None and (named["kind"], named["stem"]) == ("vertices", stem) for named in names)
 
 
 def _open(address: str) -> tuple[Any, str]:

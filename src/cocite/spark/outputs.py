@@ -13,6 +13,8 @@ from cocite.errors import BadParameter, BadSource
 
 WORK = "_work"
 """Steps that are removed at the end; readers of Parquet pass over names that begin with an underscore."""
+PLAN = f"{WORK}/plan.json"
+"""What a job was asked, while it is at work."""
 
 
 Tell = Callable[[str], None]
@@ -59,10 +61,14 @@ class Output:
         return self.step(name, lambda: rows)
 
     def note(self, name: str, facts: Mapping[str, Any]) -> None:
-        """Write a small JSON file."""
-        stream = self._files.create(self._path(self._at(name)), True)
+        """Write a small JSON file, under another name first: one that is there is whole."""
+        new = self._path(self._at(f"{name}.new"))
+        stream = self._files.create(new, True)
         stream.write(bytearray(json.dumps(facts, indent=1, sort_keys=True).encode()))
         stream.close()
+        self.remove(name)
+        if not self._files.rename(new, self._path(self._at(name))):
+            raise BadSource(f"cannot write {self._at(name)}")
 
     def noted(self, name: str) -> dict[str, Any] | None:
         """What `note` wrote, None if there is nothing."""
@@ -76,18 +82,44 @@ class Output:
         except (ValueError, TypeError):
             return None
 
-    def claim(self, plan: Mapping[str, Any]) -> None:
-        """See that the folder is new, or was begun with the same plan: else what is in it must not be gone on with."""
-        file = f"{WORK}/plan.json"
-        if self.exists() and self.noted(file) != dict(plan):
-            raise BadParameter(f"{self.folder} is there already: remove it, or choose another place")
-        if not self.exists(file):
-            self.note(file, plan)
+    def claim(self, plan: Mapping[str, Any], done: str) -> dict[str, Any] | None:
+        """See that the folder is new, or was begun with the same plan: else what is in it must not be gone on with.
 
-    def finish(self, name: str, facts: Mapping[str, Any]) -> None:
+        A job that had noted under `done` that it was, but was stopped while it removed its steps, has nothing more to
+        do, and must not look at those that are left, which may have lost files: what it noted is returned.
+        """
+        begun, facts = self.noted(PLAN), self.noted(done)
+        if begun is None and self._names() <= {WORK}:  # new, or stopped before the plan was there
+            self.note(PLAN, plan)
+            return None
+        if facts is not None:
+            self._clean()
+        if begun != dict(plan):
+            raise BadParameter(f"{self.folder} is there already: remove it, or choose another place")
+        return facts
+
+    def is_begun(self, done: str) -> bool:
+        """Whether something is written here that is not whole: by a job that notes under `done`, or by any program."""
+        return self.exists("_temporary") or (self.exists(PLAN) and not self.exists(done))
+
+    def finish(self, done: str, facts: Mapping[str, Any]) -> None:
         """Say that the job is done, and remove what only it needed."""
-        self.note(name, facts)
+        self.note(done, facts)
+        self._clean()
+
+    def _clean(self) -> None:
+        """Remove all steps, and last the plan: as long as there are some, the job is known again."""
+        for name in self._names(WORK):
+            if f"{WORK}/{name}" != PLAN:
+                self.remove(f"{WORK}/{name}")
+        self.remove(PLAN)
         self.remove(WORK)
+
+    def _names(self, folder: str = "") -> set[str]:
+        """What is in a folder."""
+        if not self.exists(folder):
+            return set()
+        return {each.getPath().getName() for each in self._files.listStatus(self._path(self._at(folder)))}
 
     def _at(self, name: str) -> str:
         return f"{self.folder}/{name}" if name else self.folder

@@ -1,23 +1,34 @@
-"""Any sources → page records as Parquet: each file is read by one task, with the reader that one machine would use."""
+"""Any sources → page records as Parquet: each file is read by one task, with the reader that one machine would use.
+
+Sources are read in groups, one after another, each into a folder `group=…` of its own: a job that was stopped goes on
+with the first group that is not whole. Names of groups, and of files in them, are in the order of the sources.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 import pyarrow as pa
 
+from cocite import __version__
 from cocite.errors import BadSource
 from cocite.sources.conform import conform
 from cocite.sources.open_source import open_source
 from cocite.sources.records import SCHEMA, Report
 from cocite.spark.arrays import Batches
 from cocite.spark.inputs import expand, on_disk
-from cocite.spark.outputs import Output
+from cocite.spark.outputs import WORK, Output, Tell, print_nothing
 
 DONE = "_pages.json"
+GROUPS = 100
+"""Groups at most: at the end of each, cores wait for the last of its tasks."""
+TASKS_PER_CORE, FEWEST = 16, 64
+"""Sources of a group at least, so that cores wait little at its end, and starting it is nothing beside reading it."""
+Read = Callable[[Batches], Iterator[pa.RecordBatch]]
 
 
 @dataclass
@@ -32,6 +43,15 @@ class Tally:
     def of(cls, report: Report) -> Tally:
         """What one report says."""
         return cls(report.read, report.skipped, report.example)
+
+    def facts(self) -> dict[str, Any]:
+        """To be noted."""
+        return {"read": self.read, "skipped": self.skipped, "example": self.example}
+
+    @classmethod
+    def noted(cls, facts: dict[str, Any]) -> Tally:
+        """What was noted of one."""
+        return cls(Counter(facts["read"]), Counter(facts["skipped"]), dict(facts["example"]))
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.read + other.read, self.skipped + other.skipped, {**other.example, **self.example})
@@ -60,31 +80,69 @@ def write_pages(
     kind: str | None = None,
     text: bool = True,
     strict: bool = False,
+    group: int = 0,
+    tell: Tell = print_nothing,
 ) -> Tally:
-    """Read sources into a folder of page records; returns what was read and left out."""
+    """Read sources into a folder of page records; returns what was read and left out.
+
+    `group` sources are read at a time; 0: as many as suit the cluster.
+    """
+    folder, specs = Output(spark, output, tell), expand(sources, kind)
+    options = {"base": base, "kind": kind, "text": text, "strict": strict}
+    named = blake2b("\n".join(specs).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    done = folder.claim({"job": "pages", "sources": named, **options, "version": __version__}, DONE)
+    if done is not None:
+        return Tally.noted(done)
+    group = group or max(FEWEST, -(-len(specs) // GROUPS), TASKS_PER_CORE * int(spark.sparkContext.defaultParallelism))
+    group = _kept_group(folder, group)
+    tally = Tally()
+    for number, start in enumerate(range(0, len(specs), group)):
+        tally += _write_group(folder, f"group={number:05d}", specs[start : start + group], options)
+    if not tally.read["records"]:
+        folder.remove("")
+        reasons = ", ".join(f"{count:,} × {reason}" for reason, count in tally.skipped.most_common(3))
+        raise BadSource("the sources hold no page record that can be used" + (f" ({reasons})" if reasons else ""))
+    folder.finish(DONE, {**tally.facts(), "sources": len(specs)})
+    return tally
+
+
+def _kept_group(folder: Output, group: int) -> int:
+    """The size of groups; that with which the job was begun, if it goes on, perhaps on another cluster."""
+    noted = folder.noted(f"{WORK}/groups.json")
+    if noted is None:
+        noted = {"size": group}
+        folder.note(f"{WORK}/groups.json", noted)
+    return int(noted["size"])
+
+
+def _write_group(folder: Output, name: str, specs: Sequence[str], options: dict[str, Any]) -> Tally:
+    """Read one group, unless it is there with what was counted of it; returns that."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    folder, specs = Output(spark, output), expand(sources, kind)
-    if folder.exists() and (folder.exists(DONE) or not folder.exists("_temporary")):  # else a job was interrupted
-        raise BadSource(f"{output} is there already: remove it, or choose another place")
-    tally = accumulator(spark)
-    context = spark.sparkContext
-    rows = context.parallelize(list(enumerate(specs)), len(specs))
+    noted = folder.noted(f"{WORK}/{name}.json")
+    if noted is not None:
+        return Tally.noted(noted)
+    folder.remove(name)  # if it is there it may be whole, but what was left out is counted while it is made
+    spark, tally = folder.spark, accumulator(folder.spark)
+    rows = spark.sparkContext.parallelize(list(enumerate(specs)), len(specs))
+    found = spark.createDataFrame(rows, "place long, spec string").mapInArrow(
+        _reading(tally, **options), from_arrow_schema(SCHEMA)
+    )
+    folder.step(name, lambda: found)
+    counted: Tally = tally.value
+    folder.note(f"{WORK}/{name}.json", counted.facts())
+    return counted
+
+
+def _reading(tally: Any, base: str | None, kind: str | None, text: bool, strict: bool) -> Read:
+    """What tasks do with the names of sources."""
 
     def read(batches: Batches) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for spec in batch.column("spec").to_pylist():
                 yield from _records(spec, tally, base, kind, text, strict)
 
-    found = spark.createDataFrame(rows, "place long, spec string").mapInArrow(read, from_arrow_schema(SCHEMA))
-    found.write.mode("overwrite").parquet(str(output))
-    done: Tally = tally.value
-    if not done.read["records"]:
-        folder.remove("")
-        reasons = ", ".join(f"{count:,} × {reason}" for reason, count in done.skipped.most_common(3))
-        raise BadSource("the sources hold no page record that can be used" + (f" ({reasons})" if reasons else ""))
-    folder.note(DONE, {"read": done.read, "skipped": done.skipped, "example": done.example, "sources": len(specs)})
-    return done
+    return read
 
 
 def _records(

@@ -17,27 +17,28 @@ from cocite.spark.arrays import Batches, joined, numbers, places
 from cocite.spark.best import best_parents
 from cocite.spark.cuts import MOST_LINKS, RELATIONS, Cut, Needs, Shards, cut_again, first_cut
 from cocite.spark.outputs import WORK
-from cocite.spark.rows import children_rows, list_rows, near_rows, pool_rows, query_rows
+from cocite.spark.rows import children_rows, list_rows, near_rows, pool_rows, popular_lists, query_rows
 
-ROUNDS = 4
+ROUNDS = 8
+"""More than are needed: seven cuts, each finer than the one before, make at least 2, 4, 7, 13, 25, 49 and 97 pieces of
+a part, 86 million in all; so what is too large after them is a single page."""
 
 
 def make_parts(
     shards: Shards, needs: Needs, most: int, relations: int = RELATIONS, links: int = MOST_LINKS
 ) -> tuple[Any, int]:
     """All rows of all parts (subweb.ROWS), and how many parts there are."""
-    from pyspark.sql import functions as F
-
     best = best_parents(shards) if needs.children else None
+    popular = popular_lists(shards) if needs.children and not needs.whole else None
     cut = first_cut(shards, most, needs.children, relations)
     for attempt in range(ROUNDS):
         wanted, children = _wanted(shards, needs, cut, best, attempt)
-        size = wanted.where("whole").groupBy("part").agg(F.sum("links").alias("links"))
-        sizes = {row["part"]: int(row["links"]) for row in size.collect()}
-        if attempt == ROUNDS - 1 or max(sizes.values(), default=0) <= links:
+        sizes = _sizes(shards, needs, wanted, children, best, popular)
+        again = cut_again(cut, sizes, links, 1 << attempt)
+        if attempt == ROUNDS - 1 or again.parts == cut.parts:
             break
-        cut = cut_again(cut, sizes, links)
-    rows = [query_rows(shards, needs, cut), pool_rows(shards, cut), *list_rows(shards, needs, wanted)]
+        cut = again
+    rows = [query_rows(shards, needs, cut), pool_rows(shards, cut), *list_rows(shards, needs, cut, wanted, popular)]
     if children is not None:
         rows.append(children_rows(shards, needs, children, best))
     rows.append(near_rows(shards, cut, wanted, children))
@@ -46,6 +47,27 @@ def make_parts(
     for each in found[1:]:
         together = together.unionByName(each, allowMissingColumns=True)
     return together, cut.parts
+
+
+def _sizes(shards: Shards, needs: Needs, wanted: Any, children: Any, best: Any, popular: Any) -> dict[int, int]:
+    """How many links each part brings together: lists, parents of children, and links of spouses to popular pages."""
+    from pyspark.sql import functions as F
+
+    def lengths(lists: Any, column: str, page: str) -> Any:
+        count = F.length(column) / np.dtype(shards.kind).itemsize
+        return lists.select(F.col("page").alias(page), count.cast("long").alias("length"))
+
+    lists = wanted.where("whole")
+    if needs.whole and children is not None:  # of spouses nothing is known yet
+        lists = lists.join(lengths(shards.out, "targets", "source"), "source").withColumn("links", F.col("length"))
+    found = lists.select("part", "links")
+    if children is not None:
+        found = found.union(children.join(lengths(best, "parents", "page"), "page").select("part", "length"))
+    if popular is not None:
+        few = wanted.where("not whole").join(lengths(popular, "targets", "source"), "source")
+        found = found.union(few.select("part", "length"))
+    found = found.groupBy("part").agg(F.sum("links").alias("links"))
+    return {row["part"]: int(row["links"]) for row in found.collect()}
 
 
 def _wanted(shards: Shards, needs: Needs, cut: Cut, best: Any, attempt: int) -> tuple[Any, Any]:

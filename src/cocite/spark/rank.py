@@ -89,7 +89,9 @@ def write_rank(
     if noted is None:
         raise BadSource(f"{store} holds no shards that are whole: make them with cocite spark store")
     folder = Output(spark, output, tell)
-    folder.claim({"job": "rank", "store": noted, "rank": str(rank), "version": __version__})
+    ended = folder.claim({"job": "rank", "store": noted, "rank": str(rank), "version": __version__}, DONE)
+    if ended is not None:
+        return ended
     pages, out, into = (rows_at(spark, f"{store}/{name}", "shards") for name in ("pages", "out", "in"))
     params, count, kind = rank.params, int(noted["pages"]), str(noted["number"])
     blocks = task_count(spark, int(noted["links"]))

@@ -25,13 +25,13 @@ from cocite.methods import method as method_of
 from cocite.methods.cocitation import ENOUGH, TWICE
 from cocite.neighbourhood.scores import Scores
 from cocite.neighbourhood.view import SEED, StopList, is_one_of
-from cocite.spark.arrays import Batches, cut
+from cocite.spark.arrays import Batches, cut, each_run
 from cocite.spark.chopping import answers_of, fingerprints_of
 from cocite.spark.cuts import MOST_LINKS, RELATIONS, Needs, Shards
 from cocite.spark.outputs import WORK, Output, Tell, print_nothing, rows_at
 from cocite.spark.parts import make_parts
 from cocite.spark.pools import choose_parents
-from cocite.spark.shuffles import task_count, to_task
+from cocite.spark.shuffles import MOST_TASKS, task_count, to_task
 from cocite.spark.store import DONE as STORED
 from cocite.spark.subweb import SubGraph, SubWeb, make_subweb
 
@@ -79,7 +79,9 @@ def write_related(
         raise BadSource(f"{store} holds no shards that are whole: make them with cocite spark store")
     folder = Output(spark, output, tell)
     plan = {"job": "related", "store": noted, "method": str(method), "k": k, "version": __version__}
-    folder.claim(plan)
+    ended = folder.claim(plan, DONE)
+    if ended is not None:
+        return ended
     pages, out, into = (rows_at(spark, f"{store}/{name}", "shards") for name in ("pages", "out", "in"))
     kind, params = str(noted["number"]), method.params
     spark.conf.set("spark.sql.shuffle.partitions", task_count(spark, int(noted["links"])))
@@ -93,6 +95,7 @@ def write_related(
         attributes=method.name == "proximity" or params.rel != "all" or not params.boilerplate,
         children=getattr(params, "children", 0) if getattr(params, "child_parents", 0) else 0,
         whole=params.rel != "all" or not params.boilerplate,
+        window=params.window if method.name == "proximity" and plain else 0,
     )
     if not params.merge:
         pages = pages.withColumn("representative", F.lit(None).cast("long"))
@@ -100,8 +103,11 @@ def write_related(
 
     def ask() -> Any:
         rows, parts = make_parts(shards, needs, most, relations, links)
-        rows = to_task(rows, parts, F.col("part"))
-        return rows.mapInArrow(lambda batches: answer_part(batches, call, k, kind, stop), ANSWERS)
+        tasks = min(parts, MOST_TASKS)
+        rows = to_task(rows, tasks, F.col("part") % tasks)
+        if tasks < parts:  # one after another
+            rows = rows.sortWithinPartitions("part")
+        return rows.mapInArrow(lambda batches: answer_parts(batches, call, k, kind, stop), ANSWERS)
 
     asked = folder.step(f"{WORK}/answers", ask)
     chosen = answers_of(pages, asked, params.chop, k, kind)
@@ -144,15 +150,20 @@ def stop_numbers(pages: Any, texts: Sequence[str]) -> NDArray[np.int64]:
     return np.unique(np.array([number for (number,) in found], np.int64))
 
 
-def answer_part(batches: Batches, call: str, k: int, kind: str, stop: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-    """The answers to the pages of one part."""
-    rows = [batch for batch in batches if batch.num_rows]
-    if not rows:
-        return
+def answer_parts(batches: Batches, call: str, k: int, kind: str, stop: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+    """The answers to the pages of parts, whose rows come one part after another."""
+    for rows in each_run(batches, "part"):
+        yield from _answer_part(rows, call, k, kind, stop)
+
+
+def _answer_part(
+    rows: list[pa.RecordBatch], call: str, k: int, kind: str, stop: NDArray[np.int64]
+) -> Iterator[pa.RecordBatch]:
+    """The answers to the pages of one part; its rows are let go."""
     graph, queries = make_subweb(pa.Table.from_batches(rows), kind)
     rows.clear()
     web, method = SubWeb(graph), method_of(call)
-    params = replace(method.params, chop="none")
+    params = method.params
     if params.stop:
         listed = StopList(params.stop)
         listed.pages = np.searchsorted(graph.numbers, stop[np.isin(stop, graph.numbers)]).astype(np.uint32)
@@ -170,13 +181,14 @@ def _answers(
     web: SubWeb, method: Method, queries: NDArray[np.uint32], most: int, kind: str, enough: Callable[[Scores], bool]
 ) -> pa.RecordBatch:
     graph = web.graph
-    best = method.best_of_each(web, queries, most)
+    best = method.best_of_each(web, queries, most)  # without chopping, but it says which pages would be chopped
     if best is not None:
         return _batch(graph, queries, best.enough, best.counts, best.pages, best.scores, kind)
     counts, sure = np.zeros(len(queries), np.int64), np.zeros(len(queries), np.bool_)
     found: list[tuple[int, float]] = []
+    alone = replace(method, params=replace(method.params, chop="none"))
     for i, page in enumerate(queries.tolist()):
-        scores = method.relate(web, [page])
+        scores = alone.relate(web, [page])
         sure[i] = enough(scores)
         before = len(found)
         found.extend(islice(scores.ranked(graph.in_degree, most), most))

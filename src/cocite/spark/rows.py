@@ -12,7 +12,9 @@ from cocite.graph.derive import BEST_FROM
 from cocite.spark.arrays import Batches, joined, numbers
 from cocite.spark.arrays import cut as cut_up
 from cocite.spark.cuts import Cut, Needs, Shards
+from cocite.spark.outputs import WORK
 from cocite.spark.subweb import CHILD, LIST, NEAR, POOL, POPULAR, QUERY
+from cocite.spark.windows import shorten
 
 PLAIN = Needs("none", False, False, 0, False)
 
@@ -74,7 +76,25 @@ def pool_rows(shards: Shards, cut: Cut) -> Any:
     return _rows(_with_part(shards.pools.select("page", "parents"), cut), POOL, PLAIN, x=F.col("parents"))
 
 
-def list_rows(shards: Shards, needs: Needs, wanted: Any) -> list[Any]:
+def popular_lists(shards: Shards) -> Any:
+    """page, popularity, targets, degrees of every page that links: of its links only those to pages of many parents."""
+    schema, kind = "page long, popularity long, targets binary, degrees binary", shards.kind
+
+    def popular(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            targets, starts = joined(batch.column("targets"), kind)
+            degrees, _ = joined(batch.column("degrees"), kind)
+            kept = degrees > BEST_FROM
+            ends = np.append(0, np.cumsum(kept))[starts]
+            lists = [cut_up(targets[kept], ends), cut_up(degrees[kept], ends)]
+            columns = [batch.column("page"), batch.column("popularity"), *lists]
+            yield pa.RecordBatch.from_arrays(columns, names=["page", "popularity", "targets", "degrees"])
+
+    lists = shards.out.select("page", "popularity", "targets", "degrees")
+    return shards.output.step(f"{WORK}/popular", lambda: lists.mapInArrow(popular, schema))
+
+
+def list_rows(shards: Shards, needs: Needs, cut: Cut, wanted: Any, popular: Any) -> list[Any]:
     """Lists of links for every part that needs them: whole ones, and those to pages of many parents."""
     from pyspark.sql import functions as F
 
@@ -84,27 +104,12 @@ def list_rows(shards: Shards, needs: Needs, wanted: Any) -> list[Any]:
         copies = copies.join(facts, "page")
     attributes = F.col("attributes") if needs.attributes else F.lit(None)
     lists = copies.where("whole").join(shards.out, "page")
+    if needs.window:
+        lists = shorten(lists, cut, needs.window, shards.kind)
     parts = {"degree": F.col("popularity"), "x": F.col("targets"), "z": F.col("degrees")}
     found = [_rows(lists, LIST, needs, y=attributes, **parts)]
-    if needs.children and not needs.whole:
-        schema, kind = "page long, popularity long, targets binary, degrees binary", shards.kind
-
-        def popular(batches: Batches) -> Iterator[pa.RecordBatch]:
-            for batch in batches:
-                targets, starts = joined(batch.column("targets"), kind)
-                degrees, _ = joined(batch.column("degrees"), kind)
-                kept = degrees > BEST_FROM
-                ends = np.append(0, np.cumsum(kept))[starts]
-                columns = [
-                    batch.column("page"),
-                    batch.column("popularity"),
-                    cut_up(targets[kept], ends),
-                    cut_up(degrees[kept], ends),
-                ]
-                yield pa.RecordBatch.from_arrays(columns, names=["page", "popularity", "targets", "degrees"])
-
-        few = shards.out.select("page", "popularity", "targets", "degrees").mapInArrow(popular, schema)
-        found.append(_rows(copies.where("not whole").join(few, "page"), POPULAR, needs, **parts))
+    if popular is not None:
+        found.append(_rows(copies.where("not whole").join(popular, "page"), POPULAR, needs, **parts))
     return found
 
 
@@ -125,7 +130,8 @@ def near_rows(shards: Shards, cut: Cut, wanted: Any, children: Any) -> Any:
     if known.isEmpty():
         return None
     linked = known.join(shards.into.select("page", "source"), "page")
-    found = wanted.select("part", "source").join(linked, "source").select("part", "page", "representative")
+    read = wanted.where("whole").select("part", "source")  # of others only links to children
+    found = read.join(linked, "source").select("part", "page", "representative")
     owners = wanted.select("part", F.col("source").alias("page")).join(known, "page")
     found = found.union(owners.select("part", "page", "representative"))
     found = found.union(_with_part(known, cut).select("part", "page", "representative"))

@@ -27,6 +27,7 @@ from cocite.spark.keyed import COLUMNS, SCHEMA, file_name, key_batches
 from cocite.spark.near import near_duplicates
 from cocite.spark.number import number_pages
 from cocite.spark.outputs import WORK, Output, Tell, print_nothing, rows_at
+from cocite.spark.pages import DONE as PAGES_DONE
 from cocite.spark.pages import Tally, accumulator
 from cocite.spark.shuffles import task_count, to_task
 
@@ -40,11 +41,20 @@ def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothin
     """Make the shards of page records; returns what is noted of them."""
     from pyspark.sql import functions as F
 
+    if Output(spark, records).is_begun(PAGES_DONE):
+        raise BadSource(
+            f"{records} is not whole: what writes it is at work or was stopped; let it end, or run it again"
+        )
     folder = Output(spark, output, tell)
-    folder.claim({"job": "store", "records": records, "version": __version__})
+    done = folder.claim({"job": "store", "records": records, "version": __version__}, DONE)
+    if done is not None:
+        return done
     tally = accumulator(spark)
+    counted = folder.exists(f"{WORK}/read.json")
+    if not counted:
+        folder.remove(f"{WORK}/keyed")  # what was passed over is counted while they are made, and would be lost
     keyed = folder.step(f"{WORK}/keyed", lambda: _keyed(spark, records, tally), ("what",))
-    if not folder.exists(f"{WORK}/read.json"):
+    if not counted:
         folder.note(f"{WORK}/read.json", {"skipped": tally.value.skipped, "example": tally.value.example})
     resolved = resolve(folder, keyed)
     lists = folder.step(f"{WORK}/lists", lambda: _lists(resolved))
@@ -89,7 +99,8 @@ def _keyed(spark: Any, records: str, tally: Any) -> Any:
             fields.append(each)
     rows = spark.read.schema(StructType(fields)).parquet(records)
     place_of = {name: place for place, name in enumerate(sorted(map(file_name, rows.inputFiles())))}
-    rows = rows.select("*", F.col("_metadata.file_path").alias("file"), F.col("_metadata.row_index").alias("row"))
+    names = [each.name for each in fields]  # not those that names of folders give
+    rows = rows.select(*names, F.col("_metadata.file_path").alias("file"), F.col("_metadata.row_index").alias("row"))
 
     def read(batches: Batches) -> Iterator[pa.RecordBatch]:
         return key_batches(batches, place_of, lambda report: tally.add(Tally.of(report)))

@@ -88,8 +88,8 @@ def make_subweb(rows: pa.Table, kind: str) -> tuple[SubGraph, NDArray[np.uint32]
     targets, starts = joined(lists["x"], kind)
     parents, pool_starts = joined(pools["x"], kind)
     best, best_starts = joined(children["x"], kind)
-    few, few_starts = joined(popular["x"], kind)
     own = [numbers(table["page"]) for table in (queries, lists, pools, near, children, popular)]
+    few, few_degrees, few_starts = _to_children(popular, own[CHILD], kind)
     others = [np.unique(each).astype(np.int64) for each in (targets, best, few)]
     known = np.unique(np.concatenate([*own, numbers(near["other"]), *others]))
 
@@ -99,7 +99,7 @@ def make_subweb(rows: pa.Table, kind: str) -> tuple[SubGraph, NDArray[np.uint32]
     degree, unit = np.zeros(len(known), np.uint32), np.zeros(len(known), np.int64)
     fingerprint = np.zeros(len(known), np.uint64)
     targets, best, few = local(targets), local(best), local(few)
-    degree[targets], degree[few] = joined(lists["z"], kind)[0], joined(popular["z"], kind)[0]
+    degree[targets], degree[few] = joined(lists["z"], kind)[0], few_degrees
     degree[local(numbers(near["other"]))] = numbers(near["degree"])
     for table, at in zip(
         (queries, lists, children, popular), (own[QUERY], own[LIST], own[CHILD], own[POPULAR]), strict=True
@@ -123,6 +123,18 @@ def make_subweb(rows: pa.Table, kind: str) -> tuple[SubGraph, NDArray[np.uint32]
     units = np.unique(unit, return_inverse=True)[1].astype(np.uint32)
     graph = SubGraph(known, arrays, units, _pools(local(own[POOL]), pool_starts, local(parents)))
     return graph, np.sort(local(own[QUERY]))
+
+
+def _to_children(
+    popular: pa.Table, children: NDArray[np.int64], kind: str
+) -> tuple[NDArray[Any], NDArray[Any], Numbers]:
+    """Of links to pages of many parents those to children, with degrees and starts: nobody asks for others."""
+    targets, starts = joined(popular["x"], kind)
+    degrees, _ = joined(popular["z"], kind)
+    children = np.sort(children).astype(targets.dtype)
+    at = np.minimum(np.searchsorted(children, targets), max(0, len(children) - 1))
+    kept = children[at] == targets if len(children) else np.zeros(len(targets), np.bool_)
+    return targets[kept], degrees[kept], np.append(0, np.cumsum(kept))[starts]
 
 
 class Rows(NamedTuple):

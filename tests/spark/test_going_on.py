@@ -1,0 +1,238 @@
+"""A job that was stopped goes on where it was, and ends with the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cocite.errors import BadParameter, BadSource
+from cocite.spark import pages as pages_job
+from cocite.spark import rank as rank_job
+from cocite.spark import related as related_job
+from cocite.spark import store as store_job
+from cocite.spark.outputs import WORK, Output
+from cocite.spark.pages import Tally, write_pages
+from cocite.spark.rank import write_rank
+from cocite.spark.related import write_related
+from cocite.spark.store import write_store
+from tests.conftest import long
+from tests.spark.test_pages import one_machine
+from tests.spark.webs import table
+
+
+class Stopped(Exception):
+    """Ctrl-C, a lost driver, a full disk."""
+
+
+class Until:
+    """Stops a job when it begins a step."""
+
+    def __init__(self, last: str = "") -> None:
+        self.last = last
+        self.told: list[str] = []
+
+    def __call__(self, step: str) -> None:
+        if step == self.last:
+            raise Stopped
+        self.told.append(step)
+
+
+@pytest.mark.parametrize("last", ["in", *(pytest.param(each, marks=long) for each in ("lists", "pages", "out"))])
+def test_a_store(spark: Any, records: Path, shards: Path, place: Path, last: str) -> None:
+    first, again = Until(last), Until()
+    with pytest.raises(Stopped):
+        write_store(spark, str(records), str(place / "shards"), first)
+    write_store(spark, str(records), str(place / "shards"), again)
+    assert "keyed" in first.told
+    assert set(first.told) & set(again.told) <= {"pages"}, "nothing is done twice; a step and a result have that name"
+    assert last in again.told
+    assert_alike(place / "shards", shards)
+
+
+@long
+def test_what_was_passed_over_is_counted_again_if_the_count_was_lost(
+    spark: Any, records: Path, shards: Path, place: Path
+) -> None:
+    with pytest.raises(Stopped):
+        write_store(spark, str(records), str(place / "shards"), Until("lists"))
+    (place / "shards" / WORK / "read.json").unlink()
+    again = Until()
+    write_store(spark, str(records), str(place / "shards"), again)
+    assert "keyed" in again.told
+    assert_alike(place / "shards", shards)
+
+
+@long
+def test_answers(spark: Any, shards: Path, place: Path) -> None:
+    def answer(name: str, until: Until) -> None:
+        write_related(spark, str(shards), str(place / name), "cocitation", k=5, relations=600, links=400, tell=until)
+
+    whole, first, again = Until(), Until("wanted-1"), Until()
+    answer("whole", whole)
+    with pytest.raises(Stopped):
+        answer("twice", first)
+    answer("twice", again)
+    assert whole.told[:4] == ["pools", "answers", "wanted-0", "wanted-1"]
+    assert first.told == whole.told[:3]
+    assert again.told == ["answers", *whole.told[3:]], "only the step within which it was stopped is begun again"
+    assert table(place / "twice" / "related").to_pylist() == table(place / "whole" / "related").to_pylist()
+
+
+# What is left to do when a job is done is to remove its steps. They go file by file.
+
+Job = Callable[[Any, Path, str, Until], Any]
+FACTS = {"pages": 7, "links": 9, "read": {"records": 3}, "skipped": {"nothing": 1}, "example": {}}
+JOBS: dict[str, tuple[str, Job]] = {
+    "pages": (pages_job.DONE, lambda spark, at, to, tell: write_pages(spark, [str(at)], to, tell=tell)),
+    "store": (store_job.DONE, lambda spark, at, to, tell: write_store(spark, str(at), to, tell)),
+    "rank": (rank_job.DONE, lambda spark, at, to, tell: write_rank(spark, str(at), to, tell=tell)),
+    "related": (related_job.DONE, lambda spark, at, to, tell: write_related(spark, str(at), to, tell=tell)),
+}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_what_is_left_of_steps_is_not_gone_on_with(
+    spark: Any, records: Path, shards: Path, place: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted, job = JOBS[name]
+    source, output = records if name in ("pages", "store") else shards, place / "output"
+    plans: list[dict[str, Any]] = []
+
+    def stop(self: Output, plan: Mapping[str, Any], done: str) -> None:
+        assert done == noted
+        plans.append(dict(plan))
+        raise Stopped
+
+    with monkeypatch.context() as patch, pytest.raises(Stopped):
+        patch.setattr(Output, "claim", stop)
+        job(spark, source, str(output), Until())
+    (output / WORK / "lists").mkdir(parents=True)
+    (output / WORK / "plan.json").write_text(json.dumps(plans[0]))
+    (output / WORK / "lists" / "_SUCCESS").write_text("")  # but no rows any more
+    (output / noted).write_text(json.dumps(FACTS))
+    again = Until()
+    found = job(spark, source, str(output), again)
+    assert found == (Tally.noted(FACTS) if name == "pages" else FACTS)
+    assert not again.told and not (output / WORK).exists()
+    with pytest.raises(BadParameter, match="is there already"):
+        job(spark, source, str(output), again)
+    assert json.loads((output / noted).read_text()) == FACTS
+
+
+def test_a_plan_is_removed_after_the_steps(spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    output, plan = Output(spark, str(place / "output")), {"job": "any"}
+    assert output.claim(plan, "_any.json") is None
+    output.note(f"{WORK}/a/read.json", {})
+    output.note(f"{WORK}/z/read.json", {})
+    removed: list[str] = []
+    remove = Output.remove
+
+    def noting(self: Output, name: str) -> None:
+        removed.append(name)
+        remove(self, name)
+
+    monkeypatch.setattr(Output, "remove", noting)
+    output.finish("_any.json", {"is": "done"})
+    assert sorted(removed[1:3]) == [f"{WORK}/a", f"{WORK}/z"] and removed[3:] == [f"{WORK}/plan.json", WORK]
+    assert output.noted("_any.json") == {"is": "done"}
+
+
+def test_a_job_that_was_stopped_before_its_plan_was_there(spark: Any, place: Path) -> None:
+    (place / "output" / WORK).mkdir(parents=True)
+    (place / "output" / WORK / "plan.json.new").write_text("{")
+    output = Output(spark, str(place / "output"))
+    assert output.claim({"job": "any"}, "_any.json") is None
+    assert output.claim({"job": "any"}, "_any.json") is None  # goes on
+    with pytest.raises(BadParameter, match="is there already"):
+        output.claim({"job": "other"}, "_any.json")
+    (place / "file").write_text("")
+    with pytest.raises(BadParameter, match="is there already"):
+        Output(spark, str(place / "file")).claim({"job": "any"}, "_any.json")
+
+
+@long
+def test_a_store_that_was_stopped_while_its_steps_were_removed(
+    spark: Any, records: Path, shards: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = place / "shards"
+
+    def clean(self: Output) -> None:
+        for step in ("lists", "pages"):
+            for file in (output / WORK / step).glob("*.parquet"):
+                file.unlink()
+        raise Stopped
+
+    with monkeypatch.context() as patch, pytest.raises(Stopped):
+        patch.setattr(Output, "_clean", clean)
+        write_store(spark, str(records), str(output))
+    assert (output / WORK / "lists" / "_SUCCESS").exists()
+    again = Until()
+    write_store(spark, str(records), str(output), again)
+    assert not again.told
+    assert_alike(output, shards)
+
+
+# Pages
+
+
+@pytest.fixture
+def sources(place: Path) -> list[Path]:
+    """Three, of which the second has something that cannot be used."""
+    found = []
+    for number in range(3):
+        found.append(place / f"{number}.jsonl")
+        lines = [json.dumps({"url": f"https://s{number}.example/{n}", "links": ["https://t.example/"]}) for n in "ab"]
+        found[-1].write_text("\n".join([*lines, *(["no JSON"] if number == 1 else [])]))
+    return found
+
+
+def test_pages(spark: Any, sources: list[Path], place: Path) -> None:
+    output = place / "pages"
+    first, again, names = Until("group=00001"), Until(), list(map(str, sources))
+    with pytest.raises(Stopped):
+        write_pages(spark, names, str(output), group=1, tell=first)
+    with pytest.raises(BadSource, match="is not whole"):
+        write_store(spark, str(output), str(place / "shards"))
+    assert not (place / "shards").exists()
+    with pytest.raises(BadParameter, match="is there already"):
+        write_pages(spark, names[:2], str(output), group=1)
+    done = write_pages(spark, names, str(output), group=2, tell=again)  # groups stay as they were begun
+    assert (first.told, again.told) == (["group=00000"], ["group=00001", "group=00002"])
+    assert table(output).to_pylist() == one_machine(*sources) == one_machine(output)
+    assert (done.read["records"], done.read["sources"], sum(done.skipped.values())) == (6, 3, 1)
+    assert Tally.noted(json.loads((output / pages_job.DONE).read_text())) == done
+    assert sorted(each.name for each in output.iterdir() if each.is_dir()) == [f"group=0000{n}" for n in range(3)]
+
+
+@long
+def test_pages_whose_count_was_lost_are_read_again(spark: Any, sources: list[Path], place: Path) -> None:
+    output, again, names = place / "pages", Until(), list(map(str, sources))
+    with pytest.raises(Stopped):
+        write_pages(spark, names, str(output), group=2, tell=Until("group=00001"))
+    (output / WORK / "group=00000.json").unlink()  # stopped after the rows were there
+    done = write_pages(spark, names, str(output), group=2, tell=again)
+    assert again.told == ["group=00000", "group=00001"]
+    assert table(output).to_pylist() == one_machine(*sources)
+    assert (done.read["records"], sum(done.skipped.values())) == (6, 1)
+
+
+@long
+def test_a_store_of_pages_in_groups(spark: Any, records: Path, shards: Path, place: Path) -> None:
+    """Groups, files and rows are read in the order of the sources: of several captures the last counts."""
+    write_pages(spark, [str(records)], str(place / "pages"), group=2)
+    write_store(spark, str(place / "pages"), str(place / "shards"))
+    assert_alike(place / "shards", shards)
+
+
+def assert_alike(one: Path, other: Path) -> None:
+    """The same rows and notes, and nothing is left of the work."""
+    for name in ("pages", "out", "in"):
+        assert table(one / name).to_pylist() == table(other / name).to_pylist()
+    noted = [json.loads((each / "_store.json").read_text()) for each in (one, other)]
+    assert noted[0] == noted[1]
+    assert noted[0]["skipped"]
+    assert not (one / WORK).exists()
