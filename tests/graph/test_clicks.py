@@ -146,6 +146,18 @@ def test_damage_is_told(store: Path) -> None:
     assert len(open_clicks(Graph(store))) == 1
 
 
+def test_what_a_killed_command_left_goes_with_the_next(store: Path) -> None:
+    """It had put the new ones in place, and not yet removed the old ones; the same pages are added again."""
+    add_clicks(Graph(store), [step(A, B, 3)], Report())
+    extend(store, [page(D, A)])
+    (kept,) = (store / "side").glob("clicks-*")
+    shutil.copytree(kept, store / "side" / "clicks-00000000")
+    extend(store, [page(D, A)])
+    assert list((store / "side").glob("clicks-*")) == [kept]
+    graph = Graph(store)
+    assert after(open_clicks(graph), graph, A) == {B: (3, 0)}
+
+
 def test_damage_is_not_made_right_by_a_change(store: Path) -> None:
     add_clicks(Graph(store), [step(A, B, 3)], Report())
     file = next((store / "side").glob("clicks-*")) / "steps.bin"

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore
 from cocite.graph.count_clicks import Counts, Pairs, count_trails, summed
 from cocite.graph.generation import Writer
-from cocite.graph.side import FOLDER, Side, only_one, read_side, write_side
+from cocite.graph.side import FOLDER, Side, only_one, read_side, remove_others, write_side
 from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
 from cocite.sources.records import Report
@@ -132,6 +132,8 @@ def renew_clicks(path: Path) -> None:
         side = read_side(graph, NAME, make_command(graph), stale=True)
         if side is not None and side.generation != graph.manifest["id"]:
             _keep(graph, _numbered(graph, _whole(side, graph)))
+        elif side is not None:  # the same pages were added again, after a command that died had come so far
+            remove_others(NAME, side.folder)
 
 
 def open_clicks(graph: Graph) -> Clicks:

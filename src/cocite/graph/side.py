@@ -123,12 +123,17 @@ def write_side(graph: Mapped, name: str, about: dict[str, Any], make: Callable[[
     write_synced(fresh, json.dumps({"digest": digest(body.encode()), "body": body}).encode())
     fresh.replace(side / f"{name}.json")
     sync_folder(side)
-    for left in side.glob(f".{name}.json.*"):
-        left.unlink(missing_ok=True)  # by one that was killed
-    for old in side.glob(f"{name}-*"):
+    remove_others(name, folder)
+    return files
+
+
+def remove_others(name: str, folder: Path) -> None:
+    """Remove what there is of side data beside their folder: older ones, and what a killed command left."""
+    for left in folder.parent.glob(f".{name}.json.*"):
+        left.unlink(missing_ok=True)
+    for old in folder.parent.glob(f"{name}-*"):
         if old != folder and re.fullmatch(rf"{name}-[0-9a-f]{{8}}", old.name):
             shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
-    return files
 
 
 def read_side(graph: Mapped, name: str, again: str, stale: bool = False) -> Side | None:
