@@ -23,21 +23,21 @@ def model(fast_root: Path) -> Path:
 
 @pytest.mark.parametrize("job", [job for job in jobs() if job.name in ("add", "tsv")], ids=lambda job: job.name)
 def test_killed_at_some_calls(model: Path, job: Job) -> None:
-    """Before every sixtieth call, and after the first rename; whatever is wrong is raised."""
-    rows = at_every_call(job, model, every=60)
+    """Before every hundredth call, and after the first rename; whatever is wrong is raised."""
+    rows = at_every_call(job, model, every=100)
     assert all(row.trials > 0 for row in rows)
     assert rows[0].old > 0, "before its first call nothing of it is to be seen"
 
 
 def test_killed_at_some_times(model: Path) -> None:
-    row = at_random(next(job for job in jobs() if job.name == "add"), model, 2, seed=5)
-    assert row.old + row.new == 2 >= row.trials
+    row = at_random(next(job for job in jobs() if job.name == "add"), model, 1, seed=5)
+    assert row.old + row.new == 1 >= row.trials
 
 
 def test_changed_bytes(model: Path) -> None:
     """One file in fifteen."""
-    rows = flip_all(model, flips=2, seed=3, every=15)
-    assert sum(row.flips for row in rows) == sum(row.found + row.harmless for row in rows) > 10
+    rows = flip_all(model, flips=1, seed=3, every=15)
+    assert sum(row.flips for row in rows) == sum(row.found + row.harmless for row in rows) > 5
     assert sum(row.harmless for row in rows) == 0, "every byte of these is of use"
     assert next(row for row in rows if row.files == "arrays").refused > 0
 
@@ -55,10 +55,10 @@ def test_what_is_neither_old_nor_new_is_noticed(told: str) -> None:
 
 
 def test_a_full_disk() -> None:
-    """Ranks and answers; tests/graph/test_failing.py fills the disk of a build, `make faults` that of every job."""
+    """Ranks; tests/graph/test_failing.py fills the disk of a build, `make faults` that of every job."""
     try:
-        rows = on_a_small_disk(["rank", "batch", "--times", 2])
+        rows = on_a_small_disk(["rank", "--times", 2])
     except RuntimeError as error:
         pytest.skip(str(error))
-    assert [row.job for row in rows] == ["rank", "batch"]
+    assert [row.job for row in rows] == ["rank"]
     assert all(row.refused > 0 for row in rows), "there is none with no room at all"
