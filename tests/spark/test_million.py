@@ -77,7 +77,7 @@ def star_shards(spark: Any, compiling: None, fast_root: Path, star_records: Path
 
 
 @long
-@pytest.mark.parametrize("call", ["cocitation", "proximity", "extended_cocitation"])
+@pytest.mark.parametrize("call", ["cocitation", "proximity", "extended_cocitation(child_parents=5)"])
 def test_answers_are_alike(spark: Any, star_graph: Graph, star_shards: Path, place: Path, call: str) -> None:
     write_related(spark, str(star_shards), str(place / "spark"), call)
     cited = np.flatnonzero(star_graph.in_degree).astype(np.uint32)
