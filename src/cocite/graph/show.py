@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.graph.largest import largest
+
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
 
@@ -35,9 +37,7 @@ def html(graph: Graph) -> str:
 def most_cited(graph: Graph) -> str:
     """The pages with the most links in."""
     degrees = graph.in_degree
-    some = min(TOP, graph.pages)
-    best = np.argpartition(degrees, graph.pages - some)[graph.pages - some :] if some else np.zeros(0, np.int64)
-    order = sorted((page for page in best.tolist() if degrees[page]), key=lambda page: (-int(degrees[page]), page))
+    order = [page for page in largest(degrees, TOP) if degrees[page]]
     titled = any(graph.title(page) for page in order)
     rows = "".join(
         f"<tr><td>{int(degrees[page]):,}</td><td {LEFT}>{escape(_line(graph.address(page)))}</td>"

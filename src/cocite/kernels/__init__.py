@@ -15,6 +15,7 @@ from typing import Any
 
 import numba
 from numba.core import event
+from numba.experimental import function_type  # noqa: F401 - if left to Numba, loaded beneath other threads' calls
 from numba.np import linalg
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from cocite.answers.naming import Titles
 from cocite.answers.search import search_for
 from cocite.errors import BadAddress, BadParameter, BadStore, UnknownPage
+from cocite.graph.largest import largest
 from cocite.surfaces.serve.frame import Content, trouble
 from cocite.surfaces.serve.holding import Served
 from cocite.surfaces.serve.listing import chips, name_of, plain_list
@@ -68,9 +67,8 @@ def examples(web: Served) -> Iterator[tuple[str, str, int]]:
     graph, titles = web.graph, Titles(web.graph)
     most = min(LOOKED_AT, graph.pages)
     degrees = graph.in_degree
-    best = np.argpartition(degrees, graph.pages - most)[graph.pages - most :] if most else np.zeros(0, np.int64)
     sites: set[int] = set()
-    for page in sorted(best.tolist(), key=lambda page: (-int(degrees[page]), page)):
+    for page in largest(degrees, most):
         site, title = int(graph.site_of[page]), titles.of(page)
         if len(sites) == EXAMPLES or not degrees[page]:
             return
@@ -84,11 +82,7 @@ def popular(web: Served) -> list[str]:
     if not web.has("keywords") or not web.has("search"):
         return []
     words, frequency = web.keywords.words, web.keywords.frequency
-    most = min(WORDS, len(frequency))
-    if not most:
-        return []
-    best: list[int] = np.argpartition(frequency, len(frequency) - most)[len(frequency) - most :].tolist()
-    return [words[word] for word in sorted(best, key=lambda word: (-int(frequency[word]), word))]
+    return [words[word] for word in largest(frequency, WORDS)]
 
 
 def unknown(web: Served, state: State, error: UnknownPage | BadAddress) -> Content:
