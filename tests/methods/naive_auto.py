@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Unpack
+from typing import Any, Unpack
 
 from tests.methods.naive_start import Start
 from tests.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
@@ -81,7 +81,7 @@ def auto(
     window: int = 2000,
     children: int = 100,
     elsewhere: float = 0.1,
-    near: float = 0.08,
+    near: float = 0.12,
     popularity: float = 0.18,
     unit: str = "site",
     words: Mapping[int, Mapping[int, float]] | None = None,
@@ -114,23 +114,76 @@ def auto(
     )
 
 
-def vectors(texts: Mapping[int, Sequence[str]], keep: int) -> dict[int, dict[str, float]]:
-    """The words of pages as vectors of length 1: (1 + ln tf) · ln((1 + N) / (1 + df)), words of one page left out."""
-    counts = {page: Counter(words) for page, words in texts.items() if words}
+def vectors(
+    texts: Mapping[int, Sequence[str]], keep: int, anchors: Mapping[int, Sequence[str]] | None = None
+) -> dict[int, dict[str, float]]:
+    """The words of pages as vectors: ln(1 + tf) · √ln((1 + N) / (1 + df)), words of one page left out, of length 1.
+
+    Words of links (`anchors`) count 0.3 each, and a page that has no others is of length ½.
+    """
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    for page, words in texts.items():
+        for word in words:
+            counts[page][word] += 1.0  # type: ignore[assignment]
+    for page, words in (anchors or {}).items():
+        for word in words:
+            counts[page][word] += 0.3  # type: ignore[assignment]
     frequency = Counter(word for each in counts.values() for word in each)
     found = {}
     for page, count in counts.items():
         weights = {
-            word: (1 + math.log(times)) * math.sqrt(math.log((1 + len(counts)) / (1 + frequency[word])))
+            word: math.log(1 + times) * math.sqrt(math.log((1 + len(counts)) / (1 + frequency[word])))
             for word, times in count.items()
             if frequency[word] > 1
         }
-        kept = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:keep])
-        length = math.sqrt(sum(weight**2 for weight in kept.values()))
+        heavy = ((word, weight) for word, weight in weights.items() if weight > 0)
+        kept = dict(sorted(heavy, key=lambda item: (-item[1], item[0]))[:keep])
+        length = math.sqrt(sum(weight**2 for weight in kept.values())) * (1 if texts.get(page) else 2)
         found[page] = {word: weight / length for word, weight in kept.items()} if length else {}
     return found
 
 
-def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Of two vectors of length 1."""
+def cosine(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
+    """Of two vectors."""
     return sum(weight * other.get(word, 0.0) for word, weight in one.items())
+
+
+def of_length_1(vector: Mapping[Any, float], keep: int = 1 << 30) -> dict[Any, float]:
+    """Its heaviest words, of length 1."""
+    kept = dict(sorted(((a, b) for a, b in vector.items() if b), key=lambda item: (-item[1], item[0]))[:keep])
+    length = math.sqrt(sum(weight**2 for weight in kept.values()))
+    return {word: weight / length for word, weight in kept.items()} if length else {}
+
+
+def namesakes(called: Mapping[int, Mapping[str, int]]) -> dict[int, dict[int, float]]:
+    """Of each page its three best namesakes: cosines of names that at most sixteen pages have."""
+    pages = Counter(name for names in called.values() for name in names)
+    rows = {page: of_length_1({n: k for n, k in names.items() if pages[n] <= 16}) for page, names in called.items()}
+    found = {}
+    for page, row in rows.items():
+        alike = {other: cosine(row, rows[other]) for other in rows if other != page}
+        best = sorted(((-value, other) for other, value in alike.items() if value >= 0.2))[:3]
+        found[page] = {other: -value for value, other in best}
+    return found
+
+
+def company(
+    blocks: Sequence[Sequence[int]], words: Mapping[int, Mapping[str, float]], named: Mapping[int, Mapping[int, float]]
+) -> dict[int, dict[str, float]]:
+    """Of each page the words of the blocks that list it, and its namesakes."""
+    of_block: list[dict[str, float]] = []
+    for block in blocks:
+        total: dict[str, float] = defaultdict(float)
+        for page in block:
+            for word, weight in words.get(page, {}).items():
+                total[word] += weight
+        of_block.append(of_length_1(total, 24) if len(block) > 1 else {})
+    found = {}
+    for page in {page for block in blocks for page in block} | set(named):
+        total = defaultdict(float)
+        for other, share in {page: 1.0, **{other: 0.5 * alike for other, alike in named.get(page, {}).items()}}.items():
+            for block, said in zip(blocks, of_block, strict=True):
+                for word, weight in said.items() if other in block else ():
+                    total[word] += share * weight * rarity(len(block))
+        found[page] = of_length_1(total, 24)
+    return found

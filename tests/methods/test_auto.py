@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cocite
+from cocite.answers.present import say
 from cocite.methods import method
+from cocite.methods.auto import HOME
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make, page
@@ -28,7 +31,7 @@ def test_a_block_says_more_than_a_page(place: Path) -> None:
     """The list's first block holds u and s, its second t; 3 links. Both s and t have one link in."""
     links = [Link(U, block=0), Link(S, block=0), Link(T, block=1)]
     found = scores(place, [Page(LISTS[0], links=links)])
-    s = 1 / math.log(4) + 0.08 / math.sqrt(1) + 0.1 / math.log(5)
+    s = 1 / math.log(4) + 0.12 / math.sqrt(1) + 0.1 / math.log(5)
     t = 0.1 / math.log(5)
     assert found[S] == pytest.approx(s / math.sqrt(s), rel=1e-5)
     assert found[T] == pytest.approx(t / math.sqrt(s), rel=1e-5)
@@ -64,7 +67,7 @@ def test_words_weigh_more_the_more_text_there_is(place: Path) -> None:
     """u's text has two words, one of which s has too. N = 3: both weigh ln(4/3), so the cosine is √½."""
     pages = [Page(U, text="chess rook"), Page(S, text="chess"), Page(T, text="rook keel")]
     found = scores(place, pages)
-    assert found[S] == pytest.approx((0.4 + 0.003 * 2**2) * math.sqrt(0.5), rel=1e-4)
+    assert found[S] == pytest.approx((0.8 + 0.003 * 2**2) * math.sqrt(0.5), rel=1e-4)
     assert scores(place, pages, words=0) == {}
 
 
@@ -86,7 +89,7 @@ def test_reasons_say_what_spoke(place: Path) -> None:
         place / "web.cocite",
         [
             Page(LISTS[0], "Games", headings=["Chess"], links=[Link(U, "chess club", 0), Link(S, "chess", 0)]),
-            Page(LISTS[1], links=[Link(T, "chess club")]),
+            Page(LISTS[1], links=[Link(T, "the club of chess")]),
             Page(LISTS[2], links=[Link(V, "yachts")]),
         ],
     )
@@ -98,6 +101,57 @@ def test_reasons_say_what_spoke(place: Path) -> None:
     (words,) = answers[T]
     # chess says less: it is nearly everywhere
     assert (words.kind, words.words, words.share) == ("words", ("club", "chess"), 1.0)
+
+
+def test_lists_of_a_namesake_count_half(place: Path) -> None:
+    """Links call u and t the same, so that t's list is half u's: s, on it with t, is related to u, and so is t."""
+    pages = [Page(LISTS[0], links=[Link(U, "Rook")]), Page(LISTS[1], links=[Link(T, "rook!", 0), Link(S, "Keel", 0)])]
+    found = scores(place, pages, words=0, company=0)
+    said = 0.5 * (1 / math.log(4) + 0.12 + 0.1 / math.log(4))
+    # u itself is in no block, so that neither hosts nor first pages count; t's own place gives it as much as s has.
+    assert found[S] == pytest.approx(said / math.sqrt(said) + HOME, rel=1e-5)
+    # Beside it, s has no namesake, and t's namesake is u, of which nothing is said.
+    assert found[T] == pytest.approx(found[S], rel=1e-5)
+    assert S not in scores(place, pages, words=0, company=0, names=0)
+
+
+def test_what_is_said_of_namesakes_counts(place: Path) -> None:
+    """s stands beside u; t, of s's name, on no list with u. It has 0.15, as the highest."""
+    lists = [
+        Page(LISTS[0], links=[Link(U, "Rook", 0), Link(S, "Keel", 0)]),
+        Page(LISTS[1], links=[Link(T, "keel"), Link(V)]),
+    ]
+    pages = [*lists, Page(LISTS[2], links=[Link(T), Link(U)])]
+    without = scores(place, pages, words=0, company=0, names=0)
+    found = scores(place, pages, words=0, company=0)
+    assert found[T] - without[T] == pytest.approx(0.15, rel=1e-4)
+    assert found[S] == pytest.approx(without[S], rel=1e-5)
+
+
+def test_company_without_a_common_list(place: Path) -> None:
+    """u and s stand on lists of different people, beside pages about chess: N = 5, chess in 3 texts, keel in 2."""
+    texts = [Page(T, text="chess"), Page(V, text="chess"), Page(f"{V}w", text="chess"), Page(f"{T}k", text="keel")]
+    lists = [
+        Page(LISTS[n], links=[Link(one, block=0), Link(other, block=0)])
+        for n, (one, other) in enumerate([(U, T), (S, V)])
+    ]
+    pages = [*texts, Page("https://x.example/", text="keel"), *lists]
+    make(place / "web.cocite", pages)
+    web = Web(place / "web.cocite")
+    vectors = web.vectors
+    assert vectors is not None
+    u, s, k = (web.graph.find(each) for each in (U, S, f"{T}k"))
+    assert vectors.in_company(u, np.array([s, k], np.uint32)).tolist() == pytest.approx([1.0, 0.0], abs=1e-4)
+
+
+def test_a_namesake_is_a_reason(place: Path) -> None:
+    links = [Link(T, "rook!", 0), Link(S, "Keel", 0)]
+    make(place / "web.cocite", [Page(LISTS[0], links=[Link(U, "Rook")]), Page(LISTS[1], links=links)])
+    answers = {answer.url: answer.reasons for answer in cocite.open(place / "web.cocite").related(U)}
+    assert "same name" in [reason.kind for reason in answers[T]]
+    (beside,) = [reason for reason in answers[S] if reason.kind == "beside the same name"]
+    assert beside.through == T
+    assert say(beside) == f"cited together with {T}, which links call by the same name as the page"
 
 
 def test_words_that_say_nothing_are_named_where_there_are_no_others(place: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,12 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadStore
 from cocite.graph.store import Graph
+from cocite.kernels.word_vectors import SCALE, Sparse
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words import make_vectors, vectors
 from cocite.words.make_vectors import ready_vectors
+from cocite.words.names import Names, name_in
 from cocite.words.search import renew_search
 from cocite.words.vectors import Vectors, open_vectors
 from tests.graph.webs import examples, extend, make, page
@@ -46,7 +49,7 @@ def test_weights_by_hand(place: Path) -> None:
     )
     found = make_vectors.make_vectors(graph)
     one, two, three = (graph.find(url) for url in (A, B, C))
-    # Words that weigh nothing are left out, and what is left has length 1.
+    # Words that weigh nothing are left out, and what is left has length 1; "rook", beside the link, describes c.
     assert words_of(found, one) == {"chess": 1.0}
     assert words_of(found, two) == {}
     assert words_of(found, three) == {"chess": 1.0}
@@ -97,9 +100,8 @@ def test_the_slow_truth(texts: list[list[str]], said: list[tuple[int, str]], kee
         patch.setattr(make_vectors, "MOST", keep)
         graph = made(Path(folder), [*pages, Page("https://list.example/", links=links)])
         expected_texts = {graph.find(page.url): list(words) for page, words in zip(pages, texts, strict=False)}
-        for to, word in dict(said).items():
-            expected_texts.setdefault(graph.find(urls[to]), []).append(word)
-        truth, found = naive_auto.vectors(expected_texts, keep), make_vectors.make_vectors(graph)
+        anchors = {graph.find(urls[to]): [word] for to, word in dict(said).items()}
+        truth, found = naive_auto.vectors(expected_texts, keep, anchors), make_vectors.make_vectors(graph)
         everything = np.arange(graph.pages, dtype=np.uint32)
         for one in range(graph.pages):
             assert words_of(found, one) == pytest.approx(truth.get(one, {}), abs=2e-5)
@@ -145,9 +147,20 @@ def test_a_store_without_texts_has_none(place: Path) -> None:
 
 def test_damaged_ones_are_refused_or_harmless(place: Path) -> None:
     path = place / "web.cocite"
-    make(path, [Page(A, text="chess rook"), Page(B, text="chess rook"), Page(C, text="rook"), Page(D, text="keel")])
+    pages = [Page(A, text="chess rook"), Page(B, text="chess rook"), Page(C, text="rook"), Page(D, text="keel")]
+    pages[2].links, pages[3].links = [Link(A, "rook", 0), Link(D, "keel", 0)], [Link(B, "rook", 0), Link(C, "keel", 0)]
+    make(path, pages)
     ready_vectors(Graph(path))
-    for name in ("starts", "word.starts", "ids", "word.ids"):
+    for name in (
+        "starts",
+        "word.starts",
+        "ids",
+        "word.ids",
+        "company.starts",
+        "company.ids",
+        "namesakes.starts",
+        "namesakes.ids",
+    ):
         file = next((path / "side").glob(f"vectors-*/{name}.bin"))
         whole = file.read_bytes()
         for at in range(0, len(whole), 3):
@@ -156,7 +169,75 @@ def test_damaged_ones_are_refused_or_harmless(place: Path) -> None:
             for one in range(4):
                 assert np.isfinite(found.cosines(one, np.arange(4, dtype=np.uint32))).all()
                 assert (found.near(one, 10) < 4).all()
+                assert np.isfinite(found.in_company(one, np.arange(4, dtype=np.uint32))).all()
+                assert (found.of_same_name(one)[0] < 4).all()
         file.write_bytes(whole[:-2])
         with pytest.raises(BadStore):
             open_vectors(Graph(path))
         file.write_bytes(whole)
+
+
+def as_dicts(matrix: Sparse) -> list[dict[int, float]]:
+    rows = zip(matrix.starts[:-1].tolist(), matrix.starts[1:].tolist(), strict=True)
+    return [dict(zip(matrix.ids[a:b].tolist(), (matrix.weights[a:b] / SCALE).tolist(), strict=True)) for a, b in rows]
+
+
+@given(
+    blocks=st.lists(st.lists(st.tuples(st.integers(0, 7), st.sampled_from(WORDS)), max_size=5), min_size=1, max_size=6),
+    texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=4), min_size=8, max_size=8),
+)
+@examples(25)
+def test_the_slow_truth_of_names_and_company(
+    blocks: list[list[tuple[int, str]]], texts: list[list[str]], fast_root: Path
+) -> None:
+    """Each list has one block, and calls pages by single words."""
+    import tempfile
+
+    urls = [f"https://p{n}.example/" for n in range(8)]
+    lists = [dict(block) for block in blocks]
+    pages = [Page(url, text=" ".join(words)) for url, words in zip(urls, texts, strict=True)]
+    pages += [
+        Page(f"https://list{n}.example/", links=[Link(urls[to], word, block=0) for to, word in each.items()])
+        for n, each in enumerate(lists)
+    ]
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        graph = made(Path(folder), pages)
+        number = [graph.find(url) for url in urls]
+        called: dict[int, Counter[str]] = defaultdict(Counter)
+        for each in lists:
+            for to, word in each.items():
+                called[number[to]][word] += 1
+        own = {number[n]: list(words) for n, words in enumerate(texts)}
+        anchors = {page: list(names.elements()) for page, names in called.items()}
+        found = make_vectors.make_vectors(graph)
+        named = naive_auto.namesakes(called)
+        got = as_dicts(found.namesakes)
+        for one in range(graph.pages):
+            assert got[one] == pytest.approx(named.get(one, {}), abs=2e-5)
+        truth = naive_auto.vectors(own, 128, anchors)
+        lengths = {page: naive_auto.of_length_1(vector) for page, vector in truth.items()}
+        members = [[number[to] for to in each] for each in lists]
+        expected = naive_auto.company(members, lengths, named)
+        for one, row in enumerate(as_dicts(found.company)):
+            words = {found.words[word]: weight for word, weight in row.items()}
+            assert words == pytest.approx(expected.get(one, {}), abs=1e-4)
+
+
+def test_what_is_a_name() -> None:
+    assert [name_in(text) for text in ("Rook & Keel", "apache/airflow", "ab", "Documentation", "x" * 61, "…")] == [
+        "rookkeel", "airflow", "", "", "", "",
+    ]  # fmt: skip
+
+
+def test_what_many_pages_are_called_is_no_name() -> None:
+    for many, found in ((16, 3), (17, 0)):
+        names = Names()
+        for number in range(many):
+            names.add(number, [("rook", 1)])
+        assert names.namesakes(many).nnz == found * many
+
+
+def test_first_pages_of_hosts(place: Path) -> None:
+    graph = made(place, [Page(A, text="x"), Page(f"{A}b", text="x"), page("name:rook", B)])
+    found = dict(zip((graph.address(n) for n in range(graph.pages)), make_vectors.homes(graph).tolist(), strict=True))
+    assert found == {A: 1, f"{A}b": 0, B: 1, "rook": 0}

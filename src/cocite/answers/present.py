@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from html import escape
 
 from cocite.answers.answer import (
+    BESIDE_NAME,
     BEYOND,
     BY_LINKS,
     BY_USAGE,
@@ -18,6 +19,7 @@ from cocite.answers.answer import (
     LINKS,
     OUTS_ALIKE,
     REACHED,
+    SAME_NAME,
     SHARED,
     SHARED_IN_ALL,
     SITES_ALIKE,
@@ -62,6 +64,8 @@ def say(reason: Reason) -> str:
         LINKED: "the page links to it",
         LINKS: "it links to the page",
         BEYOND: f"it links to {reason.through}, which links to the page",
+        SAME_NAME: "links call it by the same name",
+        BESIDE_NAME: f"cited together with {reason.through}, which links call by the same name as the page",
     }
     return words.get(reason.kind, reason.kind) + about
 

@@ -8,6 +8,7 @@ from cocite.kernels import inline, kernel
 from cocite.kernels.link_codec import DAMAGED
 from cocite.kernels.lists import expect, read_list
 from cocite.kernels.vicinity import AHEAD, EMPTY, find_in, is_refused, number, read_counted, slot_of, window_of
+from cocite.kernels.word_vectors import SCALE, row_of
 
 IN_BLOCK, ON_PAGE = 0, 1
 
@@ -34,7 +35,8 @@ def add_together(
 ):  # fmt: skip
     """Add what being linked together says: totals[IN_BLOCK] of parents that have blocks, totals[ON_PAGE] of others.
 
-    shares[i] is what parent i, of degrees[i] links, counts; `order` has the parents group by group.
+    shares[i] is what parent i, of degrees[i] links, counts; `order` has the parents group by group. The page that a
+    parent is for is told of too, if it is among the numbered ones: it may be a namesake of the one asked about.
     """
     last = np.full(totals.shape, -1, np.int32)
     sums, tops = np.zeros(totals.shape), np.zeros(totals.shape)
@@ -51,14 +53,12 @@ def add_together(
             in_block = shares[i] / np.log(2.0 + size)
             on_page *= elsewhere
         for k in range(low, high):
-            if k == place:
-                continue
             slot = slot_of(table, targets[k])
             if table[slot] == EMPTY:
                 continue
             value = on_page
             if block > 0 and attributes[k] & 0xFFFFFF == block:
-                value += in_block + shares[i] * near / np.sqrt(np.float64(abs(k - place)))
+                value += in_block + shares[i] * near / np.sqrt(np.float64(max(1, abs(k - place))))
             add_once(last[kind], sums[kind], tops[kind], totals[kind], merged[local[slot]], groups[i], value)
 
 
@@ -108,3 +108,14 @@ def add_shared(starts, spouses, shares, table, local, merged, totals):
     for i in range(len(shares)):
         for k in range(starts[i], starts[i + 1]):
             totals[merged[local[slot_of(table, spouses[k])]]] += shares[i]
+
+
+@kernel
+def add_namesakes(namesakes, pages, table, local, merged, said, totals):
+    """Add to totals[i] what is said of the namesakes of pages[i], by how alike the names are."""
+    for i in range(len(pages)):
+        low, high = row_of(namesakes, pages[i])
+        for k in range(low, high):
+            slot = slot_of(table, namesakes.ids[k])
+            if table[slot] != EMPTY:
+                totals[i] += namesakes.weights[k] / SCALE * said[merged[local[slot]]]

@@ -1,4 +1,4 @@
-"""Auto, the default: what links, blocks, words and popularity say together, by what is known of the page.
+"""Auto, the default: what links, blocks, words, names and popularity say together, by what is known of the page.
 
 With parents q of the page u, each counting c_q, children x that u and s share, and rarity r(n) = 1 / ln(2 + n):
 
@@ -7,10 +7,15 @@ With parents q of the page u, each counting c_q, children x that u and s share, 
                 + Σ c_q · r(links of q)                      parents without
                 + Σ c_x · r(links into x) / √children
                 + 0.05 for a link from u to s, 0.05 for one from s to u, and 0.9 more if there are both
-    score(s)    = links(s) / √(max of links) + weight · cosine(words of u, words of s)
+    score(s)    = links(s) / √(max of links) + 0.15 · (together of s's namesakes, of 1 at most)
+                + weight · cosine(words of u, words of s)
+                + company · in_degree(s)^popularity · cosine(company of u, company of s)
+                + 0.25 if s is on u's host, and 0.2 if it is the first page of its own      where blocks list u
     weight      = words + 0.003 · (different words of u's text)²
 
-k parents of one site count as √k, and pages of u's own site a quarter: their links are often one template. So links
+Parents of u's namesakes, pages that links call by the same name (words/names.py), are parents too, and count `names`
+times how alike the names are. The company of a page are the words of the blocks it stands in (words/company.py). k
+parents of one site count as √k, and pages of u's own site a quarter: their links are often one template. So links
 speak for pages that many cite, and words the louder the more text a page has; a page that nobody cites, or of which
 there is no text, is answered from what there is. Several query pages: scores add up, after the number reached.
 
@@ -26,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.graph.store import Graph
 from cocite.kernels import evidence
 from cocite.neighbourhood.clean import Merged, group, merge, representatives
 from cocite.neighbourhood.gather import Numbered, Parents, children_of, parents_of, sound
@@ -35,14 +41,21 @@ from cocite.neighbourhood.view import NO_PAGES, Pages, Switches, View, is_one_of
 from cocite.parameters import parameter
 from cocite.web import Web
 from cocite.words.stop_words import USUAL, stop_words
+from cocite.words.vectors import Vectors
 
 LINKED, BOTH_WAYS = 0.05, 0.9
 OWN_SITE = 0.25
+OF_NAMESAKES = 0.15
+"""What is said of a page's namesakes counts so much for the page itself."""
+SAME_HOST, HOME = 0.25, 0.2
+"""For pages in lists: one list is often of repositories, or of sites, and of a site its first page is meant."""
 SAID = 0.003
 LONGEST = 1000
 """A child with more parents than this says nothing: everybody links there."""
 ALIKE = 200
 """Pages that are looked at because of their words alone."""
+IN_FRONT = 250
+"""Pages whose company is looked at: those for which links and words speak most."""
 NAMED = 8
 TOLD = 0.95
 """Where links give more than this of a score, words are not spoken of."""
@@ -57,9 +70,11 @@ class Params(Switches):
     window: int = parameter(2000, "links of a parent that are seen around its link to the page (0: all)", least=0)
     children: int = parameter(100, "so many children at most, the first", least=0, most=100_000)
     elsewhere: float = parameter(0.1, "what a link in another block of the same page is worth", least=0, most=100)
-    near: float = parameter(0.08, "what standing near each other in a block adds", least=0, most=100)
+    near: float = parameter(0.12, "what standing near each other in a block adds", least=0, most=100)
     popularity: float = parameter(0.18, "the power of links in that multiplies what blocks say", least=0, most=10)
-    words: float = parameter(0.4, "what being alike in words is worth", least=0, most=1000)
+    words: float = parameter(0.8, "what being alike in words is worth", least=0, most=1000)
+    company: float = parameter(0.5, "what standing in lists about the same things is worth", least=0, most=1000)
+    names: float = parameter(0.5, "what a link to a page of the same name counts, beside one to the page", most=1)
 
 
 class Around(NamedTuple):
@@ -67,6 +82,8 @@ class Around(NamedTuple):
 
     page: int
     parents: Parents
+    listing: Parents  # parents, and those of its namesakes
+    counts: Values  # what each of `listing` counts
     children: Pages
     starts: NDArray[np.int64]  # where each child's other parents begin in `spouses`
     spouses: Pages
@@ -79,6 +96,7 @@ class Blend:
     pages: Merged
     links: Values
     words: Values
+    place: Values
 
     @property
     def enough(self) -> bool:
@@ -89,7 +107,7 @@ class Blend:
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by all that speaks for them."""
     start, found = begin(web.graph, seeds, params, lambda view, pages: gather(web, view, pages, params))
-    parts = found.links + found.words
+    parts = found.links + found.words + found.place
     reached = (parts > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
     told = Told(web, start.used, found)
     return Scores(found.pages.pages, parts.sum(axis=0), start.used, start.never, reached=reached, evidence=told)
@@ -97,29 +115,44 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 def gather(web: Web, view: View, pages: Sequence[int], params: Params) -> Blend:
     """Everything that may be related to pages, and what speaks for it."""
-    parents = [parents_of(view, page, params.parents, params.window, blocks=True) for page in pages]
+    named = [namesakes(web, page, params) for page in pages]
+    parents = [
+        [parents_of(view, each, params.parents, params.window, blocks=True) for each in (page, *others)]
+        for page, (others, _) in zip(pages, named, strict=True)
+    ]
     children = [children_of(view, page, params.children) for page in pages]
     alike = [near_in_words(web, page) for page in pages] if params.words else []
     room = [np.minimum(web.graph.in_degree[each], LONGEST).sum(dtype=np.int64) for each in children]
-    known = sum(len(each) for each in (*children, *alike)) + sum(each.shown + len(each.pages) for each in parents)
+    known = sum(len(each) for each in (*children, *alike)) + sum(
+        1 + each.shown + len(each.pages) for parts in parents for each in parts
+    )
     numbered = Numbered(int(known + sum(room)))
     around = [
-        read_around(view, numbered, page, *each) for page, *each in zip(pages, parents, children, room, strict=True)
+        read_around(view, numbered, page, parts, worths, *each)
+        for page, parts, (_, worths), *each in zip(pages, parents, named, children, room, strict=True)
     ]
     for each in alike:
         numbered.add(each)
     merged = merge(view, numbered.pages)
     own = is_one_of(merged.pages, representatives(view, np.array(pages, np.uint32)))
-    links = np.zeros((len(pages), len(merged.pages)))
-    for row, one in zip(links, around, strict=True):
-        row[:] = by_links(view, numbered, merged, own, one, params)
-    words = np.zeros(links.shape)
-    if params.words and web.vectors is not None:
-        for row, page in zip(words, pages, strict=True):
-            weight = params.words + SAID * float(web.vectors.said[page]) ** 2
-            row[:] = weight * web.vectors.cosines(page, merged.pages)
-            row[own] = 0
-    return Blend(merged, links, words)
+    links, words, place = np.zeros((3, len(pages), len(merged.pages)))
+    for row, said, at, one in zip(links, words, place, around, strict=True):
+        listed = by_links(web, view, numbered, merged, own, one, params, row)
+        if web.vectors is not None:
+            by_words(web.vectors, web.graph.in_degree, merged.pages, one.page, params, row, said)
+            said[own] = 0
+            if listed:
+                found = np.flatnonzero((row > 0) | (said > 0))
+                at[found] = by_place(web.graph, web.vectors, merged.pages[found], one.page)
+    return Blend(merged, links, words, place)
+
+
+def namesakes(web: Web, page: int, params: Params) -> tuple[list[int], list[float]]:
+    """Pages that links call by the same name as a page, and what links to them count."""
+    if web.vectors is None or not params.names:
+        return [], []
+    others, alike = web.vectors.of_same_name(page)
+    return others.tolist(), (params.names * alike).tolist()
 
 
 def near_in_words(web: Web, page: int) -> Pages:
@@ -127,9 +160,14 @@ def near_in_words(web: Web, page: int) -> Pages:
     return web.vectors.near(page, ALIKE) if web.vectors is not None else NO_PAGES
 
 
-def read_around(view: View, numbered: Numbered, page: int, parents: Parents, children: Pages, room: int) -> Around:
-    """Number the pages around a page: siblings, spouses, parents, children."""
-    numbered.add_windows(parents)
+def read_around(
+    view: View, numbered: Numbered, page: int, parts: list[Parents], worths: list[float], children: Pages, room: int
+) -> Around:
+    """Number the pages around a page: siblings, spouses, parents, children. `parts`: its parents, its namesakes'."""
+    parents = parts[0]
+    for each in parts:
+        numbered.add_windows(each)
+    numbered.add(np.array([each.of for each in parts[1:]], np.uint32))
     numbered.add(parents.pages)
     numbered.add(children)
     starts, spouses = np.zeros(len(children) + 1, np.int64), np.empty(int(room), np.uint32)
@@ -139,30 +177,92 @@ def read_around(view: View, numbered: Numbered, page: int, parents: Parents, chi
     )  # fmt: skip
     sound(view, count)
     numbered.count = int(count)
-    return Around(page, parents, children, starts, spouses)
+    listing = joined(parts)
+    counts = shares(view, page, listing.pages)
+    counts *= np.repeat([1.0, *worths], [len(each.pages) for each in parts])
+    for at, each in enumerate(parts[1:], 1):  # a list that has both is for the page
+        begin = sum(len(before.pages) for before in parts[:at])
+        counts[begin : begin + len(each.pages)][is_one_of(each.pages, listing.pages[:begin])] = 0
+    return Around(page, parents, listing, counts, children, starts, spouses)
 
 
 def by_links(
-    view: View, numbered: Numbered, merged: Merged, own: NDArray[np.bool_], around: Around, params: Params
-) -> Values:
-    """What links say of each page, beside one query page; nothing of those that are `own`."""
-    graph, parents, children = view.graph, around.parents, around.children
-    groups, _ = group(view, parents.pages)
+    web: Web, view: View, numbered: Numbered, merged: Merged, own: NDArray[np.bool_], around: Around, params: Params,
+    links: Values,
+) -> bool:  # fmt: skip
+    """What links say of each page, beside one query page; nothing of those that are `own`.
+
+    Returns whether any of them stand in a block with it.
+    """
+    graph, listing, children = view.graph, around.listing, around.children
+    groups, _ = group(view, listing.pages)
     totals = np.zeros((2, len(merged.pages)))
     evidence.add_together(
-        parents.starts, parents.places, parents.targets, parents.attributes, graph.out_degree[parents.pages],
-        params.window, np.argsort(groups, kind="stable"), groups, shares(view, around.page, parents.pages),
+        listing.starts, listing.places, listing.targets, listing.attributes, graph.out_degree[listing.pages],
+        params.window, np.argsort(groups, kind="stable"), groups, around.counts,
         params.near, params.elsewhere, numbered.table, numbered.local, merged.number, totals,
     )  # fmt: skip
-    links, in_block = totals[evidence.ON_PAGE], totals[evidence.IN_BLOCK]
-    links += in_block * np.maximum(1, graph.in_degree[merged.pages]).astype(np.float64) ** params.popularity
+    totals[:, own] = 0
+    in_block = totals[evidence.IN_BLOCK]
+    links += totals[evidence.ON_PAGE]
+    links += in_block * popular(graph.in_degree, merged.pages, params)
     say = shares(view, around.page, children) / np.log(2.0 + graph.in_degree[children])
     say /= np.sqrt(max(1, len(children)))
     evidence.add_shared(around.starts, around.spouses, say, numbered.table, numbered.local, merged.number, links)
     add_linked(view, numbered, merged, around, links)
     links[own] = 0
     links /= np.sqrt(max(float(links.max(initial=0)), LEAST))
-    return np.asarray(links)
+    if web.vectors is not None and params.names:
+        others = np.zeros(len(links))
+        evidence.add_namesakes(
+            web.vectors.namesakes, merged.pages, numbered.table, numbered.local, merged.number, in_block, others
+        )
+        others[own] = 0
+        links += OF_NAMESAKES / max(float(others.max(initial=0)), LEAST) * others
+    return bool(in_block.any())
+
+
+def popular(in_degree: Pages, pages: Pages, params: Params) -> Values:
+    """What many links into a page multiply."""
+    return np.asarray(np.maximum(1, in_degree[pages]).astype(np.float64) ** params.popularity)
+
+
+def by_words(
+    vectors: Vectors, in_degree: Pages, pages: Pages, page: int, params: Params, links: Values, said: Values
+) -> None:
+    """What words say of each page: its own, and, of the pages in front, those of the lists that it stands in."""
+    if params.words:
+        weight = params.words + SAID * float(vectors.said[page]) ** 2
+        said += weight * vectors.cosines(page, pages)
+    if params.company:
+        scores, last = links + said, max(0, len(pages) - IN_FRONT)
+        front = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
+        few = pages[front]
+        said[front] += params.company * vectors.in_company(page, few) * popular(in_degree, few, params)
+
+
+def by_place(graph: Graph, vectors: Vectors, pages: Pages, page: int) -> Values:
+    """What the places of pages say beside that of one that is listed."""
+    hosts = graph.units("host")
+    return np.asarray(SAME_HOST * (hosts[pages] == hosts[page]) + HOME * vectors.home[pages])
+
+
+def joined(parts: list[Parents]) -> Parents:
+    """Several pages' parents as those of the first."""
+    if len(parts) == 1:
+        return parts[0]
+    before = np.concatenate([[0], np.cumsum([each.starts[-1] for each in parts])])
+    places = list(zip(parts, before.tolist(), strict=False))
+    return Parents(
+        parts[0].of,
+        parts[0].window,
+        np.concatenate([each.pages for each in parts]),
+        np.append(np.concatenate([each.starts[:-1] + first for each, first in places]), before[-1]),
+        np.concatenate([each.places + first for each, first in places]),
+        np.concatenate([each.whole for each in parts]),
+        np.concatenate([each.targets[: each.starts[-1]] for each in parts]),
+        np.concatenate([each.attributes[: each.starts[-1]] for each in parts]),
+    )
 
 
 def add_linked(view: View, numbered: Numbered, merged: Merged, around: Around, links: Values) -> None:
@@ -197,12 +297,29 @@ class Told:
         for row, seed in enumerate(self._used):
             links, words = (float(each[row, at[0]]) for each in (self._found.links, self._found.words))
             part = links / max(links + words, LEAST)
-            if part > TOLD:
+            by_name = self._names(seed, page)
+            if part > TOLD and not by_name:
                 continue  # links alone are the reason
             by_words = self._words(seed, page, 1 - part) if words > 0 else []
-            by_links = [{"kind": "links", "page": seed, "share": round(part, 3)}] if links > 0 else []
+            by_links = [{"kind": "links", "page": seed, "share": round(part, 3)}, *by_name] if links > 0 else []
             said += by_links + by_words if links >= words else by_words + by_links
         return said
+
+    def _names(self, seed: int, page: int) -> list[dict[str, Any]]:
+        """That a page has the name of the one asked about, or stands beside one that has."""
+        graph, vectors = self._web.graph, self._web.vectors
+        others = vectors.of_same_name(seed)[0].tolist() if vectors is not None else []
+        if page in others:
+            return [{"kind": "same name", "page": seed}]
+        if not others or graph.in_degree[page] > LONGEST:
+            return []
+        citing = graph.links_to(page)
+        beside = [
+            other
+            for other in others
+            if graph.in_degree[other] <= LONGEST and np.isin(graph.links_to(other), citing).any()
+        ]
+        return [{"kind": "beside the same name", "page": seed, "through": graph.address(beside[0])}] if beside else []
 
     def _words(self, seed: int, page: int, share: float) -> list[dict[str, Any]]:
         vectors = self._web.vectors

@@ -1,12 +1,13 @@
 """Word vectors, made. Their words are those that a page says itself (title, headings, text), and those of links into it
 with what stands around them. Word w of page p, among N pages with words, weighs
 
-    (1 + ln tf(w, p)) · √ln((1 + N) / (1 + df(w)))
+    ln(1 + tf(w, p)) · √ln((1 + N) / (1 + df(w)))
 
 and words of one page alone nothing; without the root, rare words would drown those that tell what kind of page it is.
-Where a page has little text, n words, pages that it exchanges links with speak for it: the mean of their vectors, made
-as long, is added with the weight (FEW / n)^FADING, at most 1. The MOST heaviest words are kept. Nothing depends on the
-numbers of pages.
+The text of a link is mostly a name: its words count 0.3 each, and a page of which nothing else is known has a vector
+of length ½, all others of length 1. Where a page has little text, n words, pages that it exchanges links with speak for
+it: the mean of their vectors, made as long, is added with the weight (FEW / n)^FADING, at most 1. The MOST heaviest
+words are kept. Nothing depends on the numbers of pages.
 """
 
 from __future__ import annotations
@@ -23,15 +24,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cocite.graph.all_addresses import addresses
 from cocite.graph.build import no_progress
 from cocite.graph.generation import Writer
 from cocite.graph.side import ready_side, write_side
 from cocite.graph.store import Graph
 from cocite.kernels.lists import read_many
-from cocite.kernels.word_vectors import SCALE, Sparse
+from cocite.words.company import company
 from cocite.words.documents import texts_of_pages
 from cocite.words.keywords import arranged
 from cocite.words.links_in import Progress, Said
+from cocite.words.names import Names
+from cocite.words.sparse import kept, of_length_1, pruned, stacked
 from cocite.words.terms import terms_of
 from cocite.words.vectors import NAME, VERSION, WHAT, Vectors, open_vectors
 
@@ -41,6 +45,10 @@ MOST = 128
 READ = 256
 """Words of a page that are counted: the most frequent."""
 FEW, FADING = 30, 6
+TENTHS, OF_LINKS = 10, 3
+"""What a word counts, and what one in the text of a link does."""
+NAMED_ONLY = 0.5
+"""The length of the vector of a page of which only such words are known."""
 LONGEST = 1 << 16
 """Characters of a page that are read."""
 CACHED = 1 << 16
@@ -74,7 +82,10 @@ def parts(made: Vectors) -> dict[str, NDArray[Any]]:
     return {
         "starts": made.pages.starts, "ids": made.pages.ids, "weights": made.pages.weights, "said": made.said,
         "word.starts": made.columns.starts, "word.ids": made.columns.ids, "word.weights": made.columns.weights,
-        "words.starts": made.words.starts, "words.data": made.words.data,
+        "words.starts": made.words.starts, "words.data": made.words.data, "home": made.home,
+        "company.starts": made.company.starts, "company.ids": made.company.ids, "company.weights": made.company.weights,
+        "namesakes.starts": made.namesakes.starts, "namesakes.ids": made.namesakes.ids,
+        "namesakes.weights": made.namesakes.weights,
     }  # fmt: skip
 
 
@@ -84,13 +95,15 @@ def make_vectors(
     """Make word vectors; nothing is kept. Files for passing use go to `folder`, or where the system has them."""
     numbers: dict[str, int] = {}
     ids, counts, sizes, said = array("I"), array("I"), np.zeros(graph.pages, np.int64), np.zeros(graph.pages, np.uint16)
+    described, names = np.zeros(graph.pages, np.bool_), Names()
     terms = lru_cache(CACHED)(terms_of)
     with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as passing:
         for page, own, of_links in texts_of_pages(graph, Path(passing), memory, progress, STAGE):
             words = Counter(terms_of(own["text"][:LONGEST]))
             said[page] = min(len(words), 0xFFFF)
             words.update(terms_of(f"{own['title']}\n{own['headings']}"[:LONGEST]))
-            count_said(words, of_links, terms)
+            described[page] = count_said(words, of_links, terms)
+            names.add(page, of_links.anchors)
             chosen = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:READ]
             ids.extend([numbers.setdefault(word, len(numbers)) for word, _ in chosen])
             counts.extend([count for _, count in chosen])
@@ -98,33 +111,38 @@ def make_vectors(
     found = arranged(list(numbers), sizes, np.array(ids, np.uint32), np.array(counts, np.uint32), READ)
     shape = graph.pages, len(found.words)
     matrix = weighted(csr_array((found.counts.astype(np.float32), found.ids, found.starts), shape=shape), sizes)
-    rows = pruned(with_neighbours(graph, matrix, said))
+    namesakes = names.namesakes(graph.pages)
+    beside = company(graph, matrix, namesakes)
+    rows = pruned(with_neighbours(graph, matrix, said), MOST)
+    rows.data *= np.where(described, 1, NAMED_ONLY).astype(np.float32)[
+        np.repeat(np.arange(graph.pages), np.diff(rows.indptr))
+    ]
     turned = csr_array(rows.T.tocsr())
-    return Vectors(sparse(rows), sparse(turned), said, found.words)
+    return Vectors(kept(rows), kept(turned), said, found.words, kept(beside), kept(namesakes), homes(graph))
 
 
-def count_said(words: Counter[str], said: Said, terms: Callable[[str], list[str]]) -> None:
-    """Add the words of links into a page, and of what stands around them."""
-    for text, times in (*said.anchors, *said.contexts):
+def count_said(words: Counter[str], said: Said, terms: Callable[[str], list[str]]) -> bool:
+    """Add the words of links into a page and of what stands around them, all counted in tenths; returns whether there
+    are words but those of links."""
+    for text, times in said.contexts:
         for term in terms(text):
             words[term] += times
+    for word in words:
+        words[word] *= TENTHS
+    described = bool(words)
+    for text, times in said.anchors:
+        for term in terms(text):
+            words[term] += times * OF_LINKS
+    return described
 
 
 def weighted(counts: csr_array, sizes: NDArray[np.int64]) -> csr_array:
-    """Counts of words → vectors of length 1."""
+    """Counts of words, in tenths → vectors of length 1."""
     frequency = np.bincount(counts.indices, minlength=counts.shape[1])
     rarity = np.sqrt(np.log((1 + np.count_nonzero(sizes)) / (1 + frequency)) * (frequency > 1))
-    counts.data = ((1 + np.log(counts.data)) * rarity[counts.indices]).astype(np.float32)
+    counts.data = (np.log1p(counts.data / TENTHS) * rarity[counts.indices]).astype(np.float32)
     counts.eliminate_zeros()
     return of_length_1(counts)
-
-
-def of_length_1(matrix: csr_array) -> csr_array:
-    """Every row divided by its length."""
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    lengths = np.sqrt(np.bincount(rows, matrix.data.astype(np.float64) ** 2, matrix.shape[0]))
-    matrix.data = (matrix.data / np.maximum(lengths, 1e-12)[rows]).astype(np.float32)
-    return matrix
 
 
 def with_neighbours(graph: Graph, matrix: csr_array, said: NDArray[np.uint16]) -> csr_array:
@@ -143,13 +161,6 @@ def with_neighbours(graph: Graph, matrix: csr_array, said: NDArray[np.uint16]) -
             own = of_length_1(csr_array(own + near))
         blocks.append(own)
     return stacked(blocks)
-
-
-def stacked(blocks: list[csr_array]) -> csr_array:
-    """Blocks of rows, one below the other."""
-    starts = np.concatenate([[0], *(np.diff(block.indptr) for block in blocks)]).cumsum()
-    data, ids = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("data", "indices"))
-    return csr_array((data, ids, starts), shape=(len(starts) - 1, blocks[0].shape[1]))
 
 
 def mutual(graph: Graph, first: int, last: int) -> csr_array:
@@ -172,20 +183,14 @@ def mutual(graph: Graph, first: int, last: int) -> csr_array:
     return csr_array(place, shape=(last - first, graph.pages))
 
 
-def pruned(matrix: csr_array) -> csr_array:
-    """Of each row the MOST heaviest words; of equally heavy ones the first."""
-    sizes = np.diff(matrix.indptr)
-    rows = np.repeat(np.arange(matrix.shape[0]), sizes)
-    if sizes.max(initial=0) <= MOST:
-        return matrix
-    order = np.lexsort((matrix.indices, -matrix.data, rows))
-    kept = np.sort(order[np.arange(len(order)) - matrix.indptr[rows] < MOST])
-    starts = np.concatenate([[0], np.minimum(sizes, MOST)]).cumsum()
-    return of_length_1(csr_array((matrix.data[kept], matrix.indices[kept], starts), shape=matrix.shape))
-
-
-def sparse(matrix: csr_array) -> Sparse:
-    """A matrix as it is kept."""
-    matrix.sort_indices()
-    weights = np.rint(np.minimum(matrix.data, 1.0) * SCALE).astype(np.uint16)
-    return Sparse(matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32), weights)
+def homes(graph: Graph) -> NDArray[np.uint8]:
+    """1 for each page that is the first of its host, and 0 for others; opaque names have no host."""
+    return np.fromiter(
+        (
+            not address.startswith("name:") and "/" not in address.partition("://")[2].rstrip("/")
+            for first in range(0, graph.pages, STEP)
+            for address in addresses(graph, first, min(STEP, graph.pages - first), marked=True)
+        ),
+        np.uint8,
+        graph.pages,
+    )

@@ -1,6 +1,7 @@
-"""The words of each page as a vector of length 1, for cosines in microseconds; `make_vectors` makes them.
+"""The words of each page as a vector, for cosines in microseconds; `make_vectors` makes them.
 
-They are side data `vectors`: the matrix by pages, and the same by words, for finding pages that have words in common.
+They are side data `vectors`: the matrix by pages, and the same by words, for finding pages that have words in common;
+the words of the company that each page keeps (`company`), pages of the same name (`names`), and which are first pages.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from cocite.kernels.word_vectors import SCALE, Sparse, cosines, pages_with
 from cocite.words.vocabulary import Vocabulary, is_starts
 
 NAME, WHAT = "vectors", "the word vectors"
-VERSION = 4
+VERSION = 5
 """Of what is in a vector; others are made again."""
 LOOKED = 1 << 14
 """Pages that are looked at for words in common with a page."""
@@ -27,7 +28,9 @@ TELLING = 0.2
 """Words that make two pages alike by less than this part of what the first does are not named."""
 TYPES = {
     "starts": "<i8", "ids": "<u4", "weights": "<u2", "said": "<u2", "word.starts": "<i8", "word.ids": "<u4",
-    "word.weights": "<u2", "words.starts": "<i8", "words.data": "|u1",
+    "word.weights": "<u2", "words.starts": "<i8", "words.data": "|u1", "home": "|u1",
+    "company.starts": "<i8", "company.ids": "<u4", "company.weights": "<u2",
+    "namesakes.starts": "<i8", "namesakes.ids": "<u4", "namesakes.weights": "<u2",
 }  # fmt: skip
 
 
@@ -39,26 +42,27 @@ class Vectors:
     columns: Sparse  # of each word its pages, ascending
     said: NDArray[np.uint16]  # how many different words the text of each page has
     words: Vocabulary
+    company: Sparse  # of each page the words of the lists that it stands in
+    namesakes: Sparse  # of each page others that links call by the same name
+    home: NDArray[np.uint8]  # 1: the first page of a host
 
     def of(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """The words of a page, heaviest first, and their weights."""
-        ids, weights = self._row(page)
-        order = np.argsort(-weights.astype(np.int64), kind="stable")
-        return ids[order], weights[order] / SCALE
-
-    def _row(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
-        """The words of a page, ascending, and their weights as they are kept."""
-        row = slice(*self.pages.starts[page : page + 2].tolist())
-        return self.pages.ids[row], self.pages.weights[row]
+        return heaviest_first(self.pages, page)
 
     def cosines(self, page: int, others: NDArray[np.uint32]) -> NDArray[np.float64]:
         """How alike a page is to others."""
-        words, weights = self.of(page)
-        found = np.zeros(len(others))
-        if len(words):
-            size = 1 << (2 * len(words)).bit_length()
-            cosines(self.pages, words, weights, np.empty(size, np.uint32), np.empty(size, np.int32), others, found)
-        return found
+        return alike(self.pages, page, others)
+
+    def in_company(self, page: int, others: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """How alike the company of a page is to that of others."""
+        return alike(self.company, page, others)
+
+    def of_same_name(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Pages that links call by the same name, and how much so, the most first."""
+        pages, weights = heaviest_first(self.namesakes, page)
+        there = pages < len(self.said)  # whatever a file says
+        return pages[there], weights[there]
 
     def near(self, page: int, most: int) -> NDArray[np.uint32]:
         """At most so many pages that are most like a page, of those that have its heaviest words in common with it."""
@@ -74,16 +78,50 @@ class Vectors:
         return others[:most]
 
     def common(self, page: int, other: int, most: int) -> list[str]:
-        """Words that two pages have in common and that make them alike, most first; not those that hardly do."""
-        (own, weights), (theirs, others) = (self._row(each) for each in (page, other))
-        if not len(theirs):
-            return []
-        at = np.minimum(np.searchsorted(theirs, own), len(theirs) - 1)
-        both = np.flatnonzero(theirs[at] == own)
-        worths = (weights[both] / SCALE) * (others[at[both]] / SCALE)
-        shared = sorted(zip((-worths).tolist(), own[both].tolist(), strict=True))
-        told = [word for worth, word in shared[:most] if worth <= TELLING * shared[0][0]]
-        return [self.words[word] for word in told if word < len(self.words)]
+        """Words that two pages have in common and that make them alike, or, if there are none, their company.
+
+        Most first; not those that hardly do.
+        """
+        for matrix in (self.pages, self.company):
+            shared = sorted(in_common(matrix, page, other))
+            told = [word for worth, word in shared[:most] if worth <= TELLING * shared[0][0]]
+            if told:
+                return [self.words[word] for word in told if word < len(self.words)]
+        return []
+
+
+def heaviest_first(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    """A row of a matrix, the heaviest first."""
+    ids, weights = row_of(matrix, row)
+    order = np.argsort(-weights.astype(np.int64), kind="stable")
+    return ids[order], weights[order] / SCALE
+
+
+def row_of(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
+    """A row of a matrix, ascending, with weights as they are kept."""
+    part = slice(*matrix.starts[row : row + 2].tolist())
+    return matrix.ids[part], matrix.weights[part]
+
+
+def alike(matrix: Sparse, page: int, others: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """The products of a row with other rows."""
+    words, weights = heaviest_first(matrix, page)
+    found = np.zeros(len(others))
+    if len(words):
+        size = 1 << (2 * len(words)).bit_length()
+        cosines(matrix, words, weights, np.empty(size, np.uint32), np.empty(size, np.int32), others, found)
+    return found
+
+
+def in_common(matrix: Sparse, page: int, other: int) -> list[tuple[float, int]]:
+    """(less than 0 by what it adds to the product, word) of each word that two rows have."""
+    (own, weights), (theirs, others) = (row_of(matrix, each) for each in (page, other))
+    if not len(theirs):
+        return []
+    at = np.minimum(np.searchsorted(theirs, own), len(theirs) - 1)
+    both = np.flatnonzero(theirs[at] == own)
+    worths = (weights[both] / SCALE) * (others[at[both]] / SCALE)
+    return list(zip((-worths).tolist(), own[both].tolist(), strict=True))
 
 
 def closest(pages: NDArray[np.uint32], sums: NDArray[np.float64], most: int) -> NDArray[np.intp]:
@@ -109,7 +147,9 @@ def read_vectors(graph: Graph, side: Side, again: str) -> Vectors:
     whole = (
         all(values.dtype == TYPES[name] for name, values in found.items())
         and len(found["starts"]) == graph.pages + 1
-        and len(found["said"]) == graph.pages
+        and all(len(found[f"{name}.starts"]) == graph.pages + 1 for name in ("company", "namesakes"))
+        and all(len(found[f"{name}.ids"]) == len(found[f"{name}.weights"]) for name in ("company", "namesakes"))
+        and len(found["said"]) == len(found["home"]) == graph.pages
         and len(found["ids"]) == len(found["weights"]) == len(found["word.ids"]) == len(found["word.weights"])
         and len(found["word.starts"]) == words + 1
         and is_starts(found["words.starts"], words, len(found["words.data"]))
@@ -121,4 +161,7 @@ def read_vectors(graph: Graph, side: Side, again: str) -> Vectors:
         Sparse(found["word.starts"], found["word.ids"], found["word.weights"]),
         found["said"],
         Vocabulary(found["words.starts"], found["words.data"]),
+        Sparse(found["company.starts"], found["company.ids"], found["company.weights"]),
+        Sparse(found["namesakes.starts"], found["namesakes.ids"], found["namesakes.weights"]),
+        found["home"],
     )
