@@ -41,7 +41,8 @@ class Until:
         self.told.append(step)
 
 
-@pytest.mark.parametrize("last", ["in", *(pytest.param(each, marks=long) for each in ("lists", "pages", "out"))])
+@long
+@pytest.mark.parametrize("last", ["in", "lists", "pages", "out"])
 def test_a_store(spark: Any, records: Path, shards: Path, place: Path, last: str) -> None:
     first, again = Until(last), Until()
     with pytest.raises(Stopped):

@@ -134,13 +134,14 @@ class Output:
 
 def rows_at(spark: Any, path: str, what: str) -> Any:
     """The rows of a Parquet folder; an error that says what was expected if there is none."""
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     context = spark.sparkContext
     context.setLogLevel("OFF")  # an executor's account of a file that is no Parquet takes fifty lines
     try:
         return spark.read.parquet(path)
-    except PySparkException as error:
+    except (PySparkException, Py4JJavaError) as error:  # the second, where Java failed in a thread of its own
         found = (str(error).splitlines() or [type(error).__name__])[0]
         if "CANNOT_READ_FILE_FOOTER" in str(error):
             found = "it has files that are no Parquet"
