@@ -25,7 +25,7 @@ tests: $(VENV)/.installed-dev     ## pytest
 	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
 bench: $(VENV)/.installed-dev     ## all benchmarks; writes docs/benchmarks.md and the README's figures: an hour, 15 GB under bench/data
-	$(BIN)/python -m pip install -q --disable-pip-version-check granian marisa-trie networkit scikit-network 'pyspark[sql]>=4.0,<5'
+	$(BIN)/python -m pip install -q --disable-pip-version-check granian marisa-trie networkit scikit-network
 	$(BIN)/python bench/report.py
 
 faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of times; writes docs/faults.md, half an hour
@@ -36,7 +36,6 @@ fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheri
 	$(BIN)/python -m tests.fuzz.all --log docs/fuzzing.md
 
 trials: $(VENV)/.installed-dev    ## what is too long for `make test`: Spark, bounds of all arrays, a fresh installation; writes docs/trials.md, half an hour
-	$(BIN)/python -m pip install -q --disable-pip-version-check 'pyspark[sql]>=4.0,<5'
 	$(BIN)/python -m tests.trials --log docs/trials.md
 
 reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour

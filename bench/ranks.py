@@ -194,7 +194,7 @@ def main() -> None:
             times = [f"{min(found['seconds']):.1f}", f"{max(found['seconds']):.1f}", f"{min(found['worked']):.1f}"]
             memory = [f"{found[part] / 1024:,.0f}" for part in ("loaded", "grown")]
             rows.append([program, *times, found["rounds"] or "", f"{left:.1e}", *memory])
-            print(rows[-1], flush=True)
+            print(*rows[-1], sep="  ", file=sys.stderr, flush=True)
     head = [
         "program",
         "s, best",

@@ -48,6 +48,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 long = pytest.mark.skipif(not os.environ.get("COCITE_LONG"), reason="a long trial: make trials")
 """Marks what would take the quarter of an hour that a test run may take; COCITE_LONG=1 has it run."""
+LONG_TIMEOUT = 1800  # seconds, with what a trial needs built before it; other tests have those of pyproject.toml
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long trials may take long."""
+    for item in items:
+        if long.mark in item.iter_markers("skipif") and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(LONG_TIMEOUT))
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.conftest import long
+from tests.fuzz.run import wat
 from tests.sources.bvgraph_writer import write_graph
 
 ROOT = Path(__file__).parents[1]
@@ -69,13 +71,15 @@ def publish(place: Path) -> None:
         part = f"{graphs}/host/{kind}/part-00000-0d3f.c000.txt.gz"
         write_text(place / part, text)
         write_text(place / graphs / "host" / f"{release}-host-{kind}.paths.gz", f"{part}\n")
-    archives = {"warc": ["pywb__iana.warc.gz"], "wat": ["whirlwind-python__whirlwind.warc.wat.gz"]}
-    for kind, files in archives.items():
-        paths = [f"crawl-data/{crawl}/segments/1768220466.7/{kind}/{file}" for file in files]
-        for path, file in zip(paths, files, strict=True):
-            (place / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(WARC / file, place / path)
-        write_text(place / f"crawl-data/{crawl}/{kind}.paths.gz", "".join(f"{path}\n" for path in paths))
+    archives = {
+        "warc": ("iana.warc.gz", (WARC / "pywb__iana.warc.gz").read_bytes()),
+        "wat": ("iana.warc.wat.gz", gzip.compress(wat(SITES))),  # that of the sample describes a request, no page
+    }
+    for kind, (file, content) in archives.items():
+        path = f"crawl-data/{crawl}/segments/1768220466.7/{kind}/{file}"
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_bytes(content)
+        write_text(place / f"crawl-data/{crawl}/{kind}.paths.gz", f"{path}\n")
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -140,6 +144,7 @@ def test_every_line_works(fetched: Fetched) -> None:
                 assert "1" in printed.split(), f"{line} has no answer: {printed}"
 
 
+@long
 def test_spark_reads_the_list(fetched: Fetched) -> None:
     pytest.importorskip("pyspark", reason="needs the extra spark")
     if shutil.which("java") is None:

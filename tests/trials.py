@@ -16,7 +16,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TRIALS = {
-    "Spark: every job against the single machine, a page of a million parents, executors of 1 GB": ["tests/spark"],
+    "Spark: every job against the single machine, a page of a million parents, executors of 1 GB": [
+        "tests/spark",
+        "tests/test_common_crawl.py",
+    ],
     "bounds of all arrays in compiled loops, the longest lists, a rank of a large web": [
         "tests/methods/test_long_lists.py",
         "tests/ranks/test_ranks.py",

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from cocite.answers.batch import batch, linked_pages
 from cocite.graph.store import Graph
 from tests.faults.dying import WRONG, command, duration, end_all, finished, fork, told
-from tests.faults.model import ABSENT, ADDED, REMOVED, SITES, STALE, look, store, word
+from tests.faults.model import ABSENT, ADDED, REMOVED, SITES, STALE, empty, look, store, unindexed, word
 
 PART = 50
 UNKNOWN = 3  # what was removed is not there to be removed again
@@ -81,12 +81,18 @@ def jobs() -> list[Job]:
     """All of them."""
     return [
         Job("build", lambda place: command("build", place / "new.jsonl", "-o", store(place), "-q"), look, names_in),
+        Job("first", lambda place: command("build", place / "new.jsonl", "-o", store(empty(place)), "-q"),
+            lambda place: look(empty(place)), lambda place: names_in(empty(place))),
         Job("add", lambda place: command("add", place / "new.jsonl", "-i", store(place), "-q"), look, names_in),
         Job("remove", lambda place: command("remove", f"site{REMOVED}.example", "-i", store(place), "-q"),
             look, names_in, done=(UNKNOWN,)),
         Job("rank", lambda place: command("rank", "--by", "hits", "-i", store(place), "-q"), look, names_in),
         Job("clicks", lambda place: command("clicks", place / "new-clicks.tsv", "--anew", "-i", store(place), "-q"),
             look, names_in),
+        Job("keywords", lambda place: command("keywords", "--make", "--per-page", 1, "-i", store(place), "-q"),
+            look, names_in),
+        Job("search", lambda place: command("search", "--make", "-i", store(unindexed(place)), "-q"),
+            lambda place: look(unindexed(place)), lambda place: names_in(unindexed(place))),
         Job("batch", lambda place: answering(place, "parquet"), answers_of, names_out, rows_of, parts_of),
         Job("tsv", lambda place: answering(place, "tsv"), lines_of, names_out, lines_so_far, done=(0, WRONG)),
     ]  # fmt: skip

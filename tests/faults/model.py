@@ -6,6 +6,7 @@ Sites have a word each that no other has, so that a search tells whose texts an 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -39,6 +40,16 @@ def store(place: Path) -> Path:
     return place / "web.cocite"
 
 
+def empty(place: Path) -> Path:
+    """Where nothing has been built yet."""
+    return place / "empty"
+
+
+def unindexed(place: Path) -> Path:
+    """Where a store is that has everything but a search index."""
+    return place / "unindexed"
+
+
 def word(site: int) -> str:
     """What only the pages of one site say."""
     return "topic" + "".join("abcdefghij"[int(digit)] for digit in f"{site:02d}")
@@ -64,6 +75,11 @@ def with_store(place: Path) -> None:
     assert [name for name, value in held.items() if not value or value in (STALE, ABSENT)] == ["hits"]
     graph = Graph(store(place))
     assert (len(graph.near[0]), graph.manifest["aliases"]) == (2, 2)
+    empty(place).mkdir()
+    shutil.copytree(store(place), store(unindexed(place)))
+    side = store(unindexed(place)) / "side"
+    (side / "search.json").unlink()
+    shutil.rmtree(next(side.glob("search-*")))
 
 
 def records(first: int) -> Iterator[dict[str, Any]]:
@@ -88,6 +104,8 @@ def records(first: int) -> Iterator[dict[str, Any]]:
 
 def look(place: Path) -> dict[str, Any]:
     """Everything that a whole store holds, which is checked: pages and links, and what is kept beside them."""
+    if not (store(place) / "CURRENT").exists():
+        return {"content": ABSENT}
     return {**everything(place), "search": kept(lambda: searched(Graph(store(place))))}
 
 
@@ -102,7 +120,7 @@ def everything(place: Path) -> dict[str, Any]:
     pages = [[name, graph.title(page), graph.text(page), names[graph.lead(page)]] for page, name in enumerate(names)]
     return {
         "content": [links, pages],
-        "clicks": clicked(graph, names),
+        "clicks": kept(lambda: clicked(graph, names)),
         "pagerank": kept(lambda: ranked(graph, "pagerank")),
         "hits": kept(lambda: ranked(graph, "hits")),
         "vectors": kept(lambda: words_of_pages(graph, names)),
@@ -115,7 +133,7 @@ def kept(read: Callable[[], Any]) -> Any:
     try:
         return read()
     except BadStore as error:
-        if "was made before the store was changed" in str(error):
+        if any(words in str(error) for words in ("was made before the store was changed", "is of other keywords")):
             return STALE
         if "has no" in str(error):
             return ABSENT

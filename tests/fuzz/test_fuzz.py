@@ -29,6 +29,13 @@ def test_every_target_has_seeds() -> None:
     assert set(SEEDS) == set(TARGETS)
 
 
+def test_kept_cases_are_tried_by_the_target_of_their_folder() -> None:
+    kept = {(file.parent.name, file.read_bytes()) for file in CASES.rglob("*") if file.is_file()}
+    assert kept
+    assert kept <= set(known())
+    assert {name for name, _ in kept} <= set(TARGETS)
+
+
 @pytest.mark.parametrize(("name", "data"), known(), ids=lambda part: part if isinstance(part, str) else str(len(part)))
 def test_known_cases(name: str, data: bytes) -> None:
     TARGETS[name](data)

@@ -1,7 +1,12 @@
-"""One Spark session for all tests here: two executors of 1 GB in processes of their own, as on a cluster."""
+"""One Spark session for all tests here.
+
+In long trials, two executors of 1 GB in processes of their own, as on a cluster; else threads of one process, which
+start in a third of the time.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +23,7 @@ JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    """A cluster on this machine."""
+    """A cluster on this machine, or something like it."""
     pytest.importorskip("pyspark", reason="needs the extra spark")
     if shutil.which("java") is None:
         pytest.skip("needs Java 17")
@@ -26,7 +31,7 @@ def spark() -> Iterator[Any]:
 
     session = start(
         "tests",
-        "local-cluster[2,1,1024]",
+        "local-cluster[2,1,1024]" if os.environ.get("COCITE_LONG") else "local[2]",
         {
             "spark.executor.memory": "1g",
             "spark.default.parallelism": "2",

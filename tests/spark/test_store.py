@@ -82,6 +82,14 @@ def test_records_that_are_none(spark: Any, place: Path) -> None:
         write_store(spark, str(place / "nothing"), str(place / "shards"))
 
 
+def test_records_that_are_no_parquet(spark: Any, records: Path, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (place / "lines").mkdir()
+    (place / "lines" / "pages.jsonl").write_text('{"url": "https://a.example/"}\n')
+    with pytest.raises(BadSource, match="holds no page records: it has files that are no Parquet"):
+        write_store(spark, str(place / "lines"), str(place / "shards"))
+    assert not capfd.readouterr().err, "Java's account of it is kept back"
+
+
 def test_records_that_are_being_written(spark: Any, records: Path, place: Path) -> None:
     (place / "records" / "_temporary").mkdir(parents=True)
     with pytest.raises(BadSource, match="is not whole"):

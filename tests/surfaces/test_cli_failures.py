@@ -80,6 +80,11 @@ def test_wrong_use(args: list[str], message: str) -> None:
             2,
             "cocite: /x/web: no space left on device; f",
         ),
+        (
+            ValueError("An IO error occurred: 'No space left on device (os error 28) at path \"/x/.tmpL\"'"),
+            2,
+            "cocite: /x/.tmpL: no space left on device; free some space",
+        ),
         (OSError("odd"), 2, "cocite: odd"),
         (MemoryError(), 2, "cocite: out of memory: give a smaller --memory"),
         (ValueError("two\nlines"), 70, "cocite: a fault of cocite itself (ValueError: two lines): please report it"),

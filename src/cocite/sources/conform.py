@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cocite.sources.records import LINK, SCHEMA, Report
+from cocite.sources.records import ADDRESSES, LINK, SCHEMA, Report, trimmed
 
 LARGEST = 2**31 - 1
 
@@ -38,7 +38,7 @@ def conform(batch: pa.RecordBatch, report: Report, name: str = "", dictionaries:
         if made is None:
             report.skip(f"field {field.name!r} of the wrong type", f"{name}: {column.type}", _present(column))
             made = pa.nulls(batch.num_rows, field.type)
-        columns.append(made)
+        columns.append(trimmed(made) if field.name in ADDRESSES else made)
     whole = pa.RecordBatch.from_arrays(columns, names=SCHEMA.names)
     blank = _blank(whole.column("url"))
     if blank.any():
@@ -65,6 +65,7 @@ def _links(column: pa.Array, report: Report, name: str, dictionaries: bool) -> p
     url = _addresses(address) if dictionaries else _plain(address, pa.string())
     if url is None:
         return None
+    url = trimmed(url)
     fields = [url, *(_link_field(given.get(field.name), field, len(items), report, name) for field in list(LINK)[1:])]
     blank = _blank(url)
     if blank.any():

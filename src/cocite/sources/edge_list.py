@@ -21,7 +21,7 @@ from cocite.sources.compressed import head, open_bytes
 from cocite.sources.edge_layout import COMMENTS, Layout, layout, pick_columns
 from cocite.sources.edge_names import addresses
 from cocite.sources.page_records import EMPTY
-from cocite.sources.records import LINK, SCHEMA, Report
+from cocite.sources.records import LINK, SCHEMA, Report, trimmed
 
 BLOCK = 4 << 20
 """Bytes parsed at a time; 4 MiB stay in the cache, 16 MiB took longer. A longer line is counted and left out."""
@@ -239,7 +239,7 @@ def _as_text(column: pa.Array) -> pa.Array:
 def _records(
     source: pa.Array, target: pa.Array, weight: pa.Array | None, report: Report, name: str
 ) -> pa.RecordBatch | None:
-    source, target = (pc.ascii_trim_whitespace(pc.fill_null(column, "")) for column in (source, target))
+    source, target = (trimmed(pc.fill_null(column, "")) for column in (source, target))
     whole = pc.and_(pc.greater(pc.binary_length(source), 0), pc.greater(pc.binary_length(target), 0))
     if empty := len(whole) - (pc.sum(whole).as_py() or 0):
         report.skip("row with an empty source or target", name, empty)
@@ -269,7 +269,7 @@ def _records(
 
 def _weights(texts: pa.Array, report: Report, name: str) -> pa.Array:
     """Probabilities; what is not in (0, 1], such as a count or a time, is counted and read as 1."""
-    texts = pc.ascii_trim_whitespace(pc.fill_null(texts, ""))
+    texts = trimmed(pc.fill_null(texts, ""))
     number = pc.match_substring_regex(texts, r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$")
     values = pc.if_else(number, texts, pa.scalar(None, pa.string())).cast(pa.float32())
     good = pc.fill_null(pc.and_(pc.greater(values, 0), pc.less_equal(values, 1)), False)

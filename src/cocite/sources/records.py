@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 @dataclass(slots=True)
@@ -72,6 +73,22 @@ SCHEMA = pa.schema(
         pa.field("partial", pa.bool_()),
     ]
 )
+
+ADDRESSES = ("url", "redirect", "canonical")
+"""The fields of a page that are addresses; of a link it is `url`."""
+
+
+def trimmed(texts: pa.Array) -> pa.Array:
+    """Addresses without the white space around them: the one rule of all readers, and that of `str.strip`.
+
+    With two rules, one web had other pages as JSON Lines than as an edge list. Questions are stripped, too, so a name
+    that ends in white space could never be asked for.
+    """
+    if pa.types.is_dictionary(texts.type):
+        names = pc.utf8_trim_whitespace(texts.dictionary)
+        # One that stays as it is must stay the same object: it is known again by its buffers.
+        return texts if names.equals(texts.dictionary) else pa.DictionaryArray.from_arrays(texts.indices, names)
+    return pc.utf8_trim_whitespace(texts)
 
 
 MOST_REASONS = 100
@@ -143,11 +160,13 @@ def batch(pages: list[Page]) -> pa.RecordBatch:
     for page in pages:
         offsets.append(offsets[-1] + len(page.links))
     link_columns = [pa.array([getattr(link, f.name) for link in links], f.type) for f in LINK]
+    link_columns[0] = trimmed(link_columns[0])
     link_array = pa.StructArray.from_arrays(link_columns, fields=list(LINK))
-    columns = [
-        pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), link_array)
-        if f.name == "links"
-        else pa.array([getattr(page, f.name) for page in pages], f.type)
-        for f in SCHEMA
-    ]
+    columns = []
+    for f in SCHEMA:
+        if f.name == "links":
+            column = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), link_array)
+        else:
+            column = pa.array([getattr(page, f.name) for page in pages], f.type)
+        columns.append(trimmed(column) if f.name in ADDRESSES else column)
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import open_bytes
-from cocite.sources.records import Report
+from cocite.sources.records import Report, trimmed
 
 BLOCK = 4 << 20
 LONGEST_LINE = 1 << 20
@@ -179,17 +179,22 @@ def read_names(paths: list[Path], report: Report) -> pa.Array:
 def _valid(
     texts: NDArray[np.uint8], ends: NDArray[np.int64], report: Report
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The names that are UTF-8; others, which are rare, become empty and are counted."""
-    try:
-        pa.Array.from_buffers(
-            pa.large_string(), len(ends), [None, pa.py_buffer(np.append(0, ends)), pa.py_buffer(texts)]
-        ).validate(full=True)
+    """The names that are UTF-8, trimmed; others, which are rare, become empty and are counted."""
+    if not len(ends):
         return texts, ends
+    try:
+        given = pa.Array.from_buffers(
+            pa.large_string(), len(ends), [None, pa.py_buffer(np.append(0, ends)), pa.py_buffer(texts)]
+        )
+        given.validate(full=True)
+        _, places, kept = trimmed(given).buffers()
+        ends = np.frombuffer(places, np.int64)[1 : len(ends) + 1]
+        return np.frombuffer(kept, np.uint8)[: ends[-1]], ends
     except pa.ArrowInvalid:
         names = [texts[a:b].tobytes() for a, b in zip(np.append(0, ends[:-1]), ends, strict=True)]
     for i, name in enumerate(names):
         try:
-            name.decode()
+            names[i] = name.decode().strip().encode()
         except UnicodeDecodeError:
             report.skip(_NO_NAME, name.decode("utf-8", "replace"))
             names[i] = b""

@@ -24,7 +24,7 @@ from cocite.sources.recognise import recognised
 from cocite.sources.records import Report
 from cocite.sources.webgraph_files import PART
 
-_REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 TOGETHER = ("html", "webgraph")
 """Kinds of files that mean something only beside the other files of their folder."""
@@ -38,7 +38,7 @@ def expand(sources: Sequence[str], kind: str | None = None) -> list[str]:
     for source in sources:
         if _WEB.match(source):
             found.extend(_no_graph(source, [source], kind))
-        elif _REMOTE.match(source):
+        elif REMOTE.match(source):
             found.extend(_no_graph(source, _remote_files(source), kind))
         else:
             found.extend(_local_files(source, kind))
@@ -141,7 +141,7 @@ def _open(address: str) -> tuple[Any, str]:
 @contextmanager
 def on_disk(source: str) -> Iterator[str]:
     """A path by which readers can read a source, while the context lasts."""
-    if not _REMOTE.match(source):
+    if not REMOTE.match(source):
         yield source
         return
     folder = tempfile.mkdtemp(prefix="cocite-source-")

@@ -23,7 +23,7 @@ from cocite.graph.spill import Spill
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
 from cocite.sources.conform import conform
-from cocite.sources.records import Report
+from cocite.sources.records import Report, trimmed
 from cocite.spark.arrays import Batches, cut, signed
 
 NAME, CAPTURE = 0, 1
@@ -68,8 +68,7 @@ def key_batches(
         file = batch.column("file").dictionary_encode()
         first = np.array([place_of[file_name(name)] * ROWS for name in file.dictionary.to_pylist()], np.int64)
         sequence = first[file.indices.to_numpy()] + batch.column("row").to_numpy()
-        url = batch.column("url")
-        usable = pc.fill_null(pc.not_equal(url, ""), False)
+        usable = pc.fill_null(pc.not_equal(trimmed(batch.column("url")), ""), False)  # the records that conform keeps
         if not pc.all(usable).as_py():
             sequence = sequence[usable.to_numpy(zero_copy_only=False)]
         records = conform(batch, report, "", dictionaries=False)

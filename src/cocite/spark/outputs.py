@@ -89,7 +89,9 @@ class Output:
         do, and must not look at those that are left, which may have lost files: what it noted is returned.
         """
         begun, facts = self.noted(PLAN), self.noted(done)
-        if begun is None and self._names() <= {WORK}:  # new, or stopped before the plan was there
+        if self._names() <= {WORK} and (begun is None or (begun != dict(plan) and not self._has_steps())):
+            # New, or stopped before the plan was there, or failed before its first step: another may follow.
+            self.remove(WORK)
             self.note(PLAN, plan)
             return None
         if facts is not None:
@@ -115,6 +117,11 @@ class Output:
         self.remove(PLAN)
         self.remove(WORK)
 
+    def _has_steps(self) -> bool:
+        """Whether some step was begun: steps are folders."""
+        work = self._path(self._at(WORK))
+        return self.exists(WORK) and any(each.isDirectory() for each in self._files.listStatus(work))
+
     def _names(self, folder: str = "") -> set[str]:
         """What is in a folder."""
         if not self.exists(folder):
@@ -127,9 +134,17 @@ class Output:
 
 def rows_at(spark: Any, path: str, what: str) -> Any:
     """The rows of a Parquet folder; an error that says what was expected if there is none."""
-    from pyspark.errors import AnalysisException
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
 
+    context = spark.sparkContext
+    context.setLogLevel("OFF")  # an executor's account of a file that is no Parquet takes fifty lines
     try:
         return spark.read.parquet(path)
-    except AnalysisException as error:
-        raise BadSource(f"{path} holds no {what}: {str(error).splitlines()[0][:150]}") from error
+    except (PySparkException, Py4JJavaError) as error:  # the second, where Java failed in a thread of its own
+        found = (str(error).splitlines() or [type(error).__name__])[0]
+        if "CANNOT_READ_FILE_FOOTER" in str(error):
+            found = "it has files that are no Parquet"
+        raise BadSource(f"{path} holds no {what}: {found[:150]}") from error
+    finally:
+        context.setLogLevel(context.getConf().get("spark.log.level", "ERROR"))

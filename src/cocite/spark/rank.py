@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from cocite import __version__
 from cocite import ranks as known
-from cocite.errors import BadParameter, BadSource
+from cocite.errors import BadParameter
 from cocite.spark.arrays import Batches, cut, joined, numbers, runs
+from cocite.spark.beforehand import no_shards
 from cocite.spark.outputs import WORK, Output, Tell, print_nothing, rows_at
 from cocite.spark.shuffles import task_count
 from cocite.spark.store import DONE as STORED
@@ -76,18 +77,23 @@ class Values:
         return np.concatenate([[np.abs(f).sum(), self.g.sum()], products.ravel()])
 
 
+def check(call: str) -> known.Rank:
+    """A rank, if Spark has it."""
+    rank = known.rank(call)
+    if rank.name not in ("pagerank", "hubrank"):
+        raise BadParameter(f"Spark ranks by pagerank and hubrank, not by {rank.name}: use cocite rank for that")
+    return rank
+
+
 def write_rank(
     spark: Any, store: str, output: str, call: str = "pagerank", tell: Tell = print_nothing
 ) -> dict[str, Any]:
     """Rank every page of a store's shards; rows are number, url and value. Returns what is noted of them."""
     from pyspark.sql import functions as F
 
-    rank = known.rank(call)
-    if rank.name not in ("pagerank", "hubrank"):
-        raise BadParameter(f"Spark ranks by pagerank and hubrank, not by {rank.name}: use cocite rank for that")
-    noted = Output(spark, store).noted(STORED)
+    rank, noted = check(call), Output(spark, store).noted(STORED)
     if noted is None:
-        raise BadSource(f"{store} holds no shards that are whole: make them with cocite spark store")
+        raise no_shards(store)
     folder = Output(spark, output, tell)
     ended = folder.claim({"job": "rank", "store": noted, "rank": str(rank), "version": __version__}, DONE)
     if ended is not None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cocite import __version__
 from cocite.answers.ask import check_k
-from cocite.errors import BadParameter, BadSource
+from cocite.errors import BadParameter
 from cocite.graph.derive import SAMPLE
 from cocite.methods import Method
 from cocite.methods import method as method_of
@@ -26,6 +26,7 @@ from cocite.methods.cocitation import ENOUGH, TWICE
 from cocite.neighbourhood.scores import Scores
 from cocite.neighbourhood.view import SEED, StopList, is_one_of
 from cocite.spark.arrays import Batches, cut, each_run
+from cocite.spark.beforehand import no_shards
 from cocite.spark.chopping import answers_of, fingerprints_of
 from cocite.spark.cuts import MOST_LINKS, RELATIONS, Needs, Shards
 from cocite.spark.outputs import WORK, Output, Tell, print_nothing, rows_at
@@ -76,7 +77,7 @@ def write_related(
     shards_at = Output(spark, store)
     noted = shards_at.noted(STORED)
     if noted is None:
-        raise BadSource(f"{store} holds no shards that are whole: make them with cocite spark store")
+        raise no_shards(store)
     folder = Output(spark, output, tell)
     plan = {"job": "related", "store": noted, "method": str(method), "k": k, "version": __version__}
     ended = folder.claim(plan, DONE)

@@ -38,10 +38,10 @@ def start(name: str, master: str | None = None, conf: Mapping[str, str] | None =
         raise CociteError("Spark is not installed: pip install 'cocite[spark]', with Java 17") from error
     warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")  # of pandas, which no job uses
     builder = SparkSession.builder.appName(f"cocite {name}")
-    submitted = "SPARK_ENV_LOADED" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
+    submitted = is_submitted()
     if master or not submitted:
         builder = builder.master(master or LOCAL)
-    if not submitted and (master or LOCAL).startswith("local"):
+    if is_local(master):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.config("spark.driver.memory", "2g").config("spark.ui.enabled", "false")
         builder = builder.config("spark.driver.host", "localhost").config("spark.driver.bindAddress", "127.0.0.1")
@@ -54,10 +54,33 @@ def start(name: str, master: str | None = None, conf: Mapping[str, str] | None =
             return builder.getOrCreate()
         except Exception as error:  # the JVM's own, of many classes: no Java, no such master
             failed = error
-    lines = str(failed).strip().splitlines() or [type(failed).__name__]
-    no_java = [line for line in said if "WARN" not in line] if "JAVA_GATEWAY_EXITED" in lines[0] else []
-    why = (no_java or lines)[0]
-    raise CociteError(f"Spark did not start: {why[:200]} (it needs Java 17; JAVA_HOME may name it)") from failed
+    raise CociteError(f"Spark did not start: {why_not_started(str(failed), said)}") from failed
+
+
+def is_submitted() -> bool:
+    """Whether spark-submit has started this process."""
+    return "SPARK_ENV_LOADED" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def is_local(master: str | None) -> bool:
+    """Whether a job for this master runs on this machine, and sees its files."""
+    return not is_submitted() and (master or LOCAL).startswith("local")
+
+
+_THROWN = re.compile(r"(?:Exception in thread \"[^\"]*\" |: |Caused by: )?(?:[\w$]+\.)+[\w$]*(?:Exception|Error): (.+)")
+_CHATTER = re.compile(r"WARN|Using |Setting |To adjust |at |\.\.\. \d+ more")
+
+
+def why_not_started(error: str, said: Sequence[str]) -> str:
+    """The line that tells why, of an exception in Java's words and of what Java said before: log lines are not it."""
+    lines = [*error.splitlines(), *said]
+    thrown = [found[1] for line in lines if (found := _THROWN.match(line.strip()))]
+    if thrown:
+        return thrown[-1][:200]
+    gone = "JAVA_GATEWAY_EXITED" in error  # Java itself failed: only what it said tells more
+    told = [line for line in (said if gone else lines) if line.strip() and not _CHATTER.search(line)]
+    why = (told or lines or ["no reason was given"])[0].strip()
+    return f"{why[:200]} (it needs Java 17; JAVA_HOME may name it)"
 
 
 @contextmanager
@@ -117,4 +140,5 @@ def plain_failures() -> Iterator[None]:
         text = str(error)
         own = re.findall(r"cocite\.errors\.\w+: (.+)", text)
         lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("at ")]
-        raise CociteError(own[-1] if own else f"Spark failed: {(lines or ['?'])[-1][:300]}") from error
+        last = re.sub(r"^(?:Caused by: )?(?:[\w$]+\.)+[\w$]+: ", "", (lines or ["?"])[-1])
+        raise CociteError(own[-1] if own else f"Spark failed: {last[:300]}") from error

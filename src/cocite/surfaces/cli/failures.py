@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import traceback
 from typing import Any
@@ -51,8 +52,8 @@ def explain(error: BaseException) -> int:
     if isinstance(error, CociteError):
         complain(str(error))
         return UNKNOWN if isinstance(error, UnknownPage | UnknownWord) else WRONG
-    if isinstance(error, OSError):
-        complain(os_message(error))
+    if refused := refusal(error):
+        complain(os_message(refused))
         return WRONG
     if isinstance(error, MemoryError):
         complain("out of memory: give a smaller --memory, or close other programs; nothing was changed")
@@ -60,6 +61,17 @@ def explain(error: BaseException) -> int:
     name = type(error).__name__
     complain(f"a fault of cocite itself ({name}: {error}): please report it, with what COCITE_DEBUG=1 shows")
     return FAULT
+
+
+_OF_RUST = re.compile(r"\(os error (\d+)\)(?: at path \"([^\"]+)\")?")
+
+
+def refusal(error: BaseException) -> OSError | None:
+    """What the system refused, if it was that; libraries in Rust, such as the search index, say so in a ValueError."""
+    if isinstance(error, OSError):
+        return error
+    found = _OF_RUST.search(str(error)) if isinstance(error, ValueError) else None
+    return found and OSError(int(found[1]), os.strerror(int(found[1])), found[2])
 
 
 def os_message(error: OSError) -> str:

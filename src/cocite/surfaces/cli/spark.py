@@ -67,10 +67,12 @@ def pages(
       cocite spark pages crawl/*.warc.gz -o pages.parquet
       cocite spark pages --list wat.paths.gz --prefix s3://commoncrawl/ -o s3a://mine/pages
     """
+    from cocite.spark.beforehand import check_sources
     from cocite.spark.inputs import read_list
     from cocite.spark.pages import write_pages
 
     wanted = [*(sources or []), *(read_list(listed, prefix) if listed else [])]
+    check_sources(wanted, kind)
     done, took = _run("pages", master, conf, lambda session, tell: write_pages(
         session, wanted, output, base=base, kind=kind, text=text, strict=strict, tell=tell
     ))  # fmt: skip
@@ -104,8 +106,10 @@ def store(
       cocite spark store pages.parquet -o shards
       cocite spark store s3a://mine/pages -o s3a://mine/shards --master yarn
     """
+    from cocite.spark.beforehand import check_records
     from cocite.spark.store import write_store
 
+    check_records(records, master)
     done, took = _run("store", master, conf, lambda session, tell: write_store(session, records, output, tell=tell))
     found = f"{count(done['pages'], 'page')}, {count(done['links'], 'link')}"
     _show(found, done, output, took, json)
@@ -129,8 +133,11 @@ def rank(
       cocite spark rank shards -o pagerank
       cocite spark rank shards -o hubs --by "hubrank(transposed=true)"
     """
-    from cocite.spark.rank import write_rank
+    from cocite.spark.beforehand import check_shards
+    from cocite.spark.rank import check, write_rank
 
+    check(by)
+    check_shards(shards, master)
     done, took = _run("rank", master, conf, lambda session, tell: write_rank(session, shards, output, by, tell=tell))
     found = f"{count(done['pages'], 'page')}, {count(done['rounds'], 'round')}, residual {done['residual']:.1e}"
     _show(found, done, output, took, json)
@@ -160,9 +167,13 @@ def related(
       cocite spark related shards -o related
       cocite spark related shards -o related -m "extended_cocitation(parents=100)" -k 20
     """
+    from cocite.answers.ask import check_k
+    from cocite.spark.beforehand import check_shards
     from cocite.spark.related import check, write_related
 
     check(method)
+    check_k(k)
+    check_shards(shards, master)
     done, took = _run("related", master, conf, lambda session, tell: write_related(
         session, shards, output, method, k, tell=tell
     ))  # fmt: skip
