@@ -33,10 +33,10 @@ from quality import DATA, STORES
 from tables import show
 
 WEIGHTS = {
-    "popularity": (0.1, 0.18, 0.26),
-    "words": (0.2, 0.4, 0.8),
-    "near": (0.0, 0.08, 0.2),
-    "elsewhere": (0.05, 0.1, 0.2),
+    "words": (0.5, 0.8, 1.2),
+    "company": (0.25, 0.5, 1.0),
+    "names": (0.3, 0.5, 0.7),
+    "near": (0.06, 0.12, 0.2),
 }
 CALLS = [
     f"auto({', '.join(f'{a}={b}' for a, b in zip(WEIGHTS, each, strict=True))})" for each in product(*WEIGHTS.values())

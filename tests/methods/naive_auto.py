@@ -46,9 +46,10 @@ def together(
 def by_links(
     view: View, unit: str, page: int, parents: int, window: int, children: int, elsewhere: float, near: float,
     popularity: float,
-) -> dict[int, float]:  # fmt: skip
-    """What links say of every page beside one query page."""
+) -> tuple[dict[int, float], set[int]]:  # fmt: skip
+    """What links say of every page beside one query page, and which are in a list with blocks beside it."""
     found: dict[int, float] = defaultdict(float)
+    listed: set[int] = set()
     chosen = view.random_parents(page, parents)
     for group in view.groups(chosen):
         told: dict[tuple[bool, int], list[float]] = defaultdict(list)
@@ -59,6 +60,7 @@ def by_links(
         for (blocks, target), values in told.items():
             popular = max(1, view.web.in_degree(target)) ** popularity if blocks else 1.0
             found[target] += popular * math.sqrt(sum(values) * max(values))
+            listed |= {target} if blocks and sum(values) else set()
     shown = view.children(page)[:children]
     for child in shown:
         if view.web.in_degree(child) > LONGEST:
@@ -70,7 +72,13 @@ def by_links(
     for linked, worth in ((chosen, 0.05), (shown, 0.05), ([each for each in chosen if each in shown], 0.9)):
         for other in linked:
             found[view.node(other)] += worth * share(view, unit, page, other)
-    return found
+    return found, listed
+
+
+def place(web: NaiveWeb, page: int, other: int) -> float:
+    """What the host of another page says, and whether it is the first there."""
+    first = "/" not in web.addresses[other].partition("://")[2].rstrip("/")
+    return 0.25 * (web.unit("host", page) == web.unit("host", other)) + 0.2 * first
 
 
 def auto(
@@ -85,18 +93,24 @@ def auto(
     popularity: float = 0.18,
     unit: str = "site",
     words: Mapping[int, Mapping[int, float]] | None = None,
+    texts: bool = False,
     **switches: Unpack[Switches],
 ) -> Ranking:
-    """Pages by what links say, and words: `words` has, for query pages, the weighted cosines of others."""
+    """Pages by what links say, and words: `words` has, for query pages, the weighted cosines of others.
+
+    `texts`: the store has any, and with them which page is the first of its host.
+    """
 
     def said(view: View, page: int, never: set[int]) -> dict[int, float]:
-        links = by_links(view, unit, page, parents, window, children, elsewhere, near, popularity)
+        links, listed = by_links(view, unit, page, parents, window, children, elsewhere, near, popularity)
         links = {other: value for other, value in links.items() if other not in never}
         highest = max(links.values(), default=0.0)
         scores = {other: value / math.sqrt(highest) for other, value in links.items() if value > 0}
         for other, value in (words or {}).get(page, {}).items():
             if view.node(other) not in never and value > 0:
                 scores[other] = scores.get(other, 0.0) + value
+        if texts and listed - never:
+            scores = {other: value + place(web, page, other) for other, value in scores.items()}
         return scores
 
     def own(view: View, pages: Sequence[int]) -> set[int]:

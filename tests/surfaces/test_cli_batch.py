@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.conftest import ROOT
-from tests.surfaces.conftest import LIST, LONELY, NEWS, OTHER, run
+from tests.surfaces.conftest import LONELY, NEWS, OTHER, run
 
 
 def test_for_every_page(store: Path, place: Path) -> None:
@@ -19,7 +19,7 @@ def test_for_every_page(store: Path, place: Path) -> None:
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.splitlines()[-1].endswith(f"s: {place / 'r.tsv'}")
     rows = [line.split("\t") for line in (place / "r.tsv").read_text().splitlines()]
-    assert next(row[1:3] for row in rows if row[0] == NEWS) == ["1", LIST]
+    assert next(row[1:3] for row in rows if row[0] == NEWS) == ["1", OTHER]
     assert all(len(row) == 4 and float(row[3]) > 0 for row in rows)
     ran = run("batch", "-i", store, "-o", place / "r.parquet", "--threads", "1", "-k", "3", "--json")
     told = json.loads(ran.out)

@@ -21,10 +21,13 @@ def test_answers_and_why(store: Path) -> None:
     ran = run("related", NEWS, "-i", store)
     assert ran.code == 0
     first = ran.out.splitlines()[0].split("\t")
-    assert (first[0], first[2]) == ("1", LIST)  # on the blog's roll, in a block of two: smaller than that of the list
+    assert (first[0], first[2]) == (
+        "1",
+        OTHER,
+    )  # in a block of two, as the list on the blog's roll is; and words
     assert first[3:] == [
-        "Papers",
-        "1 of 2 pages cites both, such as [31mred [0m [bold]markup[/bold] gnp line under “Roll”",
+        "[31mred [0m [bold]markup[/bold] gnp line",
+        "1 of 2 pages cites both, such as Papers under “Dailies”",
     ]
     assert "ms by auto" in ran.out.splitlines()[-1]
     assert "\x1b" not in ran.out
@@ -69,7 +72,7 @@ def test_values_by_commas_and_by_tabs(store: Path) -> None:
     rows = list(csv.reader(io.StringIO(by_commas)))
     assert rows[0] == ["rank", "score", "url", "title", "why"]
     assert rows == [line.split("\t") for line in by_tabs.splitlines()]
-    assert rows[1][2] == LIST
+    assert rows[1][2] == OTHER
     assert "\x1b" not in by_commas
     both = run("related", NEWS, "-i", store, "--csv", "--json")
     assert (both.code, both.out, both.err) == (2, "", "cocite: --json, --csv and --tsv: give one of them\n")

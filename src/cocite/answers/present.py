@@ -10,6 +10,7 @@ from html import escape
 from cocite.answers.answer import (
     BESIDE_NAME,
     BEYOND,
+    BY_COMPANY,
     BY_LINKS,
     BY_USAGE,
     BY_WORDS,
@@ -55,7 +56,7 @@ def say(reason: Reason) -> str:
         return f"{_count(len(reason.pages) - 1, 'link')} away: {' – '.join(reason.pages[:-1])}"
     if reason.kind == SITES_ALIKE:
         return f"its site is cited like the page's: {' – '.join(reason.pages)}{about}"
-    if reason.kind in (BY_LINKS, BY_WORDS, BY_USAGE):
+    if reason.kind in (BY_LINKS, BY_WORDS, BY_COMPANY, BY_USAGE):
         return f"{_spoke(reason)}{about}"
     if reason.kind in (KEYWORDS, WORDS_ALIKE, WORDS_APART, OUTS_ALIKE, INS_ALIKE):
         return f"{_alike(reason)}{about}"
@@ -76,8 +77,10 @@ def _spoke(reason: Reason) -> str:
     part += " of its score"
     if reason.kind == BY_LINKS:
         return f"links give {part}"
+    named = ", ".join(reason.words[:WORDS]) + (" …" if len(reason.words) > WORDS else "")
+    if reason.kind == BY_COMPANY:
+        return f"lists about the same things give {part}: {named}"
     if reason.kind == BY_WORDS:
-        named = ", ".join(reason.words[:WORDS]) + (" …" if len(reason.words) > WORDS else "")
         return f"words give {part}: {reason.count} of {_count(reason.of or 0, 'telling word')}: {named}"
     went = [f"{reason.count:,} of {_count(reason.of or 0, 'click')} from the page went to it"] if reason.count else []
     went += [f"{_count(reason.back, 'click')} from it to the page"] if reason.back else []

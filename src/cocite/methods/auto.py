@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from cocite.graph.store import Graph
 from cocite.kernels import evidence
 from cocite.neighbourhood.clean import Merged, group, merge, representatives
-from cocite.neighbourhood.gather import Numbered, Parents, children_of, parents_of, sound
+from cocite.neighbourhood.gather import Numbered, Parents, children_of, joined, parents_of, sound
 from cocite.neighbourhood.scores import LEAST, Scores
 from cocite.neighbourhood.start import begin
 from cocite.neighbourhood.view import NO_PAGES, Pages, Switches, View, is_one_of
@@ -74,7 +74,9 @@ class Params(Switches):
     popularity: float = parameter(0.18, "the power of links in that multiplies what blocks say", least=0, most=10)
     words: float = parameter(0.8, "what being alike in words is worth", least=0, most=1000)
     company: float = parameter(0.5, "what standing in lists about the same things is worth", least=0, most=1000)
-    names: float = parameter(0.5, "what a link to a page of the same name counts, beside one to the page", most=1)
+    names: float = parameter(
+        0.5, "what a link to a page of the same name counts, beside one to the page", least=0, most=1
+    )
 
 
 class Around(NamedTuple):
@@ -96,18 +98,19 @@ class Blend:
     pages: Merged
     links: Values
     words: Values
+    company: Values
     place: Values
 
     @property
     def enough(self) -> bool:
         """Whether anything speaks for any page."""
-        return bool((self.links > 0).any() or (self.words > 0).any())
+        return any(bool((each > 0).any()) for each in (self.links, self.words, self.company))
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by all that speaks for them."""
     start, found = begin(web.graph, seeds, params, lambda view, pages: gather(web, view, pages, params))
-    parts = found.links + found.words + found.place
+    parts = found.links + found.words + found.company + found.place
     reached = (parts > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
     told = Told(web, start.used, found)
     return Scores(found.pages.pages, parts.sum(axis=0), start.used, start.never, reached=reached, evidence=told)
@@ -135,16 +138,16 @@ def gather(web: Web, view: View, pages: Sequence[int], params: Params) -> Blend:
         numbered.add(each)
     merged = merge(view, numbered.pages)
     own = is_one_of(merged.pages, representatives(view, np.array(pages, np.uint32)))
-    links, words, place = np.zeros((3, len(pages), len(merged.pages)))
-    for row, said, at, one in zip(links, words, place, around, strict=True):
-        listed = by_links(web, view, numbered, merged, own, one, params, row)
+    blend = Blend(merged, *np.zeros((4, len(pages), len(merged.pages))))
+    for row, one in enumerate(around):
+        listed = by_links(web, view, numbered, merged, own, one, params, blend.links[row])
         if web.vectors is not None:
-            by_words(web.vectors, web.graph.in_degree, merged.pages, one.page, params, row, said)
-            said[own] = 0
+            by_words(web.vectors, web.graph.in_degree, blend, row, one.page, params)
+            blend.words[row, own] = blend.company[row, own] = 0
             if listed:
-                found = np.flatnonzero((row > 0) | (said > 0))
-                at[found] = by_place(web.graph, web.vectors, merged.pages[found], one.page)
-    return Blend(merged, links, words, place)
+                found = np.flatnonzero(blend.links[row] + blend.words[row] + blend.company[row])
+                blend.place[row, found] = by_place(web.graph, web.vectors, merged.pages[found], one.page)
+    return blend
 
 
 def namesakes(web: Web, page: int, params: Params) -> tuple[list[int], list[float]]:
@@ -227,42 +230,24 @@ def popular(in_degree: Pages, pages: Pages, params: Params) -> Values:
     return np.asarray(np.maximum(1, in_degree[pages]).astype(np.float64) ** params.popularity)
 
 
-def by_words(
-    vectors: Vectors, in_degree: Pages, pages: Pages, page: int, params: Params, links: Values, said: Values
-) -> None:
+def by_words(vectors: Vectors, in_degree: Pages, blend: Blend, row: int, page: int, params: Params) -> None:
     """What words say of each page: its own, and, of the pages in front, those of the lists that it stands in."""
+    pages = blend.pages.pages
     if params.words:
         weight = params.words + SAID * float(vectors.said[page]) ** 2
-        said += weight * vectors.cosines(page, pages)
+        blend.words[row] = weight * vectors.cosines(page, pages)
     if params.company:
-        scores, last = links + said, max(0, len(pages) - IN_FRONT)
+        scores, last = blend.links[row] + blend.words[row], max(0, len(pages) - IN_FRONT)
         front = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
         few = pages[front]
-        said[front] += params.company * vectors.in_company(page, few) * popular(in_degree, few, params)
+        said = params.company * vectors.in_company(page, few) * popular(in_degree, few, params)
+        blend.company[row, front] = said
 
 
 def by_place(graph: Graph, vectors: Vectors, pages: Pages, page: int) -> Values:
     """What the places of pages say beside that of one that is listed."""
     hosts = graph.units("host")
     return np.asarray(SAME_HOST * (hosts[pages] == hosts[page]) + HOME * vectors.home[pages])
-
-
-def joined(parts: list[Parents]) -> Parents:
-    """Several pages' parents as those of the first."""
-    if len(parts) == 1:
-        return parts[0]
-    before = np.concatenate([[0], np.cumsum([each.starts[-1] for each in parts])])
-    places = list(zip(parts, before.tolist(), strict=False))
-    return Parents(
-        parts[0].of,
-        parts[0].window,
-        np.concatenate([each.pages for each in parts]),
-        np.append(np.concatenate([each.starts[:-1] + first for each, first in places]), before[-1]),
-        np.concatenate([each.places + first for each, first in places]),
-        np.concatenate([each.whole for each in parts]),
-        np.concatenate([each.targets[: each.starts[-1]] for each in parts]),
-        np.concatenate([each.attributes[: each.starts[-1]] for each in parts]),
-    )
 
 
 def add_linked(view: View, numbered: Numbered, merged: Merged, around: Around, links: Values) -> None:
@@ -295,14 +280,19 @@ class Told:
             return []
         said: list[dict[str, Any]] = []
         for row, seed in enumerate(self._used):
-            links, words = (float(each[row, at[0]]) for each in (self._found.links, self._found.words))
-            part = links / max(links + words, LEAST)
+            heard = (self._found.links, self._found.words, self._found.company)
+            links, words, company = (float(each[row, at[0]]) for each in heard)
+            total = max(links + words + company, LEAST)
             by_name = self._names(seed, page)
-            if part > TOLD and not by_name:
+            if links > TOLD * total and not by_name:
                 continue  # links alone are the reason
-            by_words = self._words(seed, page, 1 - part) if words > 0 else []
-            by_links = [{"kind": "links", "page": seed, "share": round(part, 3)}, *by_name] if links > 0 else []
-            said += by_links + by_words if links >= words else by_words + by_links
+            told = [(links, [{"kind": "links", "page": seed, "share": round(links / total, 3)}, *by_name])]
+            told += [
+                (words, self._words(seed, page, words / total)),
+                (company, self._company(seed, page, company / total)),
+            ]
+            for value, reasons in sorted(told, key=lambda each: -each[0]):
+                said += reasons if value > 0 else []
         return said
 
     def _names(self, seed: int, page: int) -> list[dict[str, Any]]:
@@ -323,8 +313,19 @@ class Told:
 
     def _words(self, seed: int, page: int, share: float) -> list[dict[str, Any]]:
         vectors = self._web.vectors
-        assert vectors is not None
-        shared, empty = vectors.common(seed, page, 4 * NAMED), stop_words(USUAL)
-        common = tuple([word for word in shared if word not in empty] or shared)[:NAMED]  # "the" tells a reader nothing
+        common = telling(vectors.common(seed, page, 4 * NAMED)) if vectors is not None else ()
+        if vectors is None or not common:
+            return []
         count = {"count": len(common), "of": len(vectors.of(seed)[0])}
-        return [{"kind": "words", "page": seed, "share": round(share, 3), "words": common, **count}] if common else []
+        return [{"kind": "words", "page": seed, "share": round(share, 3), "words": common, **count}]
+
+    def _company(self, seed: int, page: int, share: float) -> list[dict[str, Any]]:
+        vectors = self._web.vectors
+        common = telling(vectors.common_company(seed, page, 4 * NAMED)) if vectors is not None else ()
+        return [{"kind": "company", "page": seed, "share": round(share, 3), "words": common}] if common else []
+
+
+def telling(words: list[str]) -> tuple[str, ...]:
+    """The first words that tell a reader something; "the" only where there are no others."""
+    empty = stop_words(USUAL)
+    return tuple([word for word in words if word not in empty] or words)[:NAMED]

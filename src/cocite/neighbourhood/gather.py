@@ -43,6 +43,24 @@ def parents_of(view: View, page: int, most: int, window: int, blocks: bool = Fal
     return Parents(page, window, pages[:count], *links)
 
 
+def joined(parts: list[Parents]) -> Parents:
+    """Several pages' parents as those of the first."""
+    if len(parts) == 1:
+        return parts[0]
+    before = np.concatenate([[0], np.cumsum([each.starts[-1] for each in parts])])
+    places = list(zip(parts, before.tolist(), strict=False))
+    return Parents(
+        parts[0].of,
+        parts[0].window,
+        np.concatenate([each.pages for each in parts]),
+        np.append(np.concatenate([each.starts[:-1] + first for each, first in places]), before[-1]),
+        np.concatenate([each.places + first for each, first in places]),
+        np.concatenate([each.whole for each in parts]),
+        np.concatenate([each.targets[: each.starts[-1]] for each in parts]),
+        np.concatenate([each.attributes[: each.starts[-1]] for each in parts]),
+    )
+
+
 def parents_to_choose_from(view: View, page: int, most: int) -> Pages:
     """The parents that may be chosen, in an array of their own; a stop page has none."""
     return np.array(NO_PAGES if view.refuses(page) or most == 0 else _pool(view, page, most), np.uint32)

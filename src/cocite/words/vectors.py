@@ -78,16 +78,16 @@ class Vectors:
         return others[:most]
 
     def common(self, page: int, other: int, most: int) -> list[str]:
-        """Words that two pages have in common and that make them alike, or, if there are none, their company.
+        """Words that two pages have in common and that make them alike, most first; not those that hardly do."""
+        return self._named(in_common(self.pages, page, other), most)
 
-        Most first; not those that hardly do.
-        """
-        for matrix in (self.pages, self.company):
-            shared = sorted(in_common(matrix, page, other))
-            told = [word for worth, word in shared[:most] if worth <= TELLING * shared[0][0]]
-            if told:
-                return [self.words[word] for word in told if word < len(self.words)]
-        return []
+    def common_company(self, page: int, other: int, most: int) -> list[str]:
+        """The same of the company that they keep."""
+        return self._named(in_common(self.company, page, other), most)
+
+    def _named(self, shared: list[tuple[float, int]], most: int) -> list[str]:
+        told = [word for worth, word in sorted(shared)[:most] if worth <= TELLING * min(shared)[0]]
+        return [self.words[word] for word in told if word < len(self.words)]
 
 
 def heaviest_first(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:

@@ -28,8 +28,10 @@ def birds(fast_root: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def server(birds: Path) -> Assistants:
-    """A server of it in this process."""
-    return Assistants(Held(birds), timeout=120)
+    """A server of it in this process, with all that it makes itself."""
+    held = Held(birds)
+    held._making.join()  # what is asked before goes by links alone
+    return Assistants(held, timeout=120)
 
 
 def calls(to: Any, *questions: tuple[str, dict[str, Any]]) -> list[CallToolResult]:
