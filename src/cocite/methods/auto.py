@@ -280,11 +280,11 @@ class Told:
             return []
         said: list[dict[str, Any]] = []
         for row, seed in enumerate(self._used):
-            heard = (self._found.links, self._found.words, self._found.company)
-            links, words, company = (float(each[row, at[0]]) for each in heard)
-            total = max(links + words + company, LEAST)
+            heard = (self._found.links, self._found.words, self._found.company, self._found.place)
+            links, words, company, place = (float(each[row, at[0]]) for each in heard)
+            total = max(links + words + company + place, LEAST)
             by_name = self._names(seed, page)
-            if links > TOLD * total and not by_name:
+            if links > TOLD * (total - place) and not by_name:
                 continue  # links alone are the reason
             told = [(links, [{"kind": "links", "page": seed, "share": round(links / total, 3)}, *by_name])]
             told += [
