@@ -147,6 +147,24 @@ def test_company_without_a_common_list(place: Path) -> None:
     assert vectors.in_company(u, np.array([s, k], np.uint32)).tolist() == pytest.approx([1.0, 0.0], abs=1e-4)
 
 
+def test_a_copy_is_no_namesake_of_what_stands_for_it(place: Path) -> None:
+    """s and its copy are called the same and count as one page: that gives it nothing beside v."""
+    copy, rest = "https://copy.example/", [f"https://p{n}.example/" for n in range(12)]
+    lists = [
+        Page(LISTS[n], links=[Link(U, "Rook", 0), Link(each, "Keel", 0), Link(V, "Mast", 0)])
+        for n, each in enumerate((S, copy))
+    ]
+    pages = [*lists, page(S, *rest), page(copy, *rest)]
+    found = scores(place, pages, words=0, company=0)
+    assert found[V] > max(found.get(S, 0), found.get(copy, 0))
+
+
+def test_what_a_page_lists_beside_its_namesake_is_not_listed_beside_it(place: Path) -> None:
+    own = Page(U, links=[Link(T, "Rook", 0), Link(S, "Keel", 0)])
+    pages = [own, Page(LISTS[0], links=[Link(U, "rook")])]
+    assert scores(place, pages, words=0, company=0)[S] == scores(place, pages, words=0, company=0, names=0)[S]
+
+
 def test_a_namesake_is_a_reason(place: Path) -> None:
     links = [Link(T, "rook!", 0), Link(S, "Keel", 0)]
     make(place / "web.cocite", [Page(LISTS[0], links=[Link(U, "Rook")]), Page(LISTS[1], links=links)])
@@ -154,6 +172,8 @@ def test_a_namesake_is_a_reason(place: Path) -> None:
     assert "same name" in [reason.kind for reason in answers[T]]
     (beside,) = [reason for reason in answers[S] if reason.kind == "beside the same name"]
     assert beside.through == T
+    without = cocite.open(place / "web.cocite").related(U, names=0)
+    assert "same name" not in [reason.kind for answer in without for reason in answer.reasons]
     assert say(beside) == f"cited together with {T}, which links call by the same name as the page"
 
 

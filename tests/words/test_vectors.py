@@ -227,6 +227,8 @@ def test_what_is_a_name() -> None:
     assert [name_in(text) for text in ("Rook & Keel", "apache/airflow", "ab", "Documentation", "x" * 61, "…")] == [
         "rookkeel", "airflow", "", "", "", "",
     ]  # fmt: skip
+    assert name_in("मुद्रा") != name_in("मदिरा")  # vowels are marks
+    assert name_in("Café Rook") == name_in("Cafe\u0301 rook") == "caférook"
 
 
 def test_what_many_pages_are_called_is_no_name() -> None:

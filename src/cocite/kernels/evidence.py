@@ -117,5 +117,5 @@ def add_namesakes(namesakes, pages, table, local, merged, said, totals):
         low, high = row_of(namesakes, pages[i])
         for k in range(low, high):
             slot = slot_of(table, namesakes.ids[k])
-            if table[slot] != EMPTY:
+            if table[slot] != EMPTY and merged[local[slot]] != i:  # a copy that it stands for is no other page
                 totals[i] += namesakes.weights[k] / SCALE * said[merged[local[slot]]]

@@ -96,6 +96,7 @@ class Blend:
     """Pages, and what each evidence says of them: a row for each query page."""
 
     pages: Merged
+    around: Sequence[Around]
     links: Values
     words: Values
     company: Values
@@ -112,7 +113,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     start, found = begin(web.graph, seeds, params, lambda view, pages: gather(web, view, pages, params))
     parts = found.links + found.words + found.company + found.place
     reached = (parts > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
-    told = Told(web, start.used, found)
+    told = Told(web, start.used, found, params.names > 0)
     return Scores(found.pages.pages, parts.sum(axis=0), start.used, start.never, reached=reached, evidence=told)
 
 
@@ -138,7 +139,7 @@ def gather(web: Web, view: View, pages: Sequence[int], params: Params) -> Blend:
         numbered.add(each)
     merged = merge(view, numbered.pages)
     own = is_one_of(merged.pages, representatives(view, np.array(pages, np.uint32)))
-    blend = Blend(merged, *np.zeros((4, len(pages), len(merged.pages))))
+    blend = Blend(merged, around, *np.zeros((4, len(pages), len(merged.pages))))
     for row, one in enumerate(around):
         listed = by_links(web, view, numbered, merged, own, one, params, blend.links[row])
         if web.vectors is not None:
@@ -183,6 +184,7 @@ def read_around(
     listing = joined(parts)
     counts = shares(view, page, listing.pages)
     counts *= np.repeat([1.0, *worths], [len(each.pages) for each in parts])
+    counts[listing.pages == page] = 0  # what the page itself lists beside its namesake
     for at, each in enumerate(parts[1:], 1):  # a list that has both is for the page
         begin = sum(len(before.pages) for before in parts[:at])
         counts[begin : begin + len(each.pages)][is_one_of(each.pages, listing.pages[:begin])] = 0
@@ -270,8 +272,8 @@ def shares(view: View, page: int, others: Pages) -> Values:
 class Told:
     """Tells whether links or words spoke for an answer, the louder first."""
 
-    def __init__(self, web: Web, used: Sequence[int], found: Blend) -> None:
-        self._web, self._used, self._found = web, used, found
+    def __init__(self, web: Web, used: Sequence[int], found: Blend, by_names: bool) -> None:
+        self._web, self._used, self._found, self._by_names = web, used, found, by_names
 
     def __call__(self, page: int) -> list[dict[str, Any]]:
         """What spoke for a page, beside each query page."""
@@ -297,19 +299,17 @@ class Told:
 
     def _names(self, seed: int, page: int) -> list[dict[str, Any]]:
         """That a page has the name of the one asked about, or stands beside one that has."""
-        graph, vectors = self._web.graph, self._web.vectors
-        others = vectors.of_same_name(seed)[0].tolist() if vectors is not None else []
+        vectors = self._web.vectors
+        others = vectors.of_same_name(seed)[0].tolist() if vectors is not None and self._by_names else []
         if page in others:
             return [{"kind": "same name", "page": seed}]
-        if not others or graph.in_degree[page] > LONGEST:
-            return []
-        citing = graph.links_to(page)
-        beside = [
-            other
-            for other in others
-            if graph.in_degree[other] <= LONGEST and np.isin(graph.links_to(other), citing).any()
-        ]
-        return [{"kind": "beside the same name", "page": seed, "through": graph.address(beside[0])}] if beside else []
+        one = self._found.around[self._used.index(seed)]
+        for at in range(len(one.parents.pages), len(one.listing.pages)):
+            low, high = one.listing.starts[at : at + 2]
+            if one.counts[at] and page in one.listing.targets[low:high]:
+                namesake = int(one.listing.targets[one.listing.places[at]])
+                return [{"kind": "beside the same name", "page": seed, "through": self._web.graph.address(namesake)}]
+        return []
 
     def _words(self, seed: int, page: int, share: float) -> list[dict[str, Any]]:
         vectors = self._web.vectors

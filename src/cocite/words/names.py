@@ -8,6 +8,7 @@ beside others would have listed the page there too.
 from __future__ import annotations
 
 import re
+import unicodedata
 from array import array
 from collections import Counter
 from hashlib import blake2b
@@ -15,10 +16,12 @@ from hashlib import blake2b
 import numpy as np
 from scipy.sparse import csr_array
 
+from cocite.words.sparse import stacked
+from cocite.words.vectors import NAMESAKES
+
 SHARED = 16
 """Pages that have a name in common, at most."""
-MOST = 3
-"""Namesakes of a page that are kept."""
+STEP = 1 << 14
 LEAST = 0.2
 """Cosines below this say nothing."""
 SHORTEST, LONGEST = 3, 60
@@ -29,7 +32,6 @@ GENERIC = frozenset({
 })  # fmt: skip
 """What is said of any page; small stores have too few of each to tell."""
 _PATH = re.compile(r"[\w.-]+/([\w.-]+)")
-_REST = re.compile(r"[\W_]+")
 
 
 class Names:
@@ -60,22 +62,31 @@ class Names:
         rows = np.repeat(np.arange(pages), np.diff(called.indptr))
         lengths = np.sqrt(np.bincount(rows, called.data.astype(np.float64) ** 2, pages))
         called.data = (called.data / lengths[rows]).astype(np.float32)
-        return closest(csr_array(called @ called.T))
+        turned = csr_array(called.T)
+        steps = [slice(first, min(pages, first + STEP)) for first in range(0, pages, STEP)]
+        found = [closest(csr_array(called[step] @ turned), step.start) for step in steps]
+        return stacked(found) if found else csr_array((0, 0), dtype=np.float32)
 
 
 def name_in(text: str) -> str:
     """The name that the text of a link gives, "" if none."""
     path = _PATH.fullmatch(text)
-    name = _REST.sub("", (path[1] if path else text).lower())
+    text = unicodedata.normalize("NFKC", path[1] if path else text).casefold()
+    name = text if text.isascii() and text.isalnum() else "".join(filter(_says, text))
     return name if SHORTEST <= len(name) <= LONGEST and name not in GENERIC else ""
 
 
-def closest(alike: csr_array) -> csr_array:
-    """Of each page the MOST others that are most alike; of equals the first."""
+def _says(character: str) -> bool:
+    """Letters and digits, and the marks that belong to letters: vowels, in many scripts."""
+    return character.isalnum() or unicodedata.category(character)[0] == "M"
+
+
+def closest(alike: csr_array, first: int) -> csr_array:
+    """Of each page, from `first` on, the NAMESAKES others that are most alike; of equals the first."""
     rows = np.repeat(np.arange(alike.shape[0]), np.diff(alike.indptr))
-    kept = np.flatnonzero((alike.data >= LEAST) & (alike.indices != rows))
+    kept = np.flatnonzero((alike.data >= LEAST) & (alike.indices != rows + first))
     rows, columns, values = rows[kept], alike.indices[kept], alike.data[kept]
     order = np.lexsort((columns, -values, rows))
-    first = np.searchsorted(rows[order], rows[order])
-    best = order[np.arange(len(order)) - first < MOST]
+    begin = np.searchsorted(rows[order], rows[order])
+    best = order[np.arange(len(order)) - begin < NAMESAKES]
     return csr_array((values[best], (rows[best], columns[best])), shape=alike.shape)

@@ -22,6 +22,8 @@ from cocite.words.vocabulary import Vocabulary, is_starts
 NAME, WHAT = "vectors", "the word vectors"
 VERSION = 5
 """Of what is in a vector; others are made again."""
+NAMESAKES = 3
+"""Pages of the same name that are kept of a page."""
 LOOKED = 1 << 14
 """Pages that are looked at for words in common with a page."""
 TELLING = 0.2
@@ -61,7 +63,7 @@ class Vectors:
     def of_same_name(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """Pages that links call by the same name, and how much so, the most first."""
         pages, weights = heaviest_first(self.namesakes, page)
-        there = pages < len(self.said)  # whatever a file says
+        there = np.flatnonzero(pages < len(self.said))[:NAMESAKES]  # whatever a file says
         return pages[there], weights[there]
 
     def near(self, page: int, most: int) -> NDArray[np.uint32]:
