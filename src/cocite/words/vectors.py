@@ -1,7 +1,7 @@
 """The words of each page as a vector, for cosines in microseconds; `make_vectors` makes them.
 
 They are side data `vectors`: the matrix by pages, and the same by words, for finding pages that have words in common;
-the words of the company that each page keeps (`company`), pages of the same name (`names`), and which are first pages.
+the words of the company that each page keeps (`company`), pages of the same name (`namesakes`), and first pages.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class Vectors:
         return self._named(in_common(self.company, page, other), most)
 
     def _named(self, shared: list[tuple[float, int]], most: int) -> list[str]:
-        told = [word for worth, word in sorted(shared)[:most] if worth <= TELLING * min(shared)[0]]
+        shared = sorted(shared)[:most]
+        told = [word for worth, word in shared if worth <= TELLING * shared[0][0]]
         return [self.words[word] for word in told if word < len(self.words)]
 
 
