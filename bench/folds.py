@@ -33,8 +33,8 @@ from quality import DATA, STORES
 from tables import show
 
 WEIGHTS = {
-    "words": (0.5, 0.8, 1.2),
-    "company": (0.25, 0.5, 1.0),
+    "words": (0.5, 0.7, 1.0),
+    "company": (0.3, 0.6, 1.0),
     "names": (0.3, 0.5, 0.7),
     "near": (0.06, 0.12, 0.2),
 }

@@ -76,9 +76,11 @@ def by_links(
 
 
 def place(web: NaiveWeb, page: int, other: int) -> float:
-    """What the host of another page says, and whether it is the first there."""
-    first = "/" not in web.addresses[other].partition("://")[2].rstrip("/")
-    return 0.25 * (web.unit("host", page) == web.unit("host", other)) + 0.2 * first
+    """What the host of another page says, the folder on it, and whether it is the first there."""
+    paths = [web.addresses[each].partition("://")[2].rstrip("/").split("/")[1:] for each in (page, other)]
+    on_host = web.unit("host", page) == web.unit("host", other)
+    in_folder = on_host and min(map(len, paths)) > 1 and paths[0][0] == paths[1][0]
+    return 0.25 * on_host + 0.2 * in_folder + 0.2 * (not paths[1])
 
 
 def auto(
@@ -142,19 +144,22 @@ def vectors(
     for page, words in (anchors or {}).items():
         for word in words:
             counts[page][word] += 0.3  # type: ignore[assignment]
-    frequency = Counter(word for each in counts.values() for word in each)
+    rare = rarities(counts)
     found = {}
     for page, count in counts.items():
-        weights = {
-            word: math.log(1 + times) * math.sqrt(math.log((1 + len(counts)) / (1 + frequency[word])))
-            for word, times in count.items()
-            if frequency[word] > 1
-        }
+        weights = {word: math.log(1 + times) * rare[word] for word, times in count.items()}
         heavy = ((word, weight) for word, weight in weights.items() if weight > 0)
         kept = dict(sorted(heavy, key=lambda item: (-item[1], item[0]))[:keep])
         length = math.sqrt(sum(weight**2 for weight in kept.values())) * (1 if texts.get(page) else 2)
         found[page] = {word: weight / length for word, weight in kept.items()} if length else {}
     return found
+
+
+def rarities(words: Mapping[int, Sequence[str] | Counter[str]]) -> dict[str, float]:
+    """Of each word on any of the pages; 0 of one that a single page has."""
+    frequency = Counter(word for each in words.values() for word in set(each))
+    total = 1 + sum(bool(each) for each in words.values())
+    return {word: math.sqrt(math.log(total / (1 + of))) if of > 1 else 0.0 for word, of in frequency.items()}
 
 
 def cosine(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
@@ -182,15 +187,19 @@ def namesakes(called: Mapping[int, Mapping[str, int]]) -> dict[int, dict[int, fl
 
 
 def company(
-    blocks: Sequence[Sequence[int]], words: Mapping[int, Mapping[str, float]], named: Mapping[int, Mapping[int, float]]
-) -> dict[int, dict[str, float]]:
-    """Of each page the words of the blocks that list it, and its namesakes."""
+    blocks: Sequence[Sequence[int]], words: Mapping[int, Mapping[str, float]], named: Mapping[int, Mapping[int, float]],
+    headings: Sequence[Mapping[str, float]],
+) -> dict[int, dict[str, float]]:  # fmt: skip
+    """Of each page the words of the blocks that list it, and its namesakes; headings by the rarity of their words."""
     of_block: list[dict[str, float]] = []
-    for block in blocks:
+    for block, heading in zip(blocks, headings, strict=True):
         total: dict[str, float] = defaultdict(float)
         for page in block:
-            for word, weight in words.get(page, {}).items():
+            for word, weight in of_length_1(words.get(page, {}), 32).items():
                 total[word] += weight
+        total = defaultdict(float, of_length_1(total))
+        for word, weight in of_length_1(heading).items():
+            total[word] += 0.8 * weight
         of_block.append(of_length_1(total, 24) if len(block) > 1 else {})
     found = {}
     for page in {page for block in blocks for page in block} | set(named):

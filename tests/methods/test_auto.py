@@ -67,7 +67,7 @@ def test_words_weigh_more_the_more_text_there_is(place: Path) -> None:
     """u's text has two words, one of which s has too. N = 3: both weigh ln(4/3), so the cosine is √½."""
     pages = [Page(U, text="chess rook"), Page(S, text="chess"), Page(T, text="rook keel")]
     found = scores(place, pages)
-    assert found[S] == pytest.approx((0.8 + 0.003 * 2**2) * math.sqrt(0.5), rel=1e-4)
+    assert found[S] == pytest.approx((0.7 + 0.003 * 2**2) * math.sqrt(0.5), rel=1e-4)
     assert scores(place, pages, words=0) == {}
 
 

@@ -16,7 +16,7 @@ from cocite.graph.store import Graph
 from cocite.kernels.word_vectors import SCALE, Sparse
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from cocite.words import make_vectors, vectors
+from cocite.words import company, make_vectors, vectors
 from cocite.words.make_vectors import ready_vectors
 from cocite.words.names import Names, name_in
 from cocite.words.search import renew_search
@@ -185,19 +185,24 @@ def as_dicts(matrix: Sparse) -> list[dict[int, float]]:
 @given(
     blocks=st.lists(st.lists(st.tuples(st.integers(0, 7), st.sampled_from(WORDS)), max_size=5), min_size=1, max_size=6),
     texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=4), min_size=8, max_size=8),
+    headings=st.lists(st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=3), min_size=6, max_size=6),
 )
 @examples(25)
 def test_the_slow_truth_of_names_and_company(
-    blocks: list[list[tuple[int, str]]], texts: list[list[str]], fast_root: Path
+    blocks: list[list[tuple[int, str]]], texts: list[list[str]], headings: list[list[str]], fast_root: Path
 ) -> None:
-    """Each list has one block, and calls pages by single words."""
+    """Each list has one block, which may have a heading, and calls pages by single words."""
     import tempfile
 
     urls = [f"https://p{n}.example/" for n in range(8)]
     lists = [dict(block) for block in blocks]
     pages = [Page(url, text=" ".join(words)) for url, words in zip(urls, texts, strict=True)]
     pages += [
-        Page(f"https://list{n}.example/", links=[Link(urls[to], word, block=0) for to, word in each.items()])
+        Page(
+            f"https://list{n}.example/",
+            links=[Link(urls[to], word, block=0) for to, word in each.items()],
+            headings=[" ".join(headings[n])],
+        )
         for n, each in enumerate(lists)
     ]
     with tempfile.TemporaryDirectory(dir=fast_root) as folder:
@@ -208,6 +213,7 @@ def test_the_slow_truth_of_names_and_company(
             for to, word in each.items():
                 called[number[to]][word] += 1
         own = {number[n]: list(words) for n, words in enumerate(texts)}
+        own |= {graph.find(f"https://list{n}.example/"): headings[n] for n in range(len(lists))}
         anchors = {page: list(names.elements()) for page, names in called.items()}
         found = make_vectors.make_vectors(graph)
         named = naive_auto.namesakes(called)
@@ -217,7 +223,10 @@ def test_the_slow_truth_of_names_and_company(
         truth = naive_auto.vectors(own, 128, anchors)
         lengths = {page: naive_auto.of_length_1(vector) for page, vector in truth.items()}
         members = [[number[to] for to in each] for each in lists]
-        expected = naive_auto.company(members, lengths, named)
+        all_words = {page: [*own.get(page, []), *anchors.get(page, [])] for page in {*own, *anchors}}
+        rare = naive_auto.rarities(all_words)
+        headed = [{word: rare[word] for word in headings[n]} for n in range(len(lists))]
+        expected = naive_auto.company(members, lengths, named, headed)
         for one, row in enumerate(as_dicts(found.company)):
             words = {found.words[word]: weight for word, weight in row.items()}
             assert words == pytest.approx(expected.get(one, {}), abs=1e-4)
@@ -239,7 +248,39 @@ def test_what_many_pages_are_called_is_no_name() -> None:
         assert names.namesakes(many).nnz == found * many
 
 
-def test_first_pages_of_hosts(place: Path) -> None:
-    graph = made(place, [Page(A, text="x"), Page(f"{A}b", text="x"), page("name:rook", B)])
-    found = dict(zip((graph.address(n) for n in range(graph.pages)), make_vectors.homes(graph).tolist(), strict=True))
-    assert found == {A: 1, f"{A}b": 0, B: 1, "rook": 0}
+def test_places(place: Path) -> None:
+    """Which pages are the first of their hosts, and which are in one folder."""
+    folders = [f"{A}rook/one", f"{A}rook/two/", f"{A}keel/one", f"{A}rook"]
+    graph = made(place, [page(A, *folders, B), page("name:rook", B)])
+    home, owner = make_vectors.places(graph)
+    names = [graph.address(n) for n in range(graph.pages)]
+    assert [name for name, first in zip(names, home.tolist(), strict=True) if first] == sorted([A, B], key=names.index)
+    of = dict(zip(names, owner.tolist(), strict=True))
+    assert of[folders[0]] == of[folders[1]] > 0
+    assert of[folders[2]] not in (0, of[folders[0]])
+    assert of[folders[3]] == of[A] == of["rook"] == 0
+
+
+def test_a_heading_is_company(place: Path) -> None:
+    """Lists of pages without words, under the same heading: chess is on three pages of five, N + 1 = 6."""
+    lists = [Page(f"https://l{n}.example/", links=[Link(f"{A}{n}", block=0), Link(f"{B}{n}", block=0)]) for n in (1, 2)]
+    for each in lists:
+        each.headings = ["Chess"]
+    graph = made(place, [*lists, Page(C, text="chess"), Page(D, text="keel"), Page(f"{D}d", text="keel")])
+    found = make_vectors.make_vectors(graph)
+    one, two, other = (graph.find(url) for url in (f"{A}1", f"{A}2", D))
+    assert found.in_company(one, np.array([two, other], np.uint32)).tolist() == pytest.approx([1.0, 0.0], abs=1e-4)
+    assert found.common_company(one, two, 5) == ["chess"]
+
+
+def test_company_of_a_large_store_is_that_of_some_lists(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounded: with a limit of 8 links, of 40 lists of two links each about a tenth is read."""
+    texts = [Page(f"{A}{n}", text="chess") for n in range(40)]
+    lists = [Page(f"{B}{n}", links=[Link(f"{A}{n}", block=0), Link(f"{C}{n}", block=0)]) for n in range(40)]
+    graph = made(place, [*texts, *lists, Page(D, text="keel")])
+    whole = make_vectors.make_vectors(graph).company
+    monkeypatch.setattr(company, "LINKS", 8)
+    some = make_vectors.make_vectors(graph).company
+    read, of = np.count_nonzero(np.diff(some.starts)), np.count_nonzero(np.diff(whole.starts))
+    assert of == 80
+    assert 0 < read <= 24

@@ -10,7 +10,8 @@ With parents q of the page u, each counting c_q, children x that u and s share, 
     score(s)    = links(s) / √(max of links) + 0.15 · (together of s's namesakes, of 1 at most)
                 + weight · cosine(words of u, words of s)
                 + company · in_degree(s)^popularity · cosine(company of u, company of s)
-                + 0.25 if s is on u's host, and 0.2 if it is the first page of its own      where blocks list u
+                + 0.25 if s is on u's host, 0.2 more if in one folder with it,
+                + 0.2 if it is the first page of its own host                     both where blocks list u
     weight      = words + 0.003 · (different words of u's text)²
 
 Parents of u's namesakes, pages that links call by the same name (words/names.py), are parents too, and count `names`
@@ -47,15 +48,17 @@ LINKED, BOTH_WAYS = 0.05, 0.9
 OWN_SITE = 0.25
 OF_NAMESAKES = 0.15
 """What is said of a page's namesakes counts so much for the page itself."""
-SAME_HOST, HOME = 0.25, 0.2
-"""For pages in lists: one list is often of repositories, or of sites, and of a site its first page is meant."""
+SAME_HOST, SAME_OWNER, HOME = 0.25, 0.2, 0.2
+"""For pages in lists: one list is often of repositories, or of sites, and of a site its first page is meant. Pages in
+one folder of a host, at its top, are often of one owner."""
 SAID = 0.003
 LONGEST = 1000
 """A child with more parents than this says nothing: everybody links there."""
 ALIKE = 200
 """Pages that are looked at because of their words alone."""
 IN_FRONT = 250
-"""Pages whose company is looked at: those for which links and words speak most."""
+"""Pages whose company is looked at: those for which links and words speak most, to so many DIGITS."""
+DIGITS = 6
 NAMED = 8
 TOLD = 0.95
 """Where links give more than this of a score, words are not spoken of."""
@@ -72,8 +75,8 @@ class Params(Switches):
     elsewhere: float = parameter(0.1, "what a link in another block of the same page is worth", least=0, most=100)
     near: float = parameter(0.12, "what standing near each other in a block adds", least=0, most=100)
     popularity: float = parameter(0.18, "the power of links in that multiplies what blocks say", least=0, most=10)
-    words: float = parameter(0.8, "what being alike in words is worth", least=0, most=1000)
-    company: float = parameter(0.5, "what standing in lists about the same things is worth", least=0, most=1000)
+    words: float = parameter(0.7, "what being alike in words is worth", least=0, most=1000)
+    company: float = parameter(0.6, "what standing in lists about the same things is worth", least=0, most=1000)
     names: float = parameter(
         0.5, "what a link to a page of the same name counts, beside one to the page", least=0, most=1
     )
@@ -239,7 +242,7 @@ def by_words(vectors: Vectors, in_degree: Pages, blend: Blend, row: int, page: i
         weight = params.words + SAID * float(vectors.said[page]) ** 2
         blend.words[row] = weight * vectors.cosines(page, pages)
     if params.company:
-        scores, last = blend.links[row] + blend.words[row], max(0, len(pages) - IN_FRONT)
+        scores, last = np.round(blend.links[row] + blend.words[row], DIGITS), max(0, len(pages) - IN_FRONT)
         front = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
         few = pages[front]
         said = params.company * vectors.in_company(page, few) * popular(in_degree, few, params)
@@ -248,8 +251,12 @@ def by_words(vectors: Vectors, in_degree: Pages, blend: Blend, row: int, page: i
 
 def by_place(graph: Graph, vectors: Vectors, pages: Pages, page: int) -> Values:
     """What the places of pages say beside that of one that is listed."""
-    hosts = graph.units("host")
-    return np.asarray(SAME_HOST * (hosts[pages] == hosts[page]) + HOME * vectors.home[pages])
+    hosts, owner = graph.units("host"), vectors.owner[page]
+    on_host = hosts[pages] == hosts[page]
+    found = SAME_HOST * on_host + HOME * vectors.home[pages]
+    if owner:
+        found += SAME_OWNER * (on_host & (vectors.owner[pages] == owner))
+    return np.asarray(found)
 
 
 def add_linked(view: View, numbered: Numbered, merged: Merged, around: Around, links: Values) -> None:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +83,7 @@ def parts(made: Vectors) -> dict[str, NDArray[Any]]:
     return {
         "starts": made.pages.starts, "ids": made.pages.ids, "weights": made.pages.weights, "said": made.said,
         "word.starts": made.columns.starts, "word.ids": made.columns.ids, "word.weights": made.columns.weights,
-        "words.starts": made.words.starts, "words.data": made.words.data, "home": made.home,
+        "words.starts": made.words.starts, "words.data": made.words.data, "home": made.home, "owner": made.owner,
         "company.starts": made.company.starts, "company.ids": made.company.ids, "company.weights": made.company.weights,
         "namesakes.starts": made.namesakes.starts, "namesakes.ids": made.namesakes.ids,
         "namesakes.weights": made.namesakes.weights,
@@ -110,15 +111,18 @@ def make_vectors(
             sizes[page] = len(chosen)
     found = arranged(list(numbers), sizes, np.array(ids, np.uint32), np.array(counts, np.uint32), READ)
     shape = graph.pages, len(found.words)
-    matrix = weighted(csr_array((found.counts.astype(np.float32), found.ids, found.starts), shape=shape), sizes)
+    rarity = np.sqrt(np.log((1 + np.count_nonzero(sizes)) / (1.0 + found.frequency)) * (found.frequency > 1))
+    counted = csr_array((found.counts.astype(np.float32), found.ids, found.starts), shape=shape)
+    matrix = weighted(counted, rarity)
     namesakes = names.namesakes(graph.pages)
-    beside = company(graph, matrix, namesakes)
+    numbers = {word: number for number, word in enumerate(sorted(numbers))}  # as they are in `found`
+    beside = company(graph, matrix, namesakes, numbers, rarity)
     rows = pruned(with_neighbours(graph, matrix, said), MOST)
     rows.data *= np.where(described, 1, NAMED_ONLY).astype(np.float32)[
         np.repeat(np.arange(graph.pages), np.diff(rows.indptr))
     ]
     turned = csr_array(rows.T.tocsr())
-    return Vectors(kept(rows), kept(turned), said, found.words, kept(beside), kept(namesakes), homes(graph))
+    return Vectors(kept(rows), kept(turned), said, found.words, kept(beside), kept(namesakes), *places(graph))
 
 
 def count_said(words: Counter[str], said: Said, terms: Callable[[str], list[str]]) -> bool:
@@ -136,10 +140,8 @@ def count_said(words: Counter[str], said: Said, terms: Callable[[str], list[str]
     return described
 
 
-def weighted(counts: csr_array, sizes: NDArray[np.int64]) -> csr_array:
+def weighted(counts: csr_array, rarity: NDArray[np.float64]) -> csr_array:
     """Counts of words, in tenths → vectors of length 1."""
-    frequency = np.bincount(counts.indices, minlength=counts.shape[1])
-    rarity = np.sqrt(np.log((1 + np.count_nonzero(sizes)) / (1 + frequency)) * (frequency > 1))
     counts.data = (np.log1p(counts.data / TENTHS) * rarity[counts.indices]).astype(np.float32)
     counts.eliminate_zeros()
     return of_length_1(counts)
@@ -183,14 +185,15 @@ def mutual(graph: Graph, first: int, last: int) -> csr_array:
     return csr_array(place, shape=(last - first, graph.pages))
 
 
-def homes(graph: Graph) -> NDArray[np.uint8]:
-    """1 for each page that is the first of its host, and 0 for others; opaque names have no host."""
-    return np.fromiter(
-        (
-            not address.startswith("name:") and "/" not in address.partition("://")[2].rstrip("/")
-            for first in range(0, graph.pages, STEP)
-            for address in addresses(graph, first, min(STEP, graph.pages - first), marked=True)
-        ),
-        np.uint8,
-        graph.pages,
-    )
+def places(graph: Graph) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """Of each page 1 if it is the first of its host, else 0; and a hash of the first part of its path, if that has
+    several, else 0: whose page it is, on a host of many. Opaque names have neither."""
+    home, owner = np.zeros(graph.pages, np.uint8), np.zeros(graph.pages, np.uint32)
+    for first in range(0, graph.pages, STEP):
+        for page, address in enumerate(addresses(graph, first, min(STEP, graph.pages - first), marked=True), first):
+            if not address.startswith("name:"):
+                _, _, path = address.partition("://")[2].rstrip("/").partition("/")
+                part, more, _ = path.partition("/")
+                home[page] = not path
+                owner[page] = crc32(part.encode("utf-8", "replace")) if more else 0
+    return home, owner
