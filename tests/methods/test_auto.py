@@ -106,6 +106,18 @@ def test_reasons_say_what_spoke(place: Path) -> None:
     assert words.share == pytest.approx(1 - HOME / score, abs=1e-3)  # the rest: it is the first page of its host
 
 
+def test_the_places_of_listed_pages(place: Path) -> None:
+    """One block of u and four others: on its host, in its folder there, the first of a host, and none of it."""
+    host = "https://code.example"
+    asked, folder, other, far = f"{host}/rook/u", f"{host}/rook/s", f"{host}/keel/u", "https://t.example/rook/u"
+    links = [Link(url, "x", block=0) for url in (asked, folder, other, S, far)]
+    found = scores(place, [Page(LISTS[0], links=links)], asked, words=0, company=0, names=0, near=0)
+    links_alone = found[far]
+    assert found[folder] == pytest.approx(links_alone + 0.25 + 0.2, rel=1e-4)
+    assert found[other] == pytest.approx(links_alone + 0.25, rel=1e-4)
+    assert found[S] == pytest.approx(links_alone + 0.2, rel=1e-4)
+
+
 def test_lists_of_a_namesake_count_half(place: Path) -> None:
     """Links call u and t the same, so that t's list is half u's: s, on it with t, is related to u, and so is t."""
     pages = [Page(LISTS[0], links=[Link(U, "Rook")]), Page(LISTS[1], links=[Link(T, "rook!", 0), Link(S, "Keel", 0)])]
