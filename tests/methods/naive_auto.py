@@ -76,11 +76,9 @@ def by_links(
 
 
 def place(web: NaiveWeb, page: int, other: int) -> float:
-    """What the host of another page says, the folder on it, and whether it is the first there."""
-    paths = [web.addresses[each].partition("://")[2].rstrip("/").split("/")[1:] for each in (page, other)]
-    on_host = web.unit("host", page) == web.unit("host", other)
-    in_folder = on_host and min(map(len, paths)) > 1 and paths[0][0] == paths[1][0]
-    return 0.25 * on_host + 0.2 * in_folder + 0.2 * (not paths[1])
+    """What the host of another page says, and whether it is the first there."""
+    first = "/" not in web.addresses[other].partition("://")[2].rstrip("/")
+    return 0.25 * (web.unit("host", page) == web.unit("host", other)) + 0.2 * first
 
 
 def auto(

@@ -107,15 +107,19 @@ def test_reasons_say_what_spoke(place: Path) -> None:
 
 
 def test_the_places_of_listed_pages(place: Path) -> None:
-    """One block of u and four others: on its host, in its folder there, the first of a host, and none of it."""
-    host = "https://code.example"
-    asked, folder, other, far = f"{host}/rook/u", f"{host}/rook/s", f"{host}/keel/u", "https://t.example/rook/u"
-    links = [Link(url, "x", block=0) for url in (asked, folder, other, S, far)]
+    """One block of u and three others: on its host, the first of a host, and neither."""
+    asked, on_host, far = "https://code.example/rook", "https://code.example/keel", "https://t.example/rook"
+    links = [Link(url, "x", block=0) for url in (asked, on_host, S, far)]
     found = scores(place, [Page(LISTS[0], links=links)], asked, words=0, company=0, names=0, near=0)
-    links_alone = found[far]
-    assert found[folder] == pytest.approx(links_alone + 0.25 + 0.2, rel=1e-4)
-    assert found[other] == pytest.approx(links_alone + 0.25, rel=1e-4)
-    assert found[S] == pytest.approx(links_alone + 0.2, rel=1e-4)
+    assert found[on_host] == pytest.approx(found[far] + 0.25, rel=1e-4)
+    assert found[S] == pytest.approx(found[far] + 0.2, rel=1e-4)
+
+
+def test_text_enough(place: Path) -> None:
+    """Of more than 100 different words the rest do not make words louder: 0.7 + 0.003 · 100², all in common."""
+    text = " ".join(f"w{n:04}" for n in range(500))
+    found = scores(place, [Page(U, text=text), Page(S, text=text), Page(T, text="keel")])
+    assert found[S] == pytest.approx(0.7 + 0.003 * 100**2, rel=1e-3)
 
 
 def test_lists_of_a_namesake_count_half(place: Path) -> None:

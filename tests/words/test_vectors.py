@@ -248,17 +248,10 @@ def test_what_many_pages_are_called_is_no_name() -> None:
         assert names.namesakes(many).nnz == found * many
 
 
-def test_places(place: Path) -> None:
-    """Which pages are the first of their hosts, and which are in one folder."""
-    folders = [f"{A}rook/one", f"{A}rook/two/", f"{A}keel/one", f"{A}rook"]
-    graph = made(place, [page(A, *folders, B), page("name:rook", B)])
-    home, owner = make_vectors.places(graph)
-    names = [graph.address(n) for n in range(graph.pages)]
-    assert [name for name, first in zip(names, home.tolist(), strict=True) if first] == sorted([A, B], key=names.index)
-    of = dict(zip(names, owner.tolist(), strict=True))
-    assert of[folders[0]] == of[folders[1]] > 0
-    assert of[folders[2]] not in (0, of[folders[0]])
-    assert of[folders[3]] == of[A] == of["rook"] == 0
+def test_first_pages_of_hosts(place: Path) -> None:
+    graph = made(place, [Page(A, text="x"), Page(f"{A}b", text="x"), page("name:rook", B)])
+    found = dict(zip((graph.address(n) for n in range(graph.pages)), make_vectors.homes(graph).tolist(), strict=True))
+    assert found == {A: 1, f"{A}b": 0, B: 1, "rook": 0}
 
 
 def test_a_heading_is_company(place: Path) -> None:
@@ -273,14 +266,12 @@ def test_a_heading_is_company(place: Path) -> None:
     assert found.common_company(one, two, 5) == ["chess"]
 
 
-def test_company_of_a_large_store_is_that_of_some_lists(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bounded: with a limit of 8 links, of 40 lists of two links each about a tenth is read."""
+def test_a_large_store_has_no_company(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """80 links in blocks, and a limit of 80, and of 79; a link in a block of its own, or in none, is none of them."""
     texts = [Page(f"{A}{n}", text="chess") for n in range(40)]
     lists = [Page(f"{B}{n}", links=[Link(f"{A}{n}", block=0), Link(f"{C}{n}", block=0)]) for n in range(40)]
-    graph = made(place, [*texts, *lists, Page(D, text="keel")])
-    whole = make_vectors.make_vectors(graph).company
-    monkeypatch.setattr(company, "LINKS", 8)
-    some = make_vectors.make_vectors(graph).company
-    read, of = np.count_nonzero(np.diff(some.starts)), np.count_nonzero(np.diff(whole.starts))
-    assert of == 80
-    assert 0 < read <= 24
+    graph = made(place, [*texts, *lists, Page(D, text="keel", links=[Link(A, block=1), Link(B)])])
+    for limit, having in ((80, 80), (79, 0)):
+        monkeypatch.setattr(company, "LINKS", limit)
+        found = make_vectors.make_vectors(graph).company
+        assert np.count_nonzero(np.diff(found.starts)) == having

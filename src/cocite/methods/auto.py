@@ -10,9 +10,8 @@ With parents q of the page u, each counting c_q, children x that u and s share, 
     score(s)    = links(s) / √(max of links) + 0.15 · (together of s's namesakes, of 1 at most)
                 + weight · cosine(words of u, words of s)
                 + company · in_degree(s)^popularity · cosine(company of u, company of s)
-                + 0.25 if s is on u's host, 0.2 more if in one folder with it,
-                + 0.2 if it is the first page of its own host                     both where blocks list u
-    weight      = words + 0.003 · (different words of u's text)²
+                + 0.25 if s is on u's host, and 0.2 if it is the first page of its own      where blocks list u
+    weight      = words + 0.003 · (different words of u's text, at most 100)²
 
 Parents of u's namesakes, pages that links call by the same name (words/names.py), are parents too, and count `names`
 times how alike the names are. The company of a page are the words of the blocks it stands in (words/company.py). k
@@ -48,10 +47,10 @@ LINKED, BOTH_WAYS = 0.05, 0.9
 OWN_SITE = 0.25
 OF_NAMESAKES = 0.15
 """What is said of a page's namesakes counts so much for the page itself."""
-SAME_HOST, SAME_OWNER, HOME = 0.25, 0.2, 0.2
-"""For pages in lists: one list is often of repositories, or of sites, and of a site its first page is meant. Pages in
-one folder of a host, at its top, are often of one owner."""
-SAID = 0.003
+SAME_HOST, HOME = 0.25, 0.2
+"""For pages in lists: one list is often of repositories, or of sites, and of a site its first page is meant."""
+SAID, ENOUGH = 0.003, 100
+"""What words weigh more the more text a page has, and how many different words are text enough."""
 LONGEST = 1000
 """A child with more parents than this says nothing: everybody links there."""
 ALIKE = 200
@@ -239,7 +238,7 @@ def by_words(vectors: Vectors, in_degree: Pages, blend: Blend, row: int, page: i
     """What words say of each page: its own, and, of the pages in front, those of the lists that it stands in."""
     pages = blend.pages.pages
     if params.words:
-        weight = params.words + SAID * float(vectors.said[page]) ** 2
+        weight = params.words + SAID * min(ENOUGH, int(vectors.said[page])) ** 2
         blend.words[row] = weight * vectors.cosines(page, pages)
     if params.company:
         scores, last = np.round(blend.links[row] + blend.words[row], DIGITS), max(0, len(pages) - IN_FRONT)
@@ -251,12 +250,8 @@ def by_words(vectors: Vectors, in_degree: Pages, blend: Blend, row: int, page: i
 
 def by_place(graph: Graph, vectors: Vectors, pages: Pages, page: int) -> Values:
     """What the places of pages say beside that of one that is listed."""
-    hosts, owner = graph.units("host"), vectors.owner[page]
-    on_host = hosts[pages] == hosts[page]
-    found = SAME_HOST * on_host + HOME * vectors.home[pages]
-    if owner:
-        found += SAME_OWNER * (on_host & (vectors.owner[pages] == owner))
-    return np.asarray(found)
+    hosts = graph.units("host")
+    return np.asarray(SAME_HOST * (hosts[pages] == hosts[page]) + HOME * (vectors.home[pages] == 1))
 
 
 def add_linked(view: View, numbered: Numbered, merged: Merged, around: Around, links: Values) -> None:

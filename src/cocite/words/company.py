@@ -5,7 +5,8 @@ words of its heading, rare ones heavier, of length HEADING; and all of it cut to
 sum of its blocks, each by 1 / ln(2 + n), and those of its namesakes by NAMESAKE times how alike the names are, again of
 length 1 and cut. So pages are alike that stand in lists about the same things, also if no list has both.
 
-It is made once, of all links whatever a question leaves out; of a large store, of some pages' links, chosen by hash.
+It is made once, of all links whatever a question leaves out. A store with more than LINKS of them in blocks has none:
+that of some lists alone would be worse, since pages that stand in the others would have none beside those that do.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from cocite.words.terms import terms_of
 WORDS, MOST = 32, 24
 HEADING = 0.8
 NAMESAKE = 0.5
-LINKS = 1 << 23
-"""Links, about, that are read: with two in each block their words take a gigabyte and a half, mostly a tenth of it."""
+LINKS = 1 << 24
+"""Ten links a block take half a gigabyte, and two, if all blocks had no more, two gigabytes."""
 STEP = 1 << 12
 """Pages whose company is added up at once."""
 READ = 1 << 8
@@ -39,13 +40,14 @@ def company(
     graph: Graph, vectors: csr_array, namesakes: csr_array, words: Mapping[str, int], rarity: NDArray[np.float64]
 ) -> csr_array:
     """Of each page the words of its company. `vectors` are rows of `words`, of which each has its rarity."""
-    listed, blocks = read_blocks(graph, pruned(vectors, WORDS), Headings(graph, words, rarity))
+    steps = [slice(first, min(graph.pages, first + STEP)) for first in range(0, graph.pages, STEP)]
+    few = stacked([pruned(vectors[step], WORDS) for step in steps])
+    listed, blocks = read_blocks(graph, few, Headings(graph, words, rarity))
     if not blocks.shape[0]:
         return csr_array(vectors.shape, dtype=np.float32)
     found = []
-    for first in range(0, graph.pages, STEP):
-        rows = slice(first, min(graph.pages, first + STEP))
-        own = csr_array(listed[rows] + NAMESAKE * (namesakes[rows] @ listed))
+    for step in steps:
+        own = csr_array(listed[step] + NAMESAKE * (namesakes[step] @ listed))
         found.append(pruned(of_length_1(csr_array(own @ blocks)), MOST))
     return stacked(found)
 
@@ -77,14 +79,13 @@ class Headings:
 
 
 def read_blocks(graph: Graph, vectors: csr_array, headings: Headings) -> tuple[csr_array, csr_array]:
-    """What each block counts for the pages that it lists, and its words."""
-    targets, numbers, weights, words, count = [], [], [], [], 0
-    every = np.uint32(1 + graph.links // LINKS)
+    """What each block counts for the pages that it lists, and its words; no blocks if they have more than LINKS."""
+    targets, numbers, weights, words, count, read = [], [], [], [], 0, 0
     for first, starts, links in graph.iter_links(READ):
         if int(links.targets.max(initial=0)) >= graph.pages:
             raise graph.damaged()
         source = np.repeat(np.arange(first, first + len(starts) - 1, dtype=np.int64), np.diff(starts))
-        known = (links.blocks >= 0) & (chosen(source) % every == 0)
+        known = links.blocks >= 0
         blocks, number, size = np.unique(
             source[known] << 24 | links.blocks[known], return_inverse=True, return_counts=True
         )
@@ -93,6 +94,10 @@ def read_blocks(graph: Graph, vectors: csr_array, headings: Headings) -> tuple[c
         blocks, size = blocks[size > 1], size[size > 1]
         if not len(size):
             continue
+        read += len(target)
+        if read > LINKS:
+            count = 0
+            break
         place = np.ones(len(number), np.float32), (number, target.astype(np.int64))
         of_pages = of_length_1(csr_array(csr_array(place, shape=(len(size), graph.pages)) @ vectors))
         headed = headings.rows((blocks >> 24).tolist(), (blocks & 0xFFFFFF).tolist())
@@ -105,8 +110,3 @@ def read_blocks(graph: Graph, vectors: csr_array, headings: Headings) -> tuple[c
         return csr_array((graph.pages, 0), dtype=np.float32), csr_array((0, vectors.shape[1]), dtype=np.float32)
     place = np.concatenate(weights), (np.concatenate(targets).astype(np.int64), np.concatenate(numbers))
     return csr_array(place, shape=(graph.pages, count)), stacked(words)
-
-
-def chosen(pages: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """A number for each page that tells nothing of it."""
-    return (pages.astype(np.uint32) * np.uint32(0x9E3779B1)) >> np.uint32(8)

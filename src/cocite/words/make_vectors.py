@@ -19,7 +19,6 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +82,7 @@ def parts(made: Vectors) -> dict[str, NDArray[Any]]:
     return {
         "starts": made.pages.starts, "ids": made.pages.ids, "weights": made.pages.weights, "said": made.said,
         "word.starts": made.columns.starts, "word.ids": made.columns.ids, "word.weights": made.columns.weights,
-        "words.starts": made.words.starts, "words.data": made.words.data, "home": made.home, "owner": made.owner,
+        "words.starts": made.words.starts, "words.data": made.words.data, "home": made.home,
         "company.starts": made.company.starts, "company.ids": made.company.ids, "company.weights": made.company.weights,
         "namesakes.starts": made.namesakes.starts, "namesakes.ids": made.namesakes.ids,
         "namesakes.weights": made.namesakes.weights,
@@ -122,7 +121,7 @@ def make_vectors(
         np.repeat(np.arange(graph.pages), np.diff(rows.indptr))
     ]
     turned = csr_array(rows.T.tocsr())
-    return Vectors(kept(rows), kept(turned), said, found.words, kept(beside), kept(namesakes), *places(graph))
+    return Vectors(kept(rows), kept(turned), said, found.words, kept(beside), kept(namesakes), homes(graph))
 
 
 def count_said(words: Counter[str], said: Said, terms: Callable[[str], list[str]]) -> bool:
@@ -185,15 +184,14 @@ def mutual(graph: Graph, first: int, last: int) -> csr_array:
     return csr_array(place, shape=(last - first, graph.pages))
 
 
-def places(graph: Graph) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-    """Of each page 1 if it is the first of its host, else 0; and a hash of the first part of its path, if that has
-    several, else 0: whose page it is, on a host of many. Opaque names have neither."""
-    home, owner = np.zeros(graph.pages, np.uint8), np.zeros(graph.pages, np.uint32)
-    for first in range(0, graph.pages, STEP):
-        for page, address in enumerate(addresses(graph, first, min(STEP, graph.pages - first), marked=True), first):
-            if not address.startswith("name:"):
-                _, _, path = address.partition("://")[2].rstrip("/").partition("/")
-                part, more, _ = path.partition("/")
-                home[page] = not path
-                owner[page] = crc32(part.encode("utf-8", "replace")) if more else 0
-    return home, owner
+def homes(graph: Graph) -> NDArray[np.uint8]:
+    """1 for each page that is the first of its host, and 0 for others; opaque names have no host."""
+    return np.fromiter(
+        (
+            not address.startswith("name:") and "/" not in address.partition("://")[2].rstrip("/")
+            for first in range(0, graph.pages, STEP)
+            for address in addresses(graph, first, min(STEP, graph.pages - first), marked=True)
+        ),
+        np.uint8,
+        graph.pages,
+    )

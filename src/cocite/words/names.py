@@ -26,9 +26,10 @@ LEAST = 0.2
 """Cosines below this say nothing."""
 SHORTEST, LONGEST = 3, 60
 GENERIC = frozenset({
-    "about", "article", "blog", "code", "demo", "details", "docs", "documentation", "download", "example", "examples",
-    "github", "here", "home", "homepage", "link", "more", "official", "paper", "pdf", "project", "read", "readme",
-    "repo", "repository", "site", "source", "sourcecode", "video", "web", "website",
+    "about", "article", "blog", "clickhere", "code", "demo", "details", "docs", "documentation", "download",
+    "example", "examples", "github", "here", "home", "homepage", "learnmore", "link", "more", "official", "paper",
+    "pdf", "project", "read", "readme", "readmore", "repo", "repository", "site", "source", "sourcecode", "video",
+    "web", "website",
 })  # fmt: skip
 """What is said of any page; small stores have too few of each to tell."""
 _PATH = re.compile(r"[\w.-]+/([\w.-]+)")

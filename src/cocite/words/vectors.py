@@ -1,8 +1,7 @@
 """The words of each page as a vector, for cosines in microseconds; `make_vectors` makes them.
 
 They are side data `vectors`: the matrix by pages, and the same by words, for finding pages that have words in common;
-the words of the company that each page keeps (`company`), pages of the same name (`namesakes`), and what addresses tell
-of places.
+the words of the company that each page keeps (`company`), pages of the same name (`namesakes`), and first pages.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from cocite.kernels.word_vectors import SCALE, Sparse, cosines, pages_with
 from cocite.words.vocabulary import Vocabulary, is_starts
 
 NAME, WHAT = "vectors", "the word vectors"
-VERSION = 6
+VERSION = 8
 """Of what is in a vector; others are made again."""
 NAMESAKES = 3
 """Pages of the same name that are kept of a page."""
@@ -31,7 +30,7 @@ TELLING = 0.2
 """Words that make two pages alike by less than this part of what the first does are not named."""
 TYPES = {
     "starts": "<i8", "ids": "<u4", "weights": "<u2", "said": "<u2", "word.starts": "<i8", "word.ids": "<u4",
-    "word.weights": "<u2", "words.starts": "<i8", "words.data": "|u1", "home": "|u1", "owner": "<u4",
+    "word.weights": "<u2", "words.starts": "<i8", "words.data": "|u1", "home": "|u1",
     "company.starts": "<i8", "company.ids": "<u4", "company.weights": "<u2",
     "namesakes.starts": "<i8", "namesakes.ids": "<u4", "namesakes.weights": "<u2",
 }  # fmt: skip
@@ -48,7 +47,6 @@ class Vectors:
     company: Sparse  # of each page the words of the lists that it stands in
     namesakes: Sparse  # of each page others that links call by the same name
     home: NDArray[np.uint8]  # 1: the first page of a host
-    owner: NDArray[np.uint32]  # on one host, the same for pages in one folder of its first; 0: in none
 
     def of(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """The words of a page, heaviest first, and their weights."""
@@ -154,7 +152,7 @@ def read_vectors(graph: Graph, side: Side, again: str) -> Vectors:
         and len(found["starts"]) == graph.pages + 1
         and all(len(found[f"{name}.starts"]) == graph.pages + 1 for name in ("company", "namesakes"))
         and all(len(found[f"{name}.ids"]) == len(found[f"{name}.weights"]) for name in ("company", "namesakes"))
-        and len(found["said"]) == len(found["home"]) == len(found["owner"]) == graph.pages
+        and len(found["said"]) == len(found["home"]) == graph.pages
         and len(found["ids"]) == len(found["weights"]) == len(found["word.ids"]) == len(found["word.weights"])
         and len(found["word.starts"]) == words + 1
         and is_starts(found["words.starts"], words, len(found["words.data"]))
@@ -169,5 +167,4 @@ def read_vectors(graph: Graph, side: Side, again: str) -> Vectors:
         Sparse(found["company.starts"], found["company.ids"], found["company.weights"]),
         Sparse(found["namesakes.starts"], found["namesakes.ids"], found["namesakes.weights"]),
         found["home"],
-        found["owner"],
     )

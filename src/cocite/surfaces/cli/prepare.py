@@ -138,7 +138,7 @@ def vectors_of_nothing() -> Any:
     for array in (starts, ids, weights):
         array.flags.writeable = False
     rows = Sparse(starts, ids, weights)
-    return Vectors(rows, rows, weights, Vocabulary.of(["word"]), rows, rows, np.zeros(1, np.uint8), ids)
+    return Vectors(rows, rows, weights, Vocabulary.of(["word"]), rows, rows, np.zeros(1, np.uint8))
 
 
 if __name__ == "__main__":
