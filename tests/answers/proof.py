@@ -27,6 +27,10 @@ def view_of(graph: Graph, truth: NaiveWeb, used: Sequence[int], params: Any, sto
     )
 
 
+SPOKE = ("links", "words", "company", "same host", "first page of its host")
+"""Kinds that tell what gave how much of a score."""
+
+
 class Proof:
     """Knows the links that count for one question."""
 
@@ -41,7 +45,7 @@ class Proof:
             getattr(self, reason.kind.replace(" ", "_").replace("-", "_"))(
                 reason, self.subject(answer, reason), self.query(reason)
             )
-        counts = [reason.count is not None for reason in reasons if reason.kind not in ("links", "words")]
+        counts = [reason.count is not None for reason in reasons if reason.kind not in SPOKE]
         assert counts == sorted(counts), "counts come last"
         assert not any(reason.copy for reason in reasons if reason.count is not None), "of all copies together"
         for query in self.used:
@@ -85,6 +89,24 @@ class Proof:
         assert 0 < reason.share <= 1
         for one in (page, query):
             assert set(reason.words) <= {word.lower() for text in self.graph.headings(one) for word in text.split()}
+
+    def company(self, reason: Reason, page: int, query: int) -> None:
+        """Words of headings, or of pages, of blocks that list each of both; so many of the score."""
+        assert reason.share is not None
+        assert 0 < reason.share <= 1
+        assert reason.words
+
+    def same_host(self, reason: Reason, page: int, query: int) -> None:
+        """Both are on one host."""
+        assert reason.share is not None
+        assert 0 < reason.share <= 1
+        assert self.view.web.unit("host", page) == self.view.web.unit("host", query)
+
+    def first_page_of_its_host(self, reason: Reason, page: int, query: int) -> None:
+        """Its address has no path."""
+        assert reason.share is not None
+        assert 0 < reason.share <= 1
+        assert "/" not in self.graph.address(page).partition("://")[2].rstrip("/")
 
     def cited_together(self, reason: Reason, page: int, query: int) -> None:
         parent = self.graph.find(reason.by)

@@ -36,6 +36,28 @@ def test_without_ratings_and_compressed(tmp_path: Path) -> None:
     assert read_judgements(file, Report()).ratings == {"a.example": {"b.example": 1}}
 
 
+@pytest.mark.parametrize(
+    ("content", "ratings", "skipped"),
+    [
+        ("Query\tPage\na.example\tb.example\n", {"a.example": {"b.example": 1}}, {}),  # names of columns
+        ("alice\tbob\n", {"name:alice": {"name:bob": 1}}, {}),  # names of pages
+        ("a.example\tb.example\t\n", {"a.example": {"b.example": 1}}, {}),  # no rating
+        (
+            "a.example\tc.example\tgood\na.example\tb.example\n",
+            {"a.example": {"b.example": 1}},
+            {"rating is no number": 1},  # also in the first row
+        ),
+    ],
+)
+def test_first_rows(
+    tmp_path: Path, content: str, ratings: dict[str, dict[str, float]], skipped: dict[str, int]
+) -> None:
+    (tmp_path / "j.tsv").write_text(content)
+    report = Report()
+    assert read_judgements(tmp_path / "j.tsv", report).ratings == ratings
+    assert report.skipped == skipped
+
+
 def test_trec(tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels", tmp_path / "run.txt"
     qrels.write_text("a.example 0 b.example 1\na.example 0 c.example 0\n")

@@ -99,11 +99,12 @@ def test_reasons_say_what_spoke(place: Path) -> None:
     assert kinds[0] == "cited together"
     assert "links" in kinds
     assert "words" in kinds
-    (words,) = answers[T]
+    words, first = answers[T]
     # chess says less: it is nearly everywhere
     assert (words.kind, words.words) == ("words", ("club", "chess"))
     score = next(answer.score for answer in found if answer.url == T)
-    assert words.share == pytest.approx(1 - HOME / score, abs=1e-3)  # the rest: it is the first page of its host
+    assert words.share == pytest.approx(1 - HOME / score, abs=1e-3)
+    assert (first.kind, first.share) == ("first page of its host", pytest.approx(HOME / score, abs=1e-3))
 
 
 def test_the_places_of_listed_pages(place: Path) -> None:
@@ -113,6 +114,17 @@ def test_the_places_of_listed_pages(place: Path) -> None:
     found = scores(place, [Page(LISTS[0], links=links)], asked, words=0, company=0, names=0, near=0)
     assert found[on_host] == pytest.approx(found[far] + 0.25, rel=1e-4)
     assert found[S] == pytest.approx(found[far] + 0.2, rel=1e-4)
+
+
+def test_a_place_is_a_reason(place: Path) -> None:
+    asked, on_host, far = "https://code.example/rook", "https://code.example/keel", "https://t.example/rook"
+    make(place / "web.cocite", [Page(LISTS[0], links=[Link(url, "x", block=0) for url in (asked, on_host, S, far)])])
+    answers = {answer.url: answer for answer in cocite.open(place / "web.cocite").related(asked)}
+    for url, kind, gave in ((on_host, "same host", 0.25), (S, "first page of its host", 0.2)):
+        (reason,) = [reason for reason in answers[url].reasons if reason.kind == kind]
+        assert reason.share == pytest.approx(gave / answers[url].score, abs=1e-3)
+        assert f"{100 * gave / answers[url].score:.0f} % of its score" in say(reason)
+    assert {"same host", "first page of its host"}.isdisjoint(reason.kind for reason in answers[far].reasons)
 
 
 def test_text_enough(place: Path) -> None:

@@ -17,6 +17,7 @@ SITES_ALIKE = "sites cited alike"
 KEYWORDS, WORDS_ALIKE, WORDS_APART = "keywords in common", "keywords alike", "keywords apart"
 OUTS_ALIKE, INS_ALIKE = "links to pages alike", "linked by pages alike"
 SAME_NAME, BESIDE_NAME = "same name", "beside the same name"
+SAME_HOST, FIRST_PAGE = "same host", "first page of its host"
 BY_LINKS, BY_WORDS, BY_COMPANY, BY_USAGE = "links", "words", "company", "usage"
 """What spoke, where a method hears several kinds of evidence."""
 

@@ -14,12 +14,14 @@ from cocite.answers.answer import (
     BY_LINKS,
     BY_USAGE,
     BY_WORDS,
+    FIRST_PAGE,
     INS_ALIKE,
     KEYWORDS,
     LINKED,
     LINKS,
     OUTS_ALIKE,
     REACHED,
+    SAME_HOST,
     SAME_NAME,
     SHARED,
     SHARED_IN_ALL,
@@ -60,6 +62,9 @@ def say(reason: Reason) -> str:
         return f"{_spoke(reason)}{about}"
     if reason.kind in (KEYWORDS, WORDS_ALIKE, WORDS_APART, OUTS_ALIKE, INS_ALIKE):
         return f"{_alike(reason)}{about}"
+    if reason.kind in (SAME_HOST, FIRST_PAGE):
+        where = "on the same host" if reason.kind == SAME_HOST else "the first page of its host"
+        return f"{where}, which gives {_part(reason)}{about}"
     words = {
         SHARED: f"both link to {reason.to}",
         LINKED: "the page links to it",
@@ -73,8 +78,7 @@ def say(reason: Reason) -> str:
 
 def _spoke(reason: Reason) -> str:
     """What one of several kinds of evidence said."""
-    part = "under 1 %" if (reason.share or 0) < 0.01 else f"{100 * (reason.share or 0):.0f} %"
-    part += " of its score"
+    part = _part(reason)
     if reason.kind == BY_LINKS:
         return f"links give {part}"
     named = ", ".join(reason.words[:WORDS]) + (" …" if len(reason.words) > WORDS else "")
@@ -86,6 +90,12 @@ def _spoke(reason: Reason) -> str:
     went += [f"{_count(reason.back, 'click')} from it to the page"] if reason.back else []
     went += [f"both seen in one session {_count(reason.together, 'time')}"] if reason.together else []
     return f"usage gives {part}: {', '.join(went)}"
+
+
+def _part(reason: Reason) -> str:
+    """How much of a score it is."""
+    part = "under 1 %" if (reason.share or 0) < 0.01 else f"{100 * (reason.share or 0):.0f} %"
+    return f"{part} of its score"
 
 
 def _alike(reason: Reason) -> str:

@@ -25,6 +25,11 @@ from cocite.sources.records import Report
 MOST_ROWS = 50_000_000
 DEAD = -1.0
 """The rating of a page that could not be opened."""
+COLUMNS = frozenset({
+    "answer", "doc", "docid", "document", "iter", "iteration", "label", "page", "q", "qid", "query", "rank", "rating",
+    "rel", "related", "relevance", "relevant", "result", "score", "source", "target", "topic", "url",
+})  # fmt: skip
+"""What the columns of such files are called."""
 
 
 @dataclass
@@ -78,12 +83,13 @@ def read_judgements(path: Path, report: Report) -> Judgements:
     """The judgements of a file; raises BadSource if no row of it can be used."""
     found = Judgements()
     for number, row in _rows(path, report):
+        if number == 1 and is_header(row):
+            continue
         trec = len(row) == 4 and row[1] in ("0", "Q0")
         query, page = (row[0], row[2]) if trec else (row[0], row[1] if len(row) > 1 else "")
-        rating = _number(row[3] if trec else row[2] if len(row) > 2 else "1")
+        rating = _number((row[3] if trec else row[2] if len(row) > 2 else "") or "1")
         if rating is None:
-            if number > 1:  # the first may be a header
-                report.skip("rating is no number", "\t".join(row))
+            report.skip("rating is no number", "\t".join(row))
             continue
         pair = _pages(report, query, page)
         if pair:
@@ -97,14 +103,15 @@ def read_run(path: Path, report: Report) -> Run:
     """The answers of a file; raises BadSource if no row of it can be used."""
     ranked: dict[str, list[tuple[float, float, int, str]]] = {}
     for number, row in _rows(path, report):
+        if number == 1 and is_header(row):
+            continue
         trec = len(row) == 6 and row[1] == "Q0"
         if len(row) < 3:
             report.skip("row of fewer than three fields", "\t".join(row))
             continue
         rank, score = _number(row[3] if trec else row[1]), _number(row[4]) if trec else 0.0
         if rank is None or score is None:
-            if number > 1:
-                report.skip("rank is no number" if rank is None else "score is no number", "\t".join(row))
+            report.skip("rank is no number" if rank is None else "score is no number", "\t".join(row))
             continue
         pair = _pages(report, row[0], row[2])
         if pair:
@@ -121,6 +128,11 @@ def read_run(path: Path, report: Report) -> Run:
     if itself:
         report.skip("answer that is the query itself, left out", itself[0], len(itself))
     return Run(path.name, answers)
+
+
+def is_header(row: list[str]) -> bool:
+    """Whether the first row of a file names its columns; pages may be called anything else."""
+    return len(row) > 1 and all(field.casefold() in COLUMNS for field in row[:3] if field)
 
 
 def _rows(path: Path, report: Report) -> Iterator[tuple[int, list[str]]]:

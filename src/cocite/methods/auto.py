@@ -287,9 +287,10 @@ class Told:
             heard = (self._found.links, self._found.words, self._found.company, self._found.place)
             links, words, company, place = (float(each[row, at[0]]) for each in heard)
             total = max(links + words + company + place, LEAST)
-            by_name = self._names(seed, page)
+            by_name, by_place = self._names(seed, page), self._place(seed, page, total) if place else []
             if links > TOLD * (total - place) and not by_name:
-                continue  # links alone are the reason
+                said += by_place
+                continue  # else links alone are the reason
             told = [(links, [{"kind": "links", "page": seed, "share": round(links / total, 3)}, *by_name])]
             told += [
                 (words, self._words(seed, page, words / total)),
@@ -297,7 +298,17 @@ class Told:
             ]
             for value, reasons in sorted(told, key=lambda each: -each[0]):
                 said += reasons if value > 0 else []
+            said += by_place
         return said
+
+    def _place(self, seed: int, page: int, total: float) -> list[dict[str, Any]]:
+        """What the place of a page gave."""
+        hosts, vectors = self._web.graph.units("host"), self._web.vectors
+        there = {
+            "same host": SAME_HOST * bool(hosts[seed] == hosts[page]),
+            "first page of its host": HOME * bool(vectors is not None and vectors.home[page] == 1),
+        }
+        return [{"kind": kind, "page": seed, "share": round(gave / total, 3)} for kind, gave in there.items() if gave]
 
     def _names(self, seed: int, page: int) -> list[dict[str, Any]]:
         """That a page has the name of the one asked about, or stands beside one that has."""
