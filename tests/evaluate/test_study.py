@@ -78,6 +78,17 @@ def test_what_spreadsheets_make_of_it(folder: Path, separator: str, ending: str,
     assert report.skipped == {"rating that is none of 1, 0, x": 1, "row of no answer in this study": 1}
 
 
+def test_rows_and_columns_that_were_added(folder: Path) -> None:
+    """An empty row above, a rating of a point; and two columns of ratings, of which nobody knows which counts."""
+    sheet, report = folder / "back.csv", Report()
+    sheet.write_text(",,\nid,rating,note\n1,.,\n2,1,\n")
+    assert read_ratings(sheet, read(folder), report) == {"00002": "1"}
+    assert report.skipped == {"rating that is none of 1, 0, x": 1}
+    sheet.write_text("id,rating,Rating\n1,1,\n")
+    with pytest.raises(BadSource, match="two columns of one name"):
+        read_ratings(sheet, read(folder), Report())
+
+
 def test_a_sheet_saved_as_unicode_text(folder: Path) -> None:
     """Tabs and UTF-16, which is what spreadsheets call so."""
     sheet = folder / "back.txt"

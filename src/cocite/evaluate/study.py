@@ -167,7 +167,7 @@ def read_ratings(path: Path, study: Study, report: Report) -> dict[str, str]:
     for cells in rows:
         row = dict(zip(head, (cell.strip() for cell in cells), strict=False))
         item = items.get(row.get("id", "").lstrip("'").removesuffix(".0").rjust(5, "0"))
-        rating = re.sub(r"[.,]0*$", "", row.get("rating", "").lower())
+        rating = re.sub(r"(?<=.)[.,]0*$", "", row.get("rating", "").lower())
         if item is None or row.get("page", "").lstrip("'") not in ("", item.page.lstrip("'")):
             report.skip("row of no answer in this study", ",".join(cells))
         elif rating and rating not in RATINGS:
@@ -187,15 +187,18 @@ def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
     coded = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"  # "Unicode text" of a spreadsheet
     text = raw.decode(coded, "replace").replace("\x00", "")
     text = re.sub(r"(?i)^sep=.[\r\n]+", "", text).lstrip("\r\n")  # a spreadsheet's note on its separator
-    first = text.partition("\n")[0]
+    first = next((line for line in text.splitlines() if line.strip(",;\t ")), "")
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count)) if row]
+        rows = [*csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))]
+        rows = [row for row in rows if any(cell.strip() for cell in row)]
     except csv.Error as error:
         raise BadSource(f"{path} is no sheet of ratings ({error}): give the sheet of the study, filled in") from error
     head = [cell.strip().lower() for cell in rows[0]] if rows else []
     if "id" not in head or "rating" not in head:
         raise BadSource(f"{path} has no columns id and rating: give the sheet of the study, filled in")
-    return head, [row for row in rows[1:] if any(cell.strip() for cell in row)]
+    if head.count("rating") > 1 or head.count("id") > 1:
+        raise BadSource(f"{path} has two columns of one name, id or rating: leave the one that counts")
+    return head, rows[1:]
 
 
 def evaluation_of(study: Study, raters: Sequence[Mapping[str, str]]) -> Evaluation:
