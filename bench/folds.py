@@ -1,11 +1,12 @@
 """How good `auto` is on queries that had no part in the choice of its weights: cross-validation by topic.
 
-    python bench/folds.py [--folds 5] [--queries 0] [--processes 2]
+    python bench/folds.py [--folds 5] [--divisions 10] [--queries 0] [--processes 2]
 
 Queries of the link lists that share right answers are of one topic (communities of queries and right answers, by
 Louvain's method), and a topic is in one fold: at random, queries of one section would be on both sides. For each fold
-the weights that are best on the others, by MAP@10, are tested on it. The last rows have all folds together, beside
-the weights that `auto` has.
+the weights that are best on the others, by MAP@10, are tested on it. Topics can be found in many ways, so that is done
+for several divisions; the first is shown fold by fold. The last rows have all folds together, for the first division
+and as the mean of all, beside the weights that `auto` has.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def main() -> None:
     global web
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--divisions", type=int, default=10)
     parser.add_argument("--queries", type=int, default=0, help="so many, by hash; 0 is all")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--data", type=Path, default=DATA)
@@ -63,14 +65,18 @@ def main() -> None:
     with get_context("fork").Pool(options.processes) as pool:
         found = np.array(pool.map(partial(values, judged, numbers), ["auto", *CALLS], chunksize=1))
     own, tried = found[0], found[1:]
-    fold = topics(judged, list(numbers)) % options.folds
-    rows, total = [], np.zeros(own.shape)
-    for each in range(options.folds):
-        test = fold == each
-        best = int(tried[:, 1, ~test].mean(axis=1).argmax())
-        total[:, test] = tried[best][:, test]
-        rows.append([f"fold {each + 1}, {test.sum():,} queries", CALLS[best], *figures(tried[best][:, test])])
-    rows.append([f"all folds, {len(fold):,} queries", "each fold's own", *figures(total)])
+    rows, divided = [], []
+    for division in range(1, options.divisions + 1):
+        fold, total = topics(judged, list(numbers), division) % options.folds, np.zeros(own.shape)
+        for each in range(options.folds):
+            test = fold == each
+            best = int(tried[:, 1, ~test].mean(axis=1).argmax())
+            total[:, test] = tried[best][:, test]
+            if division == 1:
+                rows.append([f"fold {each + 1}, {test.sum():,} queries", CALLS[best], *figures(tried[best][:, test])])
+        divided.append(total)
+    rows.append([f"all folds, {len(numbers):,} queries", "each fold's own", *figures(divided[0])])
+    rows.append([f"the same, {options.divisions} divisions", "each fold's own", *figures(np.mean(divided, axis=0))])
     rows.append(["all queries", "as they are in auto", *figures(own)])
     show(
         f"auto, its weights chosen of {len(CALLS)} on the other folds", ("tested on", "weights", "P@10", "MAP@10"), rows
@@ -87,10 +93,10 @@ def values(judged: Judgements, numbers: dict[str, int], call: str, most: int | N
     return np.array(rows).T
 
 
-def topics(judged: Judgements, queries: list[str]) -> NDArray[np.int64]:
+def topics(judged: Judgements, queries: list[str], seed: int) -> NDArray[np.int64]:
     """A number for the topic of each query; the larger topics have the smaller numbers, so that folds are alike."""
-    graph = nx.Graph((query, page) for query in queries for page in judged.right(query))
-    found = sorted(nx.community.louvain_communities(graph, resolution=3, seed=1), key=len, reverse=True)
+    graph = nx.Graph((query, page) for query in queries for page in sorted(judged.right(query)))
+    found = sorted(nx.community.louvain_communities(graph, resolution=3, seed=seed), key=len, reverse=True)
     of = {page: number for number, pages in enumerate(found) for page in pages}
     return np.array([of[query] for query in queries])
 
