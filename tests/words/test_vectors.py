@@ -120,6 +120,10 @@ def test_only_some_pages_are_looked_at(place: Path, monkeypatch: pytest.MonkeyPa
     found = make_vectors.make_vectors(graph)
     assert found.near(graph.find("p0.example"), 9).tolist() == [graph.find("p1.example"), graph.find("p2.example")]
     assert found.near(graph.find("p0.example"), 1).tolist() == [graph.find("p1.example")]
+    # All of p3's words are on more pages than are looked at: the first of them, rather than none.
+    monkeypatch.setattr(vectors, "LOOKED", 3)
+    having = sorted(graph.find(f"p{n}.example") for n in (0, 3, 4, 5))[:3]
+    assert set(found.near(graph.find("p3.example"), 9).tolist()) == {*having} - {graph.find("p3.example")}
 
 
 def test_they_are_kept_renewed_and_dropped(place: Path) -> None:

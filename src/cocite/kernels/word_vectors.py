@@ -59,6 +59,7 @@ def cosines(rows, words, weights, table, local, pages, found):
 def pages_with(columns, words, weights, most, table, local, pages, sums):
     """Pages with any of the words, the first words first, until `most` were looked at; returns how many are found.
 
+    A word that more pages have is passed over; if all are such, it is the first pages of the first that count.
     sums[i] is what the words that were looked at add to the cosine of pages[i]. `table`, empty and of 2^b places, and
     `local` must have room for twice as many pages.
     """
@@ -77,4 +78,10 @@ def pages_with(columns, words, weights, most, table, local, pages, sums):
                 sums[count] = 0.0
                 count += 1
             sums[local[slot]] += weights[i] * columns.weights[k]
+    if count == 0 and len(words) > 0:
+        low, high = row_of(columns, words[0])
+        for k in range(low, min(high, low + most)):
+            pages[count] = columns.ids[k]
+            sums[count] = weights[0] * columns.weights[k]
+            count += 1
     return count
