@@ -126,8 +126,16 @@ class Proof:
         places = {link.target: place for place, link in enumerate(links)}
         if page not in places or query not in places:
             return None
-        one, other = links[places[page]], links[places[query]]
-        return (one.block < 0 or one.block != other.block), abs(places[page] - places[query]), one.block
+        distance, block = abs(places[page] - places[query]), links[places[page]].block
+        if 0 <= block == links[places[query]].block:
+            return False, distance, block
+        both = self.blocks(parent, page) & self.blocks(parent, query)
+        return not both, distance, min(both, default=-1)
+
+    def blocks(self, parent: int, page: int) -> set[int]:
+        """The blocks in which a parent links to a page, again in some."""
+        links = self.view.links(parent) + self.view.again(parent, 2000)
+        return {link.block for link in links if link.target == page} - {-1}
 
     def cited_together_in_all(self, reason: Reason, page: int, query: int) -> None:
         looked, same = self.looked_at(query), self.same(page)

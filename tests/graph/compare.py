@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from cocite.graph import derive
 from cocite.graph.store import Graph
 from cocite.pages.site import Sites
@@ -46,6 +48,9 @@ def assert_same_links(graph: Graph, naive: Naive, number: int, name: str) -> Non
     )  # fmt: skip
     names = list(naive.pages)
     assert [NaiveLink(names[target], *rest) for target, *rest in kept] == page.links, name
+    low, high = np.searchsorted(graph.repeats.page, [number, number + 1])
+    again = zip(*(each[low:high].tolist() for each in graph.repeats[1:]), strict=True)
+    assert [NaiveLink(names[to], (of & 0xFFFFFF) - 1, of >> 24) for to, of in again] == page.again, name
     assert graph.links_to(number).tolist() == sorted(naive.number[parent] for parent in naive.parents[name])
     assert graph.out_degree[number] == len(page.links)
     assert graph.in_degree[number] == len(naive.parents[name])

@@ -9,6 +9,8 @@ to, aliases and where they lead, in the order of keys.
 - Partial records do not compete: their links come on top.
 - Aliases are followed to their end. Of a circle, the first page with a capture is the end, else the first page.
 - Links are distinct by target, the first is kept; links to removed pages, unusable addresses and the page itself go.
+  Of the others those are kept beside, by block, that stand in a block in which the page has no such link before: no
+  more than the page has links.
 - After an add or remove, what the store held counts as one capture of each page.
 """
 
@@ -72,6 +74,7 @@ class NaivePage:
     address: str
     fetched: bool = False
     links: list[NaiveLink] = field(default_factory=list)
+    again: list[NaiveLink] = field(default_factory=list)
     record: Capture | None = None  # gives title, date and the like
 
 
@@ -171,7 +174,9 @@ class Naive:
                 captures.append(Capture(name, captured, True, leads=old.aliases[name], captured=captured))
             elif page.fetched:
                 assert record is not None
-                captures.append(replace(record, when=record.captured, page=name, links=page.links, partial=False))
+                captures.append(
+                    replace(record, when=record.captured, page=name, links=page.links + page.again, partial=False)
+                )
         return captures
 
     # ------------------------------------------------------------------------------------------- what counts in the end
@@ -193,7 +198,7 @@ class Naive:
             if not taken:
                 continue
             record = winner if winner and not winner.leads else bare(taken[-1])
-            self.pages[name] = NaivePage("", True, self._links(name, taken), record)
+            self.pages[name] = NaivePage("", True, *self._links(name, taken), record)
 
     def _follow(self, leads: dict[str, str], content: dict[str, Capture | None]) -> None:
         for start in leads:
@@ -207,14 +212,20 @@ class Naive:
             if end != start:
                 self.aliases[start] = end
 
-    def _links(self, name: str, taken: list[Capture]) -> list[NaiveLink]:
+    def _links(self, name: str, taken: list[Capture]) -> tuple[list[NaiveLink], list[NaiveLink]]:
         kept: dict[str, NaiveLink] = {}
+        again: dict[tuple[str, int], NaiveLink] = {}
         for capture in taken:
             for link in capture.links:
                 target = self.aliases.get(link.target, link.target)
-                if target not in (name, *self.removed):
-                    kept.setdefault(target, link._replace(target=target))
-        return list(kept.values())
+                if target in (name, *self.removed):
+                    continue
+                if target not in kept:
+                    kept[target] = link._replace(target=target)
+                elif link.block >= 0 and link.block != kept[target].block:
+                    again.setdefault((target, link.block), NaiveLink(target, link.block, link.flags))
+        first = list(again.values())[: len(kept)]
+        return list(kept.values()), sorted(first, key=lambda link: link.block)
 
     # --------------------------------------------------------------------------------------------------------- derived
 

@@ -29,7 +29,7 @@ from tests.methods.long_web import CHILD, FULL, QUERY, TARGETS
 
 METHODS = ["auto", "cocitation", "companion", "extended_cocitation", "hubfinder", "kleinberg", "proximity", "simrank"]
 CASES = [([QUERY], {}), ([QUERY], {"rel": "follow"}), ([FULL, TARGETS[5910]], {}), ([CHILD], {"unit": "host"})]
-KINDS = ("best.", "in.", "near.", "out.", "page.site", "sample.")
+KINDS = ("best.", "in.", "near.", "out.", "page.site", "repeat.", "sample.")
 
 
 def faults(store: Path) -> Iterator[str]:

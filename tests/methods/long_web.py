@@ -77,6 +77,8 @@ def pages() -> list[Page]:
                 link(QUERY, n, 1),
                 *(link(TARGETS[(n + 5 * k) % 90], n + k + 1, 1) for k in range(n % 5)),
                 Link(f"https://parent{n * 3 % PARENTS}.example/"),
+                *(link(QUERY, n + k, k + 2) for k in range(n % 7)),
+                *(link(TARGETS[k], n + k, k + 2) for k in range(n % 4)),
             ],
         )
         for n in range(PARENTS - 2)
@@ -100,6 +102,8 @@ def pages() -> list[Page]:
         Page("https://long2.example/", links=[Link(url) for url in around]),
         *(Page(f"https://twin{n}.example/", links=[Link(url) for url in TARGETS[5900:5920]]) for n in range(2)),
     ]
+    for page in long:
+        page.links += [Link(url, block=77) for url in (QUERY, TARGETS[2], TARGETS[5998])]
     return [*long, *parents, *others, *full, query, Page(TARGETS[5], links=[Link(CHILD), Link(QUERY)])]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from tests.methods.naive_start import Start
-from tests.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
+from tests.methods.naive_web import Link, NaiveWeb, Ranking, Switches, View, rank
 
 LONGEST = 1000
 
@@ -23,24 +23,42 @@ def share(view: View, unit: str, page: int, other: int) -> float:
     return 0.25 if unit != "none" and view.web.unit(unit, page) == view.web.unit(unit, other) else 1.0
 
 
+def with_repeats(view: View, parent: int, window: int) -> list[Link]:
+    """The links of a parent, and those that it has again: after the first run of links of their block, or at the end.
+
+    Not of a long list that is read in part: more than 4,096 links, and than the window shows, all of which count."""
+    links, again = view.links(parent), view.again(parent, window)
+    found: list[Link] = []
+    for at, link in enumerate(links):
+        found.append(link)
+        if at + 1 == len(links) or links[at + 1].block != link.block:
+            found += [other for other in again if other.block == link.block]
+            again = [other for other in again if other.block != link.block]
+    return found + again
+
+
 def together(
     view: View, parent: int, page: int, window: int, elsewhere: float, near: float
-) -> tuple[bool, dict[int, float]]:
-    """Whether a parent has a block for the page, and what it says of its other links."""
-    shown = {page, *view.window(parent, page, window)}
-    links = [link for link in view.links(parent) if link.target in shown]
-    at = next(place for place, link in enumerate(links) if link.target == page)
-    block = links[at].block
+) -> list[tuple[bool, int, float]]:
+    """What a parent says of its other links beside each of its first four to the page, and if that has a block."""
+    links, found = with_repeats(view, parent, window), []
     on_page = rarity(len(view.web.links[parent]))
-    if block < 0:
-        return False, {link.target: on_page for place, link in enumerate(links) if place != at}
-    size = sum(link.block == block for link in links)
-    return True, {
-        link.target: elsewhere * on_page
-        + (rarity(size) + near / math.sqrt(abs(place - at)) if link.block == block else 0.0)
-        for place, link in enumerate(links)
-        if place != at
-    }
+    for at in [place for place, link in enumerate(links) if link.target == page][:4]:
+        block, shown = links[at].block, links
+        first = 0
+        if window and len(links) > window + 1:
+            first = max(0, at - window // 2)
+            shown = links[first : at + window // 2 + 1]
+        size = sum(link.block == block for link in shown)
+        for place, link in enumerate(shown, first):
+            value = on_page
+            if block >= 0:
+                value *= elsewhere
+                if link.block == block:
+                    value += rarity(size) + near / math.sqrt(max(1, abs(place - at)))
+            if link.target != page:
+                found.append((block >= 0, link.target, value))
+    return found
 
 
 def by_links(
@@ -54,8 +72,7 @@ def by_links(
     for group in view.groups(chosen):
         told: dict[tuple[bool, int], list[float]] = defaultdict(list)
         for parent in group:
-            blocks, said = together(view, parent, page, window, elsewhere, near)
-            for target, value in said.items():
+            for blocks, target, value in together(view, parent, page, window, elsewhere, near):
                 told[blocks, view.node(target)].append(share(view, unit, page, parent) * value)
         for (blocks, target), values in told.items():
             popular = max(1, view.web.in_degree(target)) ** popularity if blocks else 1.0

@@ -16,6 +16,7 @@ NOFOLLOW, BOILERPLATE = 1, 16
 REL = ("all", "follow")
 UNITS = ("host", "domain", "site", "none")
 SAMPLE, BEST_FROM, BEST = 2000, 256, 201  # parents that a store keeps ready: graph/FORMAT.md
+WHOLE = 4096  # longer lists are read in part, if all links count and the window is smaller
 
 
 class Link(NamedTuple):
@@ -58,6 +59,7 @@ class NaiveWeb:
         fingerprints: Mapping[int, int] | None = None,
         representatives: Mapping[int, int] | None = None,
         aliases: Mapping[int, int] | None = None,
+        again: Mapping[int, Sequence[tuple[int, int, int]]] | None = None,
     ) -> None:
         """Without `fingerprints` and `representatives` they are worked out from addresses and links."""
         self.links: dict[int, list[Link]] = {}
@@ -75,6 +77,7 @@ class NaiveWeb:
         self.fingerprints = fingerprints or {}
         self.representatives = near_duplicates(self) if representatives is None else representatives
         self.aliases = aliases or {}
+        self.again = {page: [Link(*link) for link in links] for page, links in (again or {}).items()}
         self._page_of = {address: self.aliases.get(page, page) for page, address in self.addresses.items()}
 
     @classmethod
@@ -90,6 +93,7 @@ class NaiveWeb:
             fingerprints=dict(enumerate(graph.fingerprints.tolist())),
             representatives={page: graph.representative(page) for page in sources},
             aliases={page: graph.lead(page) for page in pages},
+            again=links_again(graph),
         )
 
     def in_degree(self, page: int) -> int:
@@ -115,6 +119,14 @@ class NaiveWeb:
             found = self._page_of.get(address)
             if found is not None and self.unit("site", found) == self.unit("site", page):
                 yield found
+
+
+def links_again(graph: Any) -> dict[int, list[tuple[int, int, int]]]:
+    """Links that a store keeps of a page beside its list."""
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    for page, target, attribute in zip(*(each.tolist() for each in graph.repeats), strict=True):
+        found.setdefault(page, []).append((target, (attribute & 0xFFFFFF) - 1, attribute >> 24))
+    return found
 
 
 def near_duplicates(web: NaiveWeb) -> dict[int, int]:
@@ -180,6 +192,13 @@ class View:
                 link for link in its_links if link.target not in self.stop and not link.flags & self.refused
             ]
         return self._links[page]
+
+    def again(self, page: int, window: int) -> list[Link]:
+        """The links that a page has again, in other blocks, and that count; none of a list that is read in part."""
+        if not self.refused and not self.stop and window and len(self.links(page)) > max(WHOLE, window + 1):
+            return []
+        its_links = self.web.again.get(page, [])
+        return [link for link in its_links if link.target not in self.stop and not link.flags & self.refused]
 
     def children(self, page: int) -> list[int]:
         """The targets of a page's links, in page order."""

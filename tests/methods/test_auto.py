@@ -39,6 +39,32 @@ def test_a_block_says_more_than_a_page(place: Path) -> None:
     assert found[LISTS[0]] == pytest.approx(0.05 / math.sqrt(s), rel=1e-5)
 
 
+def test_a_page_that_is_listed_again_counts_in_each_block(place: Path) -> None:
+    """u and s in the first block, u again and t in the second: three links in the list, two in each block.
+
+    Beside u's first link: s in its block, 1 apart; t two further on. Beside u's second link, which comes after t, the
+    last of its block: t in its block, 1 apart; s only on the page. Both are of one page, so they count √(sum · most).
+    """
+    links = [Link(U, block=0), Link(S, block=0), Link(T, block=1), Link(U, block=1)]
+    found = scores(place, [Page(LISTS[0], links=links)])
+    on_page = 0.1 / math.log(5)
+    near = on_page + 1 / math.log(4) + 0.12
+    both = math.sqrt((near + on_page) * near)
+    assert found[S] == found[T] == pytest.approx(math.sqrt(both), rel=1e-5)
+    web = cocite.open(place / "web.cocite")
+    assert [[reason.block for reason in answer.reasons if reason.by] for answer in web.related(U, k=2)] == [[""], [""]]
+
+
+def test_repeated_links_may_be_refused(place: Path) -> None:
+    """The second link to u is boilerplate, so t is beside u on the page alone."""
+    links = [Link(U, block=0), Link(S, block=0), Link(T, block=1), Link(U, block=1, boilerplate=True)]
+    found = scores(place, [Page(LISTS[0], links=links)], boilerplate=False)
+    on_page = 0.1 / math.log(5)
+    near = on_page + 1 / math.log(4) + 0.12
+    assert found[S] == pytest.approx(math.sqrt(near), rel=1e-5)
+    assert found[T] == pytest.approx(on_page / math.sqrt(near), rel=1e-5)
+
+
 def test_pages_of_one_site_count_as_the_root_of_their_number(place: Path) -> None:
     """Four pages of one site and one of another, of two links each: √4 + 1 times 1 / ln 4."""
     one_site = [page(f"https://list0.example/{n}", U, S) for n in range(4)]

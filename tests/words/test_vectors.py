@@ -270,6 +270,18 @@ def test_a_heading_is_company(place: Path) -> None:
     assert found.common_company(one, two, 5) == ["chess"]
 
 
+def test_a_link_again_is_company(place: Path) -> None:
+    """A list has a page under Keels, and again under Chess with others: it keeps the company of both."""
+    links = [Link(f"{A}1", block=0), Link(f"{A}2", block=0), Link(f"{A}3", block=1), Link(f"{A}1", block=1)]
+    texts = [Page(C, text="chess"), Page(D, text="keel"), Page(f"{D}d", text="keel"), Page(f"{C}c", text="chess")]
+    graph = made(place, [Page(B, links=links, headings=["Keel", "Chess"]), *texts])
+    found = make_vectors.make_vectors(graph)
+    one, two, three = (graph.find(f"{A}{n}") for n in (1, 2, 3))
+    alike = found.in_company(one, np.array([two, three], np.uint32))
+    assert alike.tolist() == pytest.approx([math.sqrt(0.5)] * 2, abs=1e-4)
+    assert found.common_company(one, three, 5) == ["chess"]
+
+
 def test_a_large_store_has_no_company(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """80 links in blocks, and a limit of 80, and of 79; a link in a block of its own, or in none, is none of them."""
     texts = [Page(f"{A}{n}", text="chess") for n in range(40)]

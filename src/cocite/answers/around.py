@@ -128,6 +128,28 @@ class Around:
         arrays = (parents.starts, parents.places, self._blocks[parents.places], self.graph.in_degree[parents.pages])
         return *(array.tolist() for array in arrays), parents.pages.tolist()
 
+    @cached_property
+    def _again(self) -> dict[int, dict[int, set[int]]]:
+        """Of parents read whole that have links again in other blocks: the blocks, plus one, of each such target."""
+        repeats, found = self.graph.repeats, dict[int, dict[int, set[int]]]()
+        pages = self.parents.pages if len(repeats.page) else NO_PAGES
+        low, high = (np.searchsorted(repeats.page, pages, side) for side in ("left", "right"))
+        for i in np.flatnonzero((low < high) & self.parents.whole[: len(pages)]).tolist():
+            part = slice(low[i], high[i])
+            of = found[i] = dict[int, set[int]]()
+            for target, attribute in zip(repeats.target[part].tolist(), repeats.attribute[part].tolist(), strict=True):
+                if not (attribute >> 24) & self.view.refused.flags:
+                    of.setdefault(target, set()).add(attribute & 0xFFFFFF)
+        return found
+
+    def _block_of_both(self, owner: int, page: int, block: int, own: int) -> int:
+        """The first block, plus one, in which a parent has both the page, `own` its first, and another, `block`."""
+        if 0 < block == own:
+            return block
+        again = self._again.get(owner, {})
+        both = {block, *again.get(page, ())} & {own, *again.get(self.page, ())}
+        return min(both - {0}, default=0)
+
     def about(self, parent: int) -> tuple[str, str, list[str]]:
         """Address, title and headings of a parent."""
         return self._about.get(parent, self._read_about)
@@ -148,10 +170,10 @@ class Around:
         starts, places, blocks, degrees, pages = self._in_lists
         found = []
         for hit in hits:
-            owner, block = bisect_right(starts, hit) - 1, int(self._blocks[hit])
-            same = 0 < block == blocks[owner]
+            owner = bisect_right(starts, hit) - 1
+            block = self._block_of_both(owner, page, int(self._blocks[hit]), blocks[owner])
             distance = abs(hit - places[owner])
-            found.append((not same, distance, -degrees[owner], pages[owner], hit, owner, block - 1 if same else -1))
+            found.append((not block, distance, -degrees[owner], pages[owner], hit, owner, block - 1))
         found.sort()
         return Together(
             [each[5] for each in found], [each[1] for each in found], [each[6] for each in found], [page] * len(found)
@@ -167,7 +189,11 @@ class Around:
         distance = np.append(np.abs(hits - parents.places[owners]), far_distance)
         owners, blocks = np.append(owners, far), np.append(self._blocks[hits], far_blocks).astype(np.int64)
         subjects = np.append(self._targets[hits], far_subjects)
-        same = (blocks > 0) & (blocks == self._blocks[parents.places[owners]])
+        own = self._blocks[parents.places[owners]]
+        for i in np.flatnonzero(np.isin(owners, list(self._again))).tolist() if self._again else ():
+            blocks[i] = self._block_of_both(int(owners[i]), int(subjects[i]), int(blocks[i]), int(own[i]))
+            own[i] = blocks[i]
+        same = (blocks > 0) & (blocks == own)
         pages = parents.pages[owners]
         degree = self.graph.in_degree[pages].astype(np.int64)
         order = np.lexsort((subjects != subject.page, pages, -degree, distance, ~same))

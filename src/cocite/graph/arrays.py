@@ -24,7 +24,7 @@ TYPES = {
     "u4": "look_up.start look_up.page page.captured page.language page.host page.site host.page site.page host.domain "
     "alias.page alias.target near.page near.representative out.offset in.offset out.degree in.degree out.long.page "
     "in.long.page out.skip.bit in.skip.bit out.skip.before in.skip.before out.skip.attribute out.long.target "
-    "out.long.place best.page best.parent sample.page sample.parent",
+    "out.long.place best.page best.parent sample.page sample.parent repeat.page repeat.target repeat.attribute",
     "u8": "fingerprint name.words name.block removed out.words in.words out.base in.base out.first out.long.first "
     "in.long.first out.long.link",
     "f4": "out.weight",
@@ -52,6 +52,7 @@ def contradictions(arrays: Mapping[str, NDArray[Any]], pages: int, links: int) -
         exact |= {f"{d}.long.first": length(f"{d}.long.page") + 1, f"{d}.skip.before": length(f"{d}.skip.bit")}
     exact |= {"out.skip.attribute": length("out.skip.bit"), "out.long.link": length("out.long.page") + 1}
     exact |= {"out.long.place": length("out.long.target"), "host.domain": length("host.page")}
+    exact |= dict.fromkeys(("repeat.target", "repeat.attribute"), length("repeat.page"))
     exact |= {"alias.target": length("alias.page"), "near.representative": length("near.page")}
     exact |= {"look_up.start": (1 << max(1, (pages // 4).bit_length())) + 1}
     exact |= {f"{column}.offset": length(f"{column}.first") for column in TEXTS}

@@ -105,6 +105,7 @@ def check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -
     yield from check_references(graph)
     yield from (Fault(*fault) for fault in faults_of_sides(graph))
     if not faults:  # else nothing can be computed from the links
+        yield from check_repeats(graph)
         yield from check_derived(graph, progress)
     for name in TEXTS:
         try:
@@ -241,6 +242,32 @@ def check_references(graph: Graph) -> Iterator[Fault]:
     linked = graph.out_degree[aliases[aliases < n]].any() or graph.in_degree[aliases[aliases < n]].any()
     if linked or np.isin(ends, aliases).any():
         yield Fault("alias.page", "has links, or leads to another alias")
+
+
+def check_repeats(graph: Graph) -> Iterator[Fault]:
+    """Links that a page has again: in order, of known blocks, each but once, never more than it has others."""
+    repeats = graph.repeats
+    if len(repeats.page) and (int(repeats.page.max()) >= graph.pages or (repeats.page[1:] < repeats.page[:-1]).any()):
+        yield Fault("repeat.page", "is not in order, or names pages that do not exist")
+        return
+    for first, starts, links in graph.iter_links(STEP) if len(repeats.page) else ():
+        low, high = np.searchsorted(repeats.page, [first, first + len(starts) - 1])
+        page, target, attribute = (each[low:high].astype(np.int64) for each in repeats)
+        source = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts))
+        before, again = source << 32 | links.targets, page << 32 | target
+        if (np.bincount(page - first, minlength=len(starts) - 1) > np.diff(starts)).any():
+            yield Fault("repeat.page", "has more links of a page than its list")
+        elif not np.isin(again, before).all():
+            yield Fault("repeat.target", "has links that are not in the page's list")
+        elif len(again):
+            order = np.argsort(before)
+            at = order[np.searchsorted(before, again, sorter=order)]
+            block = attribute & 0xFFFFFF
+            place = (page - first) << 24 | block
+            known = (block > 0) & (block != links.blocks[at] + 1)
+            once = np.unique(np.stack([place, target]), axis=1).shape[1] == len(page)
+            if (place[1:] < place[:-1]).any() or not known.all() or not once:
+                yield Fault("repeat.attribute", "is not in order, has no block of its own, or says the same twice")
 
 
 def ascending(values: NDArray[Any]) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cocite.graph.all_addresses import Progress, mapped_addresses
 from cocite.graph.arrays import BOILERPLATE, NOFOLLOW, REL
-from cocite.graph.reread import TextCursor, column_part
+from cocite.graph.reread import TextCursor, column_part, stored_weights
 from cocite.graph.store import FETCHED, NOINDEX, Graph, Links
 from cocite.sources.page_records import write_jsonl, write_parquet
 from cocite.sources.records import LINK, SCHEMA, Link, Page
@@ -41,8 +41,9 @@ def record_batches(graph: Graph, known: pa.Array, progress: Progress) -> Iterato
     arrays = graph.manifest["arrays"]
     cursors = {name: TextCursor(graph, name) for name in COLUMNS if f"{name}.pages" in arrays}
     aliases, leads = graph.array("alias.page"), graph.array("alias.target")
-    for first, starts, links in graph.iter_links(STEP):
-        count = len(starts) - 1
+    for first, once, distinct in graph.iter_links(STEP):
+        starts, links, added = graph.with_repeats(first, once, distinct)
+        count, weights = len(starts) - 1, stored_weights(graph, first, len(distinct.targets), added)
         texts = {name: column.take(first, count) for name, column in cursors.items()}
         numbers = np.arange(first, first + count)
         lead = np.full(count, -1, np.int64)
@@ -52,7 +53,7 @@ def record_batches(graph: Graph, known: pa.Array, progress: Progress) -> Iterato
         status = column_part(graph, "page.status", numbers, np.uint16)
         made = {
             "url": strings(known, numbers),
-            "links": link_lists(graph, known, first, starts, links, texts),
+            "links": link_lists(known, starts, links, weights, texts),
             "headings": lines(texts.get("headings"), count),
             "status": pa.array(status.astype(np.int32), mask=status == 0),
             "redirect": strings(known, np.maximum(lead, 0), lead < 0),
@@ -63,7 +64,7 @@ def record_batches(graph: Graph, known: pa.Array, progress: Progress) -> Iterato
         made |= {name: texts[name] for name in ("title", "text") if name in texts}
         columns = [made.get(field.name, pa.nulls(count, field.type)) for field in SCHEMA]
         batch = pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
-        progress("writing records", len(links.targets), graph.links)
+        progress("writing records", len(distinct.targets), graph.links)
         yield batch.filter(pa.array(((kind & FETCHED) > 0) | (lead >= 0)))
 
 
@@ -73,13 +74,10 @@ def strings(known: pa.Array, pages: NDArray[np.integer], without: NDArray[np.boo
 
 
 def link_lists(
-    graph: Graph, known: pa.Array, first: int, starts: NDArray[np.int64], links: Links, texts: dict[str, pa.Array]
+    known: pa.Array, starts: NDArray[np.int64], links: Links, weights: NDArray[np.float32], texts: dict[str, pa.Array]
 ) -> pa.Array:
-    """The links of the pages from `first` on as Arrow lists."""
-    total = len(links.targets)
-    weights = graph.array("out.weight")
-    before = graph._first_link(first) if len(weights) else 0
-    weight = weights[before : before + total].astype(np.float32) if len(weights) else np.ones(total, np.float32)
+    """The links of some pages as Arrow lists."""
+    weight = weights if len(weights) else np.ones(len(links.targets), np.float32)
     fields = {
         "url": strings(known, links.targets),
         "text": link_texts(texts.get("anchors"), starts),

@@ -19,6 +19,7 @@ from cocite.graph.texts import Texts
 from cocite.kernels import name_codec
 from cocite.kernels.lists import Lists
 from cocite.kernels.look_up import Names
+from cocite.kernels.repeats import Repeats
 from cocite.kernels.vicinity import Out
 
 NO_TEXTS: dict[str, NDArray[Any]] = {
@@ -74,6 +75,11 @@ class Mapped:
         return Out(
             self.out, *(self.array(f"out.{part}") for part in (*parts, "long.link", "long.target", "long.place"))
         )
+
+    @cached_property
+    def repeats(self) -> Repeats:
+        """Links that pages have again in other blocks, as raw arrays."""
+        return Repeats(*(self.array(f"repeat.{part}") for part in Repeats._fields))
 
     @cached_property
     def into(self) -> Lists:

@@ -49,7 +49,8 @@ def put_all(old: Graph, spill: Spill, progress: Progress) -> None:
         columns.pop("text", None)
     aliases, alias_targets = old.array("alias.page"), old.array("alias.target")
     kind = old.array("page.kind")
-    for first, starts, links in old.iter_links(STEP):
+    for first, once, distinct in old.iter_links(STEP):
+        starts, links, added = old.with_repeats(first, once, distinct)
         count = len(starts) - 1
         pages = np.arange(first, first + count)
         fingerprints = old.fingerprints[first : first + count]
@@ -75,14 +76,21 @@ def put_all(old: Graph, spill: Spill, progress: Progress) -> None:
             first_link=starts,
         )
         attribute = (links.flags.astype(np.uint32) << np.uint32(24)) | (links.blocks + 1).astype(np.uint32)
-        weights = old.array("out.weight")
-        at = old._first_link(first)
-        weight = weights[at : at + len(targets)].astype(np.float32) if len(weights) else np.zeros(0, np.float32)
+        weight = stored_weights(old, first, len(distinct.targets), added)
         texts = {name: column.take(first, count) for name, column in columns.items()}
         empty = pa.nulls(count, pa.string())
         table = pa.table({name: texts.get(name, empty) for name in TEXTS}) if texts else None
         spill.put(number, records, Links(targets, attribute, weight), table)
-        progress("reading the old store", len(targets), old.links)
+        progress("reading the old store", len(distinct.targets), old.links)
+
+
+def stored_weights(old: Graph, first: int, links: int, added: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The weights of so many links from a page's first on, 1 for each of those `added`; none if the store has none."""
+    weights = old.array("out.weight")
+    if not len(weights):
+        return np.zeros(0, np.float32)
+    at = old._first_link(first)
+    return np.insert(weights[at : at + links].astype(np.float32), added, np.float32(1))
 
 
 def column_part(old: Graph, name: str, pages: NDArray[np.int64], dtype: type[np.generic]) -> NDArray[Any]:

@@ -54,6 +54,7 @@ class Encoded:
     degrees: NDArray[np.uint32]
     weights: NDArray[np.float32]
     positions: NDArray[np.uint32]
+    repeats: dict[str, NDArray[np.uint32]]  # arrays of FORMAT.md
     turned: list[tuple[NDArray[np.uint32], NDArray[np.uint32]]]  # per bucket: targets, sources
 
 
@@ -157,6 +158,8 @@ class LinkSorter:
                 if r.spill.weighted:
                     self.writer.append("out.weight", part.weights)
                 positions.write(part.positions.data)
+                for name, values in part.repeats.items():
+                    self.writer.append(name, values)
                 by_source[b].remove()
                 done = int(part.degrees.sum(dtype=np.int64))
                 links += done
@@ -178,6 +181,13 @@ class LinkSorter:
         links = sorting.join_rows(order, row_source, row_start, row_count, target, low, starts, kept, table)
         kept = kept[:links]
         targets, attributes = target[kept], attribute[kept]
+        repeats: dict[str, NDArray[np.uint32]] = {}
+        if links < len(target):
+            found, again = sorting.find_repeats(
+                order, row_source, row_start, row_count, target, attribute, low, starts, kept, longest
+            )
+            again = again[np.lexsort((attribute[again] & np.uint32(0xFFFFFF), found))]
+            repeats = {"repeat.page": found, "repeat.target": target[again], "repeat.attribute": attribute[again]}
         weight, position = rows.read("weight", np.float32), rows.read("position", np.uint32)
         words, bits, ends = encode(targets, attributes, starts, low, code)
         counts = np.zeros(in_buckets.count + 1, np.int64)
@@ -192,6 +202,7 @@ class LinkSorter:
             np.diff(starts).astype(np.uint32),
             weight[kept] if len(weight) else weight,
             position[kept] if len(position) else position,
+            repeats if len(repeats.get("repeat.page", ())) else {},
             [(turned[0][a:z], turned[1][a:z]) for a, z in pairwise(counts)],
         )
 

@@ -28,6 +28,17 @@ class Links(NamedTuple):
     flags: NDArray[np.uint8]
 
 
+class WithRepeats(NamedTuple):
+    """Links out of some pages, with those that a page has again."""
+
+    starts: NDArray[np.int64]
+    links: Links
+    added: NDArray[np.int64]  # before which of the other links each of these stands
+
+
+NO_PLACES = np.zeros(0, np.int64)
+
+
 class Graph(Facts):
     """The connectivity server: pages, names and links of one store."""
 
@@ -125,6 +136,25 @@ class Graph(Facts):
             blocks, flags = (attributes & 0xFFFFFF).astype(np.int32) - 1, (attributes >> 24).astype(np.uint8)
             yield first, starts, Links(targets, blocks, flags)
             first += count
+
+    def with_repeats(self, first: int, starts: NDArray[np.int64], links: Links) -> WithRepeats:
+        """Lists of `iter_links`, each with the links that its page has again at its end."""
+        repeats = self.repeats
+        low, high = np.searchsorted(repeats.page, [first, first + len(starts) - 1])
+        of, targets, attributes = (each[low:high] for each in repeats)
+        if not len(of):
+            return WithRepeats(starts, links, NO_PLACES)
+        if int(targets.max()) >= self.pages or (of[1:] < of[:-1]).any() or not first <= of[0] <= of[-1] < self.pages:
+            raise self.damaged()
+        at = starts[of.astype(np.int64) - first + 1]
+        more = np.cumsum(np.bincount(of.astype(np.int64) - first + 1, minlength=len(starts)))
+        blocks, flags = (attributes & 0xFFFFFF).astype(np.int32) - 1, (attributes >> 24).astype(np.uint8)
+        both = Links(
+            np.insert(links.targets, at, targets),
+            np.insert(links.blocks, at, blocks),
+            np.insert(links.flags, at, flags),
+        )
+        return WithRepeats(starts + more, both, at)
 
     def _first_link(self, page: int) -> int:
         """The number of a page's first link, counting all links out in page order."""

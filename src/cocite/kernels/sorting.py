@@ -138,6 +138,48 @@ def join_rows(order, row_source, row_start, row_count, targets, low, starts, kep
 
 
 @kernel
+def find_repeats(order, row_source, row_start, row_count, targets, attributes, low, starts, kept, longest):
+    """Links that `join_rows` left out, in known blocks in which their page has no link to the target before.
+
+    Returns their pages and positions in `targets`, page by page in page order: of each page no more than it has links.
+    """
+    room = len(targets) - len(kept)
+    pages, links = np.empty(room, np.uint32), np.empty(room, np.int64)
+    size = 1024
+    while size < 2 * longest:
+        size *= 2
+    keys, stamps = np.empty(size, np.uint64), np.zeros(size, np.uint32)
+    mask = uint64(size - 1)
+    found, i = np.int64(0), 0
+    for page in range(len(starts) - 1):
+        begin, total = i, np.int64(0)
+        while i < len(order) and np.int64(row_source[order[i]]) == low + page:
+            total += np.int64(row_count[order[i]])
+            i += 1
+        at, end = starts[page], starts[page + 1]
+        most = found + end - at
+        if total == end - at:
+            continue
+        for row in order[begin:i]:
+            for k in range(row_start[row], row_start[row] + row_count[row]):
+                first = at < end and np.int64(kept[at]) == k
+                at += first
+                block = attributes[k] & 0xFFFFFF
+                if block == 0:
+                    continue
+                key = uint64(targets[k]) << uint64(32) | uint64(block)
+                slot = (key * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
+                while stamps[slot] == page + 1 and keys[slot] != key:
+                    slot = (slot + uint64(1)) & mask
+                if stamps[slot] != page + 1:
+                    stamps[slot], keys[slot] = page + 1, key
+                    if not first and found < most:
+                        pages[found], links[found] = low + page, k
+                        found += 1
+    return pages[:found], links[:found]
+
+
+@kernel
 def longest_list(order, row_source, row_count):
     """The most links that the rows of one source have together."""
     longest = np.int64(0)

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from cocite.graph.store import Graph
 from cocite.kernels import evidence
 from cocite.neighbourhood.clean import Merged, group, merge, representatives
-from cocite.neighbourhood.gather import Numbered, Parents, children_of, joined, parents_of, sound
+from cocite.neighbourhood.gather import Numbered, Parents, children_of, joined, listings_of, sound
 from cocite.neighbourhood.scores import LEAST, Scores
 from cocite.neighbourhood.start import begin
 from cocite.neighbourhood.view import NO_PAGES, Pages, Switches, View, is_one_of
@@ -123,7 +123,7 @@ def gather(web: Web, view: View, pages: Sequence[int], params: Params) -> Blend:
     """Everything that may be related to pages, and what speaks for it."""
     named = [namesakes(web, page, params) for page in pages]
     parents = [
-        [parents_of(view, each, params.parents, params.window, blocks=True) for each in (page, *others)]
+        [listings_of(view, each, params.parents, params.window) for each in (page, *others)]
         for page, (others, _) in zip(pages, named, strict=True)
     ]
     children = [children_of(view, page, params.children) for page in pages]

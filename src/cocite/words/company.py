@@ -81,7 +81,8 @@ class Headings:
 def read_blocks(graph: Graph, vectors: csr_array, headings: Headings) -> tuple[csr_array, csr_array]:
     """What each block counts for the pages that it lists, and its words; no blocks if they have more than LINKS."""
     targets, numbers, weights, words, count, read = [], [], [], [], 0, 0
-    for first, starts, links in graph.iter_links(READ):
+    for first, once, distinct in graph.iter_links(READ):
+        starts, links, _ = graph.with_repeats(first, once, distinct)
         if int(links.targets.max(initial=0)) >= graph.pages:
             raise graph.damaged()
         source = np.repeat(np.arange(first, first + len(starts) - 1, dtype=np.int64), np.diff(starts))

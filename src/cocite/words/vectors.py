@@ -20,7 +20,7 @@ from cocite.kernels.word_vectors import SCALE, Sparse, cosines, pages_with
 from cocite.words.vocabulary import Vocabulary, is_starts
 
 NAME, WHAT = "vectors", "the word vectors"
-VERSION = 8
+VERSION = 9
 """Of what is in a vector; others are made again."""
 NAMESAKES = 3
 """Pages of the same name that are kept of a page."""
