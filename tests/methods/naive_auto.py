@@ -98,6 +98,18 @@ def place(web: NaiveWeb, page: int, other: int) -> float:
     return 0.25 * (web.unit("host", page) == web.unit("host", other)) + 0.2 * first
 
 
+def beside(view: View, page: int, used: set[int]) -> dict[int, float]:
+    """The addresses beside that of a page on its host, by the parts of its path that they share, from the first on."""
+    web, own, found = view.web, view.web.addresses[page].split("/"), {}
+    for other in range(page - 10, page + 11):
+        if other in web.addresses and other not in used | view.stop and web.aliases.get(other, other) == other:
+            path = web.addresses[other].split("/")
+            shared = next((k for k in range(len(own)) if path[k : k + 1] != own[k : k + 1]), len(own))
+            if web.unit("host", page) == web.unit("host", other):
+                found[view.node(other)] = 0.25 * shared / len(own)
+    return found
+
+
 def auto(
     web: NaiveWeb,
     seeds: list[int],
@@ -135,6 +147,8 @@ def auto(
 
     start = Start(web, seeds, unit, switches, lambda view, page: bool(said(view, page, own(view, [page]))))
     parts = [said(start.view, page, own(start.view, start.used)) for page in start.used]
+    if not any(parts):
+        parts = [beside(start.view, page, set(start.used)) for page in start.used]
     pages = {page for each in parts for page in each}
     return rank(
         web,

@@ -110,6 +110,16 @@ def test_whatever_is_known_of_a_page_there_is_an_answer(pages: list[Page], answe
     assert answer in scores(place, pages)
 
 
+def test_a_page_for_which_nothing_speaks_has_those_beside_it(place: Path) -> None:
+    """Nobody else has its words. Of its path, host/a/b, the first shares two parts of three, the second one."""
+    pages = [Page(f"{U}a/b", text="rook"), Page(f"{U}a/c", text="keel"), Page(f"{U}d"), Page(S, text="yacht")]
+    assert scores(place, pages, f"{U}a/b") == pytest.approx({f"{U}a/c": 0.25 * 2 / 3, f"{U}d": 0.25 / 3}, rel=1e-5)
+    (reason,) = cocite.open(place / "web.cocite").related(f"{U}a/b")[0].reasons
+    assert (reason.kind, reason.share) == ("same host", 1.0)
+    assert scores(place, pages, f"{U}a/b", chop="strict") == {}
+    assert scores(place, pages, S) == {}  # alone on its host
+
+
 def test_reasons_say_what_spoke(place: Path) -> None:
     make(
         place / "web.cocite",

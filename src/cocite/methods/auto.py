@@ -17,7 +17,8 @@ Parents of u's namesakes, pages that links call by the same name (words/names.py
 times how alike the names are. The company of a page are the words of the blocks it stands in (words/company.py). k
 parents of one site count as √k, and pages of u's own site a quarter: their links are often one template. So links
 speak for pages that many cite, and words the louder the more text a page has; a page that nobody cites, or of which
-there is no text, is answered from what there is. Several query pages: scores add up, after the number reached.
+there is no text, is answered from what there is; one of which nothing speaks, from the addresses beside it on its host,
+0.25 times the part of its path that they share. Several query pages: scores add up, after the number reached.
 
 Weights were chosen on some lists and tested on others: docs/decisions/0050, which also tells what did not help.
 """
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +57,8 @@ LONGEST = 1000
 """A child with more parents than this says nothing: everybody links there."""
 ALIKE = 200
 """Pages that are looked at because of their words alone."""
+BESIDE = 10
+"""Addresses before and after that of a page of which nothing speaks."""
 IN_FRONT = 250
 """Pages whose company is looked at: those for which links and words speak most, to so many DIGITS."""
 DIGITS = 6
@@ -150,6 +154,26 @@ def gather(web: Web, view: View, pages: Sequence[int], params: Params) -> Blend:
             if listed:
                 found = np.flatnonzero(blend.links[row] + blend.words[row] + blend.company[row])
                 blend.place[row, found] = by_place(web.graph, web.vectors, merged.pages[found], one.page)
+    return blend if blend.enough else by_address(view, around)
+
+
+def by_address(view: View, around: Sequence[Around]) -> Blend:
+    """Of pages for which nothing speaks: those beside them on their host, by the part of the path that they share."""
+    graph, hosts, found = view.graph, view.graph.units("host"), set[int]()
+    for one in around:
+        beside = range(max(0, one.page - BESIDE), min(graph.pages, one.page + BESIDE + 1))
+        found.update(page for page in beside if hosts[page] == hosts[one.page] and not view.refuses(page))
+    found -= {page for page in found if graph.lead(page) != page} | {one.page for one in around}
+    merged = merge(view, np.array(sorted(found), np.uint32))
+    blend = Blend(merged, around, *np.zeros((4, len(around), len(merged.pages))))
+    paths = [graph.canonical(page).split("/") for page in merged.pages.tolist()]
+    for row, one in enumerate(around):
+        own = graph.canonical(one.page).split("/")
+        shared = [
+            sum(1 for _ in takewhile(lambda parts: parts[0] == parts[1], zip(own, path, strict=False)))
+            for path in paths
+        ]
+        blend.place[row] = SAME_HOST / len(own) * np.array(shared, np.float64)
     return blend
 
 
@@ -287,7 +311,8 @@ class Told:
             heard = (self._found.links, self._found.words, self._found.company, self._found.place)
             links, words, company, place = (float(each[row, at[0]]) for each in heard)
             total = max(links + words + company + place, LEAST)
-            by_name, by_place = self._names(seed, page), self._place(seed, page, total) if place else []
+            by_name = self._names(seed, page)
+            by_place = self._place(seed, page, total, alone=place == total) if place else []
             if links > TOLD * (total - place) and not by_name:
                 said += by_place
                 continue  # else links alone are the reason
@@ -301,8 +326,10 @@ class Told:
             said += by_place
         return said
 
-    def _place(self, seed: int, page: int, total: float) -> list[dict[str, Any]]:
-        """What the place of a page gave."""
+    def _place(self, seed: int, page: int, total: float, alone: bool) -> list[dict[str, Any]]:
+        """What the place of a page gave; `alone`: nothing but the host did."""
+        if alone:
+            return [{"kind": "same host", "page": seed, "share": 1.0}]
         hosts, vectors = self._web.graph.units("host"), self._web.vectors
         there = {
             "same host": SAME_HOST * bool(hosts[seed] == hosts[page]),

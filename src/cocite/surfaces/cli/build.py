@@ -53,8 +53,8 @@ def build(
 
     Sources are recognised by what is in them: page records (JSON Lines, Parquet), edge lists, web archives (WARC, ARC,
     WAT), HTML, Markdown, bookmarks, OPML, web graphs. A store that is there already is replaced when the new one is
-    whole, not before. Of links that a page repeats the first is kept, links of a page to itself are dropped; the
-    summary counts both.
+    whole, not before. Of links that a page repeats the first is kept, and of others in which block they stand; links
+    of a page to itself are dropped. The summary counts both.
 
     \b
     Examples:
