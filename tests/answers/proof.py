@@ -115,7 +115,7 @@ class Proof:
         near = self.nearness(parent, page, query)
         assert near is not None, "the parent links to both"
         apart, distance, block = near
-        assert reason.distance == distance
+        assert reason.distance == (None if distance == 1 << 40 else distance)
         headings = self.graph.headings(parent)
         heading = headings[block] if 0 <= block < len(headings) else ""
         assert reason.block == (None if apart else heading)
@@ -129,8 +129,8 @@ class Proof:
         distance, block = abs(places[page] - places[query]), links[places[page]].block
         if 0 <= block == links[places[query]].block:
             return False, distance, block
-        both = self.blocks(parent, page) & self.blocks(parent, query)
-        return not both, distance, min(both, default=-1)
+        both = self.blocks(parent, page) & self.blocks(parent, query)  # in one of them again: nobody knows where
+        return (False, 1 << 40, min(both)) if both else (True, distance, -1)
 
     def blocks(self, parent: int, page: int) -> set[int]:
         """The blocks in which a parent links to a page, again in some."""

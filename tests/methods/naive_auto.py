@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from tests.methods.naive_start import Start
-from tests.methods.naive_web import Link, NaiveWeb, Ranking, Switches, View, rank
+from tests.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
 
 LONGEST = 1000
 
@@ -23,42 +23,29 @@ def share(view: View, unit: str, page: int, other: int) -> float:
     return 0.25 if unit != "none" and view.web.unit(unit, page) == view.web.unit(unit, other) else 1.0
 
 
-def with_repeats(view: View, parent: int, window: int) -> list[Link]:
-    """The links of a parent, and those that it has again: after the first run of links of their block, or at the end.
-
-    Not of a long list that is read in part: more than 4,096 links, and than the window shows, all of which count."""
-    links, again = view.links(parent), view.again(parent, window)
-    found: list[Link] = []
-    for at, link in enumerate(links):
-        found.append(link)
-        if at + 1 == len(links) or links[at + 1].block != link.block:
-            found += [other for other in again if other.block == link.block]
-            again = [other for other in again if other.block != link.block]
-    return found + again
-
-
 def together(
     view: View, parent: int, page: int, window: int, elsewhere: float, near: float
 ) -> list[tuple[bool, int, float]]:
-    """What a parent says of its other links beside each of its first four to the page, and if that has a block."""
-    links, found = with_repeats(view, parent, window), []
-    on_page = rarity(len(view.web.links[parent]))
-    for at in [place for place, link in enumerate(links) if link.target == page][:4]:
-        block, shown = links[at].block, links
-        first = 0
-        if window and len(links) > window + 1:
-            first = max(0, at - window // 2)
-            shown = links[first : at + window // 2 + 1]
-        size = sum(link.block == block for link in shown)
-        for place, link in enumerate(shown, first):
-            value = on_page
-            if block >= 0:
-                value *= elsewhere
-                if link.block == block:
-                    value += rarity(size) + near / math.sqrt(max(1, abs(place - at)))
-            if link.target != page:
-                found.append((block >= 0, link.target, value))
-    return found
+    """What a parent says of its other links beside the page, and whether that is of a block.
+
+    Links that it has again in other blocks say what those of their blocks do; three blocks that have the page again.
+    """
+    shown = {page, *view.window(parent, page, window)}
+    again = [link for link in view.again(parent, window) if link.target in shown]
+    links = [link for link in view.links(parent) if link.target in shown]
+    at = next(place for place, link in enumerate(links) if link.target == page)
+    on_page, block, found = rarity(len(view.web.links[parent])), links[at].block, []
+    sizes = Counter(link.block for link in links + again)
+    for place, link in enumerate(links):
+        value = on_page if block < 0 else elsewhere * on_page
+        if 0 <= block == link.block:
+            value += rarity(sizes[block]) + near / math.sqrt(max(1, abs(place - at)))
+        found.append((block >= 0, link.target, value))
+    own = [link.block for link in again if link.target == page][:3]
+    for each in [block, *own] if block >= 0 else own:
+        members = [link.target for link in (again if each == block else links + again) if link.block == each]
+        found += [(True, target, rarity(sizes[each])) for target in members]
+    return [(blocks, target, value) for blocks, target, value in found if target != page]
 
 
 def by_links(

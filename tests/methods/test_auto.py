@@ -42,17 +42,27 @@ def test_a_block_says_more_than_a_page(place: Path) -> None:
 def test_a_page_that_is_listed_again_counts_in_each_block(place: Path) -> None:
     """u and s in the first block, u again and t in the second: three links in the list, two in each block.
 
-    Beside u's first link: s in its block, 1 apart; t two further on. Beside u's second link, which comes after t, the
-    last of its block: t in its block, 1 apart; s only on the page. Both are of one page, so they count √(sum · most).
+    Beside u's first link: s in its block, 1 apart; t on the page. Beside u's second link: t in its block. What one page
+    says of t twice counts √(sum · most).
     """
     links = [Link(U, block=0), Link(S, block=0), Link(T, block=1), Link(U, block=1)]
     found = scores(place, [Page(LISTS[0], links=links)])
     on_page = 0.1 / math.log(5)
-    near = on_page + 1 / math.log(4) + 0.12
-    both = math.sqrt((near + on_page) * near)
-    assert found[S] == found[T] == pytest.approx(math.sqrt(both), rel=1e-5)
-    web = cocite.open(place / "web.cocite")
-    assert [[reason.block for reason in answer.reasons if reason.by] for answer in web.related(U, k=2)] == [[""], [""]]
+    s = on_page + 1 / math.log(4) + 0.12
+    t = math.sqrt((on_page + 1 / math.log(4)) / math.log(4))
+    assert found[S] == pytest.approx(math.sqrt(s), rel=1e-5)
+    assert found[T] == pytest.approx(t / math.sqrt(s), rel=1e-5)
+    first, second = (answer.reasons[0] for answer in cocite.open(place / "web.cocite").related(U, k=2))
+    assert (first.block, first.distance) == ("", 1)
+    assert (second.block, second.distance) == ("", None)  # how far apart they are there is not kept
+
+
+def test_a_page_in_every_other_block_is_still_elsewhere(place: Path) -> None:
+    """A badge t in 50 blocks, never in that of u: it is on the page, once."""
+    links = [Link(U, block=0), Link(S, block=0), *(Link(T, block=n) for n in range(1, 51))]
+    found = scores(place, [Page(LISTS[0], links=links)])
+    s = 0.1 / math.log(5) + 1 / math.log(4) + 0.12
+    assert found[T] == pytest.approx(0.1 / math.log(5) / math.sqrt(s), rel=1e-5)
 
 
 def test_repeated_links_may_be_refused(place: Path) -> None:

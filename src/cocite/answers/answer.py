@@ -30,7 +30,7 @@ class Reason:
     by: str = ""  # the page that links to both
     title: str = ""  # of that page
     block: str | None = None  # the heading of the block in which it does, perhaps empty; None: not in one block
-    distance: int | None = None  # links apart on that page: 1 is side by side
+    distance: int | None = None  # links apart on that page: 1 is side by side; None: not known
     to: str = ""  # the page that both link to
     through: str = ""  # the page in between
     count: int | None = None  # how many there are in all

@@ -26,6 +26,8 @@ TRIED = 100
 """The links of so many near-duplicates of an answer are read, those of others not."""
 FEW = 32
 """So many parents are gone through one by one: below some 50, arrays take longer."""
+UNKNOWN = 1 << 40
+"""Of links in a block that a parent has again, how far apart they are: further than any."""
 REMEMBERED = 1024
 """Parents whose names and headings are kept with a graph: answers have many of them in common."""
 
@@ -129,25 +131,38 @@ class Around:
         return *(array.tolist() for array in arrays), parents.pages.tolist()
 
     @cached_property
-    def _again(self) -> dict[int, dict[int, set[int]]]:
-        """Of parents read whole that have links again in other blocks: the blocks, plus one, of each such target."""
-        repeats, found = self.graph.repeats, dict[int, dict[int, set[int]]]()
-        pages = self.parents.pages if len(repeats.page) else NO_PAGES
-        low, high = (np.searchsorted(repeats.page, pages, side) for side in ("left", "right"))
-        for i in np.flatnonzero((low < high) & self.parents.whole[: len(pages)]).tolist():
-            part = slice(low[i], high[i])
-            of = found[i] = dict[int, set[int]]()
-            for target, attribute in zip(repeats.target[part].tolist(), repeats.attribute[part].tolist(), strict=True):
-                if not (attribute >> 24) & self.view.refused.flags:
-                    of.setdefault(target, set()).add(attribute & 0xFFFFFF)
+    def _again(self) -> tuple[NDArray[np.int64], Pages, Pages]:
+        """What parents read whole link to again in other blocks: parent, target, block plus one."""
+        repeats, parents = self.graph.repeats, self.parents
+        if not len(repeats.page):
+            return np.zeros(0, np.int64), NO_PAGES, NO_PAGES
+        low, high = (np.searchsorted(repeats.page, parents.pages, side) for side in ("left", "right"))
+        counts = np.where(parents.whole, np.maximum(0, high - low), 0)
+        owners = np.repeat(np.arange(len(counts)), counts)
+        at = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts) + low[owners]
+        attributes = repeats.attribute[at]
+        counted = (attributes >> np.uint32(24)) & np.uint32(self.view.refused.flags) == 0
+        return owners[counted], repeats.target[at[counted]], attributes[counted] & np.uint32(0xFFFFFF)
+
+    @cached_property
+    def _own_again(self) -> dict[int, set[int]]:
+        """The other blocks, plus one, in which parents have the page."""
+        return self._blocks_again(self.page)
+
+    def _blocks_again(self, page: int) -> dict[int, set[int]]:
+        """The other blocks, plus one, in which parents have a page."""
+        owners, targets, blocks = self._again
+        at, found = np.flatnonzero(targets == page), dict[int, set[int]]()
+        for owner, block in zip(owners[at].tolist(), blocks[at].tolist(), strict=True):
+            found.setdefault(owner, set()).add(block)
         return found
 
-    def _block_of_both(self, owner: int, page: int, block: int, own: int) -> int:
-        """The first block, plus one, in which a parent has both the page, `own` its first, and another, `block`."""
-        if 0 < block == own:
-            return block
-        again = self._again.get(owner, {})
-        both = {block, *again.get(page, ())} & {own, *again.get(self.page, ())}
+    def _other_block(self, owner: int, again: dict[int, set[int]], block: int, own: int) -> int:
+        """The first block, plus one, that a parent has both in, one of them again; 0 if none.
+
+        `block` and `own` are those of its first links to another page and to the page, `again` the other's others.
+        """
+        both = {block, *again.get(owner, ())} & {own, *self._own_again.get(owner, ())}
         return min(both - {0}, default=0)
 
     def about(self, parent: int) -> tuple[str, str, list[str]]:
@@ -168,11 +183,13 @@ class Around:
     def _few(self, page: int, hits: list[int]) -> Together:
         """As `_many`, where all was read, the subject is one page and few link to it: in a fifth of the time."""
         starts, places, blocks, degrees, pages = self._in_lists
-        found = []
+        found, again = [], self._blocks_again(page)
         for hit in hits:
-            owner = bisect_right(starts, hit) - 1
-            block = self._block_of_both(owner, page, int(self._blocks[hit]), blocks[owner])
+            owner, block = bisect_right(starts, hit) - 1, int(self._blocks[hit])
             distance = abs(hit - places[owner])
+            if not 0 < block == blocks[owner]:
+                block = self._other_block(owner, again, block, blocks[owner])
+                distance = UNKNOWN if block else distance
             found.append((not block, distance, -degrees[owner], pages[owner], hit, owner, block - 1))
         found.sort()
         return Together(
@@ -190,10 +207,12 @@ class Around:
         owners, blocks = np.append(owners, far), np.append(self._blocks[hits], far_blocks).astype(np.int64)
         subjects = np.append(self._targets[hits], far_subjects)
         own = self._blocks[parents.places[owners]]
-        for i in np.flatnonzero(np.isin(owners, list(self._again))).tolist() if self._again else ():
-            blocks[i] = self._block_of_both(int(owners[i]), int(subjects[i]), int(blocks[i]), int(own[i]))
-            own[i] = blocks[i]
         same = (blocks > 0) & (blocks == own)
+        for page in np.unique(subjects).tolist() if len(self._again[0]) else ():
+            again = self._blocks_again(page)
+            for i in np.flatnonzero(~same & (subjects == page)).tolist():
+                if block := self._other_block(int(owners[i]), again, int(blocks[i]), int(own[i])):
+                    blocks[i], distance[i], same[i] = block, UNKNOWN, True
         pages = parents.pages[owners]
         degree = self.graph.in_degree[pages].astype(np.int64)
         order = np.lexsort((subjects != subject.page, pages, -degree, distance, ~same))

@@ -29,7 +29,7 @@ from cocite.answers.answer import (
     TOGETHER_IN_ALL,
     Reason,
 )
-from cocite.answers.around import Around, Subject
+from cocite.answers.around import UNKNOWN, Around, Subject
 from cocite.neighbourhood.view import NO_PAGES, Switches, View, stop_pages
 from cocite.web import Web
 
@@ -133,7 +133,7 @@ def _cited_together(around: Around, subject: Subject) -> tuple[list[Reason], lis
                 by=address,
                 title=title,
                 block=None if block < 0 else headings[block] if block < len(headings) else "",
-                distance=found.distance[i],
+                distance=None if found.distance[i] == UNKNOWN else found.distance[i],
                 copy=_copy(around, subject, found.subjects[i]),
             )
         )

@@ -119,10 +119,16 @@ def _alike(reason: Reason) -> str:
 
 
 def _where(reason: Reason) -> str:
-    apart = "next to each other" if reason.distance == 1 else f"{reason.distance:,} links apart"
     under = f" under “{reason.block}”" if reason.block else ", in one block" if reason.block is not None else ""
     who = reason.title or reason.by
-    return f"on {who}{under}, {apart}"
+    return f"on {who}{under}{apart(reason)}"
+
+
+def apart(reason: Reason) -> str:
+    """How far apart two links are, after a comma; nothing where one of them is of a block that has the page again."""
+    if reason.distance is None:
+        return ""
+    return ", next to each other" if reason.distance == 1 else f", {reason.distance:,} links apart"
 
 
 def _counted(reason: Reason) -> str:

@@ -7,10 +7,14 @@ import numpy as np
 from cocite.kernels import inline, kernel
 from cocite.kernels.link_codec import DAMAGED
 from cocite.kernels.lists import expect, read_list
+from cocite.kernels.repeats import is_counted, repeats_of
 from cocite.kernels.vicinity import AHEAD, EMPTY, find_in, is_refused, number, read_counted, slot_of, window_of
 from cocite.kernels.word_vectors import SCALE, row_of
 
 IN_BLOCK, ON_PAGE = 0, 1
+AGAIN = 3
+"""Blocks of a parent that have a page again and are looked at."""
+OWN = -1
 
 
 @inline
@@ -28,29 +32,66 @@ def add_once(last, sums, tops, totals, sibling, group, value):
     totals[sibling] += np.sqrt(sums[sibling] * tops[sibling]) - before
 
 
+@inline
+def read_repeats(repeats, begin, end, refused, page, parent, shown, table, local, numbers, blocks):
+    """Numbers and blocks of what a parent links to again, if both links count and the first is shown; returns how many.
+
+    The page that the parent is for has OWN for a number. shown[number] is the parent that shows a page at last.
+    """
+    many = np.int64(0)
+    for k in range(begin, end):
+        slot = slot_of(table, repeats.target[k])
+        own = repeats.target[k] == page
+        if (own or (table[slot] != EMPTY and shown[local[slot]] == parent)) and is_counted(repeats, k, refused):
+            numbers[many] = OWN if own else local[slot]
+            blocks[many] = repeats.attribute[k] & 0xFFFFFF
+            many += 1
+    return many
+
+
+@inline
+def block_size(attributes, low, high, blocks, many, block):
+    """How many links a window shows in a block, with those that the parent has there again."""
+    size = 0
+    for k in range(low, high):
+        size += attributes[k] & 0xFFFFFF == block
+    for k in range(many):
+        size += blocks[k] == block
+    return size
+
+
 @kernel
 def add_together(
-    starts, places, targets, attributes, degrees, window, order, groups, shares, near, elsewhere, table, local, merged,
-    totals,
+    parents, starts, places, whole, targets, attributes, degrees, window, order, groups, shares, near, elsewhere,
+    repeats, refused, table, local, merged, totals,
 ):  # fmt: skip
     """Add what being linked together says: totals[IN_BLOCK] of parents that have blocks, totals[ON_PAGE] of others.
 
     shares[i] is what parent i, of degrees[i] links, counts; `order` has the parents group by group. The page that a
-    parent is for is told of too, if it is among the numbered ones: it may be a namesake of the one asked about.
+    parent is for is told of too, if it is among the numbered ones: it may be a namesake of the one asked about. What a
+    parent links to again counts in that block too, at no known distance; of the blocks that have the page again the
+    first AGAIN are looked at. Of a long list that was read in part no repeats are.
     """
-    last = np.full(totals.shape, -1, np.int32)
-    sums, tops = np.zeros(totals.shape), np.zeros(totals.shape)
+    lasts, sums, tops = np.full(totals.shape, -1, np.int32), np.zeros(totals.shape), np.zeros(totals.shape)
+    shown, numbers, blocks = np.full(len(merged), -1, np.int64), np.empty(64, np.int64), np.empty(64, np.uint32)
     for i in order:
         low, high = window_of(starts, i, places[i], window)
         place = places[i]
-        block = attributes[place] & 0xFFFFFF
+        block, many = attributes[place] & 0xFFFFFF, np.int64(0)
+        if whole[i] and len(repeats.page) > 0:
+            begin, end = repeats_of(repeats, parents[i])
+            if end - begin > len(numbers):
+                numbers, blocks = np.empty(2 * (end - begin), np.int64), np.empty(2 * (end - begin), np.uint32)
+            for k in range(low if begin < end else high, high):
+                slot = slot_of(table, targets[k])
+                if table[slot] != EMPTY:
+                    shown[local[slot]] = i
+            many = read_repeats(repeats, begin, end, refused, targets[place], i, shown, table, local, numbers, blocks)
         on_page = shares[i] / np.log(2.0 + degrees[i])
         in_block, kind = 0.0, ON_PAGE
         if block > 0:
-            kind, size = IN_BLOCK, 0
-            for k in range(low, high):
-                size += attributes[k] & 0xFFFFFF == block
-            in_block = shares[i] / np.log(2.0 + size)
+            kind = IN_BLOCK
+            in_block = shares[i] / np.log(2.0 + block_size(attributes, low, high, blocks, many, block))
             on_page *= elsewhere
         for k in range(low, high):
             slot = slot_of(table, targets[k])
@@ -59,7 +100,22 @@ def add_together(
             value = on_page
             if block > 0 and attributes[k] & 0xFFFFFF == block:
                 value += in_block + shares[i] * near / np.sqrt(np.float64(max(1, abs(k - place))))
-            add_once(last[kind], sums[kind], tops[kind], totals[kind], merged[local[slot]], groups[i], value)
+            add_once(lasts[kind], sums[kind], tops[kind], totals[kind], merged[local[slot]], groups[i], value)
+        listed = 0
+        for own in range(-1, many):  # -1: the block of the first link, of which repeats alone are left to tell of
+            if own >= 0:
+                if numbers[own] != OWN or listed == AGAIN:
+                    continue
+                listed += 1
+                block = blocks[own]
+                in_block = shares[i] / np.log(2.0 + block_size(attributes, low, high, blocks, many, block))
+                for k in range(low, high):
+                    slot = slot_of(table, targets[k])
+                    if attributes[k] & 0xFFFFFF == block and table[slot] != EMPTY:
+                        add_once(lasts[0], sums[0], tops[0], totals[0], merged[local[slot]], groups[i], in_block)
+            for k in range(many):
+                if blocks[k] == block and numbers[k] != OWN:
+                    add_once(lasts[0], sums[0], tops[0], totals[0], merged[numbers[k]], groups[i], in_block)
 
 
 @kernel

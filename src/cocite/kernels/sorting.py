@@ -168,7 +168,7 @@ def find_repeats(order, row_source, row_start, row_count, targets, attributes, l
                 if block == 0:
                     continue
                 key = uint64(targets[k]) << uint64(32) | uint64(block)
-                slot = (key * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
+                slot = ((key ^ key >> uint64(32)) * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
                 while stamps[slot] == page + 1 and keys[slot] != key:
                     slot = (slot + uint64(1)) & mask
                 if stamps[slot] != page + 1:

@@ -14,11 +14,13 @@ With parents q of the page u, each counting c_q, children x that u and s share, 
     weight      = words + 0.003 · (different words of u's text, at most 100)²
 
 Parents of u's namesakes, pages that links call by the same name (words/names.py), are parents too, and count `names`
-times how alike the names are. The company of a page are the words of the blocks it stands in (words/company.py). k
-parents of one site count as √k, and pages of u's own site a quarter: their links are often one template. So links
-speak for pages that many cite, and words the louder the more text a page has; a page that nobody cites, or of which
-there is no text, is answered from what there is; one of which nothing speaks, from the addresses beside it on its host,
-0.25 times the part of its path that they share. Several query pages: scores add up, after the number reached.
+times how alike the names are. A parent that has s or u again in another block has them together there, too, without
+`near` and `elsewhere`; of blocks that have u again, three are looked at. The company of a page are the words of the
+blocks it stands in (words/company.py). k parents of one site, and k blocks of one parent, count as √k, and pages of
+u's own site a quarter: their links are often one template. So links speak for pages that many cite, and words the
+louder the more text a page has; a page that nobody cites, or of which there is no text, is answered from what there
+is; one for which nothing speaks, from the addresses beside it on its host, 0.25 times the part of its path that they
+share. Several query pages: scores add up, after the number reached.
 
 Weights were chosen on some lists and tested on others: docs/decisions/0050, which also tells what did not help.
 """
@@ -36,7 +38,7 @@ from numpy.typing import NDArray
 from cocite.graph.store import Graph
 from cocite.kernels import evidence
 from cocite.neighbourhood.clean import Merged, group, merge, representatives
-from cocite.neighbourhood.gather import Numbered, Parents, children_of, joined, listings_of, sound
+from cocite.neighbourhood.gather import Numbered, Parents, children_of, joined, parents_of, sound
 from cocite.neighbourhood.scores import LEAST, Scores
 from cocite.neighbourhood.start import begin
 from cocite.neighbourhood.view import NO_PAGES, Pages, Switches, View, is_one_of
@@ -127,7 +129,7 @@ def gather(web: Web, view: View, pages: Sequence[int], params: Params) -> Blend:
     """Everything that may be related to pages, and what speaks for it."""
     named = [namesakes(web, page, params) for page in pages]
     parents = [
-        [listings_of(view, each, params.parents, params.window) for each in (page, *others)]
+        [parents_of(view, each, params.parents, params.window, blocks=True) for each in (page, *others)]
         for page, (others, _) in zip(pages, named, strict=True)
     ]
     children = [children_of(view, page, params.children) for page in pages]
@@ -229,9 +231,10 @@ def by_links(
     groups, _ = group(view, listing.pages)
     totals = np.zeros((2, len(merged.pages)))
     evidence.add_together(
-        listing.starts, listing.places, listing.targets, listing.attributes, graph.out_degree[listing.pages],
-        params.window, np.argsort(groups, kind="stable"), groups, around.counts,
-        params.near, params.elsewhere, numbered.table, numbered.local, merged.number, totals,
+        listing.pages, listing.starts, listing.places, listing.whole, listing.targets, listing.attributes,
+        graph.out_degree[listing.pages], params.window, np.argsort(groups, kind="stable"), groups, around.counts,
+        params.near, params.elsewhere, graph.repeats, view.refused,
+        numbered.table, numbered.local, merged.number, totals,
     )  # fmt: skip
     totals[:, own] = 0
     in_block = totals[evidence.IN_BLOCK]
@@ -313,14 +316,15 @@ class Told:
             total = max(links + words + company + place, LEAST)
             by_name = self._names(seed, page)
             by_place = self._place(seed, page, total, alone=place == total) if place else []
-            if links > TOLD * (total - place) and not by_name:
-                said += by_place
-                continue  # else links alone are the reason
+            by_links = links > TOLD * (total - place)
+            if by_links and not by_name and not by_place:
+                continue  # links alone are the reason
             told = [(links, [{"kind": "links", "page": seed, "share": round(links / total, 3)}, *by_name])]
-            told += [
-                (words, self._words(seed, page, words / total)),
-                (company, self._company(seed, page, company / total)),
-            ]
+            if not by_links or by_name:
+                told += [
+                    (words, self._words(seed, page, words / total)),
+                    (company, self._company(seed, page, company / total)),
+                ]
             for value, reasons in sorted(told, key=lambda each: -each[0]):
                 said += reasons if value > 0 else []
             said += by_place

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from cocite.kernels import counting, vicinity
 from cocite.kernels.look_up import find_position
-from cocite.kernels.repeats import with_repeats
 from cocite.neighbourhood.view import NO_PAGES, SEED, Pages, View
 
 
@@ -42,17 +41,6 @@ def parents_of(view: View, page: int, most: int, window: int, blocks: bool = Fal
     count, *links = vicinity.read_parents(view.out, pages, page, most, window, view.refused, blocks)
     sound(view, count)
     return Parents(page, window, pages[:count], *links)
-
-
-def listings_of(view: View, page: int, most: int, window: int) -> Parents:
-    """The same with blocks, and with links that a parent has again in other blocks: a parent that has the page in
-    several is there once for each of them."""
-    found, repeats = parents_of(view, page, most, window, blocks=True), view.graph.repeats
-    if not len(repeats.page):
-        return found
-    count, pages, *links = with_repeats(repeats, view.graph.pages, view.refused, page, *found[2:])
-    sound(view, count)
-    return Parents(page, window, pages, *links)
 
 
 def joined(parts: list[Parents]) -> Parents:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from cocite.answers.answer import TOGETHER, Answer, Answers, Reason
 from cocite.answers.excerpt import Excerpts
 from cocite.answers.naming import Titles
-from cocite.answers.present import briefly, say
+from cocite.answers.present import apart, briefly, say
 from cocite.errors import CociteError
 from cocite.surfaces.cli.terminal import clean
 from cocite.surfaces.serve.frame import NOTHING, note
@@ -104,13 +104,12 @@ class Reasons:
     def _told(self, answer: Answer, reason: Reason) -> Markup:
         if reason.kind != TOGETHER:
             return tag("li", briefer(say(reason)))
-        apart = "next to each other" if reason.distance == 1 else f"{reason.distance or 0:,} links apart"
         where = joined(", under ", tag("em", reason.block)) if reason.block else text("")
         which = text(f" (with {shown_address(reason.query)})") if reason.query else NOTHING
         which = joined(which, f" (its near-duplicate {shown_address(reason.copy)})") if reason.copy else which
         shown = self._excerpt(answer, reason) if answer.rank <= EXCERPTS else NOTHING
         return tag(
-            "li", "on ", link_out(reason.by, name_of(reason.by, reason.title)), where, f", {apart}", which, shown
+            "li", "on ", link_out(reason.by, name_of(reason.by, reason.title)), where, apart(reason), which, shown
         )
 
     def _excerpt(self, answer: Answer, reason: Reason) -> Markup:
