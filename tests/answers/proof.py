@@ -11,6 +11,8 @@ from cocite.graph.store import Graph
 from tests.methods.naive import NaiveWeb, View
 
 LOOKED_AT = 2000
+UNKNOWN = 1 << 40
+"""Further apart than any links: by that, reasons without a distance come last."""
 
 
 def view_of(graph: Graph, truth: NaiveWeb, used: Sequence[int], params: Any, stop: Iterable[int]) -> View:
@@ -115,7 +117,7 @@ class Proof:
         near = self.nearness(parent, page, query)
         assert near is not None, "the parent links to both"
         apart, distance, block = near
-        assert reason.distance == (None if distance == 1 << 40 else distance)
+        assert reason.distance == (None if distance == UNKNOWN else distance)
         headings = self.graph.headings(parent)
         heading = headings[block] if 0 <= block < len(headings) else ""
         assert reason.block == (None if apart else heading)
@@ -130,7 +132,7 @@ class Proof:
         if 0 <= block == links[places[query]].block:
             return False, distance, block
         both = self.blocks(parent, page) & self.blocks(parent, query)  # in one of them again: nobody knows where
-        return (False, 1 << 40, min(both)) if both else (True, distance, -1)
+        return (False, UNKNOWN, min(both)) if both else (True, distance, -1)
 
     def blocks(self, parent: int, page: int) -> set[int]:
         """The blocks in which a parent links to a page, again in some."""

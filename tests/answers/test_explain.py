@@ -16,7 +16,7 @@ from cocite.answers.ask import Question, ask
 from cocite.neighbourhood.view import Switches
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.answers.proof import LOOKED_AT, Proof, view_of
+from tests.answers.proof import LOOKED_AT, UNKNOWN, Proof, view_of
 from tests.graph.webs import examples, make
 from tests.methods.naive import NaiveWeb
 from tests.methods.test_methods import OWN, SWITCHES
@@ -39,7 +39,7 @@ def prove(web: Web, truth: NaiveWeb, method: methods.Method, seeds: list[int], s
         told += len(answer.reasons)
         together = [reason for reason in answer.reasons if reason.kind == "cited together"]
         if together:
-            assert (together[0].block is None, together[0].distance) == proof.best(
+            assert (together[0].block is None, together[0].distance or UNKNOWN) == proof.best(
                 answer.page, proof.query(together[0])
             )
             assert any(reason.kind == "cited together in all" for reason in answer.reasons)

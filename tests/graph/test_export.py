@@ -60,8 +60,11 @@ def rebuilt(source: Path, path: Path) -> Graph:
 
 def whole(graph: Graph, page: int) -> dict[str, Any]:
     """Everything that a store says of a page, with addresses instead of numbers."""
-    links = graph.links_from(page)
+    links, repeats = graph.links_from(page), graph.repeats
+    again = slice(*np.searchsorted(repeats.page, [page, page + 1]).tolist())
     return {
+        "again": [graph.canonical(int(target)) for target in repeats.target[again]],
+        "again in": repeats.attribute[again].tolist(),
         "address": graph.address(page),
         "leads": graph.canonical(graph.lead(page)),
         "links": [graph.canonical(int(target)) for target in links.targets],
