@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
+MANY_FILES = 2000
 BOUNDS_CACHE = ROOT / ".pytest_cache" / "bounds-checked"
 """Compiled code with NUMBA_BOUNDSCHECK=1: Numba's cache does not tell it from the other."""
 
@@ -74,6 +76,17 @@ def fast_root() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="cocite-tests-", dir=memory if os.access(memory, os.W_OK) else None))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def few_open_files() -> Iterator[None]:
+    """A store has a file open for each of its arrays, and tests open thousands of stores: what waits in circles of
+    references for a collection must not use up all files that a process may have open."""
+    yield
+    opened = Path("/proc/self/fd")
+    if opened.is_dir() and sum(1 for _ in opened.iterdir()) > MANY_FILES:
+        gc.enable()
+        gc.collect()
 
 
 @pytest.fixture
