@@ -80,6 +80,10 @@ def add_together(
         block, many = attributes[place] & 0xFFFFFF, np.int64(0)
         if whole[i] and len(repeats.page) > 0:
             begin, end = repeats_of(repeats, parents[i])
+            matter = False
+            for k in range(begin, end):
+                matter |= repeats.target[k] == targets[place] or repeats.attribute[k] & 0xFFFFFF == block
+            begin = begin if matter else end
             if end - begin > len(numbers):
                 numbers, blocks = np.empty(2 * (end - begin), np.int64), np.empty(2 * (end - begin), np.uint32)
             for k in range(low if begin < end else high, high):
