@@ -65,6 +65,8 @@ STEPS: dict[str, list[list[str]]] = {
     "next page": [["bench/wikispeedia.py"]],
 }  # fmt: skip
 OF_SHARED = {"sizes", "BVGraph", "WARC", "serve", "page", *list(STEPS)[list(STEPS).index("quality") :]}
+COPIED = Path("/usr/share/doc/python3.11/html")
+"""Pages that bench/site.py makes its site of, with those of other packages."""
 
 
 class Table(NamedTuple):
@@ -250,6 +252,8 @@ def run(name: str) -> str:
     """Run the scripts of a step; what they printed."""
     if name in OF_SHARED and not SHARED.is_dir():
         return f"not run: it needs {SHARED.relative_to(ROOT.parent)} beside the checkout\n"
+    if name == "site" and not COPIED.is_dir():
+        return "not run: it needs Debian's packages python3-doc, sqlite3-doc and postgresql-doc\n"
     printed = ""
     if name == "web" and SHARED.is_dir():  # always anew: an old store says nothing about this version
         lists = SHARED / "awesome" / "pages.jsonl.gz"

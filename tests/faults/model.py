@@ -74,7 +74,7 @@ def with_store(place: Path) -> None:
     held = told(lambda: look(place))
     assert [name for name, value in held.items() if not value or value in (STALE, ABSENT)] == ["hits"]
     graph = Graph(store(place))
-    assert (len(graph.near[0]), graph.manifest["aliases"]) == (2, 2)
+    assert (len(graph.near[0]), graph.manifest["aliases"], len(graph.repeats.page)) == (2, 2, SITES)
     empty(place).mkdir()
     shutil.copytree(store(place), store(unindexed(place)))
     side = store(unindexed(place)) / "side"
@@ -91,6 +91,7 @@ def records(first: int) -> Iterator[dict[str, Any]]:
             for k in range(1, LINKS)
         ]  # fmt: skip
         links += [{"url": f"https://site{(n + k) % (SITES + first)}.example/", "block": 2} for k in range(1, LINKS)]
+        links.append({**links[0], "block": 1})  # which the page has in its first block, too
         yield {
             "url": f"https://site{n}.example/", "title": f"All about {word(n)}", "links": links, "lang": "en",
             "headings": ["First", "Second", "Third"], "text": f"A page of {word(n)}, made from {word(first)} on. " * 4,
@@ -117,9 +118,11 @@ def everything(place: Path) -> dict[str, Any]:
     graph = Graph(store(place))
     names = [graph.address(page) for page in range(graph.pages)]
     links = [[names[page], names[int(to)]] for page in range(graph.pages) for to in graph.links_from(page).targets]
+    repeats = zip(*(part.tolist() for part in graph.repeats), strict=True)
+    again = [[names[page], names[to], attribute] for page, to, attribute in repeats]
     pages = [[name, graph.title(page), graph.text(page), names[graph.lead(page)]] for page, name in enumerate(names)]
     return {
-        "content": [links, pages],
+        "content": [links, again, pages],
         "clicks": kept(lambda: clicked(graph, names)),
         "pagerank": kept(lambda: ranked(graph, "pagerank")),
         "hits": kept(lambda: ranked(graph, "hits")),
