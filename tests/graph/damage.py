@@ -72,8 +72,8 @@ def read_all(graph: Graph) -> Iterator[str]:
     for number in range(graph.pages):
         for name in (
             "links_from", "links_to", "weights_from", "blocks", "canonical", "address", "lead", "site", "title", "text",
-            "headings", "anchors", "contexts", "fetched", "status", "captured", "language", "representative",
-            "near_duplicates",
+            "headings", "anchors", "contexts", "fetched", "noindex", "status", "captured", "language",
+            "representative", "near_duplicates", "best_parents",
         ):  # fmt: skip
             yield from attempt(name, number)
     for probe in PROBES:
@@ -82,12 +82,12 @@ def read_all(graph: Graph) -> Iterator[str]:
     for unit in ("host", "domain", "site"):
         yield from attempt("units", unit)
     try:
-        for _ in graph.iter_links(7):
-            pass
+        for some in graph.iter_links(7):
+            graph.with_repeats(*some)
     except CociteError:
         pass
     except Exception:
-        yield f"iter_links: {traceback.format_exc(limit=-3)}"
+        yield f"iter_links, with_repeats: {traceback.format_exc(limit=-3)}"
 
 
 def reseal(store: Path) -> None:
