@@ -30,12 +30,15 @@ from cocite.web import Web
 from cocite.words.search import open_search
 from cocite.words.vectors import open_vectors
 from tests.faults.dying import WRONG, command, finished, fork, told
-from tests.faults.model import LINKS, clicked, look, ranked, store, word
+from tests.faults.model import LINKS, clicked, content, look, names_of, ranked, store, word
 from tests.graph.damage import read_all
 
 LONGEST = 120
 """Seconds for all questions after one change: one that does not come to its end is a fault, too."""
-METHODS = ("auto", "cocitation", "companion", "proximity", "integrated", "whats_related", "lli", "semantic")
+METHODS = (
+    "auto", "cocitation", "companion", "proximity", "integrated", "whats_related", "lli", "semantic",
+    "cocitation(parents=2)",  # as many as are kept ready in `sample`, which none reads that asks for more
+)  # fmt: skip
 REFUSED = "refused"
 
 
@@ -127,6 +130,7 @@ def look_at(model: Path, name: Path, chosen: list[tuple[int, int]], answers: dic
 def questions(place: Path, without: str = "") -> dict[str, Any]:
     """The answers to every kind of question; what is refused, is. Anything else that is raised is a fault."""
     asked: dict[str, Callable[[Web], Any]] = {
+        "content": lambda web: content(web.graph, names_of(web.graph)),
         "clicks": lambda web: clicked(web.graph, names_of(web.graph)),
         "rank": lambda web: ranked(web.graph, "pagerank"),
         "vectors": alike,
@@ -159,16 +163,9 @@ def alike(web: Web) -> list[Any]:
 
 
 def related(web: Web, name: str) -> list[Any]:
-    """The answers of one method to some pages."""
+    """The answers of one method to some pages, with their reasons."""
     pages = range(0, web.graph.pages, max(1, web.graph.pages // LINKS))
-    return [
-        [answer.url, answer.score] for page in pages for answer in ask(web, Question(("",), (page,)), method(name), 5)
-    ]
-
-
-def names_of(graph: Graph) -> list[str]:
-    """The addresses of all pages."""
-    return [graph.address(page) for page in range(graph.pages)]
+    return [answer.to_dict() for page in pages for answer in ask(web, Question(("",), (page,)), method(name), 5)]
 
 
 def adding(place: Path) -> Callable[[], None]:

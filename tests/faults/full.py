@@ -24,6 +24,7 @@ from typing import NamedTuple
 from tests.faults.dying import WRONG, finished, fork
 from tests.faults.jobs import Job, jobs, trial, undisturbed
 from tests.faults.model import with_store
+from tests.graph.webs import long_lists
 
 ROOT = Path(__file__).parents[2]
 SIZE = "256m"
@@ -123,9 +124,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     model = options.folder / "model"
     model.mkdir()
-    with_store(model)
     chosen = [job for job in jobs() if not options.job or job.name in options.job]
-    print(json.dumps([with_less_room(job, model, options.folder, options.times, options.seed) for job in chosen]))
+    with long_lists():
+        with_store(model)
+        rows = [with_less_room(job, model, options.folder, options.times, options.seed) for job in chosen]
+    print(json.dumps(rows))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """A small web with everything that is kept of one: what it holds, and what it would hold after each job.
 
-Sites have a word each that no other has, so that a search tells whose texts an index was made of.
+Sites have a word each that no other has, so that a search tells whose texts an index was made of. Whoever makes it or
+works with it does so within `long_lists`: else none of its lists would be long.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cocite.errors import BadStore
+from cocite.graph.arrays import TYPE_OF
 from cocite.graph.check import check
 from cocite.graph.clicks import open_clicks
 from cocite.graph.store import Graph
@@ -24,7 +26,10 @@ from cocite.words.vectors import open_vectors
 from tests.faults.dying import command, finished, fork, told
 
 SITES, ADDED, LINKS = 30, 4, 6
-REMOVED = 3
+REMOVED, DEAD = 3, 4
+GONE = "https://gone.example/"
+"""Removed before all trials, and in the files of more pages all the same."""
+RELS = ("", "nofollow", "ugc sponsored", "me")
 STALE, ABSENT = "stale", "absent"
 LOADED = (
     "pandas", "pyarrow.dataset", "rich.progress", "tantivy", "cocite.answers.ask", "cocite.graph.maintain",
@@ -56,7 +61,7 @@ def word(site: int) -> str:
 
 
 def with_store(place: Path) -> None:
-    """A store with texts, near-duplicates, aliases, a rank, clicks and search; files of more pages and more clicks."""
+    """A store with something in every array, a rank, clicks and search; files of more pages and more clicks."""
     for name, first in (("old", 0), ("new", ADDED)):
         lines = [json.dumps(record) for record in records(first)]
         (place / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
@@ -64,6 +69,7 @@ def with_store(place: Path) -> None:
         (place / f"{name}-clicks.tsv").write_text("".join(clicks))
     for work in (
         command("build", place / "old.jsonl", "-o", store(place), "-q"),
+        command("remove", GONE, "-i", store(place), "-q"),
         command("rank", "-i", store(place), "-q"),
         command("clicks", place / "old-clicks.tsv", "-i", store(place), "-q"),
         command("keywords", "--make", "-i", store(place), "-q"),
@@ -73,8 +79,7 @@ def with_store(place: Path) -> None:
     everything(place)  # loops are loaded here, and not again in each process
     held = told(lambda: look(place))
     assert [name for name, value in held.items() if not value or value in (STALE, ABSENT)] == ["hits"]
-    graph = Graph(store(place))
-    assert (len(graph.near[0]), graph.manifest["aliases"], len(graph.repeats.page)) == (2, 2, SITES)
+    assert not empty_arrays(store(place)), "what is empty is neither written half nor changed"
     empty(place).mkdir()
     shutil.copytree(store(place), store(unindexed(place)))
     side = store(unindexed(place)) / "side"
@@ -82,25 +87,37 @@ def with_store(place: Path) -> None:
     shutil.rmtree(next(side.glob("search-*")))
 
 
+def empty_arrays(path: Path) -> set[str]:
+    """The arrays of FORMAT.md that have nothing in them, or are absent."""
+    graph = Graph(path)
+    return {name for name in TYPE_OF if not len(graph.array(name))}
+
+
 def records(first: int) -> Iterator[dict[str, Any]]:
-    """Pages from a site on; those that were there before have other links and texts."""
+    """Pages from a site on; those that were there before have other links, texts and dates."""
     for n in range(first, SITES + first):
         links = [
             {"url": f"https://site{(n * 7 + k * k + first) % SITES}.example/page{k}", "text": f"link of {word(n)}",
-             "block": k // 3, "context": f"more of {word(n)}"}
+             "block": k // 3, "context": f"more of {word(n)}", "rel": RELS[k % 4], "weight": 1 - k / (10 + first)}
             for k in range(1, LINKS)
         ]  # fmt: skip
         links += [{"url": f"https://site{(n + k) % (SITES + first)}.example/", "block": 2} for k in range(1, LINKS)]
         links.append({**links[0], "block": 1})  # which the page has in its first block, too
+        links += [{"url": GONE}, {"url": f"https://github.com/Topic{n % 5}/Pages", "boilerplate": True}]
         yield {
             "url": f"https://site{n}.example/", "title": f"All about {word(n)}", "links": links, "lang": "en",
             "headings": ["First", "Second", "Third"], "text": f"A page of {word(n)}, made from {word(first)} on. " * 4,
+            "captured": f"2026-{1 + first:02d}-{1 + n % 28:02d}", "status": 404 if n == DEAD else 200,
+            "noindex": n % 10 == 8,
         }  # fmt: skip
     for n in range(3):
         urls = [f"https://site{k}.example/" for k in range(n // 2, 12)]
         yield {"url": f"https://copy{n}.example/", "title": "A copy", "links": urls}
     for n in range(2):
         yield {"url": f"https://moved{n}.example/", "redirect": f"https://site{n + 5}.example/"}
+    proper = "https://other.example/proper"  # on the same site: else it is not believed
+    yield {"url": "https://other.example/", "canonical": proper, "links": ["https://site1.example/"]}
+    yield {"url": GONE, "title": "Gone", "links": ["https://site2.example/"]}
 
 
 def look(place: Path) -> dict[str, Any]:
@@ -116,19 +133,40 @@ def everything(place: Path) -> dict[str, Any]:
     if faults:
         raise AssertionError(f"check: {faults[0]}")
     graph = Graph(store(place))
-    names = [graph.address(page) for page in range(graph.pages)]
-    links = [[names[page], names[int(to)]] for page in range(graph.pages) for to in graph.links_from(page).targets]
-    repeats = zip(*(part.tolist() for part in graph.repeats), strict=True)
-    again = [[names[page], names[to], attribute] for page, to, attribute in repeats]
-    pages = [[name, graph.title(page), graph.text(page), names[graph.lead(page)]] for page, name in enumerate(names)]
+    names = names_of(graph)
     return {
-        "content": [links, again, pages],
+        "id": graph.manifest["id"],  # the same as another's with the same content, however it came about
+        "content": content(graph, names),
         "clicks": kept(lambda: clicked(graph, names)),
         "pagerank": kept(lambda: ranked(graph, "pagerank")),
         "hits": kept(lambda: ranked(graph, "hits")),
         "vectors": kept(lambda: words_of_pages(graph, names)),
         "keywords": kept(lambda: keywords_of_pages(graph, names)),
     }
+
+
+def names_of(graph: Graph) -> list[str]:
+    """The addresses of all pages."""
+    return [graph.address(page) for page in range(graph.pages)]
+
+
+def content(graph: Graph, names: list[str]) -> list[Any]:
+    """What a store says of links, of these and what pages have again, of pages, and which were removed for good."""
+    links, pages = [], []
+    for page, name in enumerate(names):
+        found = graph.links_from(page)
+        of_links = (found.blocks, found.flags, graph.weights_from(page))
+        texts = zip(graph.anchors(page), graph.contexts(page), strict=True)
+        told = zip(found.targets.tolist(), *(part.tolist() for part in of_links), texts, strict=True)
+        links += [[name, names[to], *more] for to, *more in told]
+        facts = (graph.title, graph.text, graph.headings, graph.language, graph.status, graph.captured, graph.fetched)
+        others = (graph.lead, graph.representative)
+        pages.append([name, *(fact(page) for fact in (*facts, graph.noindex)), *(names[of(page)] for of in others)])
+    again = []
+    for some in graph.iter_links(64):
+        starts, both, _ = graph.with_repeats(*some)
+        again.append([starts.tolist(), [names[to] for to in both.targets], both.blocks.tolist(), both.flags.tolist()])
+    return [links, again, pages, graph.removed.tolist()]
 
 
 def kept(read: Callable[[], Any]) -> Any:

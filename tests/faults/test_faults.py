@@ -2,23 +2,69 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
+from cocite.graph.store import Graph
+from cocite.sources.records import Link, Page
+from tests.faults.dying import finished, fork
 from tests.faults.flips import flip_all
 from tests.faults.full import on_a_small_disk
-from tests.faults.jobs import Job, jobs
-from tests.faults.model import ABSENT, STALE, with_store
+from tests.faults.jobs import Job, jobs, trial
+from tests.faults.model import ABSENT, STALE, content, empty_arrays, names_of, store, with_store
 from tests.faults.trials import at_every_call, at_random
+from tests.graph.webs import long_lists, make
 
 
 @pytest.fixture(scope="module")
-def model(fast_root: Path) -> Path:
+def model(fast_root: Path) -> Iterator[Path]:
     place = fast_root / "faults" / "model"
     place.mkdir(parents=True)
-    with_store(place)
-    return place
+    with long_lists():
+        with_store(place)
+        yield place
+
+
+def test_every_array_has_something(model: Path) -> None:
+    """Else trials would not see it: nothing of it can be half written or changed."""
+    assert empty_arrays(store(model)) == set()
+    for name, may_be_empty in (("build", {"removed"}), ("add", set())):  # sources know nothing of what was removed
+        with trial(model) as place:
+            assert finished(fork(next(job for job in jobs() if job.name == name).work(place))) == 0
+            assert empty_arrays(store(place)) == may_be_empty
+
+
+OTHERWISE = {
+    "title": "B", "text": "B", "headings": ["B"], "status": 410, "captured": "2020-01-01", "lang": "de",
+    "noindex": True, "redirect": "https://c.example/", "canonical": "https://a.example/proper",
+}  # fmt: skip
+LINK_OTHERWISE = {
+    "url": "https://c.example/", "text": "B", "block": 1, "context": "B", "rel": "nofollow", "weight": 0.5,
+    "boilerplate": True,
+}  # fmt: skip
+
+
+def test_all_that_records_say_is_compared(place: Path) -> None:
+    """Stores of one record, which differs in one field each: each has a content and an id of its own."""
+    link = Link("https://b.example/", "A", 0, "A")
+    page = Page(
+        "https://a.example/", "A", "A", [link, Link("https://c.example/")], ["A"], 200, "", "", "2019-01-01", "en"
+    )
+    assert {*OTHERWISE, "url", "links", "partial"} == {field.name for field in fields(Page)}, "partial is no fact"
+    assert {*LINK_OTHERWISE} == {field.name for field in fields(Link)}
+    again = replace(link, block=3)
+    pages = [page, replace(page, url="https://d.example/"), replace(page, links=[*page.links, again])]
+    pages += [replace(page, **{name: value}) for name, value in OTHERWISE.items()]
+    pages += [
+        replace(page, links=[replace(link, **{name: value}), *page.links[1:]]) for name, value in LINK_OTHERWISE.items()
+    ]
+    graphs = [Graph(make(place / f"{number}.cocite", [each]).path) for number, each in enumerate(pages)]
+    assert len({json.dumps(content(graph, names_of(graph))) for graph in graphs}) == len(pages)
+    assert len({graph.manifest["id"] for graph in graphs}) == len(pages)
 
 
 @pytest.mark.parametrize("job", [job for job in jobs() if job.name in ("add", "tsv")], ids=lambda job: job.name)

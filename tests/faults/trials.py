@@ -25,6 +25,7 @@ from tests.faults.flips import Flipped, flip_all
 from tests.faults.full import Refused, on_a_small_disk
 from tests.faults.jobs import Job, jobs, serve_and_kill, trial, undisturbed
 from tests.faults.model import with_store
+from tests.graph.webs import long_lists
 
 HEAD = """# Fault trials, the last run
 
@@ -115,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     chosen = [name for name in every if not options.job or name in options.job]
     started = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="cocite-faults-", dir=MEMORY) as folder:
+    with tempfile.TemporaryDirectory(prefix="cocite-faults-", dir=MEMORY) as folder, long_lists():
         model = Path(folder) / "model"
         model.mkdir()
         with_store(model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -71,6 +71,15 @@ LIMITS = {
     reread: {"STEP": 16},
     check: {"STEP": 16},
 }
+
+
+@contextmanager
+def long_lists() -> Iterator[None]:
+    """Lists of a few links are long ones, of which something is kept ready; nothing else is tight."""
+    with ExitStack() as patches:
+        for name, value in LIMITS[derive].items():
+            patches.enter_context(patch.object(derive, name, value))
+        yield
 
 
 @contextmanager
