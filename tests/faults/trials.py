@@ -30,13 +30,14 @@ from tests.graph.webs import long_lists
 HEAD = """# Fault trials, the last run
 
 `make faults` kills everything that writes and looks at what is left: by SIGKILL before every fsync, rename and unlink
-of the process, after every rename, and at uniformly random times. The store has titles and texts, near-duplicates,
-aliases, a kept rank, clicks, keywords, word vectors and a search index; `first` is a build where nothing was. After
-every death it passes `check` and holds the old or the new pages and links; clicks are there; everything else that is
-kept beside is of the same pages, or said to be stale or absent. The same command, run again, ends as if nothing had
-happened: what is kept is that of an undisturbed run, a search finds the words of new pages and none of removed ones,
-and there is no litter. A batch keeps its finished parts. What native libraries write by themselves (DuckDB's temporary
-files, the files of a search index) is reached by the random times only.
+of the process, after every rename, and at uniformly random times. The store has something in every array (lists are
+long from a few links on), a kept rank, clicks, keywords, word vectors and a search index; `first` is a build where
+nothing was. After every death it passes `check` and holds the old or the new pages and links, with all that is said of
+them; clicks are there; everything else that is kept beside is of the same pages, or said to be stale or absent. The
+same command, run again, ends as if nothing had happened: the id of the content and what is kept are those of an
+undisturbed run, a search finds the words of new pages and none of removed ones, and there is no litter. A batch keeps
+its finished parts. What native libraries write by themselves (DuckDB's temporary files, the files of a search index) is
+reached by the random times only.
 
 Then every job is run on a disk of its own (tmpfs) with random room: it ends with a message that says so, never by a
 signal, and what the store holds is proven in the same way. Then bytes of every file are changed, one at a time: `check`
