@@ -47,6 +47,43 @@ def test_files_are_sorted_and_hidden_ones_left_out(tmp_path: Path) -> None:
     assert [path.relative_to(tmp_path).as_posix() for path in files(tmp_path)] == ["a", "c", "b/a", "b/z"]
 
 
+def made(folder: Path, *names: str) -> None:
+    """Files of these names, with something in them."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+
+
+def found(folder: Path) -> list[str]:
+    """What is to be read of a folder."""
+    return [path.relative_to(folder).as_posix() for path in files(folder)]
+
+
+@pytest.mark.parametrize("sign", ["part-0.parquet", "_SUCCESS", "day=2/x.jsonl"])
+def test_names_with_an_underscore_are_no_data_where_tables_are(tmp_path: Path, sign: str) -> None:
+    made(tmp_path, sign, "_pages.json", "_work/groups.json", "_delta_log/0.json", "_index.md", "a/_b/c")
+    assert set(found(tmp_path)) == {"_index.md", sign, "a/_b/c"} - {"_SUCCESS"}
+
+
+def test_elsewhere_they_are_but_for_parquet(tmp_path: Path) -> None:
+    made(tmp_path, "index.html", "_modules/a.html", "_static/data.parquet", "_static/x.txt", "a/b.parquet")
+    assert found(tmp_path) == ["index.html", "_modules/a.html", "_static/x.txt", "a/b.parquet"]
+
+
+@pytest.mark.parametrize("sign", ["_temporary/0/x", "a/b/_temporary/0/x", "_work/plan.json", "a/_work/plan.json"])
+def test_a_folder_that_is_not_whole_is_refused(tmp_path: Path, sign: str) -> None:
+    made(tmp_path, "part-0.parquet", "a/b/part-0.parquet", sign)
+    where = tmp_path / sign.partition("_")[0]
+    with pytest.raises(BadSource, match=rf"^{where} is not whole: what writes it is at work or was stopped; let it"):
+        found(tmp_path)
+
+
+def test_a_job_that_is_done_is_known_before_its_steps_are_removed(tmp_path: Path) -> None:
+    made(tmp_path, "group=00000/a.parquet", "_work/plan.json", "_pages.json")
+    assert found(tmp_path) == ["group=00000/a.parquet"]
+
+
 def test_a_list_that_is_too_long_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link_list, "MAX_FILE", 10)
     path = tmp_path / "x"

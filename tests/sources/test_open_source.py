@@ -292,7 +292,7 @@ def test_a_mixed_folder_is_read_file_by_file(tmp_path: Path) -> None:
         "https://me.example/c/list.html",
         "https://me.example/c/subs.opml",
     ]
-    assert report.read["file of no known kind"] == 4
+    assert report.read["file of no known kind"] == 3
     assert source.progress() == 1.0
     report = Report()
     urls = [url for batch in open_source(str(tmp_path), report).records() for url in batch.column("url").to_pylist()]
@@ -372,3 +372,30 @@ def test_nothing_slow_is_imported_before_it_is_needed() -> None:
         "assert not slow & set(sys.modules), slow & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_spark_writes_beside_records_is_neither_read_nor_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "group=00000"
+    folder.mkdir()
+    write_parquet(batches([PAGE]), folder / "part-0.parquet")
+    (folder / "_SUCCESS").touch()
+    (tmp_path / "_pages.json").write_text('{"url": "https://no.example/"}')
+    for kind in (None, "records"):
+        report = Report()
+        assert counts(open_source(str(tmp_path), report, kind=kind)) == (1, 2)
+        assert not report.skipped and not report.read["file of no known kind"]
+
+
+def test_a_folder_that_is_still_written_is_refused(tmp_path: Path) -> None:
+    write_parquet(batches([PAGE]), tmp_path / "part-0.parquet")
+    (tmp_path / "_temporary" / "0").mkdir(parents=True)
+    write_parquet(batches([PAGE]), tmp_path / "_temporary" / "0" / "part-1.parquet")
+    with pytest.raises(BadSource, match="is not whole"):
+        open_source(str(tmp_path), Report())
+
+
+def test_pages_below_names_with_an_underscore_are_read(tmp_path: Path) -> None:
+    (tmp_path / "_modules").mkdir()
+    for name in ("index.html", "_modules/a.html"):
+        (tmp_path / name).write_text(HTML)
+    assert counts(open_source(str(tmp_path), Report(), base="https://me.example/")) == (2, 2)

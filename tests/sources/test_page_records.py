@@ -389,7 +389,7 @@ def test_a_folder_of_part_files_is_one_source(tmp_path: Path) -> None:
     parquet(tmp_path / "day=2" / "part-0.parquet", url=["https://c.example/"])
     (tmp_path / "part-2.parquet").write_bytes(b"PAR1 cut")
     report = Report()
-    assert [row["url"][8] for row in rows(tmp_path, report)] == ["c", "a", "b"]
+    assert [row["url"][8] for row in rows(tmp_path, report)] == ["a", "b", "c"]
     assert report.skipped == {"part file that cannot be read": 1}
 
 

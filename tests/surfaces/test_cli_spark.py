@@ -94,6 +94,7 @@ def test_failures_are_one_line(started: list[tuple[Any, ...]], records: str, mon
         (["store", "{lines}", "-o", "x"], "pages.jsonl is no Parquet file; make them with cocite spark pages"),
         (["store", "{lines}/pages.jsonl", "-o", "x"], "pages.jsonl is no Parquet file"),
         (["store", "{empty}", "-o", "x"], "holds no page records as Parquet; make them"),
+        (["store", "{half}", "-o", "x"], "half/group=00001 is not whole: what writes it is at work or was stopped"),
         (["pages", "-o", "x", "--list", "no-such-file"], "is not a file"),
         (["pages", "-o", "x"], "no source"),
         (["pages", "{records}", "no-such-file", "-o", "x"], "no-such-file does not exist"),
@@ -105,7 +106,9 @@ def test_wrong_use_is_told_before_spark_is_started(
     (place / "empty").mkdir()
     (place / "lines").mkdir()
     (place / "lines" / "pages.jsonl").write_text('{"url": "https://a.example/"}\n')
-    named = {"records": records, "lines": place / "lines", "empty": place / "empty"}
+    shutil.copytree(records, place / "half")
+    (place / "half" / "group=00001" / "_temporary" / "0").mkdir(parents=True)
+    named = {"records": records, **{name: place / name for name in ("lines", "empty", "half")}}
     ran = run("spark", *(each.format(**named) for each in arguments))
     assert ran.code == 2 and ran.err.count("\n") == 1
     assert message in ran.err

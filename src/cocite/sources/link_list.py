@@ -16,18 +16,22 @@ from urllib.parse import quote, urljoin
 from cocite.errors import BadSource
 from cocite.sources.compressed import open_bytes
 from cocite.sources.records import Link, Page, Report, cut
+from cocite.sources.unfinished import is_begun, not_whole
 
 MAX_FILE = 32 << 20
 """Bytes of one list; the longest known lists have 2 MB."""
 
 MAX_FOLDERS = 8  # names that a section's heading shows of the folders around it
 MAX_NAME = 200
+PARQUET = ".parquet"
 
 UNREADABLE, NO_PAGE = "link whose address cannot be read", "link that leads to no web page"
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _WEB = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 _STORE_POINTER = re.compile(rb"g[0-9]{6,} [0-9a-f]{32}\n")  # see graph/FORMAT.md
+_KEY = re.compile(r"\w+=")  # the name of a folder that tells a column's value
+_NOTE = re.compile(r"_.*\.(?:md|markdown|mdown|mkd)", re.IGNORECASE)  # Hugo's _index.md is a page wherever it lies
 _MEANT_FOR_WEB = re.compile(r"\s*(?:https?:|//)", re.IGNORECASE)
 _NOT_IN_ADDRESS = re.compile(r"[\x00-\x20]*[\n\r\t][\x00-\x20]*")  # browsers take line ends and tabs out
 
@@ -123,13 +127,29 @@ def is_store(folder: Path) -> bool:
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """The regular files of a folder and its folders, sorted; hidden ones, linked folders and stores are left out."""
+    """The regular files of a folder and its folders, sorted; hidden ones, linked folders and stores are left out.
+
+    So are names that begin with _ where Spark or Hive has written, and Parquet below such names anywhere: to them that
+    is no data. Elsewhere it may be: documentation tools write pages into `_modules`. A folder that is not whole is
+    refused.
+    """
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and not is_store(Path(place, name)))
+        here = Path(place)
+        if is_begun(here, folders, names):
+            raise not_whole(place)
+        hidden = (".", "_") if _is_table(folders, names) else (".",)
+        no_data = any(part.startswith("_") for part in here.relative_to(folder).parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(hidden) and not is_store(here / name))
         for name in sorted(names):
-            path = Path(place, name)
-            if not name.startswith(".") and path.is_file():
-                yield path
+            if name.startswith(hidden) and not _NOTE.fullmatch(name):
+                continue
+            if (here / name).is_file() and not (no_data and name.endswith(PARQUET)):
+                yield here / name
+
+
+def _is_table(folders: list[str], names: list[str]) -> bool:
+    """Whether Spark, Hive or the like has written these folders and files."""
+    return "_SUCCESS" in names or any(name.endswith(PARQUET) for name in names) or any(map(_KEY.match, folders))
 
 
 class Folders:

@@ -20,6 +20,7 @@ from cocite.errors import BadSource
 from cocite.sources.compressed import open_lines
 from cocite.sources.conform import conform
 from cocite.sources.json_record import page_of, record_of
+from cocite.sources.link_list import PARQUET, files
 from cocite.sources.records import SCHEMA, Page, Report
 
 EMPTY = "source that holds no records"
@@ -110,11 +111,8 @@ def read_parquet(path: Path, report: Report, *, text: bool = True) -> Iterator[p
 
 
 def _parts(path: Path) -> list[Path]:
-    """The Parquet files of a folder; as Spark and Hive have it, names that begin with _ or . are not data."""
-    if not path.is_dir():
-        return [path]
-    found = sorted(path.rglob("*.parquet"))
-    return [part for part in found if not any(name[0] in "._" for name in part.relative_to(path).parts)]
+    """The Parquet files of a folder, in the order in which every folder is read."""
+    return [part for part in files(path) if part.name.endswith(PARQUET)] if path.is_dir() else [path]
 
 
 def _read_part(path: Path, report: Report, text: bool) -> Iterator[pa.RecordBatch]:

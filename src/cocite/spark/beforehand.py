@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from cocite.errors import BadSource
+from cocite.sources.unfinished import is_begun, not_whole
 from cocite.spark.inputs import REMOTE
 from cocite.spark.session import is_local
 
@@ -40,7 +41,7 @@ def check_sources(sources: Sequence[str], kind: str | None) -> None:
 
 
 def check_records(place: str, master: str | None) -> None:
-    """Whether a place holds Parquet files, and nothing else that Spark would read as such."""
+    """Whether a place is whole and holds Parquet files, and nothing else that Spark would read as such."""
     path = _seen(place, master)
     if path is None:
         return
@@ -54,7 +55,7 @@ def check_records(place: str, master: str | None) -> None:
             stream.seek(max(0, file.stat().st_size - len(PARQUET)))
             if start != PARQUET or stream.read() != PARQUET:
                 raise no_records(place, file.name)
-    if not count and not (path / "_temporary").exists():
+    if not count:
         raise no_records(place)
 
 
@@ -75,11 +76,16 @@ def _seen(place: str, master: str | None) -> Path | None:
 
 
 def _data(path: Path) -> list[Path]:
-    """The files that Spark reads: all but those with, or below, names that begin with _ or a dot."""
+    """The files that Spark reads: all but those with, or below, names that begin with _ or a dot.
+
+    Nothing is read of a folder that is not whole.
+    """
     if path.is_file():
         return [path]
     found = []
     for place, folders, names in os.walk(path):
+        if is_begun(Path(place), folders, names):
+            raise not_whole(place)
         folders[:] = sorted(name for name in folders if name[0] not in "._")
         found += [Path(place, name) for name in sorted(names) if name[0] not in "._"]
     return found

@@ -6,16 +6,19 @@ The steps of a job are folders of their own. A job that was interrupted finds th
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from cocite.errors import BadParameter, BadSource
+from cocite.sources import unfinished
 
-WORK = "_work"
+WORK = unfinished.WORK
 """Steps that are removed at the end; readers of Parquet pass over names that begin with an underscore."""
-PLAN = f"{WORK}/plan.json"
+PLAN = unfinished.PLAN
 """What a job was asked, while it is at work."""
-
+BELOW = ("", "[^._]*/", "[^._]*/[^._]*/")
+"""Where signs of a program at work are looked for: a search at all depths would list every file once more."""
 
 Tell = Callable[[str], None]
 """Told of every step that begins."""
@@ -102,7 +105,9 @@ class Output:
 
     def is_begun(self, done: str) -> bool:
         """Whether something is written here that is not whole: by a job that notes under `done`, or by any program."""
-        return self.exists("_temporary") or (self.exists(PLAN) and not self.exists(done))
+        folder = literal(self.folder)
+        signs = (self._files.globStatus(self._path(f"{folder}/{below}{unfinished.TEMPORARY}")) for below in BELOW)
+        return any(len(found or ()) for found in signs) or (self.exists(PLAN) and not self.exists(done))
 
     def finish(self, done: str, facts: Mapping[str, Any]) -> None:
         """Say that the job is done, and remove what only it needed."""
@@ -130,6 +135,11 @@ class Output:
 
     def _at(self, name: str) -> str:
         return f"{self.folder}/{name}" if name else self.folder
+
+
+def literal(path: str) -> str:
+    """A path that Spark and Hadoop do not take for a pattern."""
+    return re.sub(r"([{}\[\]*?\\])", r"\\\1", path)
 
 
 def rows_at(spark: Any, path: str, what: str) -> Any:

@@ -19,11 +19,12 @@ from cocite.errors import BadSource
 from cocite.sources.conform import conform
 from cocite.sources.open_source import open_source
 from cocite.sources.records import SCHEMA, Report
+from cocite.sources.unfinished import PAGES_DONE
 from cocite.spark.arrays import Batches
 from cocite.spark.inputs import expand, on_disk
 from cocite.spark.outputs import WORK, Output, Tell, print_nothing
 
-DONE = "_pages.json"
+DONE = PAGES_DONE
 GROUPS = 100
 """Groups at most: at the end of each, cores wait for the last of its tasks."""
 TASKS_PER_CORE, FEWEST = 16, 64

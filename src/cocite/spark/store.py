@@ -21,13 +21,13 @@ import pyarrow as pa
 from cocite import __version__
 from cocite.errors import BadSource
 from cocite.graph.blocks import PARTIAL
+from cocite.sources.unfinished import PAGES_DONE, not_whole
 from cocite.spark.arrays import Batches, cut, joined, numbers, places, runs, whole_runs
 from cocite.spark.captures import Resolved, resolve
 from cocite.spark.keyed import COLUMNS, SCHEMA, file_name, key_batches
 from cocite.spark.near import near_duplicates
 from cocite.spark.number import number_pages
 from cocite.spark.outputs import WORK, Output, Tell, print_nothing, rows_at
-from cocite.spark.pages import DONE as PAGES_DONE
 from cocite.spark.pages import Tally, accumulator
 from cocite.spark.shuffles import task_count, to_task
 
@@ -42,9 +42,7 @@ def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothin
     from pyspark.sql import functions as F
 
     if Output(spark, records).is_begun(PAGES_DONE):
-        raise BadSource(
-            f"{records} is not whole: what writes it is at work or was stopped; let it end, or run it again"
-        )
+        raise not_whole(records)
     folder = Output(spark, output, tell)
     done = folder.claim({"job": "store", "records": records, "version": __version__}, DONE)
     if done is not None:
