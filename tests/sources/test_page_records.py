@@ -393,6 +393,16 @@ def test_a_folder_of_part_files_is_one_source(tmp_path: Path) -> None:
     assert report.skipped == {"part file that cannot be read": 1}
 
 
+def test_an_empty_column_of_the_wrong_type_is_no_loss(tmp_path: Path) -> None:
+    nothing = pa.array([None], pa.int32())
+    link = pa.struct([("url", pa.string()), ("rel", pa.int32())])
+    links = pa.array([[{"url": "https://b.example/", "rel": None}]], pa.list_(link))
+    report = Report()
+    (found,) = rows(parquet(tmp_path / "x.parquet", url=["https://a.example/"], redirect=nothing, links=links), report)
+    assert (found["redirect"], found["links"][0]["rel"]) == (None, None)
+    assert not report.skipped
+
+
 def test_heavy_rows_come_in_small_batches(tmp_path: Path) -> None:
     row = [{"url": f"https://example.org/{i}"} for i in range(30_000)]
     path = parquet(tmp_path / "x.parquet", url=[f"https://{i}.example/" for i in range(40)], links=[row] * 40)

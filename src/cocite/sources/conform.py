@@ -36,7 +36,7 @@ def conform(batch: pa.RecordBatch, report: Report, name: str = "", dictionaries:
         else:
             made = _plain(column, field.type)
         if made is None:
-            report.skip(f"field {field.name!r} of the wrong type", f"{name}: {column.type}", _present(column))
+            _count_lost(column, f"field {field.name!r} of the wrong type", report, name)
             made = pa.nulls(batch.num_rows, field.type)
         columns.append(trimmed(made) if field.name in ADDRESSES else made)
     whole = pa.RecordBatch.from_arrays(columns, names=SCHEMA.names)
@@ -45,6 +45,12 @@ def conform(batch: pa.RecordBatch, report: Report, name: str = "", dictionaries:
         report.skip("record without url", name, int(blank.sum()))
         whole = whole.filter(pa.array(~blank))
     return whole
+
+
+def usable(url: pa.Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which records have an address, so that `conform` keeps them."""
+    made = _plain(_storage(url), pa.string())
+    return np.zeros(len(url), np.bool_) if made is None else ~_blank(trimmed(made))
 
 
 def _links(column: pa.Array, report: Report, name: str, dictionaries: bool) -> pa.Array | None:
@@ -83,7 +89,7 @@ def _link_field(column: pa.Array | None, field: pa.Field, count: int, report: Re
     column = _storage(column)
     made = _plain(column, field.type)
     if made is None:
-        report.skip(f"link field {field.name!r} of the wrong type", f"{name}: {column.type}", _present(column))
+        _count_lost(column, f"link field {field.name!r} of the wrong type", report, name)
         return pa.nulls(count, field.type)
     if field.name == "weight":
         good = pc.and_(pc.greater(made, 0), pc.less_equal(made, 1))
@@ -193,8 +199,10 @@ def _blank(addresses: pa.Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return np.asarray(lengths == 0, np.bool_)
 
 
-def _present(column: pa.Array) -> int:
-    return max(1, len(column) - int(column.null_count))
+def _count_lost(column: pa.Array, reason: str, report: Report, name: str) -> None:
+    """Count what a column of the wrong type holds: of an empty one nothing is lost, and some write them as numbers."""
+    if lost := len(column) - int(column.null_count):
+        report.skip(reason, f"{name}: {column.type}", lost)
 
 
 def _storage(column: pa.Array) -> pa.Array:

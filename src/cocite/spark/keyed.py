@@ -15,15 +15,14 @@ from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cocite.graph.blocks import BY_CANONICAL, load_links, load_records
 from cocite.graph.spill import Spill
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
-from cocite.sources.conform import conform
-from cocite.sources.records import Report, trimmed
+from cocite.sources.conform import conform, usable
+from cocite.sources.records import Report
 from cocite.spark.arrays import Batches, cut, signed
 
 NAME, CAPTURE = 0, 1
@@ -68,9 +67,7 @@ def key_batches(
         file = batch.column("file").dictionary_encode()
         first = np.array([place_of[file_name(name)] * ROWS for name in file.dictionary.to_pylist()], np.int64)
         sequence = first[file.indices.to_numpy()] + batch.column("row").to_numpy()
-        usable = pc.fill_null(pc.not_equal(trimmed(batch.column("url")), ""), False)  # the records that conform keeps
-        if not pc.all(usable).as_py():
-            sequence = sequence[usable.to_numpy(zero_copy_only=False)]
+        sequence = sequence[usable(batch.column("url"))]
         records = conform(batch, report, "", dictionaries=False)
         with tempfile.TemporaryDirectory(prefix="cocite-spark-") as folder:
             yield from _keyed(records, sequence, Path(folder), report, sites)

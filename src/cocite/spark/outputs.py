@@ -142,7 +142,7 @@ def literal(path: str) -> str:
     return re.sub(r"([{}\[\]*?\\])", r"\\\1", path)
 
 
-def rows_at(spark: Any, path: str, what: str) -> Any:
+def rows_at(spark: Any, path: str, what: str, **options: str) -> Any:
     """The rows of a Parquet folder; an error that says what was expected if there is none."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
@@ -150,11 +150,13 @@ def rows_at(spark: Any, path: str, what: str) -> Any:
     context = spark.sparkContext
     context.setLogLevel("OFF")  # an executor's account of a file that is no Parquet takes fifty lines
     try:
-        return spark.read.parquet(path)
+        return spark.read.options(**options).parquet(path)
     except (PySparkException, Py4JJavaError) as error:  # the second, where Java failed in a thread of its own
         found = (str(error).splitlines() or [type(error).__name__])[0]
         if "CANNOT_READ_FILE_FOOTER" in str(error):
             found = "it has files that are no Parquet"
+        elif "UNABLE_TO_INFER_SCHEMA" in str(error):
+            found = "it has no Parquet files"
         raise BadSource(f"{path} holds no {what}: {found[:150]}") from error
     finally:
         context.setLogLevel(context.getConf().get("spark.log.level", "ERROR"))

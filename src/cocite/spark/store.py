@@ -13,6 +13,7 @@ one machine gives the same records.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -24,17 +25,17 @@ from cocite.graph.blocks import PARTIAL
 from cocite.sources.unfinished import PAGES_DONE, not_whole
 from cocite.spark.arrays import Batches, cut, joined, numbers, places, runs, whole_runs
 from cocite.spark.captures import Resolved, resolve
-from cocite.spark.keyed import COLUMNS, SCHEMA, file_name, key_batches
+from cocite.spark.keyed import SCHEMA, key_batches
 from cocite.spark.near import near_duplicates
 from cocite.spark.number import number_pages
-from cocite.spark.outputs import WORK, Output, Tell, print_nothing, rows_at
+from cocite.spark.outputs import WORK, Output, Tell, print_nothing
 from cocite.spark.pages import Tally, accumulator
+from cocite.spark.record_files import read_records
 from cocite.spark.shuffles import task_count, to_task
 
 DONE = "_store.json"
 FORMAT = 1
 LINK = "page long, popularity long, links long"
-LINK_FIELDS = ("url", "block", "rel", "boilerplate")
 
 
 def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothing) -> dict[str, Any]:
@@ -79,31 +80,15 @@ def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothin
 
 def _keyed(spark: Any, records: str, tally: Any) -> Any:
     """Names and captures, of page records in the order of files and rows."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import DataFrame
     from pyspark.sql.pandas.types import from_arrow_schema
-    from pyspark.sql.types import ArrayType, StructField, StructType
 
-    found = rows_at(spark, records, "page records").schema
-    if "url" not in found.names:
-        raise BadSource(f"{records} has no column url: see docs/page-records.md for the fields")
-    fields = []
-    for each in found:
-        if each.name == "links" and isinstance(each.dataType, ArrayType):
-            inner = each.dataType.elementType
-            if isinstance(inner, StructType):  # texts of links are not read from disk
-                inner = StructType([part for part in inner if part.name in LINK_FIELDS])
-            fields.append(StructField("links", ArrayType(inner)))
-        elif each.name in COLUMNS:
-            fields.append(each)
-    rows = spark.read.schema(StructType(fields)).parquet(records)
-    place_of = {name: place for place, name in enumerate(sorted(map(file_name, rows.inputFiles())))}
-    names = [each.name for each in fields]  # not those that names of folders give
-    rows = rows.select(*names, F.col("_metadata.file_path").alias("file"), F.col("_metadata.row_index").alias("row"))
+    tables, place_of = read_records(spark, records)
 
     def read(batches: Batches) -> Iterator[pa.RecordBatch]:
         return key_batches(batches, place_of, lambda report: tally.add(Tally.of(report)))
 
-    return rows.mapInArrow(read, from_arrow_schema(SCHEMA))
+    return reduce(DataFrame.union, (rows.mapInArrow(read, from_arrow_schema(SCHEMA)) for rows in tables))
 
 
 def _mentioned(resolved: Resolved) -> Any:
