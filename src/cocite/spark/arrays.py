@@ -71,19 +71,22 @@ def runs(values: NDArray[Any]) -> NDArray[np.int64]:
 def whole_runs(batches: Batches, column: str, rows: int = 1 << 18) -> Iterator[pa.Table]:
     """Tables of about so many rows or more that do not cut a run of equal values of a column."""
     waiting: list[pa.RecordBatch] = []
-    count = 0
+    count = start = 0  # rows that wait, and where the last run of them begins
+    last = None
     for batch in batches:
         if not batch.num_rows:
             continue
+        values = numbers(batch.column(column))
+        begin = int(runs(values)[-2])
+        if begin or values[0] != last:  # else all of it is of a run that goes on, however long: only counted
+            start = count + begin
+        last = values[-1]
         waiting.append(batch)
         count += batch.num_rows
-        if count < rows:
-            continue
-        table = pa.Table.from_batches(waiting).combine_chunks()
-        start = int(runs(numbers(table[column]))[-2])
-        if start:
+        if count >= rows and start:
+            table = pa.Table.from_batches(waiting).combine_chunks()
             yield table.slice(0, start)
-            waiting, count = table.slice(start).to_batches(), table.num_rows - start
+            waiting, count, start = table.slice(start).to_batches(), count - start, 0
     if waiting:
         yield pa.Table.from_batches(waiting).combine_chunks()
 
