@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cocite.errors import BadSource
+from cocite.errors import BadSource, CociteError
 from cocite.sources.page_records import write_parquet
 from cocite.sources.records import Page, batch
 from cocite.spark import session
@@ -149,6 +149,91 @@ PARSE = "Could not parse Master URL: 'local[zz]'"
 )  # fmt: skip
 def test_why_spark_did_not_start(error: str, said: list[str], expected: str) -> None:
     assert session.why_not_started(error, said) == expected
+
+
+# What Spark says of a job that failed
+
+WRITING = "[TASK_WRITE_FAILED] Task failed while writing rows to file:/x/shards/_work/keyed. SQLSTATE: 58030"
+FULL_OUTPUT = f"""An error occurred while calling o84.parquet.
+: org.apache.spark.SparkException: {WRITING}
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.taskFailedWhileWritingRowsError(QueryExecutionErrors.scala:778)
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+Caused by: org.apache.parquet.util.AutoCloseables$ParquetCloseResourceException: Unable to close resource
+\tat org.apache.parquet.util.AutoCloseables.uncheckedClose(AutoCloseables.java:85)
+\t... 1 more
+Caused by: org.apache.hadoop.fs.FSError: java.io.IOException: No space left on device
+\tat org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream.write(RawLocalFileSystem.java:548)
+\t... 32 more
+\tSuppressed: org.apache.hadoop.fs.FSError: java.io.IOException: No space left on device
+\t\t... 34 more
+Caused by: java.io.IOException: No space left on device
+\tat java.base/java.io.FileOutputStream.writeBytes(Native Method)
+\t... 46 more
+"""
+FULL_SPILL = """An error occurred while calling o84.parquet.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times
+\tat org.apache.spark.scheduler.DAGScheduler.failJobAndIndependentStages(DAGScheduler.scala:2935)
+Caused by: java.io.IOException: No space left on device
+\tat org.apache.spark.storage.DiskBlockObjectWriter.commitAndGet(DiskBlockObjectWriter.scala:240)
+\t... 12 more
+"""
+PYTHON = """
+  An exception was thrown from the Python worker:
+Traceback (most recent call last):
+  File "/x/cocite/spark/keyed.py", line 71, in key_batches
+    usable = pc.fill_null(pc.not_equal(trimmed(batch.column("url")), ""), False)
+             ^^^^^^^^^^^^
+  File "pyarrow/error.pxi", line 92, in pyarrow.lib.check_status
+{}
+ SQLSTATE: 38000
+\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:1097)
+\t... 41 more
+"""
+NO_KERNEL = "pyarrow.lib.ArrowNotImplementedError: Function 'utf8_trim_whitespace' has no kernel matching (binary)"
+MERGING = """An error occurred while calling o66.parquet.
+: org.apache.spark.SparkException: [CANNOT_MERGE_SCHEMAS] Failed merging schemas:
+Initial schema:
+"STRUCT<url: STRING>". SQLSTATE: 42KD9
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.failedMergingSchemaError(QueryExecutionErrors.scala:2143)
+{}"""
+MERGED = (
+    "Caused by: org.apache.spark.SparkException: [INCOMPATIBLE] Failed to merge A and B. SQLSTATE: 42825\n\t... 19 more"
+)
+KEPT = (
+    "free some space or choose another place, for temporary files by --conf spark.local.dir=/big/disk;"
+    " steps that are done are kept"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (FULL_OUTPUT, f"the disk of /x/shards/_work/keyed is full: {KEPT}"),
+        (FULL_SPILL, f"a disk that Spark writes to is full: {KEPT}"),
+        (f": java.io.FileNotFoundException: /x/blockmgr-1/0c/temp (No space left on device)\n\t{TRACE[0]}",
+         f"the disk of /x/blockmgr-1/0c/temp is full: {KEPT}"),
+        (PYTHON.format("OSError: [Errno 28] No space left on device: '/x/cocite-spark-1/names'"),
+         f"the disk of /x/cocite-spark-1/names is full: {KEPT}"),
+        (PYTHON.format(NO_KERNEL), f"Spark failed: {NO_KERNEL}"),
+        (PYTHON.format("cocite.errors.BadSource: x.warc is cut off"), "x.warc is cut off"),
+        (MERGING.format(MERGED), "Spark failed: [INCOMPATIBLE] Failed to merge A and B."),
+        (MERGING.format(""), "Spark failed: [CANNOT_MERGE_SCHEMAS] Failed merging schemas:"),
+        ("[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03;\n'Project [*]",
+         "Spark failed: [PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03;"),
+        (": java.lang.StackOverflowError\n\tat a.b(c)\n\t... 41 more", "Spark failed: java.lang.StackOverflowError"),
+        ("", "Spark failed: no reason was given"),
+    ],
+)  # fmt: skip
+def test_why_a_job_failed(text: str, expected: str) -> None:
+    assert session.why_failed(text) == expected
+    with pytest.raises(CociteError) as told, session.plain_failures():
+        raise type("Captured", (Exception,), {"__module__": "py4j.protocol"})(text)
+    assert str(told.value) == expected
+
+
+def test_other_failures_are_left_as_they_are() -> None:
+    with pytest.raises(KeyError), session.plain_failures():
+        raise KeyError("... 41 more")
 
 
 def test_a_master_that_there_is_not(records: str, place: Path) -> None:

@@ -51,10 +51,30 @@ def start(name: str, master: str | None = None, conf: Mapping[str, str] | None =
             own = {key: value for key, value in SETTINGS.items() if given is None or not given.contains(key)}
             for key, value in {**own, **(conf or {})}.items():
                 builder = builder.config(key, value)
-            return builder.getOrCreate()
+            session = builder.getOrCreate()
+            if is_local(master) and "spark.log.level" not in (conf or {}):
+                hush_repeats(session)
+            return session
         except Exception as error:  # the JVM's own, of many classes: no Java, no such master
             failed = error
     raise CociteError(f"Spark did not start: {why_not_started(str(failed), said)}") from failed
+
+
+REPEATING = (
+    "executor.Executor",
+    "scheduler.TaskSetManager",
+    "sql.execution.datasources.FileFormatWriter",
+    "storage.DiskBlockObjectWriter",
+    "util.Utils",
+)
+"""Those that tell at length of a failure that then reaches this process as an exception, with all that they tell."""
+
+
+def hush_repeats(session: Any) -> None:
+    """Let no failure be told twice: what others have to say, such as that memory is short, is shown."""
+    log4j = session.sparkContext._jvm.org.apache.logging.log4j
+    for name in REPEATING:
+        log4j.core.config.Configurator.setLevel(f"org.apache.spark.{name}", log4j.Level.OFF)
 
 
 def is_submitted() -> bool:
@@ -137,8 +157,41 @@ def plain_failures() -> Iterator[None]:
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j"):
             raise
-        text = str(error)
-        own = re.findall(r"cocite\.errors\.\w+: (.+)", text)
-        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("at ")]
-        last = re.sub(r"^(?:Caused by: )?(?:[\w$]+\.)+[\w$]+: ", "", (lines or ["?"])[-1])
-        raise CociteError(own[-1] if own else f"Spark failed: {last[:300]}") from error
+        raise CociteError(why_failed(str(error))) from error
+
+
+_FULL = "No space left on device"
+_FULL_AT = re.compile(
+    rf"{_FULL}: '([^']+)'|(/\S+) \({_FULL}\)|writing rows to (?:file:)?(\S+)\. [^\0]*\n\s*at org\.apache\.hadoop\.fs\."
+)
+"""Python and Java name the file; what is written through Hadoop's file systems is output, all else is temporary."""
+_CLASSES = re.compile(r"^(?:: )?(?:(?:[\w$]+\.)+[\w$]+(?:: |$))+")
+_STATE = re.compile(r" ?SQLSTATE: \w+$")
+
+
+def why_failed(text: str) -> str:
+    """What to say of a job that failed, of Spark's exception."""
+    if own := re.findall(r"cocite\.errors\.\w+: (.+)", text):
+        return str(own[-1])
+    if _FULL in text:
+        found = _FULL_AT.search(text)
+        place = f"the disk of {next(filter(None, found.groups()))}" if found else "a disk that Spark writes to"
+        return (
+            f"{place} is full: free some space or choose another place, for temporary files by"
+            " --conf spark.local.dir=/big/disk; steps that are done are kept"
+        )
+    return f"Spark failed: {_cause(text)[:300]}"
+
+
+def _cause(text: str) -> str:
+    """The innermost cause: where Python failed the last line of its account, else the last that Java names."""
+    _, python, account = text.rpartition("Traceback (most recent call last):")
+    if python:
+        told = [line for line in account.splitlines() if re.match(r"[A-Za-z_]", line)]
+        if told:
+            return _STATE.sub("", told[0])
+    lines = [line.strip() for line in text.splitlines()]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    thrown = [line for line in lines if _CLASSES.match(line)]
+    told = causes[-1:] or thrown[:1] or [line for line in lines if line and not _CHATTER.match(line)]
+    return _STATE.sub("", _CLASSES.sub("", told[0]) or told[0].removeprefix(": ")) if told else "no reason was given"
