@@ -39,9 +39,11 @@ WEIGHTS = {
     "names": (0.3, 0.5, 0.7),
     "near": (0.06, 0.12, 0.2),
 }
+ALONE = {"popularity": (0.1, 0.25), "elsewhere": (0.05, 0.2)}
+"""Changed one at a time, beside the other weights as `auto` has them."""
 CALLS = [
     f"auto({', '.join(f'{a}={b}' for a, b in zip(WEIGHTS, each, strict=True))})" for each in product(*WEIGHTS.values())
-]
+] + [f"auto({name}={value})" for name, values in ALONE.items() for value in values]
 
 web: Web
 Values = NDArray[np.float64]

@@ -29,15 +29,19 @@ def view_of(graph: Graph, truth: NaiveWeb, used: Sequence[int], params: Any, sto
     )
 
 
-SPOKE = ("links", "words", "company", "same host", "first page of its host")
+SPOKE = ("links", "words", "company", "its name beside", "same host", "first page of its host")
 """Kinds that tell what gave how much of a score."""
 
 
 class Proof:
     """Knows the links that count for one question."""
 
-    def __init__(self, graph: Graph, view: View, used: Sequence[int], parents: int) -> None:
+    def __init__(
+        self, graph: Graph, view: View, used: Sequence[int], parents: int, repeats: int = 0, window: int = 0
+    ) -> None:
+        """Of the blocks that have a page again the method hears `repeats`, and of longer lists `window` links."""
         self.graph, self.view, self.used = graph, view, used
+        self.repeats, self.window = repeats, window
         self.looked_at = cache(lambda query: view.random_parents(query, parents))
         self.groups = cache(lambda query: view.groups(self.looked_at(query)))
 
@@ -98,6 +102,12 @@ class Proof:
         assert 0 < reason.share <= 1
         assert reason.words
 
+    def its_name_beside(self, reason: Reason, page: int, query: int) -> None:
+        """Another page that links call by the name of the answer."""
+        assert reason.share is not None
+        assert 0 < reason.share <= 1
+        assert self.graph.find(reason.through) not in (page, query)
+
     def same_host(self, reason: Reason, page: int, query: int) -> None:
         """Both are on one host."""
         assert reason.share is not None
@@ -131,13 +141,15 @@ class Proof:
         distance, block = abs(places[page] - places[query]), links[places[page]].block
         if 0 <= block == links[places[query]].block:
             return False, distance, block
-        both = self.blocks(parent, page) & self.blocks(parent, query)  # in one of them again: nobody knows where
-        return (False, UNKNOWN, min(both)) if both else (True, distance, -1)
+        own = self.blocks(parent, query)
+        both = {block, *self.blocks(parent, page)} & {links[places[query]].block, *own[: self.repeats]} - {-1}
+        seen = not self.window or len(links) <= self.window + 1 or distance <= self.window // 2
+        # In one of them again: nobody knows where.
+        return (False, UNKNOWN, min(both)) if both and seen and self.repeats else (True, distance, -1)
 
-    def blocks(self, parent: int, page: int) -> set[int]:
-        """The blocks in which a parent links to a page, again in some."""
-        links = self.view.links(parent) + self.view.again(parent, 2000)
-        return {link.block for link in links if link.target == page} - {-1}
+    def blocks(self, parent: int, page: int) -> list[int]:
+        """The other blocks in which a parent links to a page again."""
+        return sorted(link.block for link in self.view.again(parent, 2000) if link.target == page)
 
     def cited_together_in_all(self, reason: Reason, page: int, query: int) -> None:
         looked, same = self.looked_at(query), self.same(page)

@@ -32,7 +32,8 @@ def prove(web: Web, truth: NaiveWeb, method: methods.Method, seeds: list[int], s
     answers = ask(web, Question(tuple(map(graph.address, seeds)), tuple(seeds)), method, 10**4)
     used = [graph.find(address) for address in answers.used]
     looked_at = getattr(method.params, "parents", LOOKED_AT)
-    proof = Proof(graph, view_of(graph, truth, used, method.params, stop), used, looked_at)
+    heard = {name: getattr(method.params, name, 0) for name in ("repeats", "window")}
+    proof = Proof(graph, view_of(graph, truth, used, method.params, stop), used, looked_at, **heard)
     for answer in answers:
         assert answer.reasons, f"{method}: nothing speaks for {answer.url}"
         proof.prove(answer.page, answer.reasons)

@@ -12,6 +12,7 @@ from cocite.errors import BadParameter
 from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, run_in_store
 from cocite.evaluate.judgements import Judgements, Run
 from cocite.evaluate.report import page as report_page
+from cocite.evaluate.significance import compare
 from cocite.methods import method
 from cocite.sources.records import Report
 from cocite.surfaces.cli.evaluate import as_json, parts_of
@@ -246,6 +247,30 @@ def test_answers_of_others_by_the_names_of_the_store(store: Path) -> None:
     assert run_in_store(Web(store).graph, run).answers == {"a.example": ["b.example", "nowhere.example"]}
     run = Run("other", {"http://www.a.example/": ["b.example", "a.example/index.html"], "a.example": ["c.example"]})
     assert run_in_store(Web(store).graph, run).answers == {"a.example": ["b.example", "c.example"]}
+
+
+def test_names_that_look_like_addresses(place: Path) -> None:
+    """Node.js is the name of a page in an edge list, whose letters count."""
+    edges, judged, answers = place / "edges.tsv", place / "j.tsv", place / "run.tsv"
+    edges.write_text("l1\tNode.js\nl1\tVue.js\nl2\tNode.js\nl2\tVue.js\n")
+    judged.write_text("Node.js\tVue.js\n")
+    answers.write_text("Node.js\t1\tVue.js\n")
+    assert run_command("build", edges, "-o", place / "names.cocite").code == 0
+    asked = ("evaluate", "-j", judged, "-i", place / "names.cocite", "-m", "cocitation", "--run", answers, "--json")
+    found = json.loads(run_command(*asked).out)
+    assert [row["MAP@10"] for row in found["measures"]["all"]] == [1.0, 1.0]
+
+
+def test_few_differences_among_many_ties() -> None:
+    """Five of 59 queries differ, all for the better: of 2⁵ signs two are as far out, so p = 2/32, as the Sign Test has.
+
+    Equal differences among them change nothing.
+    """
+    for gaps in ([0.1, 0.2, 0.3, 0.4, 0.5], [0.1, 0.1, 0.1, 0.4, 0.5]):
+        found = compare(gaps + [0.0] * 54, [0.0] * 59)
+        assert found.signed_rank == pytest.approx(2 / 32)
+        assert found.sign == pytest.approx(2 / 32)
+    assert compare([0.1] + [0.0] * 99, [0.0] * 100).signed_rank == 1
 
 
 def test_runs_of_one_name_in_two_folders(tmp_path: Path) -> None:

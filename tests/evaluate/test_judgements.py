@@ -71,6 +71,18 @@ def test_trec(tmp_path: Path) -> None:
     assert found.of("z.example") == []
 
 
+def test_the_second_field_of_a_trec_run_does_not_matter(tmp_path: Path) -> None:
+    run = tmp_path / "run.txt"
+    run.write_text("q 0 b.example 2 0.1 mine\nq 0 a.example 1 0.9 mine\n")
+    assert read_run(run, Report()).of("name:q") == ["a.example", "b.example"]
+
+
+def test_a_header_may_stand_below_remarks(tmp_path: Path) -> None:
+    file = tmp_path / "j.tsv"
+    file.write_text("# made by hand\n\nquery\tpage\na.example\tb.example\nquery\tpage\n")
+    assert list(read_judgements(file, Report()).ratings) == ["a.example", "name:query"]  # only the first row is one
+
+
 def test_runs_with_bad_rows(tmp_path: Path) -> None:
     file, report = tmp_path / "run.tsv", Report()
     file.write_text("query\trank\tanswer\nq.example\t2\tb.example\nq.example\t1\ta.example\tmore\nq.example\tx\tc\nq\n")

@@ -10,7 +10,18 @@ import pytest
 
 from cocite.errors import BadSource, BadStore
 from cocite.evaluate.judgements import DEAD, Run
-from cocite.evaluate.study import COLUMNS, Item, Study, judgements_of, new, read, read_ratings, write, write_ratings
+from cocite.evaluate.study import (
+    COLUMNS,
+    Item,
+    Study,
+    judgements_of,
+    keep_edited,
+    new,
+    read,
+    read_ratings,
+    write,
+    write_ratings,
+)
 from cocite.methods import method
 from cocite.sources.records import Link, Page, Report
 from cocite.web import Web
@@ -96,6 +107,32 @@ def test_a_sheet_saved_as_unicode_text(folder: Path) -> None:
     assert read_ratings(sheet, read(folder), Report()) == {"00001": "1"}
 
 
+def test_a_sheet_saved_as_plain_csv_by_windows(tmp_path: Path) -> None:
+    """Names in its code page, and numbers that were names: 0012 is 12, 1.50 is 1,5."""
+    names = ["Zürich", "0012", "1.50", "Bern"]
+    study = Study([Item(f"{n:05d}", "q", "", name, "") for n, name in enumerate(names)], [], {"q": 1}, 4)
+    sheet, report = tmp_path / "back.csv", Report()
+    sheet.write_bytes("id;page;rating\r\n0;Zürich;1\r\n1;12;1\r\n2;1,5;0\r\n3;Basel;1\r\n".encode("cp1252"))
+    assert read_ratings(sheet, study, report) == {"00000": "1", "00001": "1", "00002": "0"}
+    assert report.skipped == {"row of no answer in this study": 1}
+
+
+def test_an_edited_sheet_is_kept_before_it_is_written_anew(folder: Path) -> None:
+    study, sheet = read(folder), folder / "ratings.csv"
+    assert keep_edited(study, sheet) is None
+    write_ratings(study, sheet, {"00001": "1"})
+    assert keep_edited(study, sheet) is None
+    assert keep_edited(study, folder / "ratings-new.csv") is None  # there is none yet
+    for name, said in (("ratings.csv.edited", "yes"), ("ratings.csv.edited1", "?")):
+        edited = f"id,rating,comment\n1,{said},a thought\n2,0,\n"
+        sheet.write_text(edited)
+        ran = run_command("study", "rate", folder, stdin="x\nq\n")
+        assert "left out: 1 × rating that is none of 1, 0, x" in ran.out
+        assert f"stays in {folder / name}" in ran.out
+        assert (folder / name).read_text() == edited
+    assert read_ratings(sheet, study, Report()) == {"00001": "x", "00002": "0"}
+
+
 def test_queries_without_a_related_answer_count(folder: Path, tmp_path: Path) -> None:
     """P@2 of 1999 is over all pages of which an answer is rated; one of which none is, is left out and told."""
     study = read(folder)
@@ -154,7 +191,7 @@ def test_all_sheets_of_the_folder(folder: Path) -> None:
 def test_the_page_in_a_browser(tmp_path: Path) -> None:
     """Hostile names are shown as they are; choices survive, and are saved with the page that each is about."""
     name, page = "</script>{{total}}\"'<img src=x onerror=alert(1)>", "https://b.example/?\"x='<b>"
-    items = [Item("00001", A, name, page, name), Item("00002", A, name, C, "C")]
+    items = [Item("00001", A, name, page, name), Item("10002", A, name, C, "C")]
     write(Study(items, [], {A: 1}, 2), tmp_path / "trial")
     with browsing() as browser:
         tab = browser.new_context(accept_downloads=True).new_page()
@@ -169,12 +206,13 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
         tab.reload()
         assert tab.locator("#count").inner_text() == "1 of 2 rated"
         assert tab.locator("input[name='00001'][value='x']").is_checked()
+        tab.locator("input[name='10002'][value='1']").check()
         with tab.expect_download() as saved:
             tab.locator("#save").click()
         saved.value.save_as(tmp_path / "back.csv")
         assert not faults
     report = Report()
-    assert read_ratings(tmp_path / "back.csv", read(tmp_path / "trial"), report) == {"00001": "x"}
+    assert read_ratings(tmp_path / "back.csv", read(tmp_path / "trial"), report) == {"00001": "x", "10002": "1"}
     assert not report.skipped
 
 

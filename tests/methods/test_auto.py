@@ -251,6 +251,41 @@ def test_a_namesake_is_a_reason(place: Path) -> None:
     assert say(beside) == f"cited together with {T}, which links call by the same name as the page"
 
 
+def test_what_the_name_of_an_answer_gave_is_a_reason(place: Path) -> None:
+    """s stands beside u on the page, its namesake t in u's block: the best of what namesakes get, 0.15."""
+    links = [Link(U, "Rook", 0), Link(T, "Keel", 0), Link(S, "keel!", 1)]
+    make(place / "web.cocite", [Page(LISTS[0], links=links)])
+    found = cocite.open(place / "web.cocite").related(U, words=0, company=0)
+    (answer,) = [answer for answer in found if answer.url == S]
+    (named,) = [reason for reason in answer.reasons if reason.kind == "its name beside"]
+    assert (named.through, named.share) == (T, pytest.approx(0.15 / answer.score, abs=1e-3))
+    percent = f"{100 * named.share:.0f} % of its score"
+    assert say(named) == f"cited together with the page is {T}, which links call by its name: {percent}"
+
+
+def test_links_are_a_reason_beside_each_page_asked_about(place: Path) -> None:
+    """Five lists have u and s; v and s have words in common: both are told, each with the page that it is for."""
+    lists = [Page(f"https://five{n}.example/", links=[Link(U, block=0), Link(f"{S}x", block=0)]) for n in range(5)]
+    texts = [Page(f"{V}x", text="keel mast"), Page(f"{S}x", text="keel mast"), Page(T, text="rook")]
+    make(place / "web.cocite", [*lists, *texts])
+    answer = cocite.open(place / "web.cocite").related([U, f"{V}x"])[0]
+    assert answer.url == f"{S}x"
+    told = {(reason.kind, reason.query) for reason in answer.reasons}
+    assert {("cited together", U), ("links", U), ("words", f"{V}x")} <= told
+
+
+def test_of_blocks_that_have_a_page_again_those_that_counted_are_told(place: Path) -> None:
+    """u in five blocks, the first and four more, of which three are heard; another page in each of the five."""
+    others = [f"https://other{n}.example/" for n in range(5)]
+    links = [link for n, url in enumerate(others) for link in (Link(U, block=n), Link(url, block=n))]
+    make(place / "web.cocite", [Page(LISTS[0], headings=[f"H{n}" for n in range(5)], links=links)])
+    web = cocite.open(place / "web.cocite")
+    told = {answer.url: answer.reasons[0].block for answer in web.related(U, company=0)}
+    assert [told[url] for url in others] == ["H0", "H1", "H2", "H3", None]
+    by_others = {answer.url: answer.reasons[0].block for answer in web.related(U, "cocitation")}
+    assert [by_others[url] for url in others] == ["H0", None, None, None, None]  # which hears first links alone
+
+
 def test_words_that_say_nothing_are_named_where_there_are_no_others(place: Path) -> None:
     make(
         place / "web.cocite",

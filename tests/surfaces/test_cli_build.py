@@ -59,6 +59,16 @@ def test_links_that_are_not_kept_are_counted_by_cause(place: Path) -> None:
     assert json.loads(ran.out)["left_out"] == {"repeated": 0, "to_itself": 0, "replaced": 1, "unusable": 0}
 
 
+def test_links_that_the_store_has_again_are_not_repeated_by_an_add(place: Path) -> None:
+    """b in two blocks is one link, and one that is kept beside it: an add of another page repeats nothing."""
+    again = {"url": A, "links": [{"url": B, "block": 0}, {"url": B, "block": 1}, {"url": B, "block": 1}]}
+    ran = run("build", records(place / "a.jsonl", again), "-o", place / "web.cocite", "-q", "--json")
+    assert (json.loads(ran.out)["links_read"], json.loads(ran.out)["left_out"]["repeated"]) == (3, 2)
+    more = records(place / "b.jsonl", {"url": C, "links": [A]})
+    found = json.loads(run("add", more, "-i", place / "web.cocite", "-q", "--json").out)
+    assert (found["links_read"], found["links"], found["left_out"]["repeated"]) == (2, 2, 0)
+
+
 def test_a_rate_is_shown_where_it_means_something(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("build", records(place / "a.jsonl", {"url": A, "links": [B]}), "-o", place / "web.cocite", "-q")
     left_out = {"repeated": 0, "to_itself": 0, "replaced": 0, "unusable": 0}

@@ -40,6 +40,15 @@ def test_data_that_are_missing(tmp_path: Path) -> None:
     assert "does not have the papers of citeseer" in ran.out
 
 
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    """What was written before stays."""
+    written = tmp_path / "found.md"
+    written.write_text("as it was")
+    ran = run("reproduce", "zhao-example", "--data", tmp_path / "nowhere", "--write", written)
+    assert (ran.code, written.read_text()) == (2, "as it was")
+    assert "is no folder" in ran.err
+
+
 def test_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_: Data) -> dict[str, float]:
         raise KeyboardInterrupt

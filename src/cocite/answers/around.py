@@ -56,8 +56,10 @@ class Together(NamedTuple):
 class Around:
     """The parents and children of one page that an explanation may speak of."""
 
-    def __init__(self, view: View, page: int, parents: int, children: int) -> None:
+    def __init__(self, view: View, page: int, parents: int, children: int, repeats: int, window: int) -> None:
+        """`repeats`: of the blocks in which a parent has the page again, so many tell; of `window` links around it."""
         self.view, self.graph, self.page, self._limits = view, view.graph, page, (parents, children)
+        self._repeats, self._window = repeats, window
         self._about: Memory[tuple[str, str, list[str]]] = memory_of(view.graph, "about", REMEMBERED)
 
     @cached_property
@@ -134,7 +136,7 @@ class Around:
     def _again(self) -> tuple[NDArray[np.int64], Pages, Pages]:
         """What parents read whole link to again in other blocks: parent, target, block plus one."""
         repeats, parents = self.graph.repeats, self.parents
-        if not len(repeats.page):
+        if not len(repeats.page) or not self._repeats:
             return np.zeros(0, np.int64), NO_PAGES, NO_PAGES
         low, high = (np.searchsorted(repeats.page, parents.pages, side) for side in ("left", "right"))
         counts = np.where(parents.whole, np.maximum(0, high - low), 0)
@@ -146,8 +148,9 @@ class Around:
 
     @cached_property
     def _own_again(self) -> dict[int, set[int]]:
-        """The other blocks, plus one, in which parents have the page."""
-        return self._blocks_again(self.page)
+        """The other blocks, plus one, in which parents have the page: the first of them."""
+        found = self._blocks_again(self.page)
+        return {owner: set(sorted(blocks)[: self._repeats]) for owner, blocks in found.items()}
 
     def _blocks_again(self, page: int) -> dict[int, set[int]]:
         """The other blocks, plus one, in which parents have a page."""
@@ -157,11 +160,15 @@ class Around:
             found.setdefault(owner, set()).add(block)
         return found
 
-    def _other_block(self, owner: int, again: dict[int, set[int]], block: int, own: int) -> int:
-        """The first block, plus one, that a parent has both in, one of them again; 0 if none.
+    def _other_block(self, owner: int, again: dict[int, set[int]], block: int, own: int, distance: int) -> int:
+        """The first block, plus one, that a parent has both in, one of them again; 0 if none, or out of the window.
 
-        `block` and `own` are those of its first links to another page and to the page, `again` the other's others.
+        `block` and `own` are those of its first links to another page and to the page, `distance` how far apart these
+        are, `again` the other's others.
         """
+        shown = int(self.parents.starts[owner + 1] - self.parents.starts[owner]) <= self._window + 1
+        if not shown and 0 < self._window // 2 < distance:
+            return 0
         both = {block, *again.get(owner, ())} & {own, *self._own_again.get(owner, ())}
         return min(both - {0}, default=0)
 
@@ -188,7 +195,7 @@ class Around:
             owner, block = bisect_right(starts, hit) - 1, int(self._blocks[hit])
             distance = abs(hit - places[owner])
             if not 0 < block == blocks[owner]:
-                block = self._other_block(owner, again, block, blocks[owner])
+                block = self._other_block(owner, again, block, blocks[owner], distance)
                 distance = UNKNOWN if block else distance
             found.append((not block, distance, -degrees[owner], pages[owner], hit, owner, block - 1))
         found.sort()
@@ -211,7 +218,8 @@ class Around:
         for page in np.unique(subjects).tolist() if len(self._again[0]) else ():
             again = self._blocks_again(page)
             for i in np.flatnonzero(~same & (subjects == page)).tolist():
-                if block := self._other_block(int(owners[i]), again, int(blocks[i]), int(own[i])):
+                told = int(owners[i]), again, int(blocks[i]), int(own[i]), int(distance[i])
+                if block := self._other_block(*told):
                     blocks[i], distance[i], same[i] = block, UNKNOWN, True
         pages = parents.pages[owners]
         degree = self.graph.in_degree[pages].astype(np.int64)

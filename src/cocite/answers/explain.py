@@ -61,7 +61,8 @@ class Explainer:
         view = View(graph, used, switches, stop_pages(graph, switches.stop))
         parents = int(getattr(params, "parents", PARENTS))
         children = max(CHILDREN, int(getattr(params, "children", 0)))
-        self._around = [Around(view, page, parents, children) for page in used]
+        repeats = int(getattr(params, "repeats", 0)), int(getattr(params, "window", 0))
+        self._around = [Around(view, page, parents, children, *repeats) for page in used]
 
     def reasons(self, page: int) -> tuple[Reason, ...]:
         """The reasons for one answer, best first."""

@@ -19,6 +19,7 @@ from cocite.answers.answer import (
     KEYWORDS,
     LINKED,
     LINKS,
+    NAME_BESIDE,
     OUTS_ALIKE,
     REACHED,
     SAME_HOST,
@@ -62,6 +63,9 @@ def say(reason: Reason) -> str:
         return f"{_spoke(reason)}{about}"
     if reason.kind in (KEYWORDS, WORDS_ALIKE, WORDS_APART, OUTS_ALIKE, INS_ALIKE):
         return f"{_alike(reason)}{about}"
+    if reason.kind == NAME_BESIDE:
+        beside = f"cited together with the page is {reason.through}, which links call by its name"
+        return f"{beside}: {_part(reason)}{about}"
     if reason.kind in (SAME_HOST, FIRST_PAGE):
         where = "on the same host" if reason.kind == SAME_HOST else "the first page of its host"
         return f"{where}, which gives {_part(reason)}{about}"

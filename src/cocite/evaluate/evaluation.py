@@ -15,7 +15,7 @@ from cocite.answers.ask import Question, ask
 from cocite.answers.diversify import NO_FILTERS, Filters
 from cocite.errors import BadParameter
 from cocite.evaluate import measures
-from cocite.evaluate.judgements import Judgements, Run
+from cocite.evaluate.judgements import Judgements, Run, page_of
 from cocite.evaluate.significance import compare, compare_as_1999
 from cocite.graph.store import Graph
 from cocite.methods import Method
@@ -57,6 +57,19 @@ def in_store(graph: Graph, judgements: Judgements, report: Report) -> tuple[Judg
                 report.skip("judged page that the store does not know", page)
             found.rate(name, other, rating)
     return found, numbers
+
+
+def page_in(graph: Graph) -> Callable[[str], str]:
+    """What texts of a file name, for `read_judgements` and `read_run`: opaque names of a store are taken as they are.
+
+    Without it `Node.js` would be an address, of which letters are small.
+    """
+
+    def found(text: str) -> str:
+        number = graph.get(text)
+        return page_of(text) if number is None else graph.canonical(number)
+
+    return found
 
 
 def run_in_store(graph: Graph, run: Run) -> Run:
@@ -174,8 +187,8 @@ class Evaluation:
             rows.append([*cells, f"{median(times):.2f}" if times else ""])
         return ["method", "links in", *SIZES, "ms"], rows
 
-    def table_4_by_query(self, in_degree: Mapping[str, int], most: int = 1000) -> Table:
-        """Table 4 as it is printed, a row a query: for every run what it looked at, if it says, and the time."""
+    def table_4_by_query(self, in_degree: Mapping[str, int], most: int | None = None) -> Table:
+        """Table 4 as it is printed, a row a query, all or so many: what runs looked at, if they say, and the time."""
         columns = [
             (run, name)
             for run in self.runs

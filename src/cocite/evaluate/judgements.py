@@ -12,7 +12,7 @@ used are counted by reason and never stop an evaluation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -79,19 +79,17 @@ def page_of(text: str) -> str:
     return parse_query(text).canonical
 
 
-def read_judgements(path: Path, report: Report) -> Judgements:
-    """The judgements of a file; raises BadSource if no row of it can be used."""
+def read_judgements(path: Path, report: Report, page_of: Callable[[str], str] = page_of) -> Judgements:
+    """The judgements of a file; raises BadSource if no row of it can be used. `page_of` says what a text names."""
     found = Judgements()
-    for number, row in _rows(path, report):
-        if number == 1 and is_header(row):
-            continue
+    for _, row in _rows(path, report):
         trec = len(row) == 4 and row[1] in ("0", "Q0")
         query, page = (row[0], row[2]) if trec else (row[0], row[1] if len(row) > 1 else "")
         rating = _number((row[3] if trec else row[2] if len(row) > 2 else "") or "1")
         if rating is None:
             report.skip("rating is no number", "\t".join(row))
             continue
-        pair = _pages(report, query, page)
+        pair = _pages(report, query, page, page_of)
         if pair:
             found.rate(*pair, rating)
     if not found.ratings:
@@ -99,13 +97,11 @@ def read_judgements(path: Path, report: Report) -> Judgements:
     return found
 
 
-def read_run(path: Path, report: Report) -> Run:
-    """The answers of a file; raises BadSource if no row of it can be used."""
+def read_run(path: Path, report: Report, page_of: Callable[[str], str] = page_of) -> Run:
+    """The answers of a file; raises BadSource if no row of it can be used. `page_of` says what a text names."""
     ranked: dict[str, list[tuple[float, float, int, str]]] = {}
     for number, row in _rows(path, report):
-        if number == 1 and is_header(row):
-            continue
-        trec = len(row) == 6 and row[1] == "Q0"
+        trec = len(row) == 6 and row[1].upper() in ("Q0", "0")  # trec_eval does not look at it
         if len(row) < 3:
             report.skip("row of fewer than three fields", "\t".join(row))
             continue
@@ -113,7 +109,7 @@ def read_run(path: Path, report: Report) -> Run:
         if rank is None or score is None:
             report.skip("rank is no number" if rank is None else "score is no number", "\t".join(row))
             continue
-        pair = _pages(report, row[0], row[2])
+        pair = _pages(report, row[0], row[2], page_of)
         if pair:
             ranked.setdefault(pair[0], []).append((-score, rank, number, pair[1]))
     if not ranked:
@@ -136,13 +132,18 @@ def is_header(row: list[str]) -> bool:
 
 
 def _rows(path: Path, report: Report) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a file, without the names of its columns; empty lines and remarks may stand before these."""
+    first = True
     for number, raw in enumerate(open_lines(path, report), 1):
         if number > MOST_ROWS:
             report.skip(f"row beyond the first {MOST_ROWS:,}", "")
             return
         line = raw.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip("\r\n")
         if line.strip() and not line.startswith("#"):
-            yield number, [part.strip() for part in (line.split("\t") if "\t" in line else line.split())]
+            row = [part.strip() for part in (line.split("\t") if "\t" in line else line.split())]
+            if not (first and is_header(row)):
+                yield number, row
+            first = False
 
 
 def _number(text: str) -> float | None:
@@ -153,7 +154,7 @@ def _number(text: str) -> float | None:
     return value if isfinite(value) else None
 
 
-def _pages(report: Report, query: str, page: str) -> tuple[str, str] | None:
+def _pages(report: Report, query: str, page: str, page_of: Callable[[str], str]) -> tuple[str, str] | None:
     try:
         return page_of(query), page_of(page)
     except BadAddress as error:

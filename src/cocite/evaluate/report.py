@@ -9,6 +9,8 @@ from cocite.evaluate.chart import STYLES, Curve, chart, even_axis, log_axis
 from cocite.evaluate.evaluation import Evaluation, Table
 
 MOST_POINTS = 300
+MOST_ROWS = 1000
+"""Queries whose costs are shown one by one; `--json` has all."""
 STYLE = """
 :root{color-scheme:light dark;--ink:#24292f;--paper:#fff;--line:#d0d7de;--pale:#f6f8fa}
 @media (prefers-color-scheme:dark){:root{--ink:#d7dde4;--paper:#14181d;--line:#3a424b;--pale:#1b2027}}
@@ -63,8 +65,10 @@ def _sections(evaluation: Evaluation, in_degree: dict[str, int] | None) -> Itera
         yield "<h2>What a question takes (medians)</h2>"
         yield table_as_html(evaluation.table_4(in_degree))
         if in_degree:
-            yield "<details><summary>Query by query</summary>"
-            yield f"{table_as_html(evaluation.table_4_by_query(in_degree))}</details>"
+            many = len(evaluation.judgements)
+            which = f", the first {MOST_ROWS:,} of {many:,}" if many > MOST_ROWS else ""
+            yield f"<details><summary>Query by query{which}</summary>"
+            yield f"{table_as_html(evaluation.table_4_by_query(in_degree, MOST_ROWS))}</details>"
     yield from (f'<div class="figure">{figure}</div>' for figure in time_figures(evaluation))
 
 
@@ -87,21 +91,32 @@ def precision_figure(evaluation: Evaluation, group: str, queries: Sequence[str])
     curves = [Curve(run.name, evaluation.curve(run, queries)) for run in runs]
     highest = max((value for curve in curves for _, value in curve.points), default=0.0)
     r = even_axis("r", 0, evaluation.depth, evaluation.depth if evaluation.depth <= 10 else 5)
-    return chart(f"Precision at r, {group}", f"{len(queries):,} queries", curves, r, even_axis("precision", 0, highest))
+    note = f"{len(queries):,} queries{_of(len(runs), len(evaluation.runs))}"
+    return chart(f"Precision at r, {group}", note, curves, r, even_axis("precision", 0, highest))
+
+
+def _of(drawn: int, there: int) -> str:
+    """That not all methods are drawn, if so: there are only so many kinds of lines."""
+    return f", the first {drawn} of {there} methods" if drawn < there else ""
 
 
 def time_figures(evaluation: Evaluation) -> Iterator[str]:
     """Fig. 2 of Dean & Henzinger 1999: time against what a method looks at, a picture for each kind of that."""
     curves: dict[str, list[Curve]] = {}
+    steps: dict[str, int] = {}
     for run in evaluation.runs:
         what, points = evaluation.times(run)
-        if points and len(curves.setdefault(what, [])) < len(STYLES):
-            curves[what].append(Curve(run.name, points[:: -(-len(points) // MOST_POINTS)], joined=False))
-    for what, of in curves.items():
+        if points:
+            step = -(-len(points) // MOST_POINTS)
+            steps[what] = max(step, steps.get(what, 1))
+            curves.setdefault(what, []).append(Curve(run.name, points[::step], joined=False))
+    for what, every in curves.items():
+        of = every[: len(STYLES)]
         xs, ys = zip(*(point for curve in of for point in curve.points), strict=True)
+        marks = "a mark for a question" if steps[what] == 1 else f"a mark for one question in {steps[what]}"
         yield chart(
             f"Time against {what}",
-            "a mark for a question",
+            f"{marks}{_of(len(of), len(every))}",
             of,
             log_axis(what, min(xs), max(xs)),
             log_axis("milliseconds", min(ys), max(ys)),

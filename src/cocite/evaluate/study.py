@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 from zlib import crc32
@@ -142,13 +143,27 @@ def read(folder: Path) -> Study:
 
 def write_ratings(study: Study, path: Path, ratings: Mapping[str, str]) -> None:
     """The sheet, with the ratings given so far."""
+    _replace(path, _sheet(study, ratings))
+
+
+def keep_edited(study: Study, path: Path) -> Path | None:
+    """Before a sheet is written anew: one that somebody has edited is kept as it is, beside it; where, if it was."""
+    if not path.exists() or path.read_bytes() == _sheet(study, read_ratings(path, study, Report())).encode():
+        return None
+    names = (path.with_name(f"{path.name}.edited{number or ''}") for number in count())
+    kept = next(name for name in names if not name.exists())
+    kept.write_bytes(path.read_bytes())
+    return kept
+
+
+def _sheet(study: Study, ratings: Mapping[str, str]) -> str:
     text = io.StringIO()
     sheet = csv.writer(text)
     sheet.writerow(COLUMNS)
     for item in study.items:
         cells = [item.id, item.query, item.query_title, item.page, item.title, ratings.get(item.id, "")]
         sheet.writerow(["'" + cell if cell.startswith(("=", "+", "-", "@")) else cell for cell in cells])
-    _replace(path, "\ufeff" + text.getvalue())  # a BOM: spreadsheets guess wrong without
+    return "\ufeff" + text.getvalue()  # a BOM: spreadsheets guess wrong without
 
 
 def _replace(path: Path, text: str) -> None:
@@ -168,7 +183,7 @@ def read_ratings(path: Path, study: Study, report: Report) -> dict[str, str]:
         row = dict(zip(head, (cell.strip() for cell in cells), strict=False))
         item = items.get(row.get("id", "").lstrip("'").removesuffix(".0").rjust(5, "0"))
         rating = re.sub(r"(?<=.)[.,]0*$", "", row.get("rating", "").lower())
-        if item is None or row.get("page", "").lstrip("'") not in ("", item.page.lstrip("'")):
+        if item is None or not _same_page(row.get("page", ""), item.page):
             report.skip("row of no answer in this study", ",".join(cells))
         elif rating and rating not in RATINGS:
             report.skip("rating that is none of 1, 0, x", ",".join(cells))
@@ -179,13 +194,30 @@ def read_ratings(path: Path, study: Study, report: Report) -> dict[str, str]:
     return found
 
 
+def _same_page(cell: str, page: str) -> bool:
+    """Whether the cell of a sheet, if it is not empty, names a page; spreadsheets make 12 of 0012, 1.5 of 1.50."""
+    cell, page = cell.lstrip("'"), page.lstrip("'")
+    if cell in ("", page):
+        return True
+    try:
+        return float(cell.replace(",", ".")) == float(page)
+    except ValueError:
+        return False
+
+
 def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
     """The names of the columns of a sheet, and its rows but for empty ones; raises BadSource if it is none."""
     if path.stat().st_size > MOST_BYTES:
         raise BadSource(f"{path} has more than {MOST_BYTES >> 20} MiB: it is no sheet of ratings")
     raw = path.read_bytes()
-    coded = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"  # "Unicode text" of a spreadsheet
-    text = raw.decode(coded, "replace").replace("\x00", "")
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):  # "Unicode text" of a spreadsheet
+        text = raw.decode("utf-16", "replace")
+    else:
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError:  # plain "CSV" of a spreadsheet, in the code page of western Windows
+            text = raw.decode("cp1252", "replace")
+    text = text.replace("\x00", "")
     text = re.sub(r"(?i)^sep=.[\r\n]+", "", text).lstrip("\r\n")  # a spreadsheet's note on its separator
     first = next((line for line in text.splitlines() if line.strip(",;\t ")), "")
     try:

@@ -37,6 +37,15 @@ TYPE_OF = {name: np.dtype(f"<{code}") for code, names in TYPES.items() for name 
 }
 
 
+def rows_of(ascending: NDArray[Any], first: int, count: int = 1) -> tuple[int, int]:
+    """Where the rows of some pages, from a first one on, begin and end in an array of pages, which ascend.
+
+    They are looked for in its own type: for another NumPy would copy the whole array, at every step.
+    """
+    ends = np.array([first, first + count - 1], ascending.dtype)
+    return int(np.searchsorted(ascending, ends[0])), int(np.searchsorted(ascending, ends[1], "right"))
+
+
 def contradictions(arrays: Mapping[str, NDArray[Any]], pages: int, links: int) -> Iterator[str]:
     """Names of arrays that are of another type or length than they must be."""
 

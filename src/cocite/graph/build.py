@@ -165,7 +165,8 @@ def build(
             raise
     size = sum(file.stat().st_size for file in folder.iterdir())
     took = time.perf_counter() - started
-    return Built(path, pages, links, size, took, report, spill.links, sorter.left_out, passes)
+    read = links + sum(sorter.left_out.values())
+    return Built(path, pages, links, size, took, report, read, sorter.left_out, passes)
 
 
 class Clock:

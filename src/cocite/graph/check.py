@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.arrays import PER_BASE, TEXTS
+from cocite.graph.arrays import PER_BASE, TEXTS, rows_of
 from cocite.graph.derive import derive
 from cocite.graph.generation import Progress, Writer, changed_arrays, map_array, read_current
 from cocite.graph.huffman import LONGEST
@@ -251,7 +251,7 @@ def check_repeats(graph: Graph) -> Iterator[Fault]:
         yield Fault("repeat.page", "is not in order, or names pages that do not exist")
         return
     for first, starts, links in graph.iter_links(STEP) if len(repeats.page) else ():
-        low, high = np.searchsorted(repeats.page, [first, first + len(starts) - 1])
+        low, high = rows_of(repeats.page, first, len(starts) - 1)
         page, target, attribute = (each[low:high].astype(np.int64) for each in repeats)
         source = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts))
         before, again = source << 32 | links.targets, page << 32 | target

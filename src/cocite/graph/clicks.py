@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
+from cocite.graph.arrays import rows_of
 from cocite.graph.count_clicks import Counts, Pairs, count_trails, summed
 from cocite.graph.generation import Writer
 from cocite.graph.side import FOLDER, Side, only_one, read_side, remove_others, write_side
@@ -62,13 +63,13 @@ class Clicks:
 
     def after(self, page: int) -> Beside:
         """Where people went from a page."""
-        low, high = _range(self._pairs.source, page)
+        low, high = rows_of(self._pairs.source, page)
         return self._sound(*(part[low:high] for part in self._pairs[1:]))
 
     def before(self, page: int) -> Beside:
         """From where people came to a page."""
         order, targets = self._by_target
-        low, high = _range(targets, page)
+        low, high = rows_of(targets, page)
         chosen = order[low:high]
         source, _, steps, later = self._pairs
         return self._sound(source[chosen], steps[chosen], later[chosen])
@@ -86,12 +87,6 @@ class Clicks:
         if (len(pages) and int(pages.max()) >= self._graph.pages) or not ((counts >= 0) & (counts < np.inf)).all():
             raise damaged(self._graph)
         return Beside(pages, steps, later)
-
-
-def _range(ascending: NDArray[Any], page: int) -> tuple[int, int]:
-    """Where a page stands in an array, looked for in its own type: for another, the array would be copied."""
-    low, high = np.searchsorted(ascending, np.array([page, page + 1], ascending.dtype))
-    return int(low), int(high)
 
 
 class Kept(NamedTuple):

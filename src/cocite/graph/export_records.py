@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.graph.all_addresses import Progress, mapped_addresses
-from cocite.graph.arrays import BOILERPLATE, NOFOLLOW, REL
+from cocite.graph.arrays import BOILERPLATE, NOFOLLOW, REL, rows_of
 from cocite.graph.reread import TextCursor, column_part, stored_weights
 from cocite.graph.store import FETCHED, NOINDEX, Graph, Links
 from cocite.sources.page_records import write_jsonl, write_parquet
@@ -47,7 +47,7 @@ def record_batches(graph: Graph, known: pa.Array, progress: Progress) -> Iterato
         texts = {name: column.take(first, count) for name, column in cursors.items()}
         numbers = np.arange(first, first + count)
         lead = np.full(count, -1, np.int64)
-        low, high = np.searchsorted(aliases, [first, first + count])
+        low, high = rows_of(aliases, first, count)
         lead[aliases[low:high].astype(np.int64) - first] = leads[low:high]
         kind = graph.array("page.kind")[numbers]
         status = column_part(graph, "page.status", numbers, np.uint16)

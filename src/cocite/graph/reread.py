@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
+from cocite.graph.arrays import rows_of
 from cocite.graph.blocks import ALIAS, BY_CANONICAL, NOINDEX, STORED, Links, Records
 from cocite.graph.generation import Progress, changed_arrays
 from cocite.graph.names import read_keys
@@ -56,13 +57,14 @@ def put_all(old: Graph, spill: Spill, progress: Progress) -> None:
         fingerprints = old.fingerprints[first : first + count]
         targets = old.fingerprints[links.targets]
         lead = np.zeros(count, np.uint64)
-        low, high = np.searchsorted(aliases, [first, first + count])
+        low, high = rows_of(aliases, first, count)
         lead[aliases[low:high].astype(np.int64) - first] = old.fingerprints[alias_targets[low:high]]
         if len(spill.removed):
             targets = np.where(np.isin(targets, spill.removed), np.uint64(0), targets)
         gone = np.isin(fingerprints, spill.removed)
         put_names(old, spill, first, ~gone, ((kind[pages] & FETCHED) > 0) | (lead > 0))
         number = spill.reserve(len(targets), count)
+        spill.again += len(added)
         own = fingerprints.copy()
         # Pages known from links only have no record: nothing of theirs may compete with a record that is added.
         own[gone | (((kind[pages] & FETCHED) == 0) & (lead == 0))] = 0

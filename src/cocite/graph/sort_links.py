@@ -77,7 +77,7 @@ class LinkSorter:
         by_target = [Columns(self.folder / f"in-{b}") for b in range(in_buckets.count)]
         links = self._write_out(by_source, by_target, out_buckets, in_buckets, progress)
         self._write_in(by_target, in_buckets, progress)
-        self.left_out["repeated"] = r.spill.links - links - sum(self.left_out.values())
+        self.left_out["repeated"] = max(0, r.spill.links - r.spill.again - links - sum(self.left_out.values()))
         return links
 
     def _scatter(self, buckets: Buckets, progress: Callable[[str, int], None]) -> list[Columns]:

@@ -60,6 +60,7 @@ class Spill:
         self.blocks = 0
         self.records = 0
         self.links = 0
+        self.again = 0  # of these, what the old store says that pages have again
         self.text_bytes = 0
         self.weighted = False  # some link has a weight
         self.anchored = False  # some link has a text

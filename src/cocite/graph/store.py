@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.graph.arrays import rows_of
 from cocite.graph.facts import FETCHED, NOINDEX, Facts
 from cocite.kernels.lists import read_many, read_one
 from cocite.kernels.look_up import find_position
@@ -140,7 +141,7 @@ class Graph(Facts):
     def with_repeats(self, first: int, starts: NDArray[np.int64], links: Links) -> WithRepeats:
         """Lists of `iter_links`, each with the links that its page has again at its end."""
         repeats = self.repeats
-        low, high = np.searchsorted(repeats.page, [first, first + len(starts) - 1])
+        low, high = rows_of(repeats.page, first, len(starts) - 1)
         of, targets, attributes = (each[low:high] for each in repeats)
         if not len(of):
             return WithRepeats(starts, links, NO_PLACES)

@@ -7,7 +7,7 @@ With parents q of the page u, each counting c_q, children x that u and s share, 
                 + Σ c_q · r(links of q)                      parents without
                 + Σ c_x · r(links into x) / √children
                 + 0.05 for a link from u to s, 0.05 for one from s to u, and 0.9 more if there are both
-    score(s)    = links(s) / √(max of links) + 0.15 · (together of s's namesakes, of 1 at most)
+    score(s)    = links(s) / √(max of links) + 0.15 · (together of s's namesakes) / (max of that)
                 + weight · cosine(words of u, words of s)
                 + company · in_degree(s)^popularity · cosine(company of u, company of s)
                 + 0.25 if s is on u's host, and 0.2 if it is the first page of its own      where blocks list u
@@ -15,12 +15,12 @@ With parents q of the page u, each counting c_q, children x that u and s share, 
 
 Parents of u's namesakes, pages that links call by the same name (words/names.py), are parents too, and count `names`
 times how alike the names are. A parent that has s or u again in another block has them together there, too, without
-`near` and `elsewhere`; of blocks that have u again, three are looked at. The company of a page are the words of the
-blocks it stands in (words/company.py). k parents of one site, and k blocks of one parent, count as √k, and pages of
-u's own site a quarter: their links are often one template. So links speak for pages that many cite, and words the
-louder the more text a page has; a page that nobody cites, or of which there is no text, is answered from what there
-is; one for which nothing speaks, from the addresses beside it on its host, 0.25 times the part of its path that they
-share. Several query pages: scores add up, after the number reached.
+`near` and `elsewhere`; of blocks that have u again, three are looked at, and of lists of more than 4,096 links none.
+The company of a page are the words of the blocks it stands in (words/company.py). k parents of one site, and k blocks
+of one parent, count as √k, and pages of u's own site a quarter: their links are often one template. So links speak for
+pages that many cite, and words the louder the more text a page has; a page that nobody cites, or of which there is no
+text, is answered from what there is; one for which nothing speaks, from the addresses beside it on its host, 0.25 times
+the part of its path that they share. Several query pages: scores add up, after the number reached.
 
 Weights were chosen on some lists and tested on others: docs/decisions/0050, which also tells what did not help.
 """
@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,9 @@ Values = NDArray[np.float64]
 class Params(Switches):
     """Limits, and how loudly each evidence speaks."""
 
+    repeats: ClassVar = evidence.AGAIN
+    """Of the blocks in which a parent has a page again, so many are heard."""
+
     parents: int = parameter(2000, "so many parents at most, chosen by hash", least=0)
     window: int = parameter(2000, "links of a parent that are seen around its link to the page (0: all)", least=0)
     children: int = parameter(100, "so many children at most, the first", least=0, most=100_000)
@@ -106,6 +109,7 @@ class Blend:
     pages: Merged
     around: Sequence[Around]
     links: Values
+    named: Values  # what links say of a page's namesakes
     words: Values
     company: Values
     place: Values
@@ -119,10 +123,10 @@ class Blend:
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by all that speaks for them."""
     start, found = begin(web.graph, seeds, params, lambda view, pages: gather(web, view, pages, params))
-    parts = found.links + found.words + found.company + found.place
-    reached = (parts > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
+    rows = found.links + found.named + found.words + found.company + found.place
+    reached = (rows > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
     told = Told(web, start.used, found, params.names > 0)
-    return Scores(found.pages.pages, parts.sum(axis=0), start.used, start.never, reached=reached, evidence=told)
+    return Scores(found.pages.pages, rows.sum(axis=0), start.used, start.never, reached=reached, evidence=told)
 
 
 def gather(web: Web, view: View, pages: Sequence[int], params: Params) -> Blend:
@@ -147,14 +151,14 @@ def gather(web: Web, view: View, pages: Sequence[int], params: Params) -> Blend:
         numbered.add(each)
     merged = merge(view, numbered.pages)
     own = is_one_of(merged.pages, representatives(view, np.array(pages, np.uint32)))
-    blend = Blend(merged, around, *np.zeros((4, len(pages), len(merged.pages))))
+    blend = Blend(merged, around, *np.zeros((5, len(pages), len(merged.pages))))
     for row, one in enumerate(around):
-        listed = by_links(web, view, numbered, merged, own, one, params, blend.links[row])
+        listed = by_links(web, view, numbered, merged, own, one, params, blend.links[row], blend.named[row])
         if web.vectors is not None:
             by_words(web.vectors, web.graph.in_degree, blend, row, one.page, params)
             blend.words[row, own] = blend.company[row, own] = 0
             if listed:
-                found = np.flatnonzero(blend.links[row] + blend.words[row] + blend.company[row])
+                found = np.flatnonzero(blend.links[row] + blend.named[row] + blend.words[row] + blend.company[row])
                 blend.place[row, found] = by_place(web.graph, web.vectors, merged.pages[found], one.page)
     return blend if blend.enough else by_address(view, around)
 
@@ -167,7 +171,7 @@ def by_address(view: View, around: Sequence[Around]) -> Blend:
         found.update(page for page in beside if hosts[page] == hosts[one.page] and not view.refuses(page))
     found -= {page for page in found if graph.lead(page) != page} | {one.page for one in around}
     merged = merge(view, np.array(sorted(found), np.uint32))
-    blend = Blend(merged, around, *np.zeros((4, len(around), len(merged.pages))))
+    blend = Blend(merged, around, *np.zeros((5, len(around), len(merged.pages))))
     paths = [graph.canonical(page).split("/") for page in merged.pages.tolist()]
     for row, one in enumerate(around):
         own = graph.canonical(one.page).split("/")
@@ -221,9 +225,9 @@ def read_around(
 
 def by_links(
     web: Web, view: View, numbered: Numbered, merged: Merged, own: NDArray[np.bool_], around: Around, params: Params,
-    links: Values,
+    links: Values, named: Values,
 ) -> bool:  # fmt: skip
-    """What links say of each page, beside one query page; nothing of those that are `own`.
+    """What links say of each page and of its namesakes, beside one query page; nothing of those that are `own`.
 
     Returns whether any of them stand in a block with it.
     """
@@ -247,12 +251,11 @@ def by_links(
     links[own] = 0
     links /= np.sqrt(max(float(links.max(initial=0)), LEAST))
     if web.vectors is not None and params.names:
-        others = np.zeros(len(links))
         evidence.add_namesakes(
-            web.vectors.namesakes, merged.pages, numbered.table, numbered.local, merged.number, in_block, others
+            web.vectors.namesakes, merged.pages, numbered.table, numbered.local, merged.number, in_block, named
         )
-        others[own] = 0
-        links += OF_NAMESAKES / max(float(others.max(initial=0)), LEAST) * others
+        named[own] = 0
+        named *= OF_NAMESAKES / max(float(named.max(initial=0)), LEAST)
     return bool(in_block.any())
 
 
@@ -268,7 +271,8 @@ def by_words(vectors: Vectors, in_degree: Pages, blend: Blend, row: int, page: i
         weight = params.words + SAID * min(ENOUGH, int(vectors.said[page])) ** 2
         blend.words[row] = weight * vectors.cosines(page, pages)
     if params.company:
-        scores, last = np.round(blend.links[row] + blend.words[row], DIGITS), max(0, len(pages) - IN_FRONT)
+        scores = np.round(blend.links[row] + blend.named[row] + blend.words[row], DIGITS)
+        last = max(0, len(pages) - IN_FRONT)
         front = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
         few = pages[front]
         said = params.company * vectors.in_company(page, few) * popular(in_degree, few, params)
@@ -309,26 +313,31 @@ class Told:
         at = np.flatnonzero(self._found.pages.pages == page)
         if not len(at):
             return []
-        said: list[dict[str, Any]] = []
-        for row, seed in enumerate(self._used):
-            heard = (self._found.links, self._found.words, self._found.company, self._found.place)
-            links, words, company, place = (float(each[row, at[0]]) for each in heard)
-            total = max(links + words + company + place, LEAST)
-            by_name = self._names(seed, page)
-            by_place = self._place(seed, page, total, alone=place == total) if place else []
-            by_links = links > TOLD * (total - place)
-            if by_links and not by_name and not by_place:
-                continue  # links alone are the reason
-            told = [(links, [{"kind": "links", "page": seed, "share": round(links / total, 3)}, *by_name])]
-            if not by_links or by_name:
-                told += [
-                    (words, self._words(seed, page, words / total)),
-                    (company, self._company(seed, page, company / total)),
-                ]
-            for value, reasons in sorted(told, key=lambda each: -each[0]):
-                said += reasons if value > 0 else []
-            said += by_place
-        return said
+        heard = [self._beside(row, seed, page, int(at[0])) for row, seed in enumerate(self._used)]
+        if all(alone for alone, _ in heard):
+            return []  # links alone are the reason
+        return [reason for _, said in heard for reason in said]
+
+    def _beside(self, row: int, seed: int, page: int, at: int) -> tuple[bool, list[dict[str, Any]]]:
+        """What spoke for a page beside one query page, and whether that were links alone."""
+        found = self._found
+        parts = (found.links, found.named, found.words, found.company, found.place)
+        links, named, words, company, place = (float(each[row, at]) for each in parts)
+        total = max(links + named + words + company + place, LEAST)
+        by_name = self._names(seed, page)
+        by_place = self._place(seed, page, total, alone=place == total) if place else []
+        by_links = links > TOLD * (total - place)
+        told = [
+            (links, [{"kind": "links", "page": seed, "share": round(links / total, 3)}, *by_name]),
+            (named, self._namesake(row, seed, page, named / total) if named else []),
+        ]
+        if not by_links or by_name:
+            told += [
+                (words, self._words(seed, page, words / total)),
+                (company, self._company(seed, page, company / total)),
+            ]
+        said = [reason for value, of in sorted(told, key=lambda each: -each[0]) for reason in (of if value > 0 else ())]
+        return by_links and not (by_name or by_place or named), said + by_place
 
     def _place(self, seed: int, page: int, total: float, alone: bool) -> list[dict[str, Any]]:
         """What the place of a page gave; `alone`: nothing but the host did."""
@@ -354,6 +363,17 @@ class Told:
                 namesake = int(one.listing.targets[one.listing.places[at]])
                 return [{"kind": "beside the same name", "page": seed, "through": self._web.graph.address(namesake)}]
         return []
+
+    def _namesake(self, row: int, seed: int, page: int, share: float) -> list[dict[str, Any]]:
+        """That a page of this one's name stands beside the one asked about."""
+        found, vectors = self._found, self._web.vectors
+        others = vectors.of_same_name(page)[0].tolist() if vectors is not None else []
+        linked = found.pages.pages[found.links[row] > 0]
+        through = next((other for other in others if other in linked), None)
+        if through is None:
+            return []
+        address = self._web.graph.address(through)
+        return [{"kind": "its name beside", "page": seed, "share": round(share, 3), "through": address}]
 
     def _words(self, seed: int, page: int, share: float) -> list[dict[str, Any]]:
         vectors = self._web.vectors

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cocite.graph.arrays import rows_of
 from cocite.graph.store import Graph
 
 Progress = Callable[[str, int, int | None], None]
@@ -143,7 +144,7 @@ class Cursor:
 
     def pages(self, first: int, count: int) -> list[int]:
         """Which of pages [first, first + count) have lines."""
-        low, high = np.searchsorted(self._having, [first, first + count])
+        low, high = rows_of(self._having, first, count)
         return list(self._having[low:high].tolist())
 
     def take(self, page: int) -> list[str]:

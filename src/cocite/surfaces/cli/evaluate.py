@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -72,8 +73,8 @@ def evaluate(
       cocite evaluate -j qrels.txt --run other.tsv -m cocitation
     """
     from cocite import methods
-    from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, run_in_store
-    from cocite.evaluate.judgements import Run, read_judgements
+    from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, page_in, run_in_store
+    from cocite.evaluate.judgements import Run, page_of, read_judgements
     from cocite.sources.records import Report
     from cocite.surfaces.cli.progress import display
     from cocite.web import Web
@@ -85,13 +86,14 @@ def evaluate(
     named = map(methods.method, method or ([] if run else (DEFAULT_METHOD, *COMPARED)))
     chosen = list({str(each): each for each in named}.values())
     kept = filters_of(per_site, not_own_site, "", "")
-    judged = read_judgements(judgements, report)
-    runs, degrees = read_runs(run or [], report), None
+    web = Web(index) if chosen else None
+    names = page_of if web is None else page_in(web.graph)
+    judged = read_judgements(judgements, report, names)
+    runs, degrees = read_runs(run or [], report, names), None
     if 0 < queries < len(judged):
         choose_queries(judged, runs, queries)
     Evaluation(judged, [*(Run(str(each)) for each in chosen), *runs])  # refuses two of one name before any is asked
-    if chosen:
-        web = Web(index)
+    if web is not None:
         judged, numbers = in_store(web.graph, judged, report)
         if not numbers:
             raise BadParameter(f"{index} knows none of the queries of {judgements}: is it the right store?")
@@ -109,13 +111,16 @@ def evaluate(
     tell(f"Evaluation by {judgements.name}", found, report, degrees, html, json)
 
 
-def read_runs(paths: Sequence[Path], report: Report) -> list[Run]:
+def read_runs(paths: Sequence[Path], report: Report, page_of: Callable[[str], str]) -> list[Run]:
     """The runs of files, named as they are; those of one name by their whole paths."""
     from cocite.evaluate.judgements import read_run
 
     paths = list(dict.fromkeys(paths))
     names = Counter(path.name for path in paths)
-    return [replace(read_run(path, report), name=path.name if names[path.name] == 1 else str(path)) for path in paths]
+    return [
+        replace(read_run(path, report, page_of), name=path.name if names[path.name] == 1 else str(path))
+        for path in paths
+    ]
 
 
 def choose_queries(judged: Judgements, runs: Sequence[Run], wanted: int) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cocite import __version__
+from cocite.errors import BadSource
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.terminal import Cell, Screen, count
 from cocite.surfaces.cli.writing import check_place, write_whole
@@ -57,6 +58,8 @@ def reproduce(
     if data is None:
         show_claims(Screen(), claims)
         return
+    if not data.is_dir():
+        raise BadSource(f"{data} is no folder: give the one that has awesome/, wikispeedia/, citations/ and so on")
     check_place(write)
     began, outcomes, finished = time.monotonic(), list[Outcome](), False
     try:

@@ -85,11 +85,14 @@ def rate(folder: Folder) -> None:
     Examples:
       cocite study rate trial
     """
-    from cocite.evaluate.study import RATINGS, read, read_ratings, write_ratings
+    from cocite.evaluate.study import RATINGS, keep_edited, read, read_ratings, write_ratings
     from cocite.sources.records import Report
 
-    found, sheet, screen = read(folder), folder / "ratings.csv", Screen()
-    ratings = read_ratings(sheet, found, Report()) if sheet.exists() else {}
+    found, sheet, screen, told = read(folder), folder / "ratings.csv", Screen(), Report()
+    ratings = read_ratings(sheet, found, told) if sheet.exists() else {}
+    for reason, times in told.skipped.items():
+        screen.line(f"left out: {times:,} × {reason}")
+    kept = False
     left = [item for item in found.items if item.id not in ratings]
     screen.line(f"{len(ratings)} of {len(found.items)} rated. 1 related, 0 not related, x could not open, q stop")
     for item in left:
@@ -104,6 +107,9 @@ def rate(folder: Folder) -> None:
                 said = "q"
             if said == "q":
                 return
+        if not kept and (edited := keep_edited(found, sheet)):
+            screen.line(f"the sheet as it was edited stays in {edited}")
+        kept = True
         ratings[item.id] = said
         write_ratings(found, sheet, ratings)
 

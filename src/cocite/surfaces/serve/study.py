@@ -20,7 +20,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
 from cocite.errors import BadParameter
-from cocite.evaluate.study import RATINGS, Item, read, read_ratings, write_ratings
+from cocite.evaluate.study import RATINGS, Item, keep_edited, read, read_ratings, write_ratings
 from cocite.sources.records import Report
 from cocite.surfaces.serve.frame import NOTHING, brand, foot, keyboard, note, tools, trouble, whole
 from cocite.surfaces.serve.listing import name_of, titled
@@ -73,6 +73,7 @@ class Sheets:
             if not path.exists() and len(list(self.folder.glob("ratings-*.csv"))) >= MOST_RATERS:
                 raise BadParameter(f"{MOST_RATERS} raters have sheets already: give one of their names")
             told = self.ratings(rater) | {key: said for key, said in given.items() if key in known and said in RATINGS}
+            keep_edited(self.study, path)
             write_ratings(self.study, path, told)
         return told
 
