@@ -65,18 +65,27 @@ def _paired(
 
 def compare(first: Sequence[float], second: Sequence[float], seed: int = 1) -> Tests:
     """Tests of the values of two methods for the same queries, in the same order."""
-    from scipy.stats import PermutationMethod, binomtest, wilcoxon
+    from scipy.stats import binomtest
 
     one, other, better, worse = _paired(first, second)
     gap = one - other
     if better + worse == 0:
         return Tests(0, 0, 1.0, 1.0, 0.0, 0.0, 0.0)
     sign = float(binomtest(better, better + worse).pvalue)
-    # Of few differences all signs are gone through; with ties among them SciPy would take the normal curve.
-    exact = PermutationMethod() if better + worse <= FEW else "auto"
-    signed = float(wilcoxon(gap[np.abs(gap) > EQUAL], method=exact).pvalue)
     low, high = interval(resampled(gap, seed))
-    return Tests(better, worse, sign, signed, float(gap.mean()), low, high)
+    return Tests(better, worse, sign, signed_rank(gap[np.abs(gap) > EQUAL]), float(gap.mean()), low, high)
+
+
+def signed_rank(gap: NDArray[np.float64]) -> float:
+    """Wilcoxon's signed ranks: how likely differences, of which none is 0, are so far to one side by chance.
+
+    Of few all signs are gone through; with ties among them SciPy would take the normal curve.
+    """
+    from scipy.stats import PermutationMethod, wilcoxon
+
+    if len(gap) == 1:
+        return 1.0
+    return float(wilcoxon(gap, method=PermutationMethod() if len(gap) <= FEW else "auto").pvalue)
 
 
 def resampled(values: NDArray[np.float64], seed: int = 1) -> NDArray[np.float64]:
