@@ -27,3 +27,24 @@ def test_usually_they_are_kept() -> None:
     code = "from cocite.kernels import KEPT; print(KEPT)"
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
+
+
+NUMBERED = """
+import os
+import cocite.kernels
+from numba.core.bytecode import FunctionIdentity
+print(FunctionIdentity.from_function(lambda: 0).unique_id, flush=True)
+if os.fork() == 0:
+    print(FunctionIdentity.from_function(lambda: 0).unique_id, flush=True)
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_what_processes_compile_has_numbers_of_its_own() -> None:
+    """Numba counts from 1 in each: what two have kept, a sort and an argsort, would have one name in a third."""
+    command = [sys.executable, "-c", NUMBERED]
+    told = [subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() for _ in range(2)]
+    numbers = [int(number) for each in told for number in each]
+    assert len(numbers) == 4
+    assert min(abs(one - other) for at, one in enumerate(numbers) for other in numbers[:at]) > 10_000

@@ -9,12 +9,14 @@ All loops of a first run take Numba some 20 s of one core. A third of that was s
 """
 
 import gc
+import itertools
+import os
 import threading
 import warnings
 from typing import Any
 
 import numba
-from numba.core import event
+from numba.core import bytecode, event
 from numba.experimental import function_type  # noqa: F401 - if left to Numba, loaded beneath other threads' calls
 from numba.np import linalg
 
@@ -33,6 +35,20 @@ def _load_array_functions() -> None:
 
 
 _load_array_functions()
+
+
+def _number_apart() -> None:
+    """Number what is compiled from a random start on, in this process and in each that it forks.
+
+    Numba tells functions of one name apart by a number that begins at 1 in every process: those inside np.sort and
+    np.argsort are called alike. Of two with one name and number the first that is loaded is called by both. Loops that
+    had been kept by different processes met so: np.argsort called the sort of np.sort, and gave places that are none.
+    """
+    bytecode.FunctionIdentity._unique_ids = itertools.count(int.from_bytes(os.urandom(6)))
+
+
+_number_apart()
+os.register_at_fork(after_in_child=_number_apart)
 
 _njit: Any = numba.njit  # its types know only some of its options
 
