@@ -24,7 +24,7 @@ types: $(VENV)/.installed-dev     ## mypy, strict
 tests: $(VENV)/.installed-dev     ## pytest
 	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
-bench: $(VENV)/.installed-dev     ## all benchmarks; writes docs/benchmarks.md and the README's figures: an hour, 15 GB under bench/data
+bench: $(VENV)/.installed-dev     ## all benchmarks; writes docs/benchmarks.md and the README's figures: an hour and a half, 15 GB under bench/data
 	$(BIN)/python -m pip install -q --disable-pip-version-check granian marisa-trie networkit scikit-network
 	$(BIN)/python bench/report.py
 

@@ -33,6 +33,11 @@ STANDARD, MEDIUM, AWESOME = "bench/data/standard", "bench/data/medium", "bench/d
 FAILED = "ended with"
 SIGNS = " ▲▼△▽=·"  # of a test of significance
 LISTS = "../shared/data/awesome"
+QUICK = (
+    "auto", "proximity", "cocitation", "companion", "extended_cocitation", "lli", "kleinberg", "semantic", "integrated",
+    "whats_related",
+)  # fmt: skip
+"""Methods whose quality is measured: on some collections the others take seconds a question."""
 
 STEPS: dict[str, list[list[str]]] = {
     "web": [["bench/generate.py", "-o", STANDARD], ["bench/generate.py", "--pages", "500000", "-o", MEDIUM]],
@@ -53,7 +58,7 @@ STEPS: dict[str, list[list[str]]] = {
     "page": [["bench/page.py", AWESOME]],
     "site": [["bench/site.py"]],
     "Spark": [["bench/spark.py", MEDIUM, f"{MEDIUM}.cocite"]],
-    "quality": [["bench/quality.py", "--queries", "200"]],
+    "quality": [["bench/quality.py", "--queries", "200", *(word for name in QUICK for word in ("-m", name))]],
     "folds": [["bench/folds.py", "--queries", "500"]],
     "readings": [["bench/readings.py", "--store", AWESOME, "--judgements", f"{LISTS}/judgements.dev.tsv.gz",
                   "--judge", "../shared/judge/judge.py", "--queries", "500"]],
