@@ -1,6 +1,6 @@
 """Spark's jobs beside the store: time, shuffle volume, and whether ranks and the first ten answers are the same.
 
-    python bench/spark.py RECORDS STORE [-m METHOD] [--work FOLDER] [--master local[2]] [--conf KEY=VALUE]
+    python bench/spark.py RECORDS STORE [-m rank] [-m METHOD] [--work FOLDER] [--master local[2]] [--conf KEY=VALUE]
 
 RECORDS are page records as Parquet (bench/generate.py), STORE is what `cocite build` made of them. The jobs `store`,
 `rank` (PageRank) and `related` run as commands of their own; shuffle volume is what tasks wrote for other tasks, from
@@ -38,7 +38,7 @@ from cocite.web import Web
 from tables import show
 
 ASKED, TOP = 10_000, 10
-METHODS = ("cocitation", "proximity", "extended_cocitation")
+JOBS = ("rank", "cocitation", "proximity", "extended_cocitation")
 GIGA = 1e9
 
 
@@ -122,7 +122,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("records", type=Path)
     parser.add_argument("store", type=Path)
-    parser.add_argument("-m", "--method", action="append", help="all three, if none is given")
+    parser.add_argument("-m", "--method", action="append", help="rank or a method; all four, if none is given")
     parser.add_argument(
         "--work", type=Path, help="where shards and answers go; kept, with the figures of jobs that are done"
     )
@@ -135,7 +135,7 @@ def main() -> None:
     shards = work / "shards"
     noted = work / "figures.json"
     figures: dict[str, dict[str, float]] = json.loads(noted.read_text()) if noted.exists() else {}
-    for name in ("store", "rank", *(given.method or METHODS)):
+    for name in ("store", *(given.method or JOBS)):
         if name in figures:
             continue
         folder = shards if name == "store" else work / f"{name.partition('(')[0]}-{len(figures)}"

@@ -1,7 +1,7 @@
 """One Spark session for all tests here.
 
-In long trials, two executors of 1 GB in processes of their own, as on a cluster; else threads of one process, which
-start in a third of the time.
+In long trials, two executors of 1 GB in processes of their own, as on a cluster, and 1 GB for the Python of each; else
+threads of one process, which start in a third of the time.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ def spark() -> Iterator[Any]:
         "local-cluster[2,1,1024]" if os.environ.get("COCITE_LONG") else "local[2]",
         {
             "spark.executor.memory": "1g",
+            **({"spark.executor.pyspark.memory": "1g"} if os.environ.get("COCITE_LONG") else {}),
             "spark.default.parallelism": "2",
             "spark.sql.shuffle.partitions": "2",
             # Of a few rows nothing is to be learnt, and compiling for them takes longer than doing without.

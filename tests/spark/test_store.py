@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cocite.errors import BadParameter, BadSource
@@ -96,3 +98,19 @@ def test_records_that_are_being_written(spark: Any, place: Path, below: str) -> 
     with pytest.raises(BadSource, match="is not whole"):
         write_store(spark, str(place / "records"), str(place / "shards"))
     assert not (place / "shards").exists()
+
+
+def test_records_without_a_page(spark: Any, place: Path) -> None:
+    """Why is said, and nothing is left: mended records may go to the same place."""
+    (place / "records").mkdir()
+    pq.write_table(pa.table({"url": ["", None]}, pa.schema([("url", pa.string())])), place / "records" / "p.parquet")
+    with pytest.raises(BadSource, match=r"holds no page that can be used \(2 × record without url\)"):
+        write_store(spark, str(place / "records"), str(place / "shards"))
+    assert not (place / "shards").exists()
+
+
+def test_what_is_noted_tells_shards_apart(graph: Graph, shards: Path) -> None:
+    noted = json.loads((shards / "_store.json").read_text())
+    assert (noted["pages"], noted["links"]) == (graph.pages, graph.links)
+    assert noted["lists"] == np.count_nonzero(graph.out_degree)
+    assert len(noted["id"]) == 16 and int(noted["id"], 16)

@@ -16,6 +16,7 @@ import pytest
 from cocite.errors import BadSource, CociteError
 from cocite.sources.page_records import write_parquet
 from cocite.sources.records import Page, batch
+from cocite.spark import rank as rank_job
 from cocite.spark import session
 from cocite.spark import store as store_job
 from cocite.spark.beforehand import check_records, check_shards
@@ -68,6 +69,18 @@ def test_store(started: list[tuple[Any, ...]], records: str, monkeypatch: pytest
     assert (name, master, conf, spark.stopped) == ("store", "yarn", {"a.b": "c=d"}, True)
     found = json.loads(run("spark", "store", records, "-o", "shards", "--json").out)
     assert found["made"] == [records, "shards"]
+
+
+@pytest.mark.parametrize("converged", [False, True])
+def test_a_rank_that_took_all_its_rounds(
+    started: list[tuple[Any, ...]], place: Path, monkeypatch: pytest.MonkeyPatch, converged: bool
+) -> None:
+    facts = {"pages": 2, "rounds": 5, "residual": 0.1, "converged": converged}
+    monkeypatch.setattr(rank_job, "write_rank", lambda *_, **__: facts)
+    (place / "_store.json").write_text("{}")
+    ran = run("spark", "rank", str(place), "-o", "ranks", "--by", "pagerank(rounds=5)")
+    assert ran.code == 0 and "5 rounds, residual 1.0e-01" in ran.out
+    assert ('give more rounds, as in --by "pagerank(rounds=1000)"' in ran.err) is not converged
 
 
 def test_failures_are_one_line(started: list[tuple[Any, ...]], records: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,6 +212,13 @@ Initial schema:
 MERGED = (
     "Caused by: org.apache.spark.SparkException: [INCOMPATIBLE] Failed to merge A and B. SQLSTATE: 42825\n\t... 19 more"
 )
+DAMAGED = """An error occurred while calling o220.parquet.
+: org.apache.spark.SparkException: [FAILED_READ_FILE.NO_HINT] Encountered error while reading file {}.  SQLSTATE: KD001
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.cannotReadFilesError(QueryExecutionErrors.scala:920)
+Caused by: com.github.luben.zstd.ZstdIOException: Unknown frame descriptor
+\t... 22 more
+"""
+NOT_READ = "cannot be read (Unknown frame descriptor): it is damaged, make it again"
 KEPT = (
     "free some space or choose another place, for temporary files by --conf spark.local.dir=/big/disk;"
     " steps that are done are kept"
@@ -214,6 +234,8 @@ KEPT = (
          f"the disk of /x/blockmgr-1/0c/temp is full: {KEPT}"),
         (PYTHON.format("OSError: [Errno 28] No space left on device: '/x/cocite-spark-1/names'"),
          f"the disk of /x/cocite-spark-1/names is full: {KEPT}"),
+        (DAMAGED.format("file:///x/a b.parquet"), f"/x/a b.parquet {NOT_READ}"),
+        (DAMAGED.format("s3a://x/b.parquet"), f"s3a://x/b.parquet {NOT_READ}"),
         (PYTHON.format(NO_KERNEL), f"Spark failed: {NO_KERNEL}"),
         (PYTHON.format("cocite.errors.BadSource: x.warc is cut off"), "x.warc is cut off"),
         (MERGING.format(MERGED), "Spark failed: [INCOMPATIBLE] Failed to merge A and B."),

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from cocite.errors import BadSource
 from cocite.sources.unfinished import is_begun, not_whole
-from cocite.spark.inputs import REMOTE
+from cocite.spark.inputs import REMOTE, no_source, not_there
 from cocite.spark.session import is_local
 
 PARQUET = b"PAR1"
@@ -26,18 +26,18 @@ def no_records(place: str, file: str = "") -> BadSource:
     return BadSource(f"{place} holds no page records as Parquet{found}; make them with cocite spark pages")
 
 
-def no_shards(place: str) -> BadSource:
-    """What to say of shards that are none."""
-    return BadSource(f"{place} holds no shards that are whole: make them with cocite spark store")
+def no_shards(place: str, why: str = "") -> BadSource:
+    """What to say of shards that are none, or no longer whole."""
+    return BadSource(f"{place} holds no shards that are whole{why and f' ({why})'}: make them with cocite spark store")
 
 
 def check_sources(sources: Sequence[str], kind: str | None) -> None:
     """Whether files and folders to read are there; what is not on a disk is looked for by the job."""
     if not sources:
-        raise BadSource("no source: give files, folders, or --list FILE with their names")
+        raise no_source()
     for source in sources:
         if kind != "webgraph" and not REMOTE.match(source) and not Path(source).exists():
-            raise BadSource(f"{source} does not exist: check the path, which every worker must see")
+            raise not_there(source)
 
 
 def check_records(place: str, master: str | None) -> None:

@@ -32,6 +32,16 @@ WAIT = 60  # seconds without a byte from a web server
 PAUSES = (2, 10, 30)  # seconds before a web server is asked again: of tens of thousands of files some fail once
 
 
+def no_source() -> BadSource:
+    """What to say where nothing is to be read."""
+    return BadSource("no source: give files, folders, or --list FILE with their names")
+
+
+def not_there(source: str) -> BadSource:
+    """What to say of a path that leads nowhere."""
+    return BadSource(f"{source} does not exist: check the path, which every worker must see")
+
+
 def expand(sources: Sequence[str], kind: str | None = None) -> list[str]:
     """What tasks are to read, one each: files, and folders whose files belong together; in the order of reading."""
     found: list[str] = []
@@ -43,7 +53,7 @@ def expand(sources: Sequence[str], kind: str | None = None) -> list[str]:
         else:
             found.extend(_local_files(source, kind))
     if not found:
-        raise BadSource("no source: give files, folders, or --list FILE with their names")
+        raise no_source()
     return found
 
 
@@ -60,7 +70,7 @@ def _local_files(source: str, kind: str | None) -> list[str]:
     path = Path(source).absolute()
     if not path.is_dir():
         if not path.exists() and kind != "webgraph":
-            raise BadSource(f"{source} does not exist: check the path, which every worker must see")
+            raise not_there(source)
         return [str(path)]
     kinds = {str(file): kind or recognised(file) for file in files(path)}
     if kind in (*TOGETHER, "markdown") or any(each in TOGETHER for each in kinds.values()):

@@ -5,9 +5,12 @@ The steps of a job are folders of their own. A job that was interrupted finds th
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from cocite.errors import BadParameter, BadSource
@@ -19,6 +22,9 @@ PLAN = unfinished.PLAN
 """What a job was asked, while it is at work."""
 BELOW = ("", "[^._]*/", "[^._]*/[^._]*/")
 """Where signs of a program at work are looked for: a search at all depths would list every file once more."""
+
+_held: dict[str, int] = {}
+"""Folders that this process writes, by their descriptors: they are locked until it has ended, however it does."""
 
 Tell = Callable[[str], None]
 """Told of every step that begins."""
@@ -46,9 +52,26 @@ class Output:
         """Remove a file or folder, if it is there."""
         self._files.delete(self._path(self._at(name)), True)
 
+    @property
+    def place(self) -> str:
+        """The folder with its file system and all folders above it."""
+        return str(self._files.makeQualified(self._path(self.folder)).toString())
+
+    def size(self) -> list[int]:
+        """How many files and bytes are in it; nothing if it is not there, or a pattern."""
+        if not self.exists():
+            return []
+        found = self._files.getContentSummary(self._path(self.folder))
+        return [int(found.getFileCount()), int(found.getLength())]
+
+    def refuse_inside(self, source: str) -> None:
+        """See that it is not in a folder that is read: what is written would be read there the next time."""
+        if self.place.startswith(f"{Output(self.spark, source).place}/"):
+            raise BadParameter(f"{self.folder} is inside {source}, which is read: choose a place beside it")
+
     def read(self, name: str) -> Any:
         """A step that is whole."""
-        return self.spark.read.parquet(self._at(name))
+        return self.spark.read.parquet(literal(self._at(name)))
 
     def step(self, name: str, make: Callable[[], Any], by: tuple[str, ...] = ()) -> Any:
         """A step, made unless it is there; `by` are columns whose values become folders."""
@@ -56,11 +79,12 @@ class Output:
             self._tell(name.removeprefix(f"{WORK}/"))
             rows = make()
             rows.write.mode("overwrite").partitionBy(*by).parquet(self._at(name))
-            return self.spark.read.schema(rows.schema).parquet(self._at(name))  # not inferred, which would be a job
+            at = literal(self._at(name))
+            return self.spark.read.schema(rows.schema).parquet(at)  # not inferred, which would be a job
         return self.read(name)
 
     def keep(self, name: str, rows: Any) -> Any:
-        """A step that costs nothing to describe."""
+        """A step of rows that are described already: in loops, where a function would see the next round's."""
         return self.step(name, lambda: rows)
 
     def note(self, name: str, facts: Mapping[str, Any]) -> None:
@@ -91,6 +115,7 @@ class Output:
         A job that had noted under `done` that it was, but was stopped while it removed its steps, has nothing more to
         do, and must not look at those that are left, which may have lost files: what it noted is returned.
         """
+        self._hold()
         begun, facts = self.noted(PLAN), self.noted(done)
         if self._names() <= {WORK} and (begun is None or (begun != dict(plan) and not self._has_steps())):
             # New, or stopped before the plan was there, or failed before its first step: another may follow.
@@ -113,6 +138,26 @@ class Output:
         """Say that the job is done, and remove what only it needed."""
         self.note(done, facts)
         self._clean()
+        if self.place in _held:
+            os.close(_held.pop(self.place))
+
+    def _hold(self) -> None:
+        """On a disk of this machine, see that no other process writes the same folder: Spark would mix their rows."""
+        place = self.place
+        if not place.startswith("file:") or place in _held:
+            return
+        path = Path(place.removeprefix("file:"))
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            held = os.open(path, os.O_RDONLY)
+        except OSError:  # a file, or a folder that may not be written: it is told where that is tried
+            return
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(held)
+            raise BadParameter(f"another job is writing {self.folder}: let it end, or choose another place") from None
+        _held[place] = held
 
     def _clean(self) -> None:
         """Remove all steps, and last the plan: as long as there are some, the job is known again."""
@@ -152,11 +197,14 @@ def rows_at(spark: Any, path: str, what: str, **options: str) -> Any:
     try:
         return spark.read.options(**options).parquet(path)
     except (PySparkException, Py4JJavaError) as error:  # the second, where Java failed in a thread of its own
-        found = (str(error).splitlines() or [type(error).__name__])[0]
+        found = re.sub(r" ?SQLSTATE: \w+$", "", (str(error).splitlines() or [type(error).__name__])[0])
         if "CANNOT_READ_FILE_FOOTER" in str(error):
             found = "it has files that are no Parquet"
         elif "UNABLE_TO_INFER_SCHEMA" in str(error):
             found = "it has no Parquet files"
-        raise BadSource(f"{path} holds no {what}: {found[:150]}") from error
+        elif "PATH_NOT_FOUND" in str(error):
+            found = "there is no such folder"
+        shown = re.sub(r"\\(.)", r"\1", path)  # it may come from `literal`
+        raise BadSource(f"{shown} holds no {what}: {found[:150]}") from error
     finally:
         context.setLogLevel(context.getConf().get("spark.log.level", "ERROR"))

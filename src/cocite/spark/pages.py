@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +22,7 @@ from cocite.sources.open_source import open_source
 from cocite.sources.records import SCHEMA, Report
 from cocite.sources.unfinished import PAGES_DONE
 from cocite.spark.arrays import Batches
-from cocite.spark.inputs import expand, on_disk
+from cocite.spark.inputs import REMOTE, expand, on_disk
 from cocite.spark.outputs import WORK, Output, Tell, print_nothing
 
 DONE = PAGES_DONE
@@ -58,6 +59,12 @@ class Tally:
         return Tally(self.read + other.read, self.skipped + other.skipped, {**other.example, **self.example})
 
 
+def reasons(skipped: Counter[str]) -> str:
+    """The most common reasons for which something was passed over, in brackets."""
+    found = ", ".join(f"{count:,} × {reason}" for reason, count in skipped.most_common(3))
+    return found and f" ({found})"
+
+
 def accumulator(spark: Any) -> Any:
     """A Tally that tasks add to."""
     from pyspark import AccumulatorParam
@@ -89,6 +96,9 @@ def write_pages(
     `group` sources are read at a time; 0: as many as suit the cluster.
     """
     folder, specs = Output(spark, output, tell), expand(sources, kind)
+    for source in sources:
+        if not REMOTE.match(source) and Path(source).is_dir():
+            folder.refuse_inside(source)
     options = {"base": base, "kind": kind, "text": text, "strict": strict}
     named = blake2b("\n".join(specs).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
     done = folder.claim({"job": "pages", "sources": named, **options, "version": __version__}, DONE)
@@ -101,8 +111,7 @@ def write_pages(
         tally += _write_group(folder, f"group={number:05d}", specs[start : start + group], options)
     if not tally.read["records"]:
         folder.remove("")
-        reasons = ", ".join(f"{count:,} × {reason}" for reason, count in tally.skipped.most_common(3))
-        raise BadSource("the sources hold no page record that can be used" + (f" ({reasons})" if reasons else ""))
+        raise BadSource(f"the sources hold no page record that can be used{reasons(tally.skipped)}")
     folder.finish(DONE, {**tally.facts(), "sources": len(specs)})
     return tally
 

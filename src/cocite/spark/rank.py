@@ -21,10 +21,9 @@ from cocite import __version__
 from cocite import ranks as known
 from cocite.errors import BadParameter
 from cocite.spark.arrays import Batches, cut, joined, numbers, runs
-from cocite.spark.beforehand import no_shards
-from cocite.spark.outputs import WORK, Output, Tell, print_nothing, rows_at
+from cocite.spark.outputs import WORK, Output, Tell, print_nothing
+from cocite.spark.shards import open_shards
 from cocite.spark.shuffles import task_count
-from cocite.spark.store import DONE as STORED
 
 DONE = "_rank.json"
 MEMORY = 3
@@ -91,14 +90,12 @@ def write_rank(
     """Rank every page of a store's shards; rows are number, url and value. Returns what is noted of them."""
     from pyspark.sql import functions as F
 
-    rank, noted = check(call), Output(spark, store).noted(STORED)
-    if noted is None:
-        raise no_shards(store)
+    rank = check(call)
+    noted, pages, out, into = open_shards(spark, store)
     folder = Output(spark, output, tell)
     ended = folder.claim({"job": "rank", "store": noted, "rank": str(rank), "version": __version__}, DONE)
     if ended is not None:
         return ended
-    pages, out, into = (rows_at(spark, f"{store}/{name}", "shards") for name in ("pages", "out", "in"))
     params, count, kind = rank.params, int(noted["pages"]), str(noted["number"])
     blocks = task_count(spark, int(noted["links"]))
     spark.conf.set("spark.sql.shuffle.partitions", blocks)

@@ -26,14 +26,13 @@ from cocite.methods.cocitation import ENOUGH, TWICE
 from cocite.neighbourhood.scores import Scores
 from cocite.neighbourhood.view import SEED, StopList, is_one_of
 from cocite.spark.arrays import Batches, cut, each_run
-from cocite.spark.beforehand import no_shards
 from cocite.spark.chopping import answers_of, fingerprints_of
 from cocite.spark.cuts import MOST_LINKS, RELATIONS, Needs, Shards
-from cocite.spark.outputs import WORK, Output, Tell, print_nothing, rows_at
+from cocite.spark.outputs import WORK, Output, Tell, print_nothing
 from cocite.spark.parts import make_parts
 from cocite.spark.pools import choose_parents
+from cocite.spark.shards import open_shards
 from cocite.spark.shuffles import MOST_TASKS, task_count, to_task
-from cocite.spark.store import DONE as STORED
 from cocite.spark.subweb import SubGraph, SubWeb, make_subweb
 
 DONE = "_related.json"
@@ -74,16 +73,12 @@ def write_related(
     from pyspark.sql import functions as F
 
     method, k = check(call), check_k(k)
-    shards_at = Output(spark, store)
-    noted = shards_at.noted(STORED)
-    if noted is None:
-        raise no_shards(store)
+    noted, pages, out, into = open_shards(spark, store)
     folder = Output(spark, output, tell)
     plan = {"job": "related", "store": noted, "method": str(method), "k": k, "version": __version__}
     ended = folder.claim(plan, DONE)
     if ended is not None:
         return ended
-    pages, out, into = (rows_at(spark, f"{store}/{name}", "shards") for name in ("pages", "out", "in"))
     kind, params = str(noted["number"]), method.params
     spark.conf.set("spark.sql.shuffle.partitions", task_count(spark, int(noted["links"])))
     stop = stop_numbers(pages, params.stop)

@@ -165,6 +165,7 @@ _FULL_AT = re.compile(
     rf"{_FULL}: '([^']+)'|(/\S+) \({_FULL}\)|writing rows to (?:file:)?(\S+)\. [^\0]*\n\s*at org\.apache\.hadoop\.fs\."
 )
 """Python and Java name the file; what is written through Hadoop's file systems is output, all else is temporary."""
+_UNREADABLE = re.compile(r"error while reading file (?:file:/*(?=/))?(.+?)\.?\s+SQLSTATE")
 _CLASSES = re.compile(r"^(?:: )?(?:(?:[\w$]+\.)+[\w$]+(?:: |$))+")
 _STATE = re.compile(r" ?SQLSTATE: \w+$")
 
@@ -180,6 +181,8 @@ def why_failed(text: str) -> str:
             f"{place} is full: free some space or choose another place, for temporary files by"
             " --conf spark.local.dir=/big/disk; steps that are done are kept"
         )
+    if unreadable := _UNREADABLE.search(text):
+        return f"{unreadable[1]} cannot be read ({_cause(text)[:200]}): it is damaged, make it again"
     return f"Spark failed: {_cause(text)[:300]}"
 
 

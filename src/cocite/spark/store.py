@@ -12,6 +12,7 @@ one machine gives the same records.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import reduce
 from typing import Any
@@ -29,7 +30,7 @@ from cocite.spark.keyed import SCHEMA, key_batches
 from cocite.spark.near import near_duplicates
 from cocite.spark.number import number_pages
 from cocite.spark.outputs import WORK, Output, Tell, print_nothing
-from cocite.spark.pages import Tally, accumulator
+from cocite.spark.pages import Tally, accumulator, reasons
 from cocite.spark.record_files import read_records
 from cocite.spark.shuffles import task_count, to_task
 
@@ -42,10 +43,12 @@ def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothin
     """Make the shards of page records; returns what is noted of them."""
     from pyspark.sql import functions as F
 
-    if Output(spark, records).is_begun(PAGES_DONE):
+    folder, source = Output(spark, output, tell), Output(spark, records)
+    if source.is_begun(PAGES_DONE):
         raise not_whole(records)
-    folder = Output(spark, output, tell)
-    done = folder.claim({"job": "store", "records": records, "version": __version__}, DONE)
+    folder.refuse_inside(records)
+    plan = {"job": "store", "records": source.place, "size": source.size(), "version": __version__}
+    done = folder.claim(plan, DONE)
     if done is not None:
         return done
     tally = accumulator(spark)
@@ -59,7 +62,9 @@ def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothin
     lists = folder.step(f"{WORK}/lists", lambda: _lists(resolved))
     links = int(lists.agg(F.sum(F.length("targets"))).first()[0] or 0) // 8
     if not links and keyed.isEmpty():
-        raise BadSource(f"{records} holds no page that can be used")
+        skipped = (folder.noted(f"{WORK}/read.json") or {}).get("skipped")
+        folder.remove("")
+        raise BadSource(f"{records} holds no page that can be used{reasons(Counter(skipped))}")
     tasks = task_count(spark, links)
     spark.conf.set("spark.sql.shuffle.partitions", tasks)
     numbered = number_pages(folder, keyed, _mentioned(resolved), tasks)
@@ -69,13 +74,23 @@ def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothin
     kind = "<u4" if count < 1 << 32 else "<u8"
     numbered_links = folder.step(f"{WORK}/links", lambda: _links_by_number(lists, pages))
     out = folder.step("out", lambda: _out(numbered_links, tasks, width, kind))
-    folder.step("in", lambda: _in(numbered_links, tasks))
+    into = folder.step("in", lambda: _in(numbered_links, tasks))
     near = near_duplicates(folder, out, kind)
-    folder.step("pages", lambda: _pages(pages, near, resolved.aliases, tasks))
+    named = folder.step("pages", lambda: _pages(pages, near, resolved.aliases, tasks))
     noted = folder.noted(f"{WORK}/read.json") or {}
-    facts = {"format": FORMAT, "by": f"cocite {__version__}", "pages": count, "links": links, "number": kind, **noted}
+    counts = {"pages": count, "lists": out.count(), "links": links}
+    facts = {"format": FORMAT, "by": f"cocite {__version__}", "id": _id(named, into), **counts, "number": kind, **noted}
     folder.finish(DONE, facts)
     return facts
+
+
+def _id(pages: Any, into: Any) -> str:
+    """The same for the same pages and links: a job that goes on must have the shards that it was begun with."""
+    from pyspark.sql import functions as F
+
+    known = F.xxhash64("number", "fingerprint", "in_degree", "out_degree", "representative", "leads_to")
+    found = [rows.agg(F.bit_xor(hashed)).first()[0] or 0 for rows, hashed in ((pages, known), (into, F.col("hash")))]
+    return f"{(found[0] ^ found[1]) % (1 << 64):016x}"
 
 
 def _keyed(spark: Any, records: str, tally: Any) -> Any:

@@ -73,13 +73,18 @@ def rank(
         raise typer.Exit(WRONG if refused else NOTHING)
 
 
+def say_unsettled(screen: Screen, name: str) -> None:
+    """That a rank took all the rounds that it was given."""
+    call = f"{name.partition('(')[0]}(rounds=1000)"
+    screen.line((f'the tolerance was not reached: give more rounds, as in --by "{call}"', "yellow"))
+
+
 def show(screen: Screen, name: str, ranked: Ranked, best: list[TopPage], took: float, pages: int) -> None:
     """For people."""
     done = f"{count(ranked.rounds, 'round')}, residual {ranked.residual:.1e}, {seconds(took)}"
     screen.line((name, "bold"), f"  {count(pages, 'page')}, {done}")
     if not ranked.converged:
-        call = f"{name.partition('(')[0]}(rounds=1000)"
-        screen.line((f'the tolerance was not reached: give more rounds, as in --by "{call}"', "yellow"))
+        say_unsettled(screen, name)
     if not best:
         screen.line("no page has a value: the store has no links")
         return

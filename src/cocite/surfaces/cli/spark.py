@@ -11,6 +11,7 @@ import typer
 from cocite.surfaces.cli import options as given
 from cocite.surfaces.cli.build import rows
 from cocite.surfaces.cli.failures import INTERRUPTED, Commands, complain
+from cocite.surfaces.cli.rank import say_unsettled
 from cocite.surfaces.cli.terminal import Screen, count, seconds
 
 HELP = """Work on webs that outgrow one machine, with Spark: on this machine, or on a cluster by --master.
@@ -141,6 +142,8 @@ def rank(
     done, took = _run("rank", master, conf, lambda session, tell: write_rank(session, shards, output, by, tell=tell))
     found = f"{count(done['pages'], 'page')}, {count(done['rounds'], 'round')}, residual {done['residual']:.1e}"
     _show(found, done, output, took, json)
+    if not json and not done["converged"]:
+        say_unsettled(Screen(stderr=True), by)
 
 
 @spark.command()
