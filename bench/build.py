@@ -94,7 +94,8 @@ def run(program: str, folder: Path, *arguments: str) -> tuple[dict[str, Any], fl
 def build_row(name: str, done: dict[str, Any], links: int, peak: float, disk: float, ratio: float) -> list[str]:
     """A line of the table."""
     seconds = done["seconds"]
-    return [name, f"{seconds:.0f}", f"{links / seconds / 1e6:.2f}", f"{peak:.1f}", f"{disk:.1f}", f"{ratio:.1f}"]
+    took = f"{seconds:.0f}" if seconds >= 100 else f"{seconds:.1f}"
+    return [name, took, f"{links / seconds / 1e6:.2f}", f"{peak:.1f}", f"{disk:.1f}", f"{ratio:.2f}"]
 
 
 def main() -> None:

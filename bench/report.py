@@ -4,8 +4,9 @@
 
 What each benchmark prints is kept in bench/data/report; `--only` runs some again and takes the others from there, and
 `--kept` runs none. The README's lines are chosen in FIGURES below: a row and column of a table, and rivals from the
-same run with their ratio to ours. A figure whose benchmark was not run is left out, and the README says so; so are
-benchmarks of quality when ../shared is not there. Benchmarks of speed come first, and nothing else should run beside
+same run with their ratio to ours. A figure whose benchmark was not run, or failed, is left out, and the README says so;
+so are benchmarks of quality when ../shared is not there. One of another day or machine than the others says it.
+Benchmarks of speed come first, and nothing else should run beside
 them. Ends with 1 if one failed. Not here, for the hours they take: a web of 510 M links, and Spark on 50 and 100 M
 (build.py and spark.py do them; docs/capacity.md and docs/spark.md have the figures).
 """
@@ -225,17 +226,36 @@ def look_up(tables: Sequence[Table], cell: Cell) -> str | None:
 def lines_of(outputs: dict[str, str]) -> list[str]:
     """The README's table."""
     lines = ["| what | cocite | beside it, in the same run |", "|---|---:|---|"]
-    missing = []
+    missing, most = [], when(outputs)
     for figure in FIGURES:
-        tables = tables_in(outputs.get(figure.step, ""))
+        text = outputs.get(figure.step, "")
+        tables = [] if has_failed(text) else tables_in(text)
         ours = look_up(tables, figure.ours)
         if ours is None:
             missing.append(figure.what)
             continue
-        lines.append(f"| {figure.what} | {f'{ours.rstrip(SIGNS)} {figure.unit}'.strip()} | {beside(tables, figure)} |")
+        other = "" if most in captions(text) else f" ({captions(text)[-1]})"
+        said = f"{ours.rstrip(SIGNS)} {figure.unit}".strip()
+        lines.append(f"| {figure.what}{other} | {said} | {beside(tables, figure)} |")
     if missing:
         lines += ["", f"Not measured this time: {'; '.join(missing)}."]
     return lines
+
+
+def captions(text: str) -> list[str]:
+    """The machines and days that a benchmark's tables name."""
+    return re.findall(r"^\S.* \((.+, \d{4}-\d\d-\d\d)\)$", text, re.MULTILINE)
+
+
+def when(outputs: dict[str, str]) -> str:
+    """The machine and day of most benchmarks of the newest day."""
+    found = [each for text in outputs.values() for each in set(captions(text))]
+    return max(found, key=lambda each: (each.rpartition(", ")[2], found.count(each)), default=machine())
+
+
+def has_failed(text: str) -> bool:
+    """Whether a script of a step did not end well."""
+    return re.search(rf"^{FAILED} -?\d+$", text, re.MULTILINE) is not None
 
 
 def beside(tables: Sequence[Table], figure: Figure) -> str:
@@ -275,15 +295,6 @@ def run(name: str) -> str:
     return printed
 
 
-def when(outputs: dict[str, str]) -> str:
-    """The machine, and the days on which its figures were measured."""
-    days = sorted(
-        {day for text in outputs.values() for day in re.findall(r", (\d{4}-\d\d-\d\d)\)$", text, re.MULTILINE)}
-    )
-    hardware = machine().rpartition(", ")[0]
-    return f"{hardware}, {days[0]}{f' to {days[-1]}' if len(days) > 1 else ''}" if days else machine()
-
-
 def main() -> None:
     """Run, keep, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -301,7 +312,7 @@ def main() -> None:
         outputs[name] = file.read_text(encoding="utf-8") if file.exists() else ""
     write(outputs)
     print(f"{(time.monotonic() - began) / 60:3.0f} min: docs/benchmarks.md and README.md are written")
-    failed = [name for name, text in outputs.items() if re.search(rf"^{FAILED} -?\d+$", text, re.MULTILINE)]
+    failed = [name for name, text in outputs.items() if has_failed(text)]
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")
 

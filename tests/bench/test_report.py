@@ -57,14 +57,23 @@ def test_where_more_is_better_a_rival_with_more_is_ahead(capsys: pytest.CaptureF
     )
 
 
-def test_the_days_are_those_of_the_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    show("Something", ["a"], [["1"]])
+def test_a_figure_of_another_day_or_machine_says_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """The day and machine of most are said once; an older figure names its own, however it is called."""
+    show("PageRank", ["program", "s, best"], [["cocite", "20.0"]])
+    ranks = capsys.readouterr().out
+    show("Building (from Parquet)", ["program", "M links/s"], [["cocite", "1.10"]])
     today = capsys.readouterr().out
-    earlier = today.replace(report.machine().rpartition(", ")[2], "2025-01-31")
-    assert report.when({"build": today}) == report.machine()
-    assert report.when({"build": today, "related": earlier}).endswith(
-        f", 2025-01-31 to {report.machine().rpartition(', ')[2]}"
-    )
+    earlier = today.replace(report.machine(), "AMD EPYC(tm) 7, 64 cores, 9 GiB, Python 3.12.1, 2025-01-31")
+    assert report.captions(today) == [report.machine()]
+    assert report.when({"build": today}) == report.when({"build": earlier, "ranks": ranks}) == report.machine()
+    lines = report.lines_of({"build": earlier, "ranks": ranks})
+    old = "standard graph, Parquet → store (AMD EPYC(tm) 7, 64 cores, 9 GiB, Python 3.12.1, 2025-01-31)"
+    assert lines[2:4] == [f"| {old} | 1.10 M links/s |  |", "| PageRank of the standard graph | 20.0 s |  |"]
+
+
+def test_figures_of_a_benchmark_that_failed_are_left_out(printed: str) -> None:
+    lines = report.lines_of({"related": f"{printed}\n{report.FAILED} 1\n"})
+    assert lines[2:3] == [""] and "`companion`" in lines[-1]
 
 
 def test_every_figure_names_a_benchmark_that_is_there() -> None:
