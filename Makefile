@@ -28,14 +28,14 @@ bench: $(VENV)/.installed-dev     ## all benchmarks; writes docs/benchmarks.md a
 	$(BIN)/python -m pip install -q --disable-pip-version-check granian marisa-trie networkit scikit-network
 	$(BIN)/python bench/report.py
 
-faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of times; writes docs/faults.md, half an hour
+faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of times; writes docs/faults.md, an hour
 	$(BIN)/python -m tests.faults.trials --log docs/faults.md
 
 fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheris, a minute each; writes docs/fuzzing.md, what fails into fuzz-found
 	$(BIN)/python -m pip install -q --disable-pip-version-check atheris
 	$(BIN)/python -m tests.fuzz.all --log docs/fuzzing.md
 
-trials: $(VENV)/.installed-dev    ## what is too long for `make test`: Spark, bounds of all arrays, a fresh installation; writes docs/trials.md, half an hour
+trials: $(VENV)/.installed-dev    ## what is too long for `make test`: Spark, bounds of all arrays, a fresh installation; writes docs/trials.md, three quarters of an hour
 	$(BIN)/python -m tests.trials --log docs/trials.md
 
 reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour
