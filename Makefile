@@ -12,7 +12,8 @@ help:            ## this list
 demo: $(VENV)/.installed          ## related pages on the bundled sample web
 	@$(BIN)/cocite demo
 
-test: lint types tests            ## everything that CI checks
+test: $(VENV)/.installed-dev      ## everything that CI checks: lint, types and tests at the same time
+	@$(MAKE) --no-print-directory -j 3 lint types tests
 
 lint: $(VENV)/.installed-dev      ## ruff
 	$(BIN)/ruff check src tests bench extension
@@ -70,6 +71,6 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.created
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml requirements-dev.lock | $(VENV)/.created
-	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements-dev.lock
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile -r requirements-dev.lock
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
 	@touch $@ $(VENV)/.installed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -64,6 +65,16 @@ def test_one_job_at_a_time(spark: Any, place: Path) -> None:
     output.finish("_any.json", {})
     fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.close(held)
+
+
+def test_a_disk_that_knows_no_locks(spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    output = Output(spark, str(place / "output"))
+    assert output.claim({"job": "any"}, "_any.json") is None
+    output.finish("_any.json", {})
 
 
 def test_nothing_is_written_into_what_is_read(spark: Any, records: Path, place: Path) -> None:

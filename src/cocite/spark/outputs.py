@@ -154,8 +154,10 @@ class Output:
             return
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        except OSError as error:
             os.close(held)
+            if not isinstance(error, BlockingIOError):  # a disk of another machine that knows no such locks
+                return
             raise BadParameter(f"another job is writing {self.folder}: let it end, or choose another place") from None
         _held[place] = held
 
