@@ -15,6 +15,7 @@ from typing import Any
 
 from cocite.errors import BadParameter, BadSource
 from cocite.sources import unfinished
+from cocite.spark.session import STATE
 
 WORK = unfinished.WORK
 """Steps that are removed at the end; readers of Parquet pass over names that begin with an underscore."""
@@ -199,7 +200,7 @@ def rows_at(spark: Any, path: str, what: str, **options: str) -> Any:
     try:
         return spark.read.options(**options).parquet(path)
     except (PySparkException, Py4JJavaError) as error:  # the second, where Java failed in a thread of its own
-        found = re.sub(r" ?SQLSTATE: \w+$", "", (str(error).splitlines() or [type(error).__name__])[0])
+        found = STATE.sub("", (str(error).splitlines() or [type(error).__name__])[0])
         if "CANNOT_READ_FILE_FOOTER" in str(error):
             found = "it has files that are no Parquet"
         elif "UNABLE_TO_INFER_SCHEMA" in str(error):

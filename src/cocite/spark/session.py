@@ -167,7 +167,7 @@ _FULL_AT = re.compile(
 """Python and Java name the file; what is written through Hadoop's file systems is output, all else is temporary."""
 _UNREADABLE = re.compile(r"error while reading file (?:file:/*(?=/))?(.+?)\.?\s+SQLSTATE")
 _CLASSES = re.compile(r"^(?:: )?(?:(?:[\w$]+\.)+[\w$]+(?:: |$))+")
-_STATE = re.compile(r" ?SQLSTATE: \w+$")
+STATE = re.compile(r" ?SQLSTATE: \w+$")
 
 
 def why_failed(text: str) -> str:
@@ -192,9 +192,9 @@ def _cause(text: str) -> str:
     if python:
         told = [line for line in account.splitlines() if re.match(r"[A-Za-z_]", line)]
         if told:
-            return _STATE.sub("", told[0])
+            return STATE.sub("", told[0])
     lines = [line.strip() for line in text.splitlines()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     thrown = [line for line in lines if _CLASSES.match(line)]
     told = causes[-1:] or thrown[:1] or [line for line in lines if line and not _CHATTER.match(line)]
-    return _STATE.sub("", _CLASSES.sub("", told[0]) or told[0].removeprefix(": ")) if told else "no reason was given"
+    return STATE.sub("", _CLASSES.sub("", told[0]) or told[0].removeprefix(": ")) if told else "no reason was given"
