@@ -20,9 +20,9 @@ sys.path.insert(0, str(ROOT))
 
 from tests.sources.bvgraph_reader import read_lists  # noqa: E402
 
-from cocite.sources.bvgraph import BVGraph, beside, read_properties  # noqa: E402
 from cocite.sources.records import Report  # noqa: E402
-from cocite.sources.webgraph import read_bvgraph  # noqa: E402
+from cocite.sources.webgraphs.bvgraph import BVGraph, beside, read_properties  # noqa: E402
+from cocite.sources.webgraphs.webgraph import read_bvgraph  # noqa: E402
 from tables import show  # noqa: E402
 
 CNR = ROOT.parent / "shared" / "data" / "webgraph" / "cnr-2000"

@@ -20,17 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from cocite.answers.communities import find, root_set
-from cocite.answers.telling import page_words
 from cocite.evaluate.noise import Labels, drift, filtering, labels_by_words, labels_of, pages_of
 from cocite.evaluate.noise_report import BY_WORDS, noise_report
 from cocite.evaluate.planted import planted
-from cocite.graph.build import BuildOptions
-from cocite.graph.build import build as build_store
-from cocite.methods.community import Base, Params, communities
-from cocite.neighbourhood.view import View
+from cocite.graph.build.passes import BuildOptions
+from cocite.graph.build.passes import build as build_store
+from cocite.python import build
+from cocite.related.methods.community import Base, Params, communities
+from cocite.related.neighbourhood.view import View
+from cocite.results.communities import find, root_set
+from cocite.results.telling import page_words
 from cocite.sources.records import Page, Report, batch
-from cocite.surfaces.python import build
 from cocite.web import Web
 from cocite.words.tokens import words_of
 from tables import show

@@ -21,13 +21,13 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.answers.ask import Question, ask
-from cocite.answers.diversify import NO_FILTERS
 from cocite.evaluate import datasets, measures
 from cocite.evaluate.evaluation import in_store
 from cocite.evaluate.judgements import Judgements
 from cocite.evaluate.reproduce.data import Data
-from cocite.methods import method
+from cocite.related.methods import method
+from cocite.results.ask import Question, ask
+from cocite.results.diversify import NO_FILTERS
 from cocite.sources.records import Report
 from cocite.web import Web
 from quality import DATA, STORES

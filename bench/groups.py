@@ -20,9 +20,9 @@ from statistics import mean, median
 
 import numpy as np
 
-from cocite.answers.groups import WAYS, group_pages
 from cocite.errors import CociteError
 from cocite.evaluate.judgements import read_judgements
+from cocite.results.groups import WAYS, group_pages
 from cocite.sources.records import Report
 from cocite.web import Web
 from tables import show

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cocite.methods.hubfinder import Params, explore
+from cocite.related.methods.hubfinder import Params, explore
 from cocite.web import Web
 from tables import show
 

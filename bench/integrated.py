@@ -18,10 +18,10 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.keyword_pairs import Rows
-from cocite.neighbourhood.all_alike import Looking, all_alike
-from cocite.neighbourhood.likenesses import Around, link_likeness
-from cocite.neighbourhood.linked import HeldLinks, held_links
+from cocite.kernels.words.keyword_pairs import Rows
+from cocite.related.neighbourhood.all_alike import Looking, all_alike
+from cocite.related.neighbourhood.likenesses import Around, link_likeness
+from cocite.related.neighbourhood.linked import HeldLinks, held_links
 from cocite.words.likeness import Likeness
 from cocite.words.relevance import count_relevance
 from tables import show

@@ -22,8 +22,8 @@ import numpy as np
 from cocite.evaluate.latent_linkage import EPSILONS, FIRST, LinkageExperiment, epsilon_sweep, experiment
 from cocite.evaluate.linkage_figure import draw
 from cocite.evaluate.reproduce.hou_2003 import BACK, agreement, pairs
-from cocite.methods import lli
-from cocite.surfaces.python import build
+from cocite.python import build
+from cocite.related.methods import lli
 from cocite.web import Web
 from readings import judged
 from tables import show

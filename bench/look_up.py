@@ -19,10 +19,10 @@ import marisa_trie
 import numpy as np
 
 from cocite.graph.store import Graph
-from cocite.kernels import kernel
-from cocite.kernels.lists import read_list
-from cocite.kernels.look_up import find_key
-from cocite.kernels.name_codec import LONGEST_KEY
+from cocite.kernels.codec.lists import read_list
+from cocite.kernels.codec.look_up import find_key
+from cocite.kernels.codec.name_codec import LONGEST_KEY
+from cocite.kernels.jit import kernel
 from cocite.pages.key import from_key, key
 from tables import microseconds, show
 
@@ -106,7 +106,7 @@ def main() -> None:
 
 def all_names(graph: Graph) -> list[str]:
     """Every canonical address of a store."""
-    from cocite.kernels.name_codec import decode_names
+    from cocite.kernels.codec.name_codec import decode_names
 
     names, step, found = graph.names, 1 << 16, []
     buffer, data, offsets = (

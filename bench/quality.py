@@ -21,15 +21,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from cocite.answers import DEFAULT_METHOD
-from cocite.answers.ask import Question, ask
-from cocite.answers.diversify import Filters
 from cocite.evaluate import datasets, measures
 from cocite.evaluate.evaluation import Evaluation, in_store
 from cocite.evaluate.judgements import Judgements, Run
 from cocite.evaluate.reproduce.data import Data
 from cocite.evaluate.significance import Tests, compare
-from cocite.methods import method, names
+from cocite.related.methods import method, names
+from cocite.results import DEFAULT_METHOD
+from cocite.results.ask import Question, ask
+from cocite.results.diversify import Filters
 from cocite.sources.records import Report
 from cocite.web import Web
 from tables import show

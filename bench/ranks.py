@@ -62,8 +62,8 @@ def matrix(folder: Path) -> Any:
 
 def ours(store: str, _: Path) -> Run:
     """cocite, from the encoded links."""
-    from cocite import ranks
     from cocite.graph.store import Graph
+    from cocite.related import ranks
 
     graph, rank = Graph(store), ranks.rank(f"pagerank(tolerance={RESIDUAL})")
 

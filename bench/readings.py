@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.methods import naive
 
-from cocite.methods import method
+from cocite.related.methods import method
 from cocite.web import Web
 from tables import show
 

@@ -29,10 +29,10 @@ import numpy as np
 import psutil
 
 from cocite.graph.store import Graph
-from cocite.methods import Method, companion, method
-from cocite.neighbourhood.scores import Scores
-from cocite.neighbourhood.view import View
-from cocite.neighbourhood.weigh import Edges, edges_among, iterate
+from cocite.related.methods import Method, companion, method
+from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.view import View
+from cocite.related.neighbourhood.weigh import Edges, edges_among, iterate
 from cocite.web import Web
 from related_rivals import (
     Counts,

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph.export import to_scipy
+from cocite.graph.export.export import to_scipy
 from cocite.graph.store import Graph
-from cocite.methods import method
-from cocite.neighbourhood.weigh import Edges
+from cocite.related.methods import method
+from cocite.related.neighbourhood.weigh import Edges
 from cocite.web import Web
 
 PLAIN = "cocitation(parents=4294967295, window=0, merge=false, chop=none)"

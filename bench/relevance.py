@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from cocite.kernels.keyword_pairs import Rows
+from cocite.kernels.words.keyword_pairs import Rows
 from cocite.words.relevance import LEAST_PAGES, Relevance, count_relevance
 from tables import show
 from topical import Topical, topical

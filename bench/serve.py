@@ -34,8 +34,8 @@ from urllib.parse import quote
 import numpy as np
 import psutil
 
-from cocite.answers import DEFAULT_METHOD
 from cocite.graph.store import Graph
+from cocite.results import DEFAULT_METHOD
 from load import Outcome, at_rate, flat_out
 from tables import show
 

@@ -26,9 +26,9 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from cocite.methods import Method, method
-from cocite.methods.simrank import all_pairs, similarity_of
-from cocite.surfaces.python import build
+from cocite.python import build
+from cocite.related.methods import Method, method
+from cocite.related.methods.simrank import all_pairs, similarity_of
 from cocite.web import Web
 from generate import generate
 from tables import show

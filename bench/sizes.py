@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cocite.graph.build import BuildOptions, build
+from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.store import Graph
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Report

@@ -28,12 +28,12 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from cocite import ranks
-from cocite.answers.batch import linked_pages
-from cocite.answers.workers import answer
 from cocite.graph.all_addresses import CONTROL
 from cocite.graph.store import Graph
-from cocite.methods import method
+from cocite.related import ranks
+from cocite.related.methods import method
+from cocite.results.batch import linked_pages
+from cocite.results.workers import answer
 from cocite.web import Web
 from tables import show
 
@@ -54,7 +54,7 @@ def run(job: str, arguments: list[str], work: Path, master: str, conf: list[str]
     ]
     options = [option for setting in settings for option in ("--conf", setting)]
     started = time.monotonic()
-    command = [sys.executable, "-c", "from cocite.surfaces.cli import main; main()", "spark", job, *arguments]
+    command = [sys.executable, "-c", "from cocite.cli import main; main()", "spark", job, *arguments]
     subprocess.run([*command, "--master", master, *options], check=True)
     return {"seconds": time.monotonic() - started, **shuffled(log)}
 

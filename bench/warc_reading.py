@@ -22,13 +22,13 @@ from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 from resiliparse.parse.html import HTMLTree, NodeType
 
-from cocite.sources.archive_records import open_records
-from cocite.sources.html import read_html
-from cocite.sources.html_encoding import decode
-from cocite.sources.html_tokens import tokens
-from cocite.sources.http_content import content_of
+from cocite.sources.archives.archive_records import open_records
+from cocite.sources.archives.http_content import content_of
+from cocite.sources.archives.warc import HTML_TYPES, media_type, read_warc
+from cocite.sources.html.encoding import decode
+from cocite.sources.html.page import read_html
+from cocite.sources.html.tokens import tokens
 from cocite.sources.records import Report
-from cocite.sources.warc import HTML_TYPES, media_type, read_warc
 from tables import show
 
 ARCHIVES = Path(__file__).parents[2] / "shared" / "data" / "warc"

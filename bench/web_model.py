@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import int64, uint64
 
-from cocite.kernels import inline, kernel
+from cocite.kernels.jit import inline, kernel
 
 Array = npt.NDArray[Any]
 

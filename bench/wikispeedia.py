@@ -20,11 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
-from cocite import methods
 from cocite.evaluate import datasets
 from cocite.evaluate.next_page import Ranks, Steps, compare, measures, part_of, ranks_of, steps_of
-from cocite.methods import whats_related
-from cocite.neighbourhood.scores import Scores
+from cocite.related import methods
+from cocite.related.methods import whats_related
+from cocite.related.neighbourhood.scores import Scores
 from cocite.web import Web
 from tables import show
 

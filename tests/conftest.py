@@ -26,7 +26,7 @@ def forget_stale_kernels() -> None:
     """
     sources = [file for folder in ("src/cocite", "bench", "tests") for file in (ROOT / folder).rglob("*.py")]
     kernels = [file for file in sources if re.search(rb"^@(kernel|inline)\b", file.read_bytes(), re.MULTILINE)]
-    newest = max(file.stat().st_mtime for file in [*kernels, ROOT / "src/cocite/kernels/__init__.py"])
+    newest = max(file.stat().st_mtime for file in [*kernels, ROOT / "src/cocite/kernels/jit.py"])
     for folders in ((ROOT / "src" / "cocite", ROOT / "bench", ROOT / "tests"), (BOUNDS_CACHE,)):
         compiled = [file for folder in folders for ending in ("nbi", "nbc") for file in folder.rglob(f"*.{ending}")]
         if compiled and min(file.stat().st_mtime for file in compiled) < newest:

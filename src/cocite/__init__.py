@@ -21,7 +21,7 @@ from cocite.errors import (
 )
 
 if TYPE_CHECKING:
-    from cocite.surfaces.python import build, open
+    from cocite.python import build, open
 
 __version__ = "0.1.0"
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import what is slow (NumPy, Numba, Arrow) when it is first used."""
     if name in ("build", "open"):
-        from cocite.surfaces import python
+        from cocite import python
 
         return getattr(python, name)
     raise AttributeError(f"module 'cocite' has no attribute {name!r}")

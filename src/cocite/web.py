@@ -13,7 +13,7 @@ from cocite.graph.store import Graph
 
 if TYPE_CHECKING:
     from cocite.graph.clicks import Clicks
-    from cocite.ranks import Ranked
+    from cocite.related.ranks import Ranked
     from cocite.words.keywords import Keywords
     from cocite.words.relevance import Relevance
     from cocite.words.search import Search
@@ -90,7 +90,7 @@ class Web:
 
     def rank(self, call: str) -> Ranked:
         """A rank of all pages, such as `hubrank`: the one that is kept, else worked out now, and not kept."""
-        from cocite import ranks
+        from cocite.related import ranks
 
         wanted = ranks.rank(call)
         if str(wanted) not in self._ranks:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from cocite.answers.answer import Reason
 from cocite.graph.store import Graph
+from cocite.results.answer import Reason
 from tests.methods.naive import NaiveWeb, View
 
 LOOKED_AT = 2000

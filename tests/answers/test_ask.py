@@ -12,13 +12,13 @@ from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
 import cocite
-from cocite import methods
-from cocite.answers import timing
-from cocite.answers.answer import Answers
-from cocite.answers.ask import Question, ask, check_k, question
-from cocite.answers.diversify import Filters
 from cocite.errors import BadAddress, BadParameter, UnknownPage
-from cocite.neighbourhood import view
+from cocite.related import methods
+from cocite.related.neighbourhood import view
+from cocite.results import timing
+from cocite.results.answer import Answers
+from cocite.results.ask import Question, ask, check_k, question
+from cocite.results.diversify import Filters
 from cocite.web import Web
 from tests.answers.conftest import MANY, OTHERS
 from tests.graph.webs import make, page
@@ -112,7 +112,7 @@ def test_a_page_that_is_called_like_a_file_can_be_a_stop_page(place: Path) -> No
 
 def test_milliseconds_without_those_of_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [100.0]
-    monkeypatch.setattr("cocite.answers.timing.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("cocite.results.timing.time.perf_counter", lambda: clock[0])
     monkeypatch.setattr(event, "timer", lambda: clock[0])
     with timing.stopwatch() as passed:
         clock[0] += 0.25

@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import cocite
-from cocite.answers.ask import Question, ask
-from cocite.answers.batch import PLAN, Done, batch, linked_pages
-from cocite.answers.diversify import Filters
 from cocite.errors import BadParameter, BadStore, CociteError
-from cocite.methods import method
+from cocite.related.methods import method
+from cocite.results.ask import Question, ask
+from cocite.results.batch import PLAN, Done, batch, linked_pages
+from cocite.results.diversify import Filters
 from cocite.web import Web
 from tests.answers.conftest import MANY, PAGES
 from tests.conftest import ROOT
@@ -107,7 +107,7 @@ def test_what_cannot_be_done_at_once(web: Web, place: Path, call: str, filters: 
 
 
 def test_too_many_pages_at_once(web: Web, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocite.answers.all_pairs.MOST_PAGES", 2)
+    monkeypatch.setattr("cocite.results.all_pairs.MOST_PAGES", 2)
     with pytest.raises(BadParameter, match="at most 2, and this store has"):
         batch(web.graph, "integrated", place / "r.tsv", together=True)
 
@@ -151,7 +151,7 @@ def test_a_stop_list_that_was_changed_is_another_batch(web: Web, place: Path) ->
 
 def test_another_version_is_another_batch(web: Web, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batch(web.graph, "proximity", place / "r.parquet")
-    monkeypatch.setattr("cocite.answers.batch.__version__", "0.0.7")
+    monkeypatch.setattr("cocite.results.batch.__version__", "0.0.7")
     with pytest.raises(BadParameter, match="holds something else than this batch"):
         batch(web.graph, "proximity", place / "r.parquet")
 
@@ -265,7 +265,7 @@ KILLED = """
 import json, os, signal, sys, time
 from multiprocessing import active_children
 from pathlib import Path
-from cocite.answers.batch import batch
+from cocite.results.batch import batch
 from cocite.graph.store import Graph
 store, output, processes, victim = sys.argv[1:]
 finished = 0
@@ -328,7 +328,7 @@ def test_killed_between_its_file_and_the_parts_of_it(web: Web, place: Path, monk
     """The file is whole and the parts are there: another run drops them, and says what the first would have said."""
     output, parts = place / "r.tsv", place / "r.tsv.parts"
     with monkeypatch.context() as dying:
-        dying.setattr("cocite.answers.batch._drop", dies)
+        dying.setattr("cocite.results.batch._drop", dies)
         with pytest.raises(KeyboardInterrupt):
             batch(web.graph, "proximity", output, part=4, processes=1)
     whole, names = output.read_bytes(), sorted(file.name for file in parts.iterdir())

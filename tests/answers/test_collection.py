@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cocite.answers.collection import LOOSE, Collection, Folder, ask_collection, read_collection
 from cocite.errors import BadParameter, UnknownPage
-from cocite.methods import method
+from cocite.related.methods import method
+from cocite.results.collection import LOOSE, Collection, Folder, ask_collection, read_collection
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make

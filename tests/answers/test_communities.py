@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import cocite
-from cocite.answers.communities import CommunitiesFound
 from cocite.errors import BadAddress, BadParameter, BadStore, UnknownPage
+from cocite.python import Store
+from cocite.results.communities import CommunitiesFound
 from cocite.sources.records import Link, Page
-from cocite.surfaces.python import Store
 from cocite.words.search import build_search
 from tests.graph.webs import make
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from cocite import methods
-from cocite.answers.ask import question
-from cocite.answers.compare import compare
+from cocite.related import methods
+from cocite.results.ask import question
+from cocite.results.compare import compare
 from cocite.web import Web
 from tests.answers.conftest import MANY, OTHERS
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from cocite import methods
-from cocite.answers.ask import ask, question
-from cocite.answers.diversify import Filters, diversify
 from cocite.errors import BadParameter
+from cocite.related import methods
+from cocite.results.ask import ask, question
+from cocite.results.diversify import Filters, diversify
 from cocite.web import Web
 from tests.answers.conftest import MANY, OTHERS
 

@@ -15,8 +15,8 @@ import networkx as nx
 import pytest
 
 import cocite
-from cocite.answers.communities import CommunitiesFound
-from cocite.answers.drawing import page as drawn
+from cocite.results.communities import CommunitiesFound
+from cocite.results.drawing import page as drawn
 from cocite.sources.records import Link, Page
 from tests.answers.test_communities import PAGES, site
 from tests.graph.webs import make

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite import methods
-from cocite.answers.ask import Question, ask
-from cocite.neighbourhood.view import Switches
+from cocite.related import methods
+from cocite.related.neighbourhood.view import Switches
+from cocite.results.ask import Question, ask
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.answers.proof import LOOKED_AT, UNKNOWN, Proof, view_of

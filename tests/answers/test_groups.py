@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.answers import groups
-from cocite.answers.ask import ask, question
-from cocite.answers.groups import by_sections, cluster, group_answers, group_pages, silhouette
 from cocite.errors import BadParameter
-from cocite.methods import method
+from cocite.related.methods import method
+from cocite.results import groups
+from cocite.results.ask import ask, question
+from cocite.results.groups import by_sections, cluster, group_answers, group_pages, silhouette
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make

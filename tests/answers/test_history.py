@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cocite import methods
-from cocite.answers.ask import ask, question
-from cocite.answers.history import entries_of, find_history, read_history
 from cocite.errors import BadParameter, UnknownPage
+from cocite.related import methods
+from cocite.results.ask import ask, question
+from cocite.results.history import entries_of, find_history, read_history
 from cocite.web import Web
 from tests.answers.conftest import MANY, OTHERS
 

@@ -7,9 +7,9 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from cocite.answers.memory import Memory, memory_of
-from cocite.answers.naming import Titles
 from cocite.graph.store import Graph
+from cocite.results.memory import Memory, memory_of
+from cocite.results.naming import Titles
 from tests.graph.webs import make, page
 
 

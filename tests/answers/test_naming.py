@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cocite.answers.naming import title_of
 from cocite.graph.store import Graph
+from cocite.results.naming import title_of
 from cocite.sources.records import Link, Page
 from tests.graph.webs import make, page
 

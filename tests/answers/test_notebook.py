@@ -11,14 +11,14 @@ import networkx as nx
 import pandas as pd
 import pytest
 
-from cocite import methods
-from cocite.answers.answer import Answer, Answers, Reason
-from cocite.answers.ask import ask, question
-from cocite.answers.communities import find
-from cocite.answers.compare import compare
-from cocite.answers.notebook import html, svg
 from cocite.errors import BadParameter
-from cocite.surfaces.python import Store
+from cocite.python import Store
+from cocite.related import methods
+from cocite.results.answer import Answer, Answers, Reason
+from cocite.results.ask import ask, question
+from cocite.results.communities import find
+from cocite.results.compare import compare
+from cocite.results.notebook import html, svg
 from cocite.web import Web
 from tests.answers.conftest import MANY, NASTY
 
@@ -155,7 +155,7 @@ def test_the_store_as_a_table_and_as_graphs(store: Store) -> None:
 
 
 def test_a_large_store_is_not_made_into_objects(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocite.graph.export.MANY", 3)
+    monkeypatch.setattr("cocite.graph.export.export.MANY", 3)
     for make in (store.graph.to_frame, store.graph.to_networkx):
         with pytest.raises(BadParameter, match="too many for this: give the pages"):
             make()

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.answers.answer import Answer, Answers
-from cocite.answers.ask import ask, question
-from cocite.answers.excerpt import LONGEST, Excerpts
-from cocite.answers.picture import ASKED, CITED, CITING, RELATED, Node, Picture, picture_of, places
-from cocite.answers.picture_gexf import gexf
-from cocite.methods import method
+from cocite.related.methods import method
+from cocite.results.answer import Answer, Answers
+from cocite.results.ask import ask, question
+from cocite.results.excerpt import LONGEST, Excerpts
+from cocite.results.picture import ASKED, CITED, CITING, RELATED, Node, Picture, picture_of, places
+from cocite.results.picture_gexf import gexf
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make

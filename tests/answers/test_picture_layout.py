@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cocite.answers.picture import CITING, Node, Picture
-from cocite.answers.picture_layout import Frame, names
+from cocite.results.picture import CITING, Node, Picture
+from cocite.results.picture_layout import Frame, names
 
 FRAME = Frame("test", 400, 200, 100, 50, 24, 18)
 

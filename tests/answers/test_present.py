@@ -7,10 +7,10 @@ import io
 
 import pytest
 
-from cocite import methods
-from cocite.answers.answer import Answer, Answers, Reason
-from cocite.answers.ask import ask, question
-from cocite.answers.present import briefly, lines, say, separated, text
+from cocite.related import methods
+from cocite.results.answer import Answer, Answers, Reason
+from cocite.results.ask import ask, question
+from cocite.results.present import briefly, lines, say, separated, text
 from cocite.web import Web
 from tests.answers.conftest import MANY, NASTY
 

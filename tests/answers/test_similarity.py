@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cocite import methods
-from cocite.answers.ask import ask, question
-from cocite.answers.present import say
-from cocite.answers.similarity import similarity
 from cocite.errors import UnknownPage
+from cocite.related import methods
+from cocite.results.ask import ask, question
+from cocite.results.present import say
+from cocite.results.similarity import similarity
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.methods.webs import opened

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cocite.answers.answer import BY_WORDS
-from cocite.answers.diversify import Filters
-from cocite.answers.unseen import MOST_LINKS, ask_unseen, linked_pages
 from cocite.errors import BadAddress, UnknownPage
-from cocite.methods import method
+from cocite.related.methods import method
+from cocite.results.answer import BY_WORDS
+from cocite.results.diversify import Filters
+from cocite.results.unseen import MOST_LINKS, ask_unseen, linked_pages
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words.search import build_search

@@ -11,7 +11,7 @@ import pytest
 
 import related
 import related_rivals as rivals
-from cocite.graph.build import build
+from cocite.graph.build.passes import build
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Report
 from cocite.web import Web

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cocite
-from cocite.kernels.keyword_pairs import Rows
+from cocite.kernels.words.keyword_pairs import Rows
 from cocite.words.relevance import count_relevance
 from topical import Topical, address_of, topical, word_of, write_records
 

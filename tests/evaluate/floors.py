@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from cocite.evaluate import datasets, measures
 from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store
-from cocite.methods import method
+from cocite.related.methods import method
 from cocite.sources.records import Report
 from cocite.web import Web
 

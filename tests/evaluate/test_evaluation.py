@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from cocite.cli.evaluate import as_json, parts_of
 from cocite.errors import BadParameter
 from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, run_in_store
 from cocite.evaluate.judgements import Judgements, Run
 from cocite.evaluate.report import page as report_page
 from cocite.evaluate.significance import compare
-from cocite.methods import method
+from cocite.related.methods import method
 from cocite.sources.records import Report
-from cocite.surfaces.cli.evaluate import as_json, parts_of
 from cocite.web import Web
 from tests.graph.webs import make, page
 from tests.surfaces.conftest import run as run_command

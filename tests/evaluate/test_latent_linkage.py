@@ -27,8 +27,8 @@ from cocite.evaluate.latent_linkage import (
     footrule,
     percentages,
 )
-from cocite.methods import lli
-from cocite.neighbourhood.page_source import Side
+from cocite.related.methods import lli
+from cocite.related.neighbourhood.page_source import Side
 from cocite.sources.records import Page
 from cocite.web import Web
 from tests.graph.webs import examples, make, page

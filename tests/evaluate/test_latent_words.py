@@ -10,7 +10,7 @@ import pytest
 from cocite.evaluate import latent_words
 from cocite.evaluate.citations import AT, Papers, both_ways, read_papers
 from cocite.evaluate.latent_words import Latent, similarity
-from cocite.kernels.keyword_pairs import Rows
+from cocite.kernels.words.keyword_pairs import Rows
 
 CITATIONS = Path(__file__).parents[3] / "shared" / "data" / "citations"
 

@@ -10,7 +10,7 @@ import pytest
 
 from cocite.evaluate.next_page import compare, measures, part_of, ranks_of, steps_of
 from cocite.graph.store import Graph
-from cocite.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.scores import Scores
 from tests.graph.webs import make, page
 
 A, B, C, D, E = (f"https://{letter}.example/" for letter in "abcde")

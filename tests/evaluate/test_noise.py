@@ -24,8 +24,8 @@ from cocite.evaluate.noise import (
 )
 from cocite.evaluate.noise_report import BY_WORDS, noise_report
 from cocite.evaluate.planted import Planted, planted
-from cocite.methods.community import Base, Params
-from cocite.neighbourhood.view import View
+from cocite.related.methods.community import Base, Params
+from cocite.related.neighbourhood.view import View
 from cocite.sources.records import Report
 from cocite.web import Web
 from tests.graph.webs import make, page

@@ -22,7 +22,7 @@ from cocite.evaluate.study import (
     write,
     write_ratings,
 )
-from cocite.methods import method
+from cocite.related.methods import method
 from cocite.sources.records import Link, Page, Report
 from cocite.web import Web
 from tests.graph.webs import make

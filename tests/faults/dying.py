@@ -150,7 +150,7 @@ def command(*words: object) -> Callable[[], None]:
     """A command of cocite, to be run inside this process."""
 
     def run() -> None:
-        from cocite.surfaces.cli import main
+        from cocite.cli import main
 
         sys.argv = ["cocite", *map(str, words)]
         main()

@@ -20,12 +20,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cocite.answers.ask import Question, ask
-from cocite.answers.keywords import keywords_for, keywords_of_page
 from cocite.errors import BadStore, CociteError
 from cocite.graph.check import check
 from cocite.graph.store import Graph
-from cocite.methods import method
+from cocite.related.methods import method
+from cocite.results.ask import Question, ask
+from cocite.results.keywords import keywords_for, keywords_of_page
 from cocite.web import Web
 from cocite.words.search import open_search
 from cocite.words.vectors import open_vectors

@@ -16,8 +16,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from cocite.answers.batch import batch, linked_pages
 from cocite.graph.store import Graph
+from cocite.results.batch import batch, linked_pages
 from tests.faults.dying import WRONG, command, duration, end_all, finished, fork, told
 from tests.faults.model import ABSENT, ADDED, REMOVED, SITES, STALE, empty, look, store, unindexed, word
 

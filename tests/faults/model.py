@@ -18,7 +18,7 @@ from cocite.graph.arrays import TYPE_OF
 from cocite.graph.check import check
 from cocite.graph.clicks import open_clicks
 from cocite.graph.store import Graph
-from cocite.ranks import rank
+from cocite.related.ranks import rank
 from cocite.words.kept_relevance import open_relevance
 from cocite.words.keywords import open_keywords
 from cocite.words.search import open_search
@@ -32,9 +32,9 @@ GONE = "https://gone.example/"
 RELS = ("", "nofollow", "ugc sponsored", "me")
 STALE, ABSENT = "stale", "absent"
 LOADED = (
-    "pandas", "pyarrow.dataset", "rich.progress", "tantivy", "cocite.answers.ask", "cocite.graph.maintain",
-    "cocite.sources.html", "cocite.sources.open_source", "cocite.surfaces.cli.build", "cocite.surfaces.cli.clicks",
-    "cocite.surfaces.cli.progress", "cocite.words.make_vectors",
+    "pandas", "pyarrow.dataset", "rich.progress", "tantivy", "cocite.results.ask", "cocite.graph.build.maintain",
+    "cocite.sources.html.page", "cocite.sources.open_source", "cocite.cli.build", "cocite.cli.clicks",
+    "cocite.cli.progress", "cocite.words.make_vectors",
 )  # fmt: skip
 for _name in LOADED:
     import_module(_name)  # before processes are forked: else each of hundreds would take seconds for it

@@ -21,7 +21,7 @@ from cocite.graph.check import check
 from cocite.graph.clicks import add_clicks, open_clicks
 from cocite.graph.generation import digest
 from cocite.graph.store import Graph
-from cocite.ranks import rank
+from cocite.related.ranks import rank
 from cocite.sources.clicks import Trail
 from cocite.sources.records import Report
 from cocite.words.keywords import build_keywords, open_keywords

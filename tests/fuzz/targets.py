@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from cocite.errors import BadAddress, BadSource
 from cocite.pages.address import canonical
-from cocite.sources.html import read_html
+from cocite.sources.html.page import read_html
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Report
 from tests.fuzz.store import MEMORY, store

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cocite.graph import derive
+from cocite.graph.build import derive
 from cocite.graph.store import Graph
 from cocite.pages.site import Sites
 from tests.graph.naive import Naive, NaiveLink, fingerprint

@@ -20,8 +20,8 @@ from unittest.mock import patch
 import numpy as np
 
 from cocite.errors import CociteError
-from cocite.graph import build as build_module
 from cocite.graph import check as check_module
+from cocite.graph.build import passes as build_module
 from cocite.graph.check import check
 from cocite.graph.generation import digest, read_current
 from cocite.graph.store import Graph

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadStore
 from cocite.graph import count_clicks
+from cocite.graph.build.maintain import remove
 from cocite.graph.check import check
 from cocite.graph.clicks import Clicks, add_clicks, open_clicks
-from cocite.graph.maintain import remove
 from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
 from cocite.sources.records import Page, Report

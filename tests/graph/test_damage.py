@@ -14,9 +14,9 @@ import pytest
 
 from cocite.errors import BadStore, UnknownPage
 from cocite.graph.arrays import TEXTS
+from cocite.graph.build.maintain import remove
 from cocite.graph.check import check
 from cocite.graph.generation import digest, read_current
-from cocite.graph.maintain import remove
 from cocite.graph.store import Graph
 from tests.graph.damage import read_all, reseal, rewrite_manifest, rich_web
 from tests.graph.webs import THOROUGH, extend, make, page, tight

@@ -22,9 +22,9 @@ import scipy.sparse
 from hypothesis import given
 
 from cocite.errors import BadParameter, BadSource
-from cocite.graph import export as module
-from cocite.graph.build import BuildOptions, build
-from cocite.graph.export import export, format_of, to_igraph, to_networkx, to_scipy
+from cocite.graph.build.passes import BuildOptions, build
+from cocite.graph.export import export as module
+from cocite.graph.export.export import export, format_of, to_igraph, to_networkx, to_scipy
 from cocite.graph.store import Graph
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Link, Page, Report

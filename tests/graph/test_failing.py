@@ -17,11 +17,12 @@ import pyarrow as pa
 import pytest
 
 from cocite.errors import BadSource, BadStore
-from cocite.graph import generation, sort_names
-from cocite.graph.build import BuildOptions, build
+from cocite.graph import generation
+from cocite.graph.build import sort_names
+from cocite.graph.build.maintain import add
+from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.check import check
 from cocite.graph.generation import Writer, new_generation
-from cocite.graph.maintain import add
 from cocite.graph.store import Graph
 from cocite.sources.records import Page, Report, batch
 from tests.conftest import ROOT

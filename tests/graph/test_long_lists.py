@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cocite.graph.build import BuildOptions, build
+from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.store import Graph
-from cocite.kernels import link_codec, lists
+from cocite.kernels.codec import link_codec, lists
 from cocite.sources.records import Page, Report
 from tests.graph.compare import assert_same
 from tests.graph.naive import Naive

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.errors import BadStore, UnknownPage
-from cocite.graph.build import build
+from cocite.graph.build.maintain import remove
+from cocite.graph.build.passes import build
 from cocite.graph.check import check
-from cocite.graph.maintain import remove
 from cocite.graph.store import Graph
 from cocite.pages.address import parse
 from cocite.sources.records import Link, Page, Report

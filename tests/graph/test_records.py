@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from cocite.errors import BadSource
-from cocite.graph.build import BuildOptions, build
+from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page, Report
 from tests.graph.webs import Records, make, page

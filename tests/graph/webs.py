@@ -13,11 +13,12 @@ import pyarrow as pa
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from cocite.graph import build as build_module
-from cocite.graph import check, derive, number, reread, resolve, sort_links, sort_names
-from cocite.graph.build import BuildOptions, Built, build
+from cocite.graph import check
+from cocite.graph.build import derive, number, reread, resolve, sort_links, sort_names
+from cocite.graph.build import passes as build_module
+from cocite.graph.build.maintain import add
+from cocite.graph.build.passes import BuildOptions, Built, build
 from cocite.graph.generation import read_current
-from cocite.graph.maintain import add
 from cocite.sources.records import Link, Page, Report, batch
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"

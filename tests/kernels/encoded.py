@@ -8,10 +8,10 @@ import numpy as np
 from numba import njit
 
 from cocite.graph.arrays import PER_BASE
-from cocite.graph.bit_stream import encode
+from cocite.graph.build.bit_stream import encode
 from cocite.graph.huffman import Code
-from cocite.kernels import link_codec
-from cocite.kernels.lists import Lists
+from cocite.kernels.codec import link_codec
+from cocite.kernels.codec.lists import Lists
 
 
 def callable_(inlined: Any) -> Any:

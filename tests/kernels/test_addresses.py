@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadAddress
-from cocite.kernels import addresses as addresses_module
-from cocite.kernels import plain_addresses
-from cocite.kernels.addresses import Keyed, fingerprint_of, key_addresses
+from cocite.kernels.addresses import canonical as addresses_module
+from cocite.kernels.addresses import plain as plain_addresses
+from cocite.kernels.addresses.canonical import Keyed, fingerprint_of, key_addresses
 from cocite.pages.address import parse
 from cocite.pages.key import APART, UNUSABLE, key, shown, spelling_flags
 from tests.pages.spellings import addresses, sample

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cocite.kernels import bit_codes
-from cocite.kernels.bit_codes import DAMAGED, LITTLE, PARAMETER, read_number
+from cocite.kernels.codec import bit_codes
+from cocite.kernels.codec.bit_codes import DAMAGED, LITTLE, PARAMETER, read_number
 from tests.sources.bvgraph_writer import encode, packed
 
 CODES = [

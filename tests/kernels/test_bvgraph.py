@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cocite.kernels.bit_codes import GAMMA, PARAMETER, UNARY, ZETA
-from cocite.kernels.bvgraph import BROKEN, DONE, MISPLACED, NO_ROOM, read_list, read_lists, read_offsets
+from cocite.kernels.codec.bit_codes import GAMMA, PARAMETER, UNARY, ZETA
+from cocite.kernels.codec.bvgraph import BROKEN, DONE, MISPLACED, NO_ROOM, read_list, read_lists, read_offsets
 from tests.sources.bvgraph_writer import Format, encode, encode_list, packed
 
 # Table 1 of "The WebGraph Framework I": nodes 15, 16, 17 and 18.

@@ -11,8 +11,9 @@ for kind in vars(caching).values():
     if isinstance(kind, type) and issubclass(kind, caching.CacheImpl):
         kind._locator_classes = []
 import numpy as np
-from cocite.kernels import KEPT, plain_addresses
-from cocite.kernels.look_up import find_position
+from cocite.kernels.jit import KEPT
+from cocite.kernels.addresses import plain
+from cocite.kernels.codec.look_up import find_position
 print(KEPT, find_position(np.array([3, 5], np.uint32), 5))
 """
 
@@ -24,14 +25,14 @@ def test_a_process_that_may_write_nowhere() -> None:
 
 
 def test_usually_they_are_kept() -> None:
-    code = "from cocite.kernels import KEPT; print(KEPT)"
+    code = "from cocite.kernels.jit import KEPT; print(KEPT)"
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
 
 
 NUMBERED = """
 import os
-import cocite.kernels
+import cocite.kernels.jit
 from numba.core.bytecode import FunctionIdentity
 print(FunctionIdentity.from_function(lambda: 0).unique_id, flush=True)
 if os.fork() == 0:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cocite.kernels import hashing
-from cocite.kernels.hashing import MISSING
+from cocite.kernels.addresses import hashing
+from cocite.kernels.addresses.hashing import MISSING
 from tests.kernels.encoded import callable_
 from tests.kernels.test_name_codec import joined
 

@@ -7,7 +7,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.kernels.key_hashes import hash_keys
+from cocite.kernels.addresses.key_hashes import hash_keys
 
 
 @given(st.lists(st.binary(max_size=70), max_size=20))

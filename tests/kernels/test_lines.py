@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.kernels.lines import pick_lines
+from cocite.kernels.addresses.lines import pick_lines
 from tests.kernels.test_name_codec import joined
 
 texts = st.lists(st.sampled_from([b"", b"a", b"bc", "名".encode()]), max_size=6).map(b"\n".join)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cocite.graph.build.sort_links import encode
 from cocite.graph.huffman import Code
-from cocite.graph.sort_links import encode
-from cocite.kernels import link_codec
-from cocite.kernels.link_codec import DAMAGED, ESCAPE, SYMBOLS
+from cocite.kernels.codec import link_codec
+from cocite.kernels.codec.link_codec import DAMAGED, ESCAPE, SYMBOLS
 from tests.graph.webs import examples
 from tests.kernels.encoded import callable_
 

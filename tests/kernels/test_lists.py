@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.kernels.link_codec import DAMAGED
-from cocite.kernels.lists import Lists, read_many, read_one
+from cocite.kernels.codec.link_codec import DAMAGED
+from cocite.kernels.codec.lists import Lists, read_many, read_one
 from tests.graph.webs import examples
 from tests.kernels.encoded import lists_of
 from tests.kernels.test_parents import N, webs

@@ -7,7 +7,8 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.kernels import hashing, look_up
+from cocite.kernels.addresses import hashing
+from cocite.kernels.codec import look_up
 from tests.kernels.encoded import callable_
 from tests.kernels.test_hashing import array
 from tests.kernels.test_name_codec import Names as Encoded

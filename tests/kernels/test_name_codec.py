@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cocite.graph.build.number import make_codes
 from cocite.graph.huffman import Code
-from cocite.graph.number import make_codes
-from cocite.kernels import name_codec
-from cocite.kernels.link_codec import DAMAGED
-from cocite.kernels.name_codec import BLOCK, LONGEST_KEY
+from cocite.kernels.codec import name_codec
+from cocite.kernels.codec.link_codec import DAMAGED
+from cocite.kernels.codec.name_codec import BLOCK, LONGEST_KEY
 
 Bytes = NDArray[np.uint8]
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.kernels.names import mark_changes, mark_hosts
+from cocite.kernels.addresses.names import mark_changes, mark_hosts
 from cocite.pages.key import key
 from tests.kernels.test_name_codec import joined
 

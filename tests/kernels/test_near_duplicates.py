@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.graph.derive import near_duplicate_pairs
-from cocite.kernels import near_duplicates as kernels
+from cocite.graph.build.derive import near_duplicate_pairs
+from cocite.kernels.build import near_duplicates as kernels
 from tests.graph.naive import near_duplicates
 from tests.graph.webs import examples
 from tests.kernels.encoded import callable_, lists_of, turned

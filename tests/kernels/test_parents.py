@@ -7,8 +7,9 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.kernels import link_codec, parents
-from cocite.kernels import lists as reading
+from cocite.kernels.build import parents
+from cocite.kernels.codec import link_codec
+from cocite.kernels.codec import lists as reading
 from tests.graph.webs import examples
 from tests.kernels.encoded import callable_, lists_of, turned
 

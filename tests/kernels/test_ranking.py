@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.graph.store import Graph
-from cocite.kernels.ranking import add_up, cut
+from cocite.kernels.ranks.ranking import add_up, cut
 from cocite.sources.records import Page
 from tests.graph.webs import examples, make, webs
 

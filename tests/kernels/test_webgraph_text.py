@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cocite.kernels.webgraph_text import mark, number_names, parse_edges, parse_vertices
+from cocite.kernels.addresses.webgraph_text import mark, number_names, parse_edges, parse_vertices
 
 
 def edges_of(text: bytes) -> tuple[list[tuple[int, int]], int, int]:

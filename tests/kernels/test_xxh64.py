@@ -7,7 +7,7 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cocite.kernels.xxh64 import SEED, hash_long, xxh64, xxh64_in_python
+from cocite.kernels.addresses.xxh64 import SEED, hash_long, xxh64, xxh64_in_python
 from tests.kernels.encoded import callable_
 
 UINT64 = st.integers(0, 2**64 - 1)

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from cocite import methods
-from cocite.answers.ask import ask, question
-from cocite.answers.workers import answer
 from cocite.errors import CociteError
 from cocite.graph.generation import read_current
+from cocite.related import methods
+from cocite.results.ask import ask, question
+from cocite.results.workers import answer
 from cocite.web import Web
 from tests.graph.damage import make_noise, reseal
 from tests.graph.webs import THOROUGH

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from cocite import methods
-from cocite.answers.ask import ask, question
-from cocite.kernels.keyword_pairs import Rows
-from cocite.neighbourhood.all_alike import Looking, all_alike
-from cocite.neighbourhood.likenesses import Around, link_likeness
-from cocite.neighbourhood.linked import held_links, strong_links
+from cocite.kernels.words.keyword_pairs import Rows
+from cocite.related import methods
+from cocite.related.neighbourhood.all_alike import Looking, all_alike
+from cocite.related.neighbourhood.likenesses import Around, link_likeness
+from cocite.related.neighbourhood.linked import held_links, strong_links
+from cocite.results.ask import ask, question
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words.likeness import Likeness

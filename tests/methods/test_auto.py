@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import cocite
-from cocite.answers.present import say
-from cocite.methods import method
-from cocite.methods.auto import HOME
+from cocite.related.methods import method
+from cocite.related.methods.auto import HOME
+from cocite.results.present import say
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make, page

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.errors import BadParameter
-from cocite.methods import method
-from cocite.methods.community import Communities, Community, Params, communities, relate
+from cocite.python import build
+from cocite.related.methods import method
+from cocite.related.methods.community import Communities, Community, Params, communities, relate
 from cocite.sources.records import Link, Page
-from cocite.surfaces.python import build
 from cocite.web import Web
 from tests.graph.webs import examples, make, page
 from tests.methods import naive_community

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite import methods
-from cocite.answers.ask import Question, ask, question
-from cocite.answers.workers import answer
 from cocite.errors import BadParameter, UnknownMethod, UnknownPage
-from cocite.neighbourhood.view import Switches
 from cocite.parameters import Parameter
+from cocite.related import methods
+from cocite.related.neighbourhood.view import Switches
+from cocite.results.ask import Question, ask, question
+from cocite.results.workers import answer
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make, page

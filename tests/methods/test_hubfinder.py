@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
-from cocite.methods import method
-from cocite.methods.hubfinder import Params, explore, kept
+from cocite.related.methods import method
+from cocite.related.methods.hubfinder import Params, explore, kept
 from cocite.sources.records import Page
 from cocite.web import Web
 from tests.graph.webs import examples, make, page

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from cocite.methods import lli, method
-from cocite.neighbourhood import spectra
-from cocite.neighbourhood.page_source import Side
+from cocite.related.methods import lli, method
+from cocite.related.neighbourhood import spectra
+from cocite.related.neighbourhood.page_source import Side
 from cocite.sources.records import Page
 from cocite.web import Web
 from tests.graph.webs import make, page

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from cocite import methods
-from cocite.answers.explain import Explainer
+from cocite.related import methods
+from cocite.results.explain import Explainer
 from cocite.web import Web
 from tests.answers.proof import Proof, view_of
 from tests.conftest import BOUNDS_CACHE, ROOT, long

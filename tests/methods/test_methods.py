@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.methods import method
+from cocite.related.methods import method
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import examples, make

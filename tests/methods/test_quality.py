@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cocite.graph.build import BuildOptions, build
-from cocite.methods import method
+from cocite.graph.build.passes import BuildOptions, build
+from cocite.related.methods import method
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Report
 from cocite.web import Web

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.answers.ask import ask, question
-from cocite.answers.present import say
 from cocite.errors import BadParameter
-from cocite.kernels.matching import match_parents
-from cocite.methods import method
-from cocite.methods.probabilistic_simrank import transitions
-from cocite.methods.simrank import Params, all_pairs, similarity_of
-from cocite.neighbourhood.meetings import Walk, similar, similarity
+from cocite.kernels.related.matching import match_parents
+from cocite.related.methods import method
+from cocite.related.methods.probabilistic_simrank import transitions
+from cocite.related.methods.simrank import Params, all_pairs, similarity_of
+from cocite.related.neighbourhood.meetings import Walk, similar, similarity
+from cocite.results.ask import ask, question
+from cocite.results.present import say
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import examples, make, page

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite import methods
-from cocite.answers.answer import BY_LINKS, BY_USAGE, BY_WORDS, TOGETHER
-from cocite.answers.ask import ask, question
-from cocite.answers.present import say
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.clicks import add_clicks
 from cocite.graph.store import Graph
-from cocite.methods import whats_related
+from cocite.related import methods
+from cocite.related.methods import whats_related
+from cocite.results.answer import BY_LINKS, BY_USAGE, BY_WORDS, TOGETHER
+from cocite.results.ask import ask, question
+from cocite.results.present import say
 from cocite.sources.clicks import Trail
 from cocite.sources.records import Page, Report
 from cocite.web import Web

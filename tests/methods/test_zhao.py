@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from cocite.kernels.keyword_pairs import Rows
-from cocite.methods import method
-from cocite.neighbourhood.all_alike import Looking, all_alike
-from cocite.neighbourhood.likenesses import Around, LinkParams, link_likeness, linked_alike
-from cocite.neighbourhood.linked import held_links, limited, strong_links
-from cocite.neighbourhood.walked import greatest, walked_likeness
+from cocite.kernels.words.keyword_pairs import Rows
+from cocite.related.methods import method
+from cocite.related.neighbourhood.all_alike import Looking, all_alike
+from cocite.related.neighbourhood.likenesses import Around, LinkParams, link_likeness, linked_alike
+from cocite.related.neighbourhood.linked import held_links, limited, strong_links
+from cocite.related.neighbourhood.walked import greatest, walked_likeness
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words.likeness import Likeness
@@ -54,7 +54,7 @@ def test_link_similarity_is_as_the_definition_says(web: Random, theta: float, be
 
 def test_the_example_of_the_paper() -> None:
     """Table 1: iPhone and MacBook of Apple, Lumia and Surface of Microsoft: 0.65."""
-    from cocite.kernels.best_matches import as_whole, compare_lists
+    from cocite.kernels.words.best_matches import as_whole, compare_lists
 
     table = np.empty(4, np.int32)
     as_whole(np.array([0.7, 0.2, 0.1, 0.6]), table)  # Lumia with both of Apple's, Surface with both

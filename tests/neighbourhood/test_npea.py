@@ -11,10 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cocite.errors import BadParameter
-from cocite.neighbourhood import npea
-from cocite.neighbourhood.npea import Elimination, Measured, filter_pages, measure
-from cocite.neighbourhood.view import Switches, View
-from cocite.neighbourhood.weigh import Edges
+from cocite.related.neighbourhood import npea
+from cocite.related.neighbourhood.npea import Elimination, Measured, filter_pages, measure
+from cocite.related.neighbourhood.view import Switches, View
+from cocite.related.neighbourhood.weigh import Edges
 from cocite.web import Web
 from tests.graph.webs import make, page
 from tests.methods import naive_community

@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from cocite.neighbourhood import spectra
-from cocite.neighbourhood.spectra import fixed, kept, leading, right_vectors, symmetric_left_vectors
+from cocite.related.neighbourhood import spectra
+from cocite.related.neighbourhood.spectra import fixed, kept, leading, right_vectors, symmetric_left_vectors
 from tests.methods.naive_community import decomposed, fixed_basis
 
 Matrix = NDArray[np.float64]

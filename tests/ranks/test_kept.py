@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import cocite
-from cocite import ranks
 from cocite.errors import BadStore
 from cocite.graph.store import Graph
-from cocite.ranks import pagerank
+from cocite.related import ranks
+from cocite.related.ranks import pagerank
 from cocite.web import Web
 from tests.graph.webs import extend, make, page
 from tests.ranks.webs import store_of

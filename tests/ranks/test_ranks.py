@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.linalg import svds
 
-from cocite import ranks
 from cocite.errors import BadParameter
-from cocite.graph.build import BuildOptions, build
-from cocite.graph.export import to_scipy
+from cocite.graph.build.passes import BuildOptions, build
+from cocite.graph.export.export import to_scipy
 from cocite.graph.store import Graph
-from cocite.ranks import _blocks, _surfer
+from cocite.related import ranks
+from cocite.related.ranks import _blocks, _surfer
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Report
 from tests.conftest import long

@@ -1,4 +1,4 @@
-"""The slow truth for `cocite.sources.html`: the same rules, read off a browser's tree, one node after the other.
+"""The slow truth for `cocite.sources.html.page`: the same rules, read off a browser's tree, one node after the other.
 
 Written for reading, not for speed or strange input: it recurses, and the tree builder behind it can be made to blow up.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import can_ada
 from resiliparse.parse.html import DOMNode, HTMLTree, NodeType
 
-from cocite.sources.html_blocks import _named_boilerplate
+from cocite.sources.html.blocks import _named_boilerplate
 
 CROWD = 5
 ENTRY_LINKS = 4

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cocite.sources.bookmarks import read_bookmarks, recognises
+from cocite.sources.collections.bookmarks import read_bookmarks, recognises
 from cocite.sources.records import Link, Report
 
 FIREFOX = """\

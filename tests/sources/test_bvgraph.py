@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadParameter, BadSource
-from cocite.sources import bvgraph
-from cocite.sources.bvgraph import BVGraph, read_properties
+from cocite.sources.webgraphs import bvgraph
+from cocite.sources.webgraphs.bvgraph import BVGraph, read_properties
 from tests.sources.bvgraph_reader import read_lists
 from tests.sources.bvgraph_writer import Format, write_graph
 

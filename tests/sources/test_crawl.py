@@ -23,10 +23,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadParameter, BadSource
-from cocite.sources import crawl as crawl_module
-from cocite.sources.crawl import crawl
-from cocite.sources.crawl_frontier import Bounds, Fetch, Frontier
-from cocite.sources.crawl_guard import Refused, guarded, is_public, refusal, web_address
+from cocite.sources.crawl import start as crawl_module
+from cocite.sources.crawl.frontier import Bounds, Fetch, Frontier
+from cocite.sources.crawl.guard import Refused, guarded, is_public, refusal, web_address
+from cocite.sources.crawl.start import crawl
 from cocite.sources.records import Page, Report
 
 pytest.importorskip("scrapy")
@@ -325,7 +325,7 @@ import sys
 from cocite.sources import crawl_guard
 real = crawl_guard.refusal
 crawl_guard.refusal = lambda host, port, allow: None if port == {port} else real(host, port, allow)
-from cocite.sources.crawl_spider import main
+from cocite.sources.crawl.spider import main
 main()
 """
 
@@ -493,7 +493,7 @@ def test_without_scrapy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_importing_crawl_does_not_import_scrapy() -> None:
-    program = "import sys, cocite.sources.crawl; sys.exit('scrapy' in sys.modules or 'twisted' in sys.modules)"
+    program = "import sys, cocite.sources.crawl.start; sys.exit('scrapy' in sys.modules or 'twisted' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
@@ -622,7 +622,7 @@ def robots(text: str, delay: float = 0.5) -> tuple[Any, SimpleNamespace]:
     from scrapy.http import Response
     from scrapy.settings import Settings
 
-    from cocite.sources.crawl_robots import RobotsRules
+    from cocite.sources.crawl.robots import RobotsRules
 
     slot = SimpleNamespace(delay=delay)
     options = Settings({"USER_AGENT": crawl_module.USER_AGENT, "DOWNLOAD_DELAY": delay})
@@ -646,7 +646,7 @@ def robots(text: str, delay: float = 0.5) -> tuple[Any, SimpleNamespace]:
 def test_x_robots_tag(lines: list[str], tags: set[str]) -> None:
     from scrapy.http import Headers
 
-    from cocite.sources.crawl_answers import robots_tags
+    from cocite.sources.crawl.responses import robots_tags
 
     assert robots_tags(Headers({"X-Robots-Tag": lines}), crawl_module.USER_AGENT) == tags
 
@@ -659,7 +659,7 @@ def test_crawl_delay_of_robots_txt(asked: str, given_delay: float) -> None:
 
 
 def test_robots_txt_that_would_fill_the_memory() -> None:
-    from cocite.sources.crawl_robots import Disallowed
+    from cocite.sources.crawl.robots import Disallowed
 
     rules, _ = robots("User-agent: a\n" * 15_000 + "Disallow: /\n" * 15_000)
     assert isinstance(rules, Disallowed)

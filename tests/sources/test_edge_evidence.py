@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cocite.sources.edge_evidence import looks_like
-from cocite.sources.edge_layout import layout
+from cocite.sources.edges.evidence import looks_like
+from cocite.sources.edges.layout import layout
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadSource
 from cocite.pages.site import guess
-from cocite.sources import edge_list
-from cocite.sources.edge_layout import layout
-from cocite.sources.edge_list import read_edge_list
-from cocite.sources.edge_names import addresses
+from cocite.sources.edges import edge_list
+from cocite.sources.edges.edge_list import read_edge_list
+from cocite.sources.edges.layout import layout
+from cocite.sources.edges.names import addresses
 from cocite.sources.records import SCHEMA, Report
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.sources.escapes import plain, without_escapes
+from cocite.sources.html.escapes import plain, without_escapes
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadSource
-from cocite.sources import html
-from cocite.sources.html import read_html, recognises
-from cocite.sources.html_encoding import decode
+from cocite.sources.html import page as html
+from cocite.sources.html.encoding import decode
+from cocite.sources.html.page import read_html, recognises
 from cocite.sources.records import Page, Report
 from tests.sources.html_strategies import PAGES, SOUP
 from tests.sources.slow_html import slow_read
@@ -250,7 +250,7 @@ def test_encodings_are_told_in_this_order() -> None:
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocite.sources.html_lines.MAX_LINKS", 3)
+    monkeypatch.setattr("cocite.sources.html.lines.MAX_LINKS", 3)
     found = page("<a href=/x>y</a>" * 5 + "<a href=/x><b>y</b></a><area href=/x>" + f"<h2>{'word ' * 100}</h2>")
     assert len(found.links) == 3
     long = page(f"<h2>{'word ' * 100}</h2><a href=/x>{'word ' * 200}</a><p>{'text ' * 60_000}")
@@ -341,8 +341,8 @@ def test_made_up_pages_read_as_by_a_browser(source: str) -> None:
 
 
 def real_pages() -> Iterator[tuple[str, bytes, str | None]]:
-    from cocite.sources.archive_records import open_records
-    from cocite.sources.http_content import content_of
+    from cocite.sources.archives.archive_records import open_records
+    from cocite.sources.archives.http_content import content_of
 
     for path in sorted(ARCHIVES.glob("*.warc*")):
         for record in open_records(path, Report()):

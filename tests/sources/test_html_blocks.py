@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cocite.sources.html import read_html
-from cocite.sources.html_blocks import is_boilerplate
+from cocite.sources.html.blocks import is_boilerplate
+from cocite.sources.html.page import read_html
 from cocite.sources.records import Page
 
 HERE = "https://example.org/"

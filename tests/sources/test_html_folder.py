@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadSource
-from cocite.sources.html_folder import read_html_folder, recognises
+from cocite.sources.html.folder import read_html_folder, recognises
 from cocite.sources.records import Page, Report
 
 BASE = "https://docs.example/manual/"

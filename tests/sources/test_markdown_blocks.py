@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cocite.sources.markdown_blocks import Leaf, blocks
+from cocite.sources.markdown.blocks import Leaf, blocks
 
 
 @pytest.mark.parametrize(

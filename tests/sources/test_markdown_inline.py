@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from cocite.sources.markdown_blocks import blocks
-from cocite.sources.markdown_html import InlineLink
-from cocite.sources.markdown_inline import scan
+from cocite.sources.markdown.blocks import blocks
+from cocite.sources.markdown.html import InlineLink
+from cocite.sources.markdown.inline import scan
 
 REFERENCES = {"r": "ref", "two words": "words"}
 

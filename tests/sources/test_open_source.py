@@ -121,7 +121,7 @@ def test_no_reader_gives_texts_that_are_not_wanted(tmp_path: Path, name: str, co
 
 def test_main_text_is_not_made_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.html").write_text("<!doctype html><html lang=en><p>words")
-    monkeypatch.setattr("cocite.sources.html._main_text", lambda pieces: pytest.fail("main text was made"))
+    monkeypatch.setattr("cocite.sources.html.page._main_text", lambda pieces: pytest.fail("main text was made"))
     assert counts(open_source(str(tmp_path), Report(), base="https://me.example/", text=False)) == (1, 0)
 
 

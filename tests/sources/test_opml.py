@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadSource
-from cocite.sources.opml import read_opml, recognises
+from cocite.sources.collections.opml import read_opml, recognises
 from cocite.sources.records import Link, Page, Report
 
 FEEDS = """<?xml version="1.0" encoding="UTF-8"?>

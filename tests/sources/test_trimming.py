@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cocite.sources.conform import conform
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Link, Page, Report, batch, trimmed
-from cocite.sources.vertex_names import read_names
+from cocite.sources.webgraphs.vertex_names import read_names
 from cocite.spark.keyed import CAPTURE, file_name, key_batches
 from tests.graph.webs import examples
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from cocite.errors import BadSource
-from cocite.sources import vertex_names
 from cocite.sources.records import Report
-from cocite.sources.vertex_names import number_names, read_names, text_blocks
+from cocite.sources.webgraphs import vertex_names
+from cocite.sources.webgraphs.vertex_names import number_names, read_names, text_blocks
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ import pytest
 import zstandard
 
 from cocite.errors import BadSource
+from cocite.sources.archives.warc import NO_PAGE, read_warc, recognises
 from cocite.sources.records import Page, Report
-from cocite.sources.warc import NO_PAGE, read_warc, recognises
 
 ARCHIVES = Path(__file__).parents[3] / "shared" / "data" / "warc"
 HTML = b'<title>T</title><p><a href="/x">x</a> <a href="http://other.example/">y</a>'
@@ -268,7 +268,7 @@ def test_bombs(tmp_path: Path) -> None:
 
 
 def test_long_pages_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocite.sources.warc.MAX_CONTENT", 1 << 20)
+    monkeypatch.setattr("cocite.sources.archives.warc.MAX_CONTENT", 1 << 20)
     long = HTML + b"<p>" + random.Random(1).randbytes(1 << 20).hex().encode()
     packed = http(gzip.compress(long, 1), Content_Encoding="gzip")
     pages, report = read(tmp_path, response(block=http(long)) + response(block=packed))
@@ -308,7 +308,7 @@ def test_revisits_repeat_what_they_refer_to(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_for_revisits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocite.sources.warc.KEPT_CONTENT", 12 * len(HTML))
+    monkeypatch.setattr("cocite.sources.archives.warc.KEPT_CONTENT", 12 * len(HTML))
     content = b"".join(response(f"http://example.org/{n}", WARC_Payload_Digest=f"sha1:{n}") for n in range(20))
     content += b"".join(
         record("revisit", "http://example.org/r", http(b""), WARC_Payload_Digest=f"sha1:{n}") for n in (0, 19)
@@ -395,8 +395,8 @@ def test_noise_never_breaks_the_reader(tmp_path: Path, seed: int) -> None:
 
 
 def test_a_bomb_of_an_archive_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocite.sources.archive_records.FREE_OUTPUT", 1 << 20)
-    monkeypatch.setattr("cocite.sources.archive_records._SKIPPED_AT_ONCE", 1 << 20)
+    monkeypatch.setattr("cocite.sources.archives.archive_records.FREE_OUTPUT", 1 << 20)
+    monkeypatch.setattr("cocite.sources.archives.archive_records._SKIPPED_AT_ONCE", 1 << 20)
     zeros = response("http://example.org/i", http(bytes(20 << 20), content_type="image/png"))
     pages, report = read(tmp_path, gzip.compress(response()) + gzip.compress(zeros) + gzip.compress(response()))
     assert len(pages) == 1

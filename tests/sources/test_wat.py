@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from cocite.sources.archives.warc import NO_PAGE, read_warc
+from cocite.sources.archives.wat import NO_HTML, read_wat, recognises
 from cocite.sources.records import Link, Page, Report
-from cocite.sources.warc import NO_PAGE, read_warc
-from cocite.sources.wat import NO_HTML, read_wat, recognises
 from tests.sources.test_warc import record
 
 ARCHIVES = Path(__file__).parents[3] / "shared" / "data" / "warc"

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadSource
-from cocite.sources import vertex_names, webgraph
 from cocite.sources.records import SCHEMA, Report
-from cocite.sources.webgraph import ISOLATED, read_bvgraph, read_webgraph_release, recognises
+from cocite.sources.webgraphs import vertex_names, webgraph
+from cocite.sources.webgraphs.webgraph import ISOLATED, read_bvgraph, read_webgraph_release, recognises
 from tests.sources.bvgraph_writer import write_graph
 
 CNR = Path(__file__).parents[3] / "shared" / "data" / "webgraph" / "cnr-2000"

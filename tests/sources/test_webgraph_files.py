@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadSource
-from cocite.sources.webgraph_files import Release, find_release, parts_of
+from cocite.sources.webgraphs.files import Release, find_release, parts_of
 
 
 def put(folder: Path, *names: str) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from cocite.graph.store import Graph
-from cocite.methods import method
+from cocite.related.methods import method
 from cocite.spark.related import IS_ENOUGH, SPARE, answer_parts
 from cocite.spark.subweb import LIST, NEAR, POOL, QUERY
 from cocite.web import Web

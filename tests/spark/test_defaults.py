@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cocite import ranks
-from cocite.answers.batch import batch
 from cocite.graph.store import Graph
+from cocite.related import ranks
+from cocite.results.batch import batch
 from tests.conftest import long
 from tests.spark.webs import build_records, build_store, messy_web, table
 
 CLUSTER = ["--master", "local-cluster[2,1,1024]", "--conf", "spark.executor.memory=1g"]
-MAIN = "from cocite.surfaces.cli import main; main()"
+MAIN = "from cocite.cli import main; main()"
 LIMIT = ["--conf", "spark.executor.pyspark.memory=1g"]
 
 

@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from cocite import ranks
-from cocite.answers.workers import answer
 from cocite.graph.all_addresses import addresses
 from cocite.graph.store import Graph
-from cocite.methods import method
+from cocite.related import ranks
+from cocite.related.methods import method
+from cocite.results.workers import answer
 from cocite.spark.best import best_parents
 from cocite.spark.cuts import Shards
 from cocite.spark.outputs import Output, rows_at

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cocite import ranks
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
+from cocite.related import ranks
 from cocite.spark.rank import write_rank
 from tests.conftest import long
 from tests.spark.webs import table

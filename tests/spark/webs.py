@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cocite.graph.build import BuildOptions, build
+from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.store import Graph
 from cocite.sources.open_source import open_source
 from cocite.sources.page_records import write_parquet

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from cocite.cli import app, progress
 from cocite.sources.records import Link, Page
-from cocite.surfaces.cli import app, progress
 from tests.graph.webs import make
 
 LIST, NEWS, OTHER, LONELY, OLD = (

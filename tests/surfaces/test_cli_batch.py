@@ -86,8 +86,8 @@ def test_another_batch_in_its_place_is_refused(store: Path, place: Path) -> None
 
 INTERRUPTED = """
 import os, signal, sys, time
-import cocite.answers.batch as batch
-from cocite.surfaces.cli import main
+import cocite.results.batch as batch
+from cocite.cli import main
 batch.batch.__kwdefaults__["part"] = 1
 write = batch._write
 def write_and_stop(path, *rest):

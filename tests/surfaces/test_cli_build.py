@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from cocite.cli.build import summarise
+from cocite.cli.opening import Crawling, open_sources
+from cocite.cli.options import parse_size
 from cocite.errors import BadParameter
-from cocite.graph.build import Built
+from cocite.graph.build.passes import Built
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page, Report
-from cocite.surfaces.cli.build import summarise
-from cocite.surfaces.cli.opening import Crawling, open_sources
-from cocite.surfaces.cli.options import parse_size
 from tests.surfaces.conftest import run
 
 A, B, C = (f"https://{name}.example/" for name in "abc")
@@ -201,7 +201,7 @@ def test_crawl_options_reach_the_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.update(options, seeds=seeds)
         return iter([Page(A, links=[Link(B)])])
 
-    monkeypatch.setattr("cocite.sources.crawl.crawl", crawl)
+    monkeypatch.setattr("cocite.sources.crawl.start.crawl", crawl)
     stages: list[tuple[str, int, int | None]] = []
     crawling = Crawling(depth=5, max_pages=7, delay=0.25, scope="host", allow_private=True)
     sources = open_sources(

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from cocite.cli import demo as module
+from cocite.cli import prepare
+from cocite.cli.demo import cached_store, sample_pages
 from cocite.sources.records import Link, Page
-from cocite.surfaces.cli import demo as module
-from cocite.surfaces.cli import prepare
-from cocite.surfaces.cli.demo import cached_store, sample_pages
 from tests.graph.webs import make
 from tests.surfaces.conftest import run
 
@@ -66,7 +66,11 @@ def test_the_cache_goes_elsewhere_where_it_cannot_be_written(place: Path, monkey
 def test_the_helper_compiles_what_a_build_needs(place: Path) -> None:
     """Loops are compiled for the types of their arguments: the helper's must be those of a build and a question."""
     import cocite
-    from cocite.kernels import best_first, evidence, lists, look_up, near_duplicates, vicinity, word_vectors
+    from cocite.kernels.build import near_duplicates
+    from cocite.kernels.codec import lists, look_up
+    from cocite.kernels.related import best_first, vicinity
+    from cocite.kernels.related import together as evidence
+    from cocite.kernels.words import word_vectors
 
     loops = [near_duplicates.sketch_lists, near_duplicates.unite_equal, near_duplicates.unite_alike]
     loops += [look_up.find, lists.read_one, vicinity.read_parents, vicinity.number_windows]

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 import typer
 
-from cocite.surfaces.cli import app
-from cocite.surfaces.cli.document import commands_of, document, paragraphs
-from cocite.surfaces.cli.document_man import manual, plain
+from cocite.cli import app
+from cocite.cli.document import commands_of, document, paragraphs
+from cocite.cli.document_man import manual, plain
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "cli.md"
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text("utf-8") == document(), "run: python -m cocite.surfaces.cli.document docs/cli.md"
+    assert PAGE.read_text("utf-8") == document(), "run: python -m cocite.cli.document docs/cli.md"
 
 
 def test_every_command_and_option_is_on_it() -> None:
@@ -41,7 +41,7 @@ def test_examples_become_code() -> None:
 
 
 def test_the_manual_page_is_up_to_date() -> None:
-    made = "run: python -m cocite.surfaces.cli.document_man docs/cocite.1"
+    made = "run: python -m cocite.cli.document_man docs/cocite.1"
     assert (DOCS / "cocite.1").read_text("utf-8") == manual(), made
 
 

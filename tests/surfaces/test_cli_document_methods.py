@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cocite import methods, ranks
-from cocite.surfaces.cli.document_methods import document
+from cocite.cli.document_methods import document
+from cocite.related import methods, ranks
 
 PAGE = Path(__file__).parents[2] / "docs" / "methods.md"
 

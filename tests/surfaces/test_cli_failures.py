@@ -15,10 +15,10 @@ import pytest
 import typer
 
 from cocite import __version__
-from cocite.surfaces.cli import app
+from cocite.cli import app
 from tests.surfaces.conftest import run
 
-COCITE = [sys.executable, "-c", "from cocite.surfaces.cli import main; main()"]
+COCITE = [sys.executable, "-c", "from cocite.cli import main; main()"]
 COMMANDS: list[str] = list(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
@@ -29,7 +29,7 @@ def test_version() -> None:
 def test_help_needs_nothing_slow() -> None:
     code = (
         "import sys\n"
-        "from cocite.surfaces.cli import main\n"
+        "from cocite.cli import main\n"
         "try:\n    main()\n"
         "finally:\n    print(sorted({'numpy', 'numba', 'pyarrow', 'duckdb', 'scrapy'} & set(sys.modules)))\n"
     )

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cocite.cli.around import cited_in, parents
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
-from cocite.surfaces.cli.around import cited_in, parents
 from tests.graph.webs import make, tight
 from tests.surfaces.conftest import LIST, LONELY, NEWS, OLD, OTHER, run
 

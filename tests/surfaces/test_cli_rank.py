@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cocite import ranks
 from cocite.graph.store import Graph
-from cocite.ranks import pagerank
+from cocite.related import ranks
+from cocite.related.ranks import pagerank
 from tests.graph.webs import make
 from tests.surfaces.conftest import LONELY, NEWS, OLD, PAGES, run
 
@@ -99,7 +99,7 @@ def test_a_store_that_cannot_be_written(own: Path, monkeypatch: pytest.MonkeyPat
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied", "side")
 
-    monkeypatch.setattr("cocite.ranks.write_side", refuse)
+    monkeypatch.setattr("cocite.related.ranks.write_side", refuse)
     ran = run("rank", "-i", own, "--by", "pagerank", "--json")
     assert ran.code == 2, "what was asked for was not done"
     shown = json.loads(ran.out)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cocite import methods
-from cocite.answers import COMPARED
+from cocite.related import methods
+from cocite.results import COMPARED
 from tests.graph.webs import make, page
 from tests.surfaces.conftest import LIST, LONELY, NEWS, OTHER, run
 

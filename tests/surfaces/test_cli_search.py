@@ -114,7 +114,7 @@ def test_a_killed_remove_is_finished_by_the_next(web: Path, monkeypatch: pytest.
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("cocite.surfaces.cli.remove.renewed", killed)
+        patch.setattr("cocite.cli.remove.renewed", killed)
         assert run("remove", "https://c.example/", "-i", web, "-q").code == 130
     before = {file.name for file in web.glob("side/search-*")}
     assert run("remove", "https://c.example/", "-i", web, "-q").code == 3

@@ -262,7 +262,7 @@ def test_a_master_that_there_is_not(records: str, place: Path) -> None:
     pytest.importorskip("pyspark")
     if shutil.which("java") is None:
         pytest.skip("needs Java 17")
-    command = [sys.executable, "-c", "from cocite.surfaces.cli import main; main()", "spark", "store", records]
+    command = [sys.executable, "-c", "from cocite.cli import main; main()", "spark", "store", records]
     ran = subprocess.run([*command, "-o", str(place / "out"), "--master", "bogus://x"], capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (2, f"cocite: Spark did not start: {MASTER}\n")
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 import cocite
-from cocite.graph.export import FORMATS
+from cocite.cli import info
+from cocite.cli.check import sources_of
+from cocite.cli.export import SAME
+from cocite.cli.info import PARTS, sizes
+from cocite.cli.opening import Crawling
+from cocite.cli.options import said_of_sources
+from cocite.graph.export.export import FORMATS
 from cocite.graph.generation import read_current
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
-from cocite.surfaces.cli import info
-from cocite.surfaces.cli.check import sources_of
-from cocite.surfaces.cli.export import SAME
-from cocite.surfaces.cli.info import PARTS, sizes
-from cocite.surfaces.cli.opening import Crawling
-from cocite.surfaces.cli.options import said_of_sources
 from tests.graph.webs import make
 from tests.surfaces.conftest import LIST, NEWS, PAGES, run
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from cocite.surfaces.cli import progress
-from cocite.surfaces.cli.progress import COMPILING, Lines, Live, Stages, amount, compilation
-from cocite.surfaces.cli.terminal import Cell, Screen, clean, count, rate, seconds, size
+from cocite.cli import progress
+from cocite.cli.progress import COMPILING, Lines, Live, Stages, amount, compilation
+from cocite.cli.terminal import Cell, Screen, clean, count, rate, seconds, size
 
 ESCAPE = "\x1b"
 

@@ -18,7 +18,7 @@ from tests.surfaces.serve.conftest import PAGES
 from tests.surfaces.serve.test_run import serving
 
 DEPLOY = ROOT / "deploy"
-COCITE = [sys.executable, "-c", "from cocite.surfaces.cli import main; main()"]
+COCITE = [sys.executable, "-c", "from cocite.cli import main; main()"]
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -117,6 +117,6 @@ def test_the_proxy_is_set_up_right(place: Path, program: str, file: str) -> None
 )
 def test_tab_completes(words: str, offered: set[str]) -> None:
     asked = {"_COCITE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
-    program = [sys.executable, "-c", "import sys; sys.argv[0] = 'cocite'; from cocite.surfaces.cli import main; main()"]
+    program = [sys.executable, "-c", "import sys; sys.argv[0] = 'cocite'; from cocite.cli import main; main()"]
     done = subprocess.run(program, capture_output=True, text=True, env={**os.environ, **asked}, timeout=60)
     assert set(done.stdout.split()) == offered

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.kernels.keyword_pairs import Rows
+from cocite.kernels.words.keyword_pairs import Rows
 from cocite.words.likeness import Likeness, best_of
 from tests.graph.webs import examples
 from tests.methods.naive_zhao import NaiveZhao

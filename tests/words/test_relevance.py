@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.errors import BadParameter
-from cocite.kernels.keyword_pairs import Rows
+from cocite.kernels.words.keyword_pairs import Rows
 from cocite.words.pair_counts import cut
 from cocite.words.relevance import Range, Relevance, count_relevance
 from tests.graph.webs import examples

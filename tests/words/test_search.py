@@ -19,11 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cocite
+from cocite.cli.demo import build_sample
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.check import check
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
-from cocite.surfaces.cli.demo import build_sample
 from cocite.words import search as module
 from cocite.words.documents import LONGEST_TEXT, spoken
 from cocite.words.query import forms

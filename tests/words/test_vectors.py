@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadStore
 from cocite.graph.store import Graph
-from cocite.kernels.word_vectors import SCALE, Sparse
+from cocite.kernels.words.word_vectors import SCALE, Sparse
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words import company, make_vectors, vectors

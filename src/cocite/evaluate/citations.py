@@ -24,9 +24,9 @@ from scipy.sparse import csr_array, diags_array, eye_array, load_npz
 
 from cocite.errors import BadSource
 from cocite.evaluate.chart import Curve, chart, even_axis, named_axis
-from cocite.kernels.best_matches import as_whole, compare_lists
-from cocite.kernels.keyword_pairs import Rows
-from cocite.methods.simrank import all_pairs
+from cocite.kernels.words.best_matches import as_whole, compare_lists
+from cocite.kernels.words.keyword_pairs import Rows
+from cocite.related.methods.simrank import all_pairs
 from cocite.words.likeness import Likeness
 from cocite.words.relevance import count_relevance
 

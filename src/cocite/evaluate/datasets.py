@@ -29,7 +29,7 @@ import pyarrow as pa
 from cocite.errors import BadSource
 from cocite.evaluate.citations import NO_CLASS, read_papers
 from cocite.evaluate.judgements import Judgements, page_of, read_judgements
-from cocite.graph.build import BuildOptions, Progress, Source, build, no_progress
+from cocite.graph.build.passes import BuildOptions, Progress, Source, build, no_progress
 from cocite.graph.clicks import add_clicks
 from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail

@@ -11,14 +11,14 @@ from functools import cached_property
 from itertools import combinations, islice
 from statistics import fmean, median
 
-from cocite.answers.ask import Question, ask
-from cocite.answers.diversify import NO_FILTERS, Filters
 from cocite.errors import BadParameter
 from cocite.evaluate import measures
 from cocite.evaluate.judgements import Judgements, Run, page_of
 from cocite.evaluate.significance import compare, compare_as_1999
 from cocite.graph.store import Graph
-from cocite.methods import Method
+from cocite.related.methods import Method
+from cocite.results.ask import Question, ask
+from cocite.results.diversify import NO_FILTERS, Filters
 from cocite.sources.records import Report
 from cocite.web import Web
 

@@ -24,15 +24,15 @@ from numpy.typing import NDArray
 
 from cocite.errors import CociteError
 from cocite.graph.store import Graph
-from cocite.methods import lli
-from cocite.methods.lli import Params
-from cocite.neighbourhood.clean import group
-from cocite.neighbourhood.gather import children_of, parents_of
-from cocite.neighbourhood.page_source import Side, gather
-from cocite.neighbourhood.scores import six_digits
-from cocite.neighbourhood.start import Start, begin
-from cocite.neighbourhood.view import Pages, View
 from cocite.parameters import parameters_of
+from cocite.related.methods import lli
+from cocite.related.methods.lli import Params
+from cocite.related.neighbourhood.clean import group
+from cocite.related.neighbourhood.gather import children_of, parents_of
+from cocite.related.neighbourhood.page_source import Side, gather
+from cocite.related.neighbourhood.scores import six_digits
+from cocite.related.neighbourhood.start import Start, begin
+from cocite.related.neighbourhood.view import Pages, View
 from cocite.web import Web
 
 Figures = NDArray[np.float64]

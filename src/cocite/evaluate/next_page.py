@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from cocite.evaluate.significance import SAMPLES, interval, resampled
 from cocite.graph.store import Graph
-from cocite.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.scores import Scores
 
 PARTS = ("train", "train", "dev", "test")
 """Half of the games teach, a quarter chooses parameters, a quarter is reported."""

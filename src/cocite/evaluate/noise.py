@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadSource, UnknownPage
 from cocite.graph.store import Graph
-from cocite.methods.community import Base
-from cocite.neighbourhood.npea import MEASURES, Marks
-from cocite.neighbourhood.weigh import Edges, iterate
+from cocite.related.methods.community import Base
+from cocite.related.neighbourhood.npea import MEASURES, Marks
+from cocite.related.neighbourhood.weigh import Edges, iterate
 from cocite.sources.compressed import open_lines
 from cocite.sources.records import Report
 from cocite.words.query import forms

@@ -8,12 +8,12 @@ from html import escape
 from statistics import median
 from typing import Any
 
-from cocite.answers.naming import Titles
 from cocite.evaluate.evaluation import Table
 from cocite.evaluate.noise import DELTAS, Fall, Filtering, Labels, drift, falls, mean_rate, sweep
 from cocite.evaluate.noise_figure import draw, spread
 from cocite.evaluate.report import table_as_html
-from cocite.methods.community import Base
+from cocite.related.methods.community import Base
+from cocite.results.naming import Titles
 
 COMPARED = (0.5, 0.3)
 """The values of δ that Tables 4 and 5 compare."""

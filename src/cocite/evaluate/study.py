@@ -29,13 +29,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 from zlib import crc32
 
-from cocite.answers.ask import Question, ask
-from cocite.answers.naming import title_of
 from cocite.errors import BadParameter, BadSource, BadStore
 from cocite.evaluate.evaluation import Evaluation
 from cocite.evaluate.judgements import DEAD, Judgements, Run
-from cocite.graph.export_text import replacing
-from cocite.methods import Method
+from cocite.graph.export.text import replacing
+from cocite.related.methods import Method
+from cocite.results.ask import Question, ask
+from cocite.results.naming import title_of
 from cocite.sources.records import Report
 from cocite.web import Web
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.name_codec import BLOCK
+from cocite.kernels.codec.name_codec import BLOCK
 
 NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16
 """Flags of a link."""

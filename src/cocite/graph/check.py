@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 from cocite.graph.arrays import PER_BASE, TEXTS, rows_of
-from cocite.graph.derive import derive
+from cocite.graph.build.derive import derive
 from cocite.graph.generation import Progress, Writer, changed_arrays, map_array, read_current
 from cocite.graph.huffman import LONGEST
 from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
-from cocite.kernels import name_codec
-from cocite.kernels.checking import check_direction, check_look_up, check_names, count_targets
+from cocite.kernels.codec import name_codec
+from cocite.kernels.codec.checking import check_direction, check_look_up, check_names, count_targets
 
 STEP = 1 << 16
 

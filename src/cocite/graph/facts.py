@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
 from cocite.graph.finding import Finding
-from cocite.kernels.look_up import find_position
+from cocite.kernels.codec.look_up import find_position
 from cocite.pages.site import Sites
 
 FETCHED, NOINDEX = 128, 8

@@ -6,9 +6,9 @@ import numpy as np
 
 from cocite.errors import BadAddress, UnknownPage
 from cocite.graph.mapped import Mapped
-from cocite.kernels import look_up, name_codec
-from cocite.kernels.addresses import rule_tables
-from cocite.kernels.find_address import Desk
+from cocite.kernels.addresses.canonical import rule_tables
+from cocite.kernels.addresses.find import Desk
+from cocite.kernels.codec import look_up, name_codec
 from cocite.pages import address as rules
 from cocite.pages.key import APART, from_key, key, shown
 

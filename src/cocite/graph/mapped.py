@@ -16,11 +16,11 @@ from cocite.graph.arrays import TYPE_OF, contradictions
 from cocite.graph.generation import map_array, nothing, read_current
 from cocite.graph.huffman import Code
 from cocite.graph.texts import Texts
-from cocite.kernels import name_codec
-from cocite.kernels.lists import Lists
-from cocite.kernels.look_up import Names
-from cocite.kernels.repeats import Repeats
-from cocite.kernels.vicinity import Out
+from cocite.kernels.codec import name_codec
+from cocite.kernels.codec.lists import Lists
+from cocite.kernels.codec.look_up import Names
+from cocite.kernels.codec.repeats import Repeats
+from cocite.kernels.related.vicinity import Out
 
 NO_TEXTS: dict[str, NDArray[Any]] = {
     "none.pages": np.zeros(0, np.uint32),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels import name_codec
+from cocite.kernels.codec import name_codec
 
 Coded = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 """`name.words` and `name.block` of FORMAT.md, and the tables that decode characters and shared lengths."""

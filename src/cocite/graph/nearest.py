@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cocite.errors import BadAddress
-from cocite.kernels.key_hashes import hash_keys
+from cocite.kernels.addresses.key_hashes import hash_keys
 from cocite.pages import address as rules
 from cocite.pages.key import key
 from cocite.pages.site import domain, host

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from cocite.graph.arrays import rows_of
 from cocite.graph.facts import FETCHED, NOINDEX, Facts
-from cocite.kernels.lists import read_many, read_one
-from cocite.kernels.look_up import find_position
+from cocite.kernels.codec.lists import read_many, read_one
+from cocite.kernels.codec.look_up import find_position
 
 __all__ = ["FETCHED", "NOINDEX", "Graph", "Links"]
 
@@ -53,25 +53,25 @@ class Graph(Facts):
 
     def to_frame(self, pages: Iterable[int] | None = None, library: str = "pandas") -> Any:
         """The links, or those out of some pages, as a table of pandas or of Polars; see export.py."""
-        from cocite.graph.export import to_frame
+        from cocite.graph.export.export import to_frame
 
         return to_frame(self, pages, library)
 
     def to_networkx(self, pages: Iterable[int] | None = None) -> Any:
         """The links, or those among some pages, as a `networkx.DiGraph` of addresses; see export.py."""
-        from cocite.graph.export import to_networkx
+        from cocite.graph.export.export import to_networkx
 
         return to_networkx(self, pages)
 
     def to_igraph(self) -> Any:
         """The links as a directed `igraph.Graph`: vertex i is page i; see export.py."""
-        from cocite.graph.export import to_igraph
+        from cocite.graph.export.export import to_igraph
 
         return to_igraph(self)
 
     def to_scipy(self) -> Any:
         """The links as a `scipy.sparse.csr_array`: row = source, column = target; see export.py."""
-        from cocite.graph.export import to_scipy
+        from cocite.graph.export.export import to_scipy
 
         return to_scipy(self)
 

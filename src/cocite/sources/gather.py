@@ -12,7 +12,7 @@ from itertools import groupby
 import pyarrow as pa
 
 from cocite.sources.conform import conform, list_parts
-from cocite.sources.escapes import without_escapes
+from cocite.sources.html.escapes import without_escapes
 from cocite.sources.records import SCHEMA, Page, Report, batches
 
 SMALL_ITEMS, SMALL_BYTES = 20_000, 4 << 20

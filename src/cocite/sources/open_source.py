@@ -158,7 +158,7 @@ def _read_file(
 
 
 def _release(file: Path) -> object:
-    from cocite.sources.webgraph_files import find_release
+    from cocite.sources.webgraphs.files import find_release
 
     release = find_release(file)
     return release.base, tuple(release.edges)
@@ -187,55 +187,55 @@ def _read_stream(path: Path, report: Report) -> Iterator[Page]:
 
 
 def _read_edges(path: Path, report: Report, base: str | None, text: bool) -> Items:
-    from cocite.sources.edge_list import read_edge_list
+    from cocite.sources.edges.edge_list import read_edge_list
 
     return read_edge_list(path, report)
 
 
 def _read_warc(path: Path, report: Report, base: str | None, text: bool) -> Items:
-    from cocite.sources.warc import read_warc
+    from cocite.sources.archives.warc import read_warc
 
     return read_warc(path, report, text=text)
 
 
 def _read_wat(path: Path, report: Report, base: str | None, text: bool) -> Items:
-    from cocite.sources.wat import read_wat
+    from cocite.sources.archives.wat import read_wat
 
     return read_wat(path, report)
 
 
 def _read_html(path: Path, report: Report, base: str | None, text: bool) -> Items:
-    from cocite.sources.html_folder import read_html_folder
+    from cocite.sources.html.folder import read_html_folder
 
     return read_html_folder(path, report, base=base, text=text)
 
 
 def _read_markdown(path: Path, report: Report, base: str | None, text: bool) -> Items:
-    from cocite.sources.markdown import read_markdown
+    from cocite.sources.markdown.page import read_markdown
 
     return read_markdown(path, report, base=base)
 
 
 def _read_bookmarks(path: Path, report: Report, base: str | None, text: bool) -> Items:
-    from cocite.sources.bookmarks import read_bookmarks
+    from cocite.sources.collections.bookmarks import read_bookmarks
 
     return read_bookmarks(path, report, base=base)
 
 
 def _read_opml(path: Path, report: Report, base: str | None, text: bool) -> Items:
-    from cocite.sources.opml import read_opml
+    from cocite.sources.collections.opml import read_opml
 
     return read_opml(path, report, base=base)
 
 
 def _read_webgraph(path: Path, report: Report, base: str | None, text: bool) -> Items:
-    from cocite.sources.webgraph import read_webgraph_release
+    from cocite.sources.webgraphs.webgraph import read_webgraph_release
 
     return read_webgraph_release(path, report)
 
 
 def _crawl(spec: str, report: Report, text: bool) -> Iterator[Page]:
-    from cocite.sources.crawl import crawl
+    from cocite.sources.crawl.start import crawl
 
     return crawl([spec], report, text=text)
 

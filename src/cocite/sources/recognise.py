@@ -10,10 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from cocite.errors import BadSource
-from cocite.sources import bookmarks, opml
+from cocite.sources.collections import bookmarks, opml
 from cocite.sources.compressed import head
-from cocite.sources.edge_layout import layout, named
-from cocite.sources.markdown import SUFFIXES as MARKDOWN
+from cocite.sources.edges.layout import layout, named
+from cocite.sources.markdown.page import SUFFIXES as MARKDOWN
 from cocite.sources.records import cut
 
 KINDS = {
@@ -112,7 +112,7 @@ def _suffix(path: Path) -> str:
 def _is_webgraph(path: Path, start: bytes) -> bool:
     if path.exists() and not _GRAPH.search(path.name) and not _GRAPH.search(path.parent.name):
         return False
-    from cocite.sources import webgraph
+    from cocite.sources.webgraphs import webgraph
 
     return webgraph.recognises(path, start)
 
@@ -120,7 +120,7 @@ def _is_webgraph(path: Path, start: bytes) -> bool:
 def _archive_kind(path: Path, start: bytes) -> str | None:
     if not (start.startswith((b"WARC/", b"filedesc:")) or _ARCHIVE.search(path.name)):
         return None
-    from cocite.sources import warc, wat
+    from cocite.sources.archives import warc, wat
 
     if wat.recognises(path, start):
         return "wat"
@@ -128,7 +128,7 @@ def _archive_kind(path: Path, start: bytes) -> str | None:
 
 
 def _is_html(path: Path, start: bytes) -> bool:
-    from cocite.sources import html
+    from cocite.sources.html import page as html
 
     return html.recognises(path, start)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cocite.graph.derive import BEST, BEST_FROM
+from cocite.graph.build.derive import BEST, BEST_FROM
 from cocite.spark.arrays import Batches, cut, numbers, places, runs, whole_runs
 from cocite.spark.cuts import Shards
 from cocite.spark.outputs import WORK

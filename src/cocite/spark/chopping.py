@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cocite.kernels.addresses import key_addresses
+from cocite.kernels.addresses.canonical import key_addresses
 from cocite.pages.key import from_key
 from cocite.spark.arrays import Batches, joined, numbers, places, signed
 

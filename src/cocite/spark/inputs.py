@@ -22,7 +22,7 @@ from cocite.sources.compressed import open_lines
 from cocite.sources.link_list import files
 from cocite.sources.recognise import recognised
 from cocite.sources.records import Report
-from cocite.sources.webgraph_files import PART
+from cocite.sources.webgraphs.files import PART
 
 REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _WEB = re.compile(r"https?://", re.IGNORECASE)

@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cocite.graph.blocks import BY_CANONICAL, load_links, load_records
-from cocite.graph.spill import Spill
+from cocite.graph.build.blocks import BY_CANONICAL, load_links, load_records
+from cocite.graph.build.spill import Spill
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
 from cocite.sources.conform import conform, usable

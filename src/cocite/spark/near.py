@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cocite.kernels.near_duplicates import MORE_THAN, SHORTEST, WINDOW
+from cocite.kernels.build.near_duplicates import MORE_THAN, SHORTEST, WINDOW
 from cocite.spark.arrays import Batches, cut, joined, numbers, runs, whole_runs
 from cocite.spark.outputs import WORK, Output
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.graph.all_addresses import CONTROL
-from cocite.graph.columns import text_buffers
-from cocite.graph.number_sites import SiteWriter
+from cocite.graph.build.columns import text_buffers
+from cocite.graph.build.number_sites import SiteWriter
 from cocite.pages.key import APART, from_key, shown
 from cocite.pages.site import Sites
 from cocite.spark.arrays import Batches

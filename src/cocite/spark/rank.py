@@ -18,8 +18,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite import __version__
-from cocite import ranks as known
 from cocite.errors import BadParameter
+from cocite.related import ranks as known
 from cocite.spark.arrays import Batches, cut, joined, numbers, runs
 from cocite.spark.outputs import WORK, Output, Tell, print_nothing
 from cocite.spark.shards import open_shards

@@ -17,14 +17,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite import __version__
-from cocite.answers.ask import check_k
 from cocite.errors import BadParameter
-from cocite.graph.derive import SAMPLE
-from cocite.methods import Method
-from cocite.methods import method as method_of
-from cocite.methods.cocitation import ENOUGH, TWICE
-from cocite.neighbourhood.scores import Scores
-from cocite.neighbourhood.view import SEED, StopList, is_one_of
+from cocite.graph.build.derive import SAMPLE
+from cocite.related.methods import Method
+from cocite.related.methods import method as method_of
+from cocite.related.methods.cocitation import ENOUGH, TWICE
+from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.view import SEED, StopList, is_one_of
+from cocite.results.ask import check_k
 from cocite.spark.arrays import Batches, cut, each_run
 from cocite.spark.chopping import answers_of, fingerprints_of
 from cocite.spark.cuts import MOST_LINKS, RELATIONS, Needs, Shards

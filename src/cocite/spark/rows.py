@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cocite.graph.derive import BEST_FROM
+from cocite.graph.build.derive import BEST_FROM
 from cocite.spark.arrays import Batches, joined, numbers
 from cocite.spark.arrays import cut as cut_up
 from cocite.spark.cuts import Cut, Needs, Shards

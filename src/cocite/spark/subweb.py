@@ -16,12 +16,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.graph.arrays import TYPE_OF
-from cocite.graph.bit_stream import BitStream, encode
-from cocite.graph.derive import BEST, BEST_FROM, read_lists, write_long
+from cocite.graph.build.bit_stream import BitStream, encode
+from cocite.graph.build.derive import BEST, BEST_FROM, read_lists, write_long
 from cocite.graph.generation import nothing
 from cocite.graph.huffman import Code
 from cocite.graph.store import Graph
-from cocite.kernels import link_codec
+from cocite.kernels.codec import link_codec
 from cocite.spark.arrays import joined, numbers
 from cocite.spark.memory import MemoryWriter
 from cocite.web import Web

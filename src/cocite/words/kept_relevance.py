@@ -13,7 +13,7 @@ from cocite.errors import BadStore
 from cocite.graph.generation import Writer
 from cocite.graph.side import Side, only_one, read_side, ready_side, write_side
 from cocite.graph.store import Graph
-from cocite.kernels.keyword_pairs import Pairs, Rows
+from cocite.kernels.words.keyword_pairs import Pairs, Rows
 from cocite.words.keywords import Keywords, make_command
 from cocite.words.links_in import Progress
 from cocite.words.relevance import Range, Relevance, count_relevance

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.best_matches import (
+from cocite.kernels.words.best_matches import (
     ONE,
     Known,
     Scratch,
@@ -28,7 +28,7 @@ from cocite.kernels.best_matches import (
     strongest,
     unmet_grid,
 )
-from cocite.kernels.keyword_pairs import Rows
+from cocite.kernels.words.keyword_pairs import Rows
 from cocite.words.relevance import Relevance
 
 Pages = NDArray[np.uint32]

@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
-from cocite.kernels.keyword_pairs import Pairs, Room, Rows, confidence_range, count_one, count_rows, measure_rows, room
+from cocite.kernels.words.keyword_pairs import (
+    Pairs,
+    Room,
+    Rows,
+    confidence_range,
+    count_one,
+    count_rows,
+    measure_rows,
+    room,
+)
 
 STAGE = "counting keywords of pages"
 PARTS = 64

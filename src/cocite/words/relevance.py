@@ -30,14 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cocite.kernels.keyword_pairs import (
-    Pairs,
-    Rows,
-    absent_values,
-    logical_values,
-    mutual_range,
-    similar_values,
-)
+from cocite.kernels.words.keyword_pairs import Pairs, Rows, absent_values, logical_values, mutual_range, similar_values
 from cocite.words.links_in import Progress
 from cocite.words.pair_counts import (
     STAGE,

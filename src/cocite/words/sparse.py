@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from cocite.kernels.word_vectors import SCALE, Sparse
+from cocite.kernels.words.word_vectors import SCALE, Sparse
 
 
 def of_length_1(matrix: csr_array) -> csr_array:

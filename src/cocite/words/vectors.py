@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore
 from cocite.graph.side import Side, read_side
 from cocite.graph.store import Graph
-from cocite.kernels.vicinity import EMPTY
-from cocite.kernels.word_vectors import SCALE, Sparse, cosines, pages_with
+from cocite.kernels.related.vicinity import EMPTY
+from cocite.kernels.words.word_vectors import SCALE, Sparse, cosines, pages_with
 from cocite.words.vocabulary import Vocabulary, is_starts
 
 NAME, WHAT = "vectors", "the word vectors"

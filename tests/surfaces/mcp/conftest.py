@@ -12,8 +12,8 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult
 
-from cocite.surfaces.mcp.held import Held
-from cocite.surfaces.mcp.server import Assistants
+from cocite.mcp.held import Held
+from cocite.mcp.server import Assistants
 from tests.graph.webs import make
 from tests.surfaces.serve.conftest import PAGES
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from mcp import Client
 
 from cocite.errors import BadParameter
-from cocite.surfaces.mcp.held import Held
-from cocite.surfaces.mcp.run import security_of
-from cocite.surfaces.mcp.server import Assistants
-from cocite.surfaces.mcp.shapes import said
+from cocite.mcp.held import Held
+from cocite.mcp.run import security_of
+from cocite.mcp.server import Assistants
+from cocite.mcp.shapes import said
 from tests.surfaces.mcp.conftest import call, text
 from tests.surfaces.serve.conftest import BIRDS, EVIL
 from tests.surfaces.serve.test_holding import EAGLE, add_eagle

@@ -20,7 +20,7 @@ from tests.surfaces.conftest import run
 from tests.surfaces.mcp.conftest import calls, text
 from tests.surfaces.mcp.test_server import ROBIN, WREN
 
-COMMAND = ["-c", "from cocite.surfaces.cli import main; main()", "mcp"]
+COMMAND = ["-c", "from cocite.cli import main; main()", "mcp"]
 RELATED = ("related_pages", {"urls": [ROBIN], "method": "cocitation"})
 HELLO = (
     b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", '

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
+from cocite.http.app import make_app
+from cocite.http.front import Front
+from cocite.http.log import Log
+from cocite.http.metrics import Metrics, Shared
+from cocite.http.service import Service
+from cocite.http.settings import Settings
 from cocite.sources.records import Link, Page
-from cocite.surfaces.serve.app import make_app
-from cocite.surfaces.serve.front import Front
-from cocite.surfaces.serve.log import Log
-from cocite.surfaces.serve.metrics import Metrics, Shared
-from cocite.surfaces.serve.service import Service
-from cocite.surfaces.serve.settings import Settings
 from tests.graph.webs import make
 
 NASTY = "<script>alert(1)</script> \"quoted\" 'q' & \u202egnp\x07 </title>]]>"

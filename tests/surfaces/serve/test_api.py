@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from cocite.surfaces.serve.settings import LARGEST_BODY, LONGEST_ADDRESS, MOST_K, MOST_PAGES
+from cocite.http.settings import LARGEST_BODY, LONGEST_ADDRESS, MOST_K, MOST_PAGES
 from tests.surfaces.conftest import run
 from tests.surfaces.serve.conftest import BIRDS, EVIL, FISH, PAGES, Asking
 

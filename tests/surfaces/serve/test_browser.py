@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from cocite.evaluate.study import new, write
-from cocite.methods import method
+from cocite.related.methods import method
 from cocite.web import Web
 from tests.graph.webs import make
 from tests.surfaces.serve.browser import (

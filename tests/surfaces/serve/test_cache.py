@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.surfaces.serve.cache import OVERHEAD, Cache, Way
-from cocite.surfaces.serve.replies import Reply
+from cocite.http.cache import OVERHEAD, Cache, Way
+from cocite.http.replies import Reply
 
 
 def reply(size: int) -> Reply:

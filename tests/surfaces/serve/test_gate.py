@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from cocite.surfaces.serve import gate as module
-from cocite.surfaces.serve.gate import Gate, aside
-from cocite.surfaces.serve.replies import Refused
+from cocite.http import gate as module
+from cocite.http.gate import Gate, aside
+from cocite.http.replies import Refused
 
 
 async def settled() -> None:

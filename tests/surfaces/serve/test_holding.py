@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from cocite.http.holding import Served
+from cocite.http.questions import Made, Plain, Related
 from cocite.sources.records import Link, Page
-from cocite.surfaces.serve.holding import Served
-from cocite.surfaces.serve.questions import Made, Plain, Related
 from tests.graph.webs import Records
 from tests.surfaces.serve.conftest import Asking
 
@@ -21,8 +21,8 @@ RELATED = f"/api/related?url={ROBIN}&method=cocitation&k=100"
 
 def add_eagle(store: Path) -> None:
     """A list that has an eagle beside the robin, as `cocite add` adds it."""
-    from cocite.graph.build import BuildOptions
-    from cocite.graph.maintain import add
+    from cocite.graph.build.maintain import add
+    from cocite.graph.build.passes import BuildOptions
     from cocite.sources.records import Report
     from cocite.words.search import renew_search
 
@@ -169,7 +169,7 @@ def test_a_store_of_links_alone(place: Path) -> None:
 def test_a_large_store_makes_nothing_by_itself(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.graph.webs import make
 
-    monkeypatch.setattr("cocite.surfaces.serve.holding.SMALL", 0)
+    monkeypatch.setattr("cocite.http.holding.SMALL", 0)
     make(place / "web.cocite", [Page("https://a.example/", "A", links=[Link(ROBIN, "Robin")])])
     server = Asking(place / "web.cocite")
     missing = {line["part"]: line["why"] for line in server.log if line["event"] == "missing"}

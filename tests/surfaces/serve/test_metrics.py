@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from cocite.surfaces.serve.metrics import BUCKETS, Metrics, Shared
+from cocite.http.metrics import BUCKETS, Metrics, Shared
 from tests.surfaces.serve.conftest import Asking
 
 SAMPLE = re.compile(r'cocite_[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? -?[0-9.e+-]+')

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.surfaces.serve.markup import shown_address
-from cocite.surfaces.serve.state import PATHS
+from cocite.http.markup import shown_address
+from cocite.http.state import PATHS
 from tests.surfaces.serve.conftest import BIRDS, EVIL, NASTY, Asking
 
 ROBIN = "https://robin.example/"
@@ -230,7 +230,7 @@ def test_a_store_without_words_says_so(made: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_assets_are_small_and_ask_nobody() -> None:
-    folder = Path(__file__).parents[3] / "src" / "cocite" / "surfaces" / "serve" / "static"
+    folder = Path(__file__).parents[3] / "src" / "cocite" / "http" / "static"
     sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
     assert set(sizes) == {"cocite.css", "cocite.js", "icon.svg"}
     assert sum(sizes.values()) < 40_000

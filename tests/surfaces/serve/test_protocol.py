@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from cocite.surfaces.serve import protocol
-from cocite.surfaces.serve.protocol import LONGEST_HEAD, Limited
+from cocite.http import protocol
+from cocite.http.protocol import LONGEST_HEAD, Limited
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:

@@ -16,11 +16,11 @@ from typing import IO, Any
 
 import pytest
 
+from cocite.cli.serve import origins
 from cocite.errors import BadParameter
-from cocite.surfaces.cli.serve import origins
-from cocite.surfaces.serve.metrics import Shared
-from cocite.surfaces.serve.run import SIGNALS, Minder, address_of, listen
-from cocite.surfaces.serve.settings import Settings
+from cocite.http.metrics import Shared
+from cocite.http.run import SIGNALS, Minder, address_of, listen
+from cocite.http.settings import Settings
 from tests.surfaces.conftest import run
 from tests.surfaces.serve.test_holding import EAGLE, add_eagle
 
@@ -34,7 +34,7 @@ class Process:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.address = f"http://127.0.0.1:{probe.getsockname()[1]}"
-        command = [sys.executable, "-c", "from cocite.surfaces.cli import main; main()", "serve", "-i", str(store)]
+        command = [sys.executable, "-c", "from cocite.cli import main; main()", "serve", "-i", str(store)]
         port = self.address.rpartition(":")[2]
         self.process = subprocess.Popen([*command, "--port", port, *options], stderr=log, stdout=log)
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import checks
 
-from cocite.surfaces.serve.routes import ROUTES
+from cocite.http.routes import ROUTES
 from tests.surfaces.serve.conftest import Asking
 
 CONTRACT = {

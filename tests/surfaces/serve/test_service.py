@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from cocite.surfaces.serve.holding import Served
-from cocite.surfaces.serve.questions import BUSY, IDLE, SWAMPED, USUAL, Plain, Related
-from cocite.surfaces.serve.replies import Refused
-from cocite.surfaces.serve.service import Service
+from cocite.http.holding import Served
+from cocite.http.questions import BUSY, IDLE, SWAMPED, USUAL, Plain, Related
+from cocite.http.replies import Refused
+from cocite.http.service import Service
 from tests.surfaces.serve.conftest import Asking, Response
 
 ROBIN = "https://robin.example/"
@@ -86,7 +86,7 @@ def test_what_may_be_there_later_is_not_kept(server: Asking, monkeypatch: pytest
 def test_fewer_parents_when_busy_and_said_so(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     """ROBIN has 6 parents: 2,000, or 500 when busy, change nothing; of 4 by name, 1 is left when busy."""
     target = f"{RELATED}&method=companion"
-    monkeypatch.setattr("cocite.surfaces.serve.questions.FACTOR", (2.0, 1.0, 1 / 500, 1 / 1000))
+    monkeypatch.setattr("cocite.http.questions.FACTOR", (2.0, 1.0, 1 / 500, 1 / 1000))
     at_load(server, monkeypatch, USUAL)
     usual = server.get(target)
     assert (usual.json["params"]["parents"], "limits" in usual.json) == (2000, False)
@@ -251,12 +251,12 @@ def test_a_fault_is_told_to_the_log_alone(server: Asking, monkeypatch: pytest.Mo
     def broken(*_: object) -> None:
         raise RuntimeError("secret of the server")
 
-    monkeypatch.setattr("cocite.surfaces.serve.asked.search_for", broken)
+    monkeypatch.setattr("cocite.http.asked.search_for", broken)
     answer = server.get("/api/search?q=birds")
     assert (answer.status, answer.json["error"]["kind"]) == (500, "Fault")
     assert "secret" not in answer.text
     assert "content-security-policy" in answer.headers
-    monkeypatch.setattr("cocite.surfaces.serve.views.search.search_for", broken)
+    monkeypatch.setattr("cocite.http.views.search.search_for", broken)
     page = server.get("/search?q=birds")
     assert (page.status, page.headers["content-type"]) == (500, "text/html; charset=utf-8")
     assert "a fault of the server itself" in page.text and "secret" not in page.text

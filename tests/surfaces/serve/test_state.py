@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.surfaces.serve.state import OF_PAGES, PATHS, K, State, addresses_of, like_words, state_of
+from cocite.http.state import OF_PAGES, PATHS, K, State, addresses_of, like_words, state_of
 
 urls = st.lists(
     st.from_regex(r"https://[a-z]{1,8}\.example/[a-z0-9%&=?#+]{0,8}", fullmatch=True), unique=True, max_size=4

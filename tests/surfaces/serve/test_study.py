@@ -9,9 +9,9 @@ import pytest
 
 from cocite.errors import BadStore
 from cocite.evaluate.study import new, read, read_ratings, write
-from cocite.methods import method
+from cocite.http.study import Sheets, checked
+from cocite.related.methods import method
 from cocite.sources.records import Report
-from cocite.surfaces.serve.study import Sheets, checked
 from cocite.web import Web
 from tests.surfaces.serve.conftest import Asking
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.surfaces.site.reading import IN_HEADING, IN_TITLE, normal, path_of, read_page
+from cocite.site.reading import IN_HEADING, IN_TITLE, normal, path_of, read_page
 
 HERE = "https://example.org/docs/guide/a.html"
 PAGE = b"""<!doctype html><html lang="en-GB"><head><title>Robins &amp; wrens</title>

@@ -7,8 +7,8 @@ from math import e, log
 import numpy as np
 import pytest
 
-from cocite.surfaces.site.reading import Read
-from cocite.surfaces.site.relating import (
+from cocite.site.reading import Read
+from cocite.site.relating import (
     DIRECT,
     TOGETHER,
     Site,

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from cocite.surfaces.site.stamps import without_related
-from cocite.surfaces.site.writing import inserted
+from cocite.site.stamps import without_related
+from cocite.site.writing import inserted
 from tests.surfaces.conftest import Ran, run
 
 BASE = "https://birds.example/docs/"

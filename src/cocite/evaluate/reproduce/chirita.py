@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cocite.evaluate.reproduce.claims import Figures
 from cocite.evaluate.reproduce.data import Data, correlation
-from cocite.methods.hubfinder import Explored, Params, explore
+from cocite.related.methods.hubfinder import Explored, Params, explore
 
 CRAWL = "cnr"
 SETS, PAGES, ROUNDS = 10, 20, 3

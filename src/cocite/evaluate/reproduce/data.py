@@ -16,8 +16,8 @@ from cocite.evaluate import datasets, measures
 from cocite.evaluate.evaluation import Evaluation, Progress, ask_methods, in_store
 from cocite.evaluate.judgements import Judgements, Run
 from cocite.evaluate.significance import compare
-from cocite.graph.build import BuildOptions, Source, build
-from cocite.methods import Method, method
+from cocite.graph.build.passes import BuildOptions, Source, build
+from cocite.related.methods import Method, method
 from cocite.sources.open_source import open_source
 from cocite.sources.page_records import read_jsonl
 from cocite.sources.records import Page, Report

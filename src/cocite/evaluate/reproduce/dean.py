@@ -14,10 +14,10 @@ from cocite.evaluate import datasets, measures
 from cocite.evaluate.evaluation import Evaluation
 from cocite.evaluate.reproduce.claims import Figures
 from cocite.evaluate.reproduce.data import Beside, Data, correlation, straight
-from cocite.methods import Method, companion, method
-from cocite.neighbourhood.authorities import rank_authorities
-from cocite.neighbourhood.view import View
-from cocite.neighbourhood.weigh import Edges, edges_among, iterate
+from cocite.related.methods import Method, companion, method
+from cocite.related.neighbourhood.authorities import rank_authorities
+from cocite.related.neighbourhood.view import View
+from cocite.related.neighbourhood.weigh import Edges, edges_among, iterate
 from cocite.web import Web
 
 T = TypeVar("T")

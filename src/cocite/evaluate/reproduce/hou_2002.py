@@ -10,17 +10,17 @@ from statistics import fmean, median
 
 import numpy as np
 
-from cocite.answers.communities import root_set
-from cocite.answers.telling import page_words
 from cocite.evaluate.datasets import Held
 from cocite.evaluate.noise import Labels, drift, falls, filtering, labels_by_words, labels_of, mean_rate, pages_of
 from cocite.evaluate.planted import planted
 from cocite.evaluate.reproduce.claims import Figures
 from cocite.evaluate.reproduce.data import Data
-from cocite.graph.build import BuildOptions, build
-from cocite.methods.community import Base, Params
-from cocite.neighbourhood.view import View
-from cocite.neighbourhood.weigh import iterate
+from cocite.graph.build.passes import BuildOptions, build
+from cocite.related.methods.community import Base, Params
+from cocite.related.neighbourhood.view import View
+from cocite.related.neighbourhood.weigh import iterate
+from cocite.results.communities import root_set
+from cocite.results.telling import page_words
 from cocite.sources.records import Report
 from cocite.web import Web
 

@@ -15,8 +15,8 @@ from cocite.evaluate.datasets import Held
 from cocite.evaluate.latent_linkage import LinkageSide, experiment
 from cocite.evaluate.reproduce.claims import Figures
 from cocite.evaluate.reproduce.data import Data
-from cocite.graph.build import BuildOptions, build
-from cocite.methods import lli, method
+from cocite.graph.build.passes import BuildOptions, build
+from cocite.related.methods import lli, method
 from cocite.sources.records import Link, Page, Report
 from cocite.web import Web
 

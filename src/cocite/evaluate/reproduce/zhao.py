@@ -13,7 +13,7 @@ from cocite.evaluate import citations
 from cocite.evaluate.citations import CUTOFFS, Papers, both_ways, by_links, measured
 from cocite.evaluate.reproduce.claims import Figures
 from cocite.evaluate.reproduce.data import Data
-from cocite.kernels.keyword_pairs import Rows
+from cocite.kernels.words.keyword_pairs import Rows
 
 AT = citations.AT
 MOST = 150

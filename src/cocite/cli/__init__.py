@@ -1,0 +1,103 @@
+"""The command line: `cocite VERB ...`, a verb per file.
+
+Nothing slow is imported here: NumPy, Numba and Arrow wait inside the verbs, so that `cocite --help` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from cocite import __version__
+from cocite.cli import (
+    add,
+    batch,
+    build,
+    check,
+    clicks,
+    cluster,
+    communities,
+    compare,
+    demo,
+    evaluate,
+    export,
+    hubs,
+    info,
+    keywords,
+    links,
+    mcp,
+    methods,
+    rank,
+    related,
+    remove,
+    reproduce,
+    search,
+    serve,
+    similarity,
+    site,
+    spark,
+    study,
+)
+from cocite.cli.failures import Commands
+
+# Matrices here are small, and threads that wait for each other made them 8 to 30 times slower on a busy machine. It is
+# read when NumPy is loaded, which no verb has done yet.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+app = typer.Typer(
+    name="cocite",
+    cls=Commands,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+)
+
+VERBS: list[Callable[..., None]] = [
+    *(demo.demo, build.build, add.add, remove.remove, clicks.clicks),
+    *(related.related, compare.compare, batch.batch, similarity.similarity, methods.methods),
+    *(evaluate.evaluate, reproduce.reproduce),
+    *(hubs.hubs, communities.communities, cluster.cluster, search.search, keywords.keywords, rank.rank),
+    *(links.links, info.info, check.check, export.export, serve.serve, mcp.mcp, site.site),
+]
+for verb in VERBS:
+    app.command()(verb)
+app.add_typer(study.study, name="study")
+app.add_typer(spark.spark, name="spark")
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        typer.echo(f"cocite {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def cocite(
+    ctx: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    """Which pages are related to this page? Related pages from links, in milliseconds, with reasons.
+
+    A store is made once from crawls, archives, link lists or bookmarks, and then asked. Commands use the store that -i
+    names, else $COCITE_INDEX, else ./web.cocite.
+
+    \b
+    Examples:
+      cocite demo                                a sample web, in one command
+      cocite build crawl.warc.gz -o web.cocite   a store of your own
+      cocite related nytimes.com                 related pages, and why
+    """
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+def main() -> None:
+    """The program `cocite`."""
+    typer.main.get_command(app)()

@@ -1,0 +1,171 @@
+"""cocite demo: the bundled sample web, and what is related to pages that everybody knows."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cocite import __version__
+from cocite.cli.prepare import helper, wait_for_answers
+from cocite.cli.terminal import Cell, Screen, count, seconds
+from cocite.errors import BadStore
+from cocite.results import DEFAULT_METHOD
+
+if TYPE_CHECKING:
+    from cocite.graph.store import Graph
+    from cocite.web import Web
+
+WELL_KNOWN = ["nytimes.com", "postgresql.org", "bmw.com", "louvre.fr"]
+MOST = 5
+
+
+def demo(
+    urls: Annotated[
+        list[str] | None, typer.Argument(metavar="URL", help="Pages to show, if not a few known ones.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="STORE", help="Make the store here, not in the user's cache."),
+    ] = None,
+) -> None:
+    """Show a sample web at work, in one command.
+
+    The sample comes with cocite: link lists as people write them, on newspapers, databases, cars, museums and more. The
+    first run on a machine also compiles, once.
+
+    \b
+    Examples:
+      cocite demo
+      cocite demo python.org lufthansa.com
+    """
+    screen = Screen()
+    screen.line(("A small web", "bold"), " of link lists, written by hand: papers, databases, cars, museums …")
+    with helper() as start:
+        store = output or cached_store()
+        # Before a second of imports: without a store this is most likely the first run on a machine.
+        compilers = [] if store.exists() else start()
+        from cocite.cli.progress import display
+        from cocite.web import Web
+
+        graph = sample_graph(screen, store, start)
+        web = Web(graph.path)
+        with display(quiet=True, compiling=start):
+            # Looking up is compiled here, and words are counted, while a second process compiles the rest.
+            _ = graph.find(WELL_KNOWN[0]), web.vectors
+            wait_for_answers(compilers)
+            for url in urls or WELL_KNOWN:
+                screen.blank()
+                show(screen, web, url)
+    screen.blank()
+    show_next(screen, graph)
+
+
+def sample_graph(screen: Screen, store: Path, compiling: Callable[[], object]) -> Graph:
+    """The sample as a store: the one of the last time if it is there and good, else a new one."""
+    from cocite.graph.store import Graph
+
+    try:
+        graph = Graph(store)
+        note = "from the last run"
+    except BadStore:
+        store, took = build_sample(store, compiling)
+        graph = Graph(store)
+        note = f"built in {seconds(took)}"
+    lists = sum(entry["records"] for entry in graph.manifest["sources"])
+    counts = f"{count(lists, 'list')}, {count(graph.links, 'link')} to {count(graph.pages - lists, 'page')}"
+    screen.line((f"{counts}, {note}", "dim"))
+    return graph
+
+
+def sample_pages() -> Path:
+    """The folder of the bundled pages; a copy of it if cocite is not installed as plain files."""
+    bundled = resources.files("cocite.sample").joinpath("pages")
+    if isinstance(bundled, Path):
+        return bundled
+    copy = Path(tempfile.mkdtemp(prefix="cocite-sample-"))
+    for page in bundled.iterdir():
+        (copy / page.name).write_bytes(page.read_bytes())
+    return copy
+
+
+def cached_store() -> Path:
+    """Where the sample's store is kept: a name for every version of cocite and of the sample."""
+    checksum = hashlib.blake2b(digest_size=4)
+    for page in sorted(sample_pages().iterdir()):
+        checksum.update(page.name.encode() + page.read_bytes())
+    try:
+        home = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or home) / "cocite"
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (OSError, RuntimeError):  # no home, or none that can be written to
+        folder = Path(tempfile.mkdtemp(prefix="cocite-"))
+    return folder / f"sample-{__version__}-{checksum.hexdigest()}.cocite"
+
+
+def build_sample(store: Path, compiling: Callable[[], object]) -> tuple[Path, float]:
+    """Build the sample; returns where, and the seconds it took."""
+    from cocite.cli.progress import display
+    from cocite.graph.build.passes import BuildOptions, build
+    from cocite.sources.open_source import open_source
+    from cocite.sources.records import Report
+
+    pages, report = sample_pages(), Report()
+    source = open_source(str(pages), report, kind="markdown")
+    with display(compiling=compiling) as stages:
+        built = build([source], store, report, BuildOptions(), stages)
+    return built.path, built.seconds
+
+
+def show(screen: Screen, web: Web, url: str) -> None:
+    """The pages most related to one page, and why: the best with all reasons, the others with a line each."""
+    from cocite.related.methods import method
+    from cocite.results.ask import ask, question
+    from cocite.results.naming import title_of
+    from cocite.results.present import briefly, lines
+
+    graph = web.graph
+    asked = question(graph, [url])
+    answers = ask(web, asked, method(DEFAULT_METHOD), MOST)
+    page = asked.seeds[0]
+    title, address = title_of(graph, page), graph.address(page)
+    total = count(int(graph.in_degree[page]), "list")
+    screen.line(("Related to ", "dim"), (title or address, "bold"), "  ", (address, "cyan"), (f"  in {total}", "dim"))
+    for answer in answers:
+        name = answer.title or answer.url
+        why = "" if answer.rank == 1 else briefly(answer)
+        wide = min(26, max(len(other.title or other.url) for other in answers))
+        screen.row(Cell(str(answer.rank), 1, "dim"), Cell(name, wide, "bold"), Cell(why, style="dim"), indent=2)
+        for line in lines(answer) if answer.rank == 1 else ():
+            screen.row(Cell(line, style="dim"), indent=5)
+    if not len(answers):
+        screen.line(("nothing: no list has it beside another page", "dim"), indent=2)
+
+
+def show_next(screen: Screen, graph: Graph) -> None:
+    """What to try next."""
+    home = str(Path.home()) if "HOME" in os.environ else ""
+    store = shlex.quote(str(graph.path.absolute()))
+    if home and store.startswith(home + "/"):
+        store = "~" + store.removeprefix(home)
+    screen.line(("Try next", "bold"))
+    for line, note in (
+        (f"export COCITE_INDEX={store}", ""),
+        ("cocite related louvre.fr --explain", "all reasons"),
+        ("cocite related audi.com bmw.com -m companion", "related to both, by another method"),
+        ("cocite compare nytimes.com", "methods side by side"),
+        ("cocite links homes.example/~tom/links.html", "a list, with its sections"),
+        ("cocite info", "what the store holds"),
+        ("cocite build bookmarks.html -o web.cocite", "a store of your own"),
+    ):
+        screen.row(Cell(line, 44 if note else 0, "cyan"), Cell(note, style="dim"), indent=2)

@@ -1,0 +1,265 @@
+"""cocite evaluate: how good methods are, by judgements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cocite.cli import options as given
+from cocite.cli.related import NotOwnSite, PerSite, filters_of
+from cocite.cli.terminal import Cell, Screen, count
+from cocite.cli.writing import check_place, write_whole
+from cocite.errors import BadParameter
+from cocite.results import COMPARED, DEFAULT_METHOD
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cocite.evaluate.evaluation import Evaluation, Table
+    from cocite.evaluate.judgements import Judgements, Run
+    from cocite.sources.records import Report
+
+
+FEW = 100
+"""Up to so many queries the terminal shows what each took; reports have more."""
+
+
+def evaluate(
+    judgements: Annotated[
+        Path,
+        typer.Option(
+            "--judgements", "-j", metavar="FILE", help="Right answers: query<TAB>page[<TAB>rating], or TREC's form."
+        ),
+    ],
+    index: given.Index = Path("web.cocite"),
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method", "-m", metavar="METHOD", help="A method to evaluate; may be repeated. Else auto and some others."
+        ),
+    ] = None,
+    run: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Answers of another program: query<TAB>rank<TAB>answer, or TREC's form."),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", metavar="N", min=1, max=1000, help="So many answers of each are rated.")] = 10,
+    queries: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Only so many of the queries, evenly chosen (0: all).")
+    ] = 0,
+    per_site: PerSite = 0,
+    not_own_site: NotOwnSite = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a report with figures, one page of HTML.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also write the answers of each method, as runs.")
+    ] = None,
+    json: given.Json = False,
+) -> None:
+    """Say how good methods are: measures, significance, overlap, time.
+
+    With --run and without -m, only those runs are evaluated. "P 1999", "AP 1999" and the tables are those of Dean &
+    Henzinger's user study; the other measures are as usual. What a method does not answer counts 0. A run in TREC's
+    form is in the order of its scores.
+
+    \b
+    Examples:
+      cocite evaluate -j judgements.tsv.gz -m companion --html report.html
+      cocite evaluate -j qrels.txt --run other.tsv -m cocitation
+    """
+    from cocite.cli.progress import display
+    from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, page_in, run_in_store
+    from cocite.evaluate.judgements import Run, page_of, read_judgements
+    from cocite.related import methods
+    from cocite.sources.records import Report
+    from cocite.web import Web
+
+    check_place(html)
+    if save and save.exists() and not save.is_dir():
+        raise BadParameter(f"{save} is a file: name a folder, which is made if there is none")
+    report = Report()
+    named = map(methods.method, method or ([] if run else (DEFAULT_METHOD, *COMPARED)))
+    chosen = list({str(each): each for each in named}.values())
+    kept = filters_of(per_site, not_own_site, "", "")
+    web = Web(index) if chosen else None
+    names = page_of if web is None else page_in(web.graph)
+    judged = read_judgements(judgements, report, names)
+    runs, degrees = read_runs(run or [], report, names), None
+    if 0 < queries < len(judged):
+        choose_queries(judged, runs, queries)
+    Evaluation(judged, [*(Run(str(each)) for each in chosen), *runs])  # refuses two of one name before any is asked
+    if web is not None:
+        judged, numbers = in_store(web.graph, judged, report)
+        if not numbers:
+            raise BadParameter(f"{index} knows none of the queries of {judgements}: is it the right store?")
+        degrees = {name: int(web.graph.in_degree[page]) for name, page in numbers.items()}
+        with display(quiet=json) as stages:
+            web.progress = stages
+            runs = [
+                *ask_methods(web, chosen, numbers, k, kept, stages),
+                *(run_in_store(web.graph, run) for run in runs),
+            ]
+    found = Evaluation(judged, runs, k)
+    note_gaps(found, report)
+    if save:
+        save_runs(found, save)
+    tell(f"Evaluation by {judgements.name}", found, report, degrees, html, json)
+
+
+def read_runs(paths: Sequence[Path], report: Report, page_of: Callable[[str], str]) -> list[Run]:
+    """The runs of files, named as they are; those of one name by their whole paths."""
+    from cocite.evaluate.judgements import read_run
+
+    paths = list(dict.fromkeys(paths))
+    names = Counter(path.name for path in paths)
+    return [
+        replace(read_run(path, report, page_of), name=path.name if names[path.name] == 1 else str(path))
+        for path in paths
+    ]
+
+
+def choose_queries(judged: Judgements, runs: Sequence[Run], wanted: int) -> None:
+    """Leave only so many queries, from beginning to end of the judgements."""
+    every = list(judged.ratings)
+    for query in set(every) - {every[at * len(every) // wanted] for at in range(wanted)}:
+        del judged.ratings[query]
+        for run in runs:
+            run.answers.pop(query, None)
+
+
+def note_gaps(found: Evaluation, report: Report) -> None:
+    """Report what judgements and runs leave out."""
+    missing = len(found.rated) - len(found.queries)
+    if missing:
+        report.skip("query without a right page, which counts in the measures of 1999 alone", count=missing)
+    for run in found.runs:
+        unanswered = [query for query in found.rated if not run.of(query)]
+        if unanswered:
+            report.skip(f"query that {run.name} does not answer", unanswered[0], len(unanswered))
+        unjudged = [query for query in run.answers if query not in found.judgements.ratings]
+        if unjudged:
+            report.skip(f"query of {run.name} that is not judged, left out", unjudged[0], len(unjudged))
+
+
+def tell(
+    title: str, found: Evaluation, report: Report, degrees: dict[str, int] | None, html: Path | None, json: bool
+) -> None:
+    """Print an evaluation, and write its report if that is wanted."""
+    if html:
+        from cocite.evaluate.report import page
+
+        write_whole(html, page(title, notes_of(found, report), found, degrees))
+    if json:
+        Screen().json(as_json(found, report, degrees))
+    else:
+        show(Screen(), found, report, degrees)
+
+
+def notes_of(found: Evaluation, report: Report) -> list[str]:
+    """What an evaluation is of, in words."""
+    first = count(found.depth, "answer")
+    facts = [f"queries with a right page: {len(found.queries):,}; the first {first} of each count"]
+    repeated, other = found.judgements.repeated, found.judgements.contradicted
+    if repeated:
+        differ = f", {other:,} with another rating: the best counts" if other else ""
+        facts.append(f"{count(repeated, 'pair')} given more than once{differ}")
+    for reason, number in report.skipped.items():
+        example = report.example[reason]
+        facts.append(f"{reason}: {number:,}" + (f", such as {example!r}" if example else ""))
+    return facts
+
+
+def show(screen: Screen, found: Evaluation, report: Report, degrees: dict[str, int] | None) -> None:
+    """For people."""
+    for note in notes_of(found, report):
+        screen.line((note, "dim"))
+    for group, table in found.table_5().items():
+        show_table(screen, group, table)
+    if len(found.runs) > 1:
+        show_table(screen, "is the difference luck? (two-sided)", found.table_paired(), names=3)
+        show_table(screen, "is it better? as in 1999, by AP 1999 (one-sided)", found.table_6(), names=3)
+        show_table(screen, "answers in common (share of the row's)", found.table_7())
+    show_table(screen, "answers and ratings", found.table_3())
+    if degrees is not None:
+        show_table(screen, "what a question takes, medians", found.table_4(degrees))
+    if degrees is not None and len(degrees) <= FEW:
+        show_table(screen, "what each question takes", found.table_4_by_query(degrees))
+
+
+def show_table(screen: Screen, title: str, table: Table, names: int = 1) -> None:
+    """A table with a title above it, unless it has no rows; so many columns are names.
+
+    What is too wide goes on below, names repeated.
+    """
+    head, rows = table
+    if not rows:
+        return
+    texts = [head, *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[i]) for row in texts) if screen.live else 0 for i in range(len(head))]
+    screen.blank()
+    screen.line((title, "bold"))
+    for part in parts_of(widths, names, screen.width):
+        for at, row in enumerate(texts):
+            style = "dim" if at == 0 else ""
+            screen.row(*(Cell(row[i], widths[i], style, i >= names) for i in part))
+
+
+def parts_of(widths: Sequence[int], names: int, room: int) -> list[list[int]]:
+    """The columns of a table, in parts that each begin with the names and fit into the room (0: any number)."""
+    first = list(range(names))
+    parts = [first[:]]
+    for column in range(names, len(widths)):
+        wide = sum(widths[i] + 2 for i in parts[-1]) + widths[column]
+        if room and wide > room and len(parts[-1]) > names:
+            parts.append(first[:])
+        parts[-1].append(column)
+    return parts
+
+
+def as_json(found: Evaluation, report: Report, degrees: dict[str, int] | None) -> dict[str, Any]:
+    """For machines: the same tables, rows by column name."""
+
+    def plain(table: Table, names: int = 1) -> Sequence[dict[str, Any]]:
+        head, rows = table
+        return [
+            {name: cell if at < names else number(cell) for at, (name, cell) in enumerate(zip(head, row, strict=True))}
+            for row in rows
+        ]
+
+    def number(cell: object) -> object:
+        try:
+            return float(cell.replace(",", "")) if isinstance(cell, str) else cell
+        except ValueError:
+            return cell
+
+    return {
+        "queries": len(found.queries),
+        "repeated": found.judgements.repeated,
+        "contradicted": found.judgements.contradicted,
+        "skipped": dict(report.skipped),
+        "measures": {group.rpartition(": ")[0]: plain(table) for group, table in found.table_5().items()},
+        "significance": plain(found.table_paired(), names=3),
+        "significance_1999": plain(found.table_6(), names=3),
+        "overlap": plain(found.table_7()),
+        "answers": plain(found.table_3()),
+        "cost": plain(found.table_4(degrees)),
+        "cost_by_query": plain(found.table_4_by_query(degrees)) if degrees else [],
+        "precision_at": {
+            group: {run.name: [value for _, value in found.curve(run, queries)] for run in found.runs}
+            for group, queries in found.groups.items()
+        },
+    }
+
+
+def save_runs(found: Evaluation, folder: Path) -> None:
+    """A file query<TAB>rank<TAB>answer for every run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, run in enumerate(found.runs, 1):
+        rows = [f"{query}\t{rank}\t{page}\n" for query in run.answers for rank, page in enumerate(run.of(query), 1)]
+        name = "".join(c if c.isalnum() or c in "_-" else "_" for c in run.name)[:80]
+        (folder / f"{number:02d}-{name}.tsv").write_text("".join(rows), encoding="utf-8")

@@ -1,0 +1,141 @@
+"""How the command line fails: one line on standard error that says what to do, and an exit code.
+
+0 answered · 1 the page is known, but there is nothing to show · 2 wrong use or bad input · 3 unknown page or word ·
+70 a fault of cocite itself · 130 interrupted · 141 the reader of a pipe went away
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+import traceback
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from cocite.cli.terminal import clean
+from cocite.errors import CociteError, UnknownPage, UnknownWord
+
+NOTHING, WRONG, UNKNOWN, FAULT, INTERRUPTED, PIPE = 1, 2, 3, 70, 130, 141
+
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"""Click's class; where it is to be had from depends on the version of Typer."""
+
+
+def complain(message: str) -> None:
+    """Say on standard error, in one line, what went wrong."""
+    line = clean(message)
+    if sys.stderr.isatty() and "NO_COLOR" not in os.environ:
+        sys.stderr.write(f"\x1b[1;31mcocite:\x1b[0m {line}\n")
+    else:
+        sys.stderr.write(f"cocite: {line}\n")
+
+
+def debugging() -> bool:
+    """Whether tracebacks are wanted."""
+    return os.environ.get("COCITE_DEBUG", "") not in ("", "0")
+
+
+def explain(error: BaseException) -> int:
+    """Report an error; returns the exit code."""
+    if debugging() and not isinstance(error, BrokenPipeError):
+        traceback.print_exception(error)
+    if isinstance(error, KeyboardInterrupt):
+        complain("interrupted; nothing was changed")
+        return INTERRUPTED
+    if isinstance(error, BrokenPipeError):
+        hush()
+        return PIPE
+    if isinstance(error, CociteError):
+        complain(str(error))
+        return UNKNOWN if isinstance(error, UnknownPage | UnknownWord) else WRONG
+    if refused := refusal(error):
+        complain(os_message(refused))
+        return WRONG
+    if isinstance(error, MemoryError):
+        complain("out of memory: give a smaller --memory, or close other programs; nothing was changed")
+        return WRONG
+    name = type(error).__name__
+    complain(f"a fault of cocite itself ({name}: {error}): please report it, with what COCITE_DEBUG=1 shows")
+    return FAULT
+
+
+_OF_RUST = re.compile(r"\(os error (\d+)\)(?: at path \"([^\"]+)\")?")
+
+
+def refusal(error: BaseException) -> OSError | None:
+    """What the system refused, if it was that; libraries in Rust, such as the search index, say so in a ValueError."""
+    if isinstance(error, OSError):
+        return error
+    found = _OF_RUST.search(str(error)) if isinstance(error, ValueError) else None
+    return found and OSError(int(found[1]), os.strerror(int(found[1])), found[2])
+
+
+def os_message(error: OSError) -> str:
+    """What the system refused, and what to do about it."""
+    where = f"{error.filename}: " if error.filename else ""
+    what = (error.strerror or str(error)).lower()
+    advice = {
+        errno.ENOSPC: "free some space, or choose another place",
+        errno.EDQUOT: "free some space, or choose another place",
+        errno.EACCES: "check its permissions",
+        errno.EPERM: "check its permissions",
+        errno.EROFS: "choose a place that can be written to",
+        errno.ENOENT: "check the path",
+        errno.ENOTDIR: "check the path",
+        errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    }.get(error.errno or 0, "")
+    return f"{where}{what}; {advice}" if advice else f"{where}{what}"
+
+
+def hush() -> None:
+    """Nobody reads standard output any more: let what is still buffered go nowhere."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):  # a test's stand-in for standard output has no number
+        pass
+
+
+class Commands(TyperGroup):
+    """The commands, failing as described above."""
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Run a command and exit with its code."""
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")  # a terminal that cannot show a character still shows the rest
+        try:
+            extra["standalone_mode"] = False
+            code = super().main(*args, **extra)
+            sys.stdout.flush()
+        except UsageError as error:
+            code = self._wrong_use(error)
+        except BrokenPipeError as error:
+            code = explain(error)
+        except typer.Abort:
+            code = INTERRUPTED
+        if not standalone_mode:
+            return code
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; errors become one line and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, CociteError, OSError, MemoryError) as error:
+            raise typer.Exit(explain(error)) from error
+        except Exception as error:
+            if isinstance(error, UsageError | typer.Exit | typer.Abort):
+                raise
+            raise typer.Exit(explain(error)) from error
+
+    @staticmethod
+    def _wrong_use(error: Any) -> int:
+        command = error.ctx.command_path if getattr(error, "ctx", None) is not None else "cocite"
+        complain(f"{error.format_message().rstrip('.')} (see {command} --help)")
+        return WRONG

@@ -1,0 +1,219 @@
+"""How far a long command is, on standard error: a live display on a terminal, elsewhere a line per finished stage."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from cocite.cli.terminal import Screen, count, rate, seconds, size
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+HEARTBEAT = 30.0
+"""Seconds after which a log hears of a stage that is still under way."""
+_told = threading.Event()  # in this run that it compiles
+COMPILING = "compiling, once: the first run on this machine makes its loops fast, later ones start at once"
+
+
+def unit(stage: str) -> str:
+    """What a stage counts."""
+    if "checksum" in stage:
+        return "bytes"
+    if stage == "reading links":  # when a store is checked, by page and direction
+        return "lists"
+    if "parents" in stage:
+        return "pages"
+    if stage.startswith("asking"):
+        return "questions"
+    return next((word for word in ("pages", "names", "texts", "clicks") if word in stage), "links")
+
+
+def amount(stage: str, done: int) -> str:
+    """How much of a stage is done."""
+    what = unit(stage)
+    return size(done) if what == "bytes" else count(done, what.removesuffix("s"))
+
+
+class Stages:
+    """Counts the stages of a command; itself it shows nothing."""
+
+    def __init__(self) -> None:
+        self.stage = ""
+        self.done = 0
+        self.total: int | None = None
+        self.began = time.monotonic()
+        self.compiling = 0.0  # seconds
+        self.fraction: Callable[[], float | None] = lambda: None  # of the sources, while they are read
+
+    def __enter__(self) -> Stages:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close(error[0] is None)
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        """Note that more of a stage is done: how much more, and of how much in all if that is known."""
+        if stage != self.stage:
+            self.finish()
+            self.stage, self.done, self.began = stage, 0, time.monotonic()
+            self.start()
+        self.done, self.total = self.done + done, total
+        if stage == "reading" and total is None and (part := self.fraction()):
+            self.total = max(self.done, int(self.done / part))
+        self.show()
+
+    def say(self, message: str) -> None:
+        """Tell something beside the stages."""
+
+    def start(self) -> None:
+        """A stage begins."""
+
+    def show(self) -> None:
+        """There is more of it."""
+
+    def finish(self) -> None:
+        """The stage, if there is one, has ended."""
+
+    def close(self, good: bool) -> None:
+        """The command has ended, or failed."""
+        if good:
+            self.finish()
+
+
+class Lines(Stages):
+    """A line for every stage when it ends, and once in a while if it takes long."""
+
+    def __init__(self, screen: Screen) -> None:
+        super().__init__()
+        self._screen = screen
+        self._spoke = time.monotonic()
+
+    def say(self, message: str) -> None:
+        """Tell something beside the stages."""
+        self._screen.line(message)
+
+    def show(self) -> None:
+        """Speak up if the stage has been silent for long."""
+        if time.monotonic() - self._spoke > HEARTBEAT:
+            self._tell("so far")
+
+    def finish(self) -> None:
+        """Say what was done."""
+        if self.stage and self.done:
+            self._tell(seconds(time.monotonic() - self.began))
+
+    def _tell(self, when: str) -> None:
+        self._screen.line(f"{self.stage}: {amount(self.stage, self.done)}, {when}")
+        self._spoke = time.monotonic()
+
+
+class Live(Stages):
+    """A display that moves: a row per stage, gone when the command has ended."""
+
+    def __init__(self, screen: Screen) -> None:
+        super().__init__()
+        self._progress = _bars(screen)
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Live:
+        self._progress.start()
+        return self
+
+    def say(self, message: str) -> None:
+        """Tell something above the rows."""
+        from rich.text import Text
+
+        self._progress.console.print(Text(message, "yellow"), soft_wrap=True)
+
+    def start(self) -> None:
+        """Add a row."""
+        self._task = self._progress.add_task(self.stage, total=None, amount="", speed="")
+
+    def show(self) -> None:
+        """Move the row."""
+        assert self._task is not None
+        took = time.monotonic() - self.began
+        speed = self.done / took if took > 1 else 0
+        shown = "" if not speed else size(speed) if unit(self.stage) == "bytes" else rate(speed)
+        self._progress.update(
+            self._task,
+            completed=self.done,
+            total=self.total,
+            amount=amount(self.stage, self.done),
+            speed=f"{shown}/s" if shown else "",
+        )
+
+    def finish(self) -> None:
+        """Fill the row."""
+        if self._task is not None:
+            self._progress.update(self._task, completed=max(1, self.done), total=max(1, self.done))
+
+    def close(self, good: bool) -> None:
+        """Take the display away."""
+        super().close(good)
+        self._progress.stop()
+
+
+def _bars(screen: Screen) -> Progress:
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
+
+    return Progress(
+        SpinnerColumn(finished_text="✓", style="cyan"),
+        TextColumn("{task.description}", markup=False, table_column=Column(min_width=18)),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[amount]}", justify="right", markup=False),
+        TextColumn("{task.fields[speed]}", style="dim", justify="right", markup=False),
+        TimeElapsedColumn(),
+        console=screen.console,
+        transient=True,
+        refresh_per_second=8,
+    )
+
+
+@contextmanager
+def display(quiet: bool = False, compiling: Callable[[], object] = lambda: None) -> Iterator[Stages]:
+    """The display that suits where standard error goes. Tells when loops are being compiled, and calls `compiling`."""
+    screen = Screen(stderr=True)
+    stages = Stages() if quiet else Live(screen) if screen.live else Lines(screen)
+    with stages, compilation(stages, compiling):
+        yield stages
+
+
+@contextmanager
+def compilation(stages: Stages, begun: Callable[[], object]) -> Iterator[None]:
+    """Watch Numba: say so at the first compilation, and add up what compiling takes.
+
+    Loops that are in Numba's cache on disk are loaded without compiling, and make no such event.
+    """
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc, unused-ignore]
+        depth = 0
+        began = 0.0
+        lock = threading.Lock()  # several threads may come to loops that are not compiled yet
+
+        def on_start(self, _: Any) -> None:
+            with self.lock:
+                self.depth += 1
+                if self.depth > 1:
+                    return
+                self.began = time.monotonic()
+                told = _told.is_set()
+                _told.set()
+            if not told:
+                stages.say(COMPILING)
+                begun()
+
+        def on_end(self, _: Any) -> None:
+            with self.lock:
+                self.depth -= 1
+                if not self.depth:
+                    stages.compiling += time.monotonic() - self.began
+
+    with event.install_listener("numba:compile", Listener()):
+        yield

@@ -1,0 +1,106 @@
+"""cocite serve: the HTTP interface and the web page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cocite.cli import options as given
+from cocite.errors import BadParameter
+
+
+def serve(
+    index: given.Index = Path("web.cocite"),
+    host: Annotated[str, typer.Option(metavar="HOST", help="Where to listen; 0.0.0.0 is everywhere.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="0 takes any that is free.")] = 8000,
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=1, max=64, help="Processes; each has its own cache and queue.")
+    ] = 1,
+    threads: Annotated[
+        int, typer.Option(metavar="N", min=0, max=256, help="Questions at once, in each process (0: one a core).")
+    ] = 0,
+    queue: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Questions that may wait, in each process (0: 32 a thread).")
+    ] = 0,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, max=600, help="In which a question is answered.")
+    ] = 10.0,
+    cache: Annotated[str, typer.Option(metavar="SIZE", help="Memory for answers, in each process.")] = "256M",
+    adapt: Annotated[
+        bool, typer.Option("--adapt/--no-adapt", help="Fewer parents when busy, more when idle; the answer says so.")
+    ] = True,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="Let pages of this origin ask, such as https://example.org; * is any."),
+    ] = None,
+    watch: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, max=3600, help="Between looks for a new generation.")
+    ] = 2.0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log what fails, not every request.")] = False,
+    study: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also have a study of cocite study new rated, at /study.")
+    ] = None,
+) -> None:
+    """Serve a store: a web page at /, an HTTP interface at /api/, its description at /docs.
+
+    The log, JSON lines, goes to standard error. After cocite add, or what else changes the store, the server changes
+    over by itself without dropping a request; SIGHUP makes it look at once. SIGTERM and Ctrl-C end it when all that was
+    asked is answered.
+
+    \b
+    Examples:
+      cocite serve -i web.cocite --study trial
+      cocite serve --host 0.0.0.0 --port 80 --workers 4 --cache 1G
+      cocite serve --cors https://example.org --no-adapt
+    """
+    try:
+        from cocite.http.run import address_of, listen
+        from cocite.http.run import serve as run
+        from cocite.http.settings import Settings
+    except ModuleNotFoundError as error:
+        raise BadParameter(f"serving needs {error.name}: install it with pip install 'cocite[serve]'") from error
+    from cocite.graph.generation import read_current
+
+    read_current(index)  # says what is wrong before anything is begun
+    settings = Settings(
+        index,
+        host,
+        port,
+        workers,
+        threads,
+        queue,
+        timeout,
+        cache_size(cache),
+        adapt,
+        watch,
+        origins(cors or []),
+        quiet,
+        study,
+    )
+    if study is not None:
+        from cocite.evaluate.study import read
+
+        read(study)
+    listening = listen(settings)
+    typer.echo(f"serving {index} at {address_of(listening)} (Ctrl-C ends it)", err=True)
+    raise typer.Exit(run(settings, listening))
+
+
+def cache_size(text: str) -> int:
+    """Bytes for answers."""
+    try:
+        return given.parse_size(text)
+    except BadParameter as error:
+        raise BadParameter(str(error).replace("--memory", "--cache")) from error
+
+
+def origins(given_: list[str]) -> tuple[str, ...]:
+    """Origins as browsers name them."""
+    for origin in given_:
+        if origin != "*" and (not origin.startswith(("http://", "https://")) or origin.count("/") != 2):
+            raise BadParameter(
+                f"--cors {origin!r:.100} is no origin: give one such as https://example.org, without a path"
+            )
+    return tuple(given_)

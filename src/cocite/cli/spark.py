@@ -1,0 +1,219 @@
+"""cocite spark: jobs for a cluster, or for this machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from cocite.cli import options as given
+from cocite.cli.build import rows
+from cocite.cli.failures import INTERRUPTED, Commands, complain
+from cocite.cli.rank import say_unsettled
+from cocite.cli.terminal import Screen, count, seconds
+
+HELP = """Work on webs that outgrow one machine, with Spark: on this machine, or on a cluster by --master.
+
+\b
+Examples:
+  cocite spark pages crawl/*.warc.gz -o pages.parquet
+  cocite spark store pages.parquet -o shards
+  cocite spark related shards -o related -m proximity
+"""
+spark = typer.Typer(cls=Commands, rich_markup_mode=None, help=HELP)
+
+Output = Annotated[
+    str, typer.Option("--output", "-o", metavar="PLACE", help="A folder to make, here or in object storage.")
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL", help="Where to run: local[4], yarn, k8s://…; by default this machine, or spark-submit's."
+    ),
+]
+Conf = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark, such as spark.executor.memory=4g."),
+]
+Shards = Annotated[str, typer.Argument(metavar="SHARDS", help="What cocite spark store made.")]
+
+
+@spark.command()
+def pages(
+    output: Output,
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SOURCE", help="Files, folders, or addresses of them in object storage."),
+    ] = None,
+    listed: Annotated[
+        str | None, typer.Option("--list", metavar="FILE", help="A file of more sources, one a line; gzip, too.")
+    ] = None,
+    prefix: Annotated[str, typer.Option(metavar="TEXT", help="What to put before each line of --list.")] = "",
+    base: given.Base = None,
+    kind: given.Kind = None,
+    strict: given.Strict = False,
+    text: Annotated[bool, typer.Option("--text/--no-text", help="Keep the texts of pages.")] = True,
+    master: Master = None,
+    conf: Conf = None,
+    json: given.Json = False,
+) -> None:
+    """Read sources into page records, a task for each file, with the readers of cocite build.
+
+    The records are what cocite spark store, and cocite build, take as their source.
+
+    \b
+    Examples:
+      cocite spark pages crawl/*.warc.gz -o pages.parquet
+      cocite spark pages --list wat.paths.gz --prefix s3://commoncrawl/ -o s3a://mine/pages
+    """
+    from cocite.spark.beforehand import check_sources
+    from cocite.spark.inputs import read_list
+    from cocite.spark.pages import write_pages
+
+    wanted = [*(sources or []), *(read_list(listed, prefix) if listed else [])]
+    check_sources(wanted, kind)
+    done, took = _run("pages", master, conf, lambda session, tell: write_pages(
+        session, wanted, output, base=base, kind=kind, text=text, strict=strict, tell=tell
+    ))  # fmt: skip
+    screen = Screen()
+    if json:
+        facts = {"read": done.read, "skipped": done.skipped, "example": done.example}
+        screen.json({**facts, "output": output, "seconds": round(took, 3)})
+        return
+    found = f"{count(done.read['records'], 'record')}, {count(done.read['links'], 'link')}"
+    screen.line((output, "bold"), f"  {found} of {count(done.read['sources'], 'source')} in {seconds(took)}")
+    if done.skipped:
+        screen.line(("skipped", "yellow"), (" (--strict stops at the first)", "dim"), indent=2)
+        rows(screen, dict(done.skipped), done.example)
+
+
+@spark.command()
+def store(
+    records: Annotated[str, typer.Argument(metavar="RECORDS", help="A Parquet folder of page records.")],
+    output: Output,
+    master: Master = None,
+    conf: Conf = None,
+    json: given.Json = False,
+) -> None:
+    """Number pages and sort links in both directions, into sorted Parquet files: pages, out and in.
+
+    Numbers and links are those that cocite build gives the same records. If it is interrupted, the same command goes on
+    after the last step that was done.
+
+    \b
+    Examples:
+      cocite spark store pages.parquet -o shards
+      cocite spark store s3a://mine/pages -o s3a://mine/shards --master yarn
+    """
+    from cocite.spark.beforehand import check_records
+    from cocite.spark.store import write_store
+
+    check_records(records, master)
+    done, took = _run("store", master, conf, lambda session, tell: write_store(session, records, output, tell=tell))
+    found = f"{count(done['pages'], 'page')}, {count(done['links'], 'link')}"
+    _show(found, done, output, took, json)
+
+
+@spark.command()
+def rank(
+    shards: Shards,
+    output: Output,
+    by: Annotated[
+        str, typer.Option(metavar="RANK", help="pagerank or hubrank; parameters as in hubrank(bias=authorities).")
+    ] = "pagerank",
+    master: Master = None,
+    conf: Conf = None,
+    json: given.Json = False,
+) -> None:
+    """Rank all pages by their links. Rows are number, url and value.
+
+    \b
+    Examples:
+      cocite spark rank shards -o pagerank
+      cocite spark rank shards -o hubs --by "hubrank(transposed=true)"
+    """
+    from cocite.spark.beforehand import check_shards
+    from cocite.spark.rank import check, write_rank
+
+    check(by)
+    check_shards(shards, master)
+    done, took = _run("rank", master, conf, lambda session, tell: write_rank(session, shards, output, by, tell=tell))
+    found = f"{count(done['pages'], 'page')}, {count(done['rounds'], 'round')}, residual {done['residual']:.1e}"
+    _show(found, done, output, took, json)
+    if not json and not done["converged"]:
+        say_unsettled(Screen(stderr=True), by)
+
+
+@spark.command()
+def related(
+    shards: Shards,
+    output: Output,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", "-m", metavar="METHOD", help="cocitation, proximity or extended_cocitation, with parameters."
+        ),
+    ] = "cocitation",
+    k: Annotated[int, typer.Option("-k", metavar="N", help="So many answers to each page.")] = 10,
+    master: Master = None,
+    conf: Conf = None,
+    json: given.Json = False,
+) -> None:
+    """Answer for every page, as cocite batch does. Rows are query, rank, url and score.
+
+    If it is interrupted, the same command goes on after the last step that was done.
+
+    \b
+    Examples:
+      cocite spark related shards -o related
+      cocite spark related shards -o related -m "extended_cocitation(parents=100)" -k 20
+    """
+    from cocite.results.ask import check_k
+    from cocite.spark.beforehand import check_shards
+    from cocite.spark.related import check, write_related
+
+    check(method)
+    check_k(k)
+    check_shards(shards, master)
+    done, took = _run("related", master, conf, lambda session, tell: write_related(
+        session, shards, output, method, k, tell=tell
+    ))  # fmt: skip
+    found = f"{count(done['pages'], 'page')} answered, {count(done['answers'], 'answer')}"
+    _show(found, done, output, took, json)
+
+
+def _run(
+    name: str, master: str | None, conf: list[str] | None, job: Callable[[Any, Callable[[str], None]], Any]
+) -> tuple[Any, float]:
+    """A job in a session of its own; (what it returned, seconds)."""
+    from cocite.spark.session import plain_failures, settings, start
+
+    told = Screen(stderr=True)
+    session = start(name, master, settings(conf or []))
+    started = time.monotonic()
+
+    def tell(step: str) -> None:
+        told.line((f"{seconds(time.monotonic() - started)}: {step}", "dim"))
+
+    try:
+        with plain_failures():
+            done = job(session, tell)
+    except KeyboardInterrupt:
+        complain("interrupted; steps that are done are kept, the same command goes on from there")
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        session.stop()
+    return done, time.monotonic() - started
+
+
+def _show(found: str, facts: dict[str, Any], output: str, took: float, json: bool) -> None:
+    screen = Screen()
+    if json:
+        screen.json({**facts, "output": output, "seconds": round(took, 3)})
+        return
+    screen.line((output, "bold"), f"  {found} in {seconds(took)}")
+    if facts.get("skipped"):
+        screen.line(("skipped", "yellow"), indent=2)
+        rows(screen, facts["skipped"], facts["example"])

@@ -1,0 +1,137 @@
+"""Fifth pass of a build: what queries would otherwise have to work out from long lists, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.errors import BadStore
+from cocite.graph.build.ordered import in_order
+from cocite.graph.generation import Writer
+from cocite.graph.huffman import Code
+from cocite.kernels.build import near_duplicates, parents
+from cocite.kernels.codec.lists import Lists
+
+LONG = 512
+"""Lists of more links have entry points, one every SKIP links."""
+SKIP = 128
+BEST_FROM, BEST = 256, 201
+"""Pages with more than BEST_FROM links in have their BEST parents of highest in-degree kept ready."""
+SAMPLE_FROM = SAMPLE = 2000
+"""Pages with more links in have as many parents, those of smallest hash, kept ready."""
+SEED = 42
+"""Of that hash; the seed of Spark's xxhash64, so that a cluster chooses the same parents."""
+STEP = 1 << 16
+
+
+def derive(
+    writer: Writer,
+    pages: int,
+    threads: int,
+    pool: ThreadPoolExecutor,
+    progress: Callable[[str, int, int | None], None],
+) -> None:
+    """Write entry points, chosen parents and near-duplicates from the links just written."""
+    out, into = (read_lists(writer, name) for name in ("out", "in"))
+    fingerprints = writer.map("fingerprint")
+    near = pool.submit(near_duplicate_pairs, out, into.degree)
+    write_long(writer, "out", out)
+    write_long(writer, "in", into)
+    for name, more_than, keep in (("best", BEST_FROM, BEST), ("sample", SAMPLE_FROM, SAMPLE)):
+        many = np.flatnonzero(into.degree > more_than).astype(np.uint32)
+        writer.append(f"{name}.page", many)
+        writer.append(f"{name}.parent", np.zeros(0, np.uint32))
+
+        def work(some: NDArray[np.uint32], name: str = name, keep: int = keep) -> NDArray[np.uint32]:
+            chosen = np.zeros((len(some), keep), np.uint32)
+            if name == "best":
+                done = parents.best_of_all(into, some, into.degree, keep, chosen)
+            else:
+                done = parents.sample_of_all(into, some, fingerprints, np.uint64(SEED), keep, chosen)
+            whole(done)
+            return chosen.ravel()
+
+        # Nothing to choose, nothing to compile: small webs start faster.
+        parts = np.array_split(many, max(1, len(many) // 256)) if len(many) else []
+        for chosen in in_order(work, parts, pool, threads):
+            writer.append(f"{name}.parent", chosen)
+            progress("choosing parents", len(chosen) // keep, None)
+    members, representatives = near.result()
+    writer.append("near.page", members)
+    writer.append("near.representative", representatives)
+
+
+def read_lists(writer: Writer, name: str) -> Lists:
+    """One direction of the links, as far as it is written: all of it."""
+    for part in ("words", "base", "offset", "degree", "code"):
+        writer.finish(f"{name}.{part}")
+    words, base, offset, degree = (writer.map(f"{name}.{part}") for part in ("words", "base", "offset", "degree"))
+    return Lists(words, base, offset, degree, Code.from_lengths(writer.map(f"{name}.code")).table)
+
+
+def whole(result: int) -> None:
+    """Complain about what kernels report as damage; here it means a fault of the disk, or ours."""
+    if result < 0:
+        raise BadStore("the links just written cannot be read back: check the disk, and build again")
+
+
+def write_long(writer: Writer, name: str, lists: Lists) -> None:
+    """Entry points into long lists; for links out also their targets in order, with their places."""
+    pages = np.flatnonzero(lists.degree > LONG).astype(np.uint32)
+    degrees = lists.degree[pages].astype(np.int64)
+    firsts = np.append(0, np.cumsum(-(-degrees // SKIP)))
+    points, links = int(firsts[-1]), int(degrees.sum()) if name == "out" else 0
+    bits, before, attributes = (np.zeros(points, np.uint32) for _ in range(3))
+    targets, places = np.zeros(links, np.uint32), np.zeros(links, np.uint32)
+    if points:
+        whole(parents.skip_points(lists, pages, SKIP, bits, before, attributes, targets, places, name == "out"))
+    writer.append(f"{name}.long.page", pages)
+    writer.append(f"{name}.long.first", firsts.astype(np.uint64))
+    writer.append(f"{name}.skip.bit", bits)
+    writer.append(f"{name}.skip.before", before)
+    if name == "out":
+        writer.append("out.skip.attribute", attributes)
+        writer.append("out.long.link", np.append(0, np.cumsum(degrees)).astype(np.uint64))
+        writer.append("out.long.target", targets)
+        writer.append("out.long.place", places)
+
+
+def near_duplicate_pairs(out: Lists, in_degree: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """(pages that have near-duplicates, the representative of each), see kernels/near_duplicates.py."""
+    n = len(out.degree)
+    longest = int(out.degree.max(initial=0))
+    hashes, sketches = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
+    rows = int(near_duplicates.count_prefixes(out.degree, 0, n))
+    tokens, pages = np.zeros(rows, np.uint32), np.zeros(rows, np.uint32)
+    at = 0
+    for first, count in ranges(n):
+        some = near_duplicates.sketch_lists(
+            out, in_degree, first, count, hashes[first:], sketches[first:], tokens[at:], pages[at:], max(1, longest)
+        )
+        whole(some)
+        at += int(some)
+    parent = np.arange(n, dtype=np.uint32)
+    eligible = np.flatnonzero(hashes).astype(np.uint32)
+    order = eligible[np.argsort(hashes[eligible], kind="stable")]
+    whole(near_duplicates.unite_equal(out, order, hashes, parent, max(1, longest)))
+    # Of pages with equal links one stands for all.
+    kept = parent[pages] == pages
+    tokens, pages = tokens[kept], pages[kept]
+    sort = np.lexsort((pages, out.degree[pages], tokens))
+    whole(near_duplicates.unite_alike(out, tokens[sort], pages[sort], sketches, parent, max(1, longest)))
+    best = np.arange(n, dtype=np.uint32)
+    near_duplicates.choose_representatives(parent, in_degree, best)
+    roots = parent[parent]
+    while (roots != parent).any():
+        parent, roots = roots, roots[roots]
+    sizes = np.bincount(parent, minlength=n)
+    members = np.flatnonzero(sizes[parent] > 1).astype(np.uint32)
+    return members, best[parent[members]]
+
+
+def ranges(n: int) -> Iterator[tuple[int, int]]:
+    """All page numbers as (first, how many)."""
+    return ((first, min(STEP, n - first)) for first in range(0, n, STEP))

@@ -1,0 +1,169 @@
+"""The text files of web-graph releases, parsed in blocks of whole lines: edges, vertices, and names made from numbers.
+
+A parser of its own because a line that cannot be read must be counted and left out: pyarrow's CSV reader gives up the
+whole file at the first of them. It is also several times as fast.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import numpy as np
+
+from cocite.kernels.jit import inline, kernel
+
+_NEWLINE, _TAB, _SPACE, _CR, _HASH, _DOT, _SLASH, _COLON, _ZERO = (np.uint8(ord(c)) for c in "\n\t \r#./:0")
+_HTTPS = np.frombuffer(b"https://", np.uint8)
+_NAME = np.frombuffer(b"name:", np.uint8)
+LONGEST_NUMBER = 18  # digits, so that it fits into 64 bits
+
+
+@inline
+def parse_number(text, at):
+    """The number at text[at:], or -1, and the place after its digits."""
+    value = np.int64(0)
+    start = at
+    while at < text.size and text[at] >= _ZERO and text[at] < _ZERO + 10:
+        value = value * 10 + np.int64(text[at] - _ZERO)
+        at += 1
+    if at == start or at - start > LONGEST_NUMBER:
+        return np.int64(-1), at
+    return value, at
+
+
+@inline
+def line_end(text, at):
+    """The place of the next newline; every block of text ends with one."""
+    while text[at] != _NEWLINE:
+        at += 1
+    return at
+
+
+@kernel
+def parse_edges(text, sources, targets):
+    """Lines `from<TAB>to`: (edges put into the arrays, lines that are no edge, where the first of these begins)."""
+    count = bad = first_bad = 0
+    at = 0
+    while at < text.size:
+        start = at
+        source, at = parse_number(text, at)
+        gap = at
+        while text[at] == _TAB or text[at] == _SPACE:
+            at += 1
+        target, after = parse_number(text, at)
+        follower = text[after]
+        if source >= 0 and target >= 0 and at > gap and follower in (_NEWLINE, _CR, _TAB, _SPACE):
+            sources[count] = source
+            targets[count] = target
+            count += 1
+        elif text[start] not in (_NEWLINE, _CR, _HASH):
+            if bad == 0:
+                first_bad = start
+            bad += 1
+        at = line_end(text, after) + 1
+    return count, bad, first_bad
+
+
+@inline
+def put_address(text, start, stop, reverse, out, at):
+    """Write a vertex's address: what looks like one as it is; a reversed host turned round; any other name marked so.
+
+    `com.example.blog` becomes `https://blog.example.com/`.
+    """
+    plain = True
+    for i in range(start, stop):
+        if text[i] == _SLASH or text[i] == _COLON:
+            plain = False
+    if not plain or not reverse:
+        if plain:
+            for byte in _NAME:
+                out[at] = byte
+                at += 1
+        for i in range(start, stop):
+            out[at] = text[i]
+            at += 1
+        return at
+    for byte in _HTTPS:
+        out[at] = byte
+        at += 1
+    label_stop = stop
+    for i in range(stop - 1, start - 2, -1):
+        if i < start or text[i] == _DOT:
+            for k in range(i + 1, label_stop):
+                out[at] = text[k]
+                at += 1
+            if i >= start:
+                out[at] = _DOT
+                at += 1
+            label_stop = i
+    out[at] = _SLASH
+    return at + 1
+
+
+@kernel
+def parse_vertices(text, numbered, number, numbers, out, ends):
+    """Lines `number<TAB>name[<TAB>…]`, or one name a line, numbered from `number` on.
+
+    Addresses go end to end into `out`, their ends into `ends`, their numbers into `numbers`: (vertices, lines without a
+    usable name, where the first of these begins, the number after the last). A name has no control characters, and no
+    blanks where it shares its line with its number.
+    """
+    count = bad = first_bad = 0
+    at = 0
+    end = 0
+    lowest = _SPACE + 1 if numbered else _SPACE + 0
+    while at < text.size:
+        start = at
+        fits = True
+        if numbered:
+            number, at = parse_number(text, at)
+            fits = number >= 0 and text[at] == _TAB
+            at += fits
+        name = at
+        while text[at] >= lowest and text[at] != np.uint8(127):
+            at += 1
+        stop = at
+        if text[at] == _CR:
+            at += 1
+        fits = fits and stop > name and (text[at] == _NEWLINE or text[at] == _TAB)
+        if fits:
+            end = put_address(text, name, stop, numbered, out, end)
+            numbers[count] = number
+            ends[count] = end
+            count += 1
+        elif not numbered or text[start] not in (_NEWLINE, _CR, _HASH):
+            if bad == 0:
+                first_bad = start
+            bad += 1
+        number += 1
+        at = line_end(text, at) + 1
+    return count, bad, first_bad, number
+
+
+@kernel
+def number_names(first, count, out, ends):
+    """Write the names `name:first`, `name:first+1` … end to end: the bytes written."""
+    at = 0
+    for number in range(first, first + count):
+        for byte in _NAME:
+            out[at] = byte
+            at += 1
+        width = 1
+        rest = number
+        while rest >= 10:
+            rest //= 10
+            width += 1
+        rest = number
+        for i in range(at + width - 1, at - 1, -1):
+            out[i] = _ZERO + np.uint8(rest % 10)
+            rest //= 10
+        at += width
+        ends[number - first] = at
+    return at
+
+
+@kernel
+def mark(bits, numbers):
+    """Set the bit of each number."""
+    for number in numbers:
+        bits[number >> 3] |= np.uint8(1) << np.uint8(number & 7)

@@ -1,0 +1,1 @@
+"""Loops of the build: sorting, parents, near-duplicates."""

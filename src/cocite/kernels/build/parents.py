@@ -1,0 +1,166 @@
+"""What a store keeps ready of long lists: entry points, and chosen parents of pages with many."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import uint64
+
+from cocite.kernels.addresses.xxh64 import hash_long
+from cocite.kernels.codec.link_codec import DAMAGED, decode_part
+from cocite.kernels.codec.lists import read_list, start_of
+from cocite.kernels.jit import inline, kernel
+
+
+@kernel
+def skip_points(lists, pages, every, bits, targets_before, attributes_before, sorted_targets, places, with_attributes):
+    """Entry points into the lists of `pages`: the state of decoding before every `every`-th link.
+
+    With attributes (links out), also each list's targets in ascending order with their places.
+    """
+    longest = np.int64(0)
+    for page in pages:
+        longest = max(longest, np.int64(lists.degree[page]))
+    targets = np.empty(longest, np.uint32)
+    attributes = np.empty(longest if with_attributes else 0, np.uint32)
+    total = np.int64(len(lists.degree))
+    point = np.int64(0)
+    link = np.int64(0)
+    for number in pages:
+        page = np.int64(number)
+        degree = np.int64(lists.degree[page])
+        start, stop = start_of(lists, page), start_of(lists, page + 1)
+        position = start
+        previous, attribute = page, np.int64(0)
+        done = np.int64(0)
+        while done < degree:
+            bits[point] = position - start
+            targets_before[point] = previous
+            if with_attributes:
+                attributes_before[point] = attribute
+            point += 1
+            part = min(np.int64(every), degree - done)
+            position = decode_part(
+                lists.words,
+                position,
+                stop,
+                part,
+                page,
+                previous,
+                attribute,
+                lists.table,
+                total,
+                targets,
+                attributes,
+                done,
+            )
+            if position < 0:
+                return np.int64(DAMAGED)
+            done += part
+            previous = np.int64(targets[done - 1])
+            if with_attributes:
+                attribute = np.int64(attributes[done - 1])
+        if with_attributes:
+            order = np.argsort(targets[:degree])
+            for k in range(degree):
+                sorted_targets[link + k] = targets[order[k]]
+                places[link + k] = order[k]
+            link += degree
+    return point
+
+
+@inline
+def sift_down(heap, size, at):
+    """Restore a heap with its smallest key on top."""
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            return
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[at] <= heap[child]:
+            return
+        heap[at], heap[child] = heap[child], heap[at]
+        at = child
+
+
+@inline
+def best_parents(parents, count, in_degree, keep, heap, out):
+    """The `keep` parents of highest in-degree, the lower number first of equals, into `out`; returns how many."""
+    size = np.int64(0)
+    for k in range(count):
+        key = uint64(in_degree[parents[k]]) << uint64(32) | (uint64(0xFFFFFFFF) - uint64(parents[k]))
+        if size < keep:
+            heap[size] = key
+            size += 1
+            if size == keep:
+                for at in range(keep // 2 - 1, -1, -1):
+                    sift_down(heap, size, at)
+        elif key > heap[0]:
+            heap[0] = key
+            sift_down(heap, size, np.int64(0))
+    ordered = np.sort(heap[:size])
+    for k in range(size):
+        out[k] = uint64(0xFFFFFFFF) - (ordered[size - 1 - k] & uint64(0xFFFFFFFF))
+    return size
+
+
+@kernel
+def best_of_all(lists, pages, in_degree, keep, out):
+    """`best_parents` of many pages, a row of `keep` each."""
+    longest = np.int64(0)
+    for page in pages:
+        longest = max(longest, np.int64(lists.degree[page]))
+    parents, none = np.empty(longest, np.uint32), np.empty(0, np.uint32)
+    heap = np.empty(keep, np.uint64)
+    for i in range(len(pages)):
+        count = read_list(lists, np.int64(pages[i]), parents, none)
+        if count < 0:
+            return np.int64(DAMAGED)
+        best_parents(parents, count, in_degree, keep, heap, out[i])
+    return np.int64(len(pages))
+
+
+@inline
+def parent_hash(seed, child, parent):
+    """hash64(seed, fingerprint of the page, fingerprint of a parent): orders a page's parents at random, for good."""
+    return hash_long(uint64(parent), hash_long(uint64(child), uint64(seed)))
+
+
+@inline
+def sample_parents(parents, count, child, fingerprints, seed, keep, hashes, chosen, out):
+    """The `keep` parents of smallest hash, in that order, into `out`; scratch `hashes` and `chosen` of length count."""
+    share = (np.float64(keep) + 8.0 * np.sqrt(np.float64(keep)) + 8.0) / max(1, count)
+    while True:
+        limit = uint64(0xFFFFFFFFFFFFFFFF) if share >= 1.0 else uint64(share * 18446744073709549568.0)
+        found = np.int64(0)
+        for k in range(count):
+            value = parent_hash(seed, child, fingerprints[parents[k]])
+            if value <= limit:
+                hashes[found] = value
+                chosen[found] = parents[k]
+                found += 1
+        if found >= min(keep, count):
+            break
+        share *= 2.0
+    order = np.argsort(hashes[:found])
+    kept = min(np.int64(keep), found)
+    for k in range(kept):
+        out[k] = chosen[order[k]]
+    return kept
+
+
+@kernel
+def sample_of_all(lists, pages, fingerprints, seed, keep, out):
+    """`sample_parents` of many pages, a row of `keep` each."""
+    longest = np.int64(0)
+    for page in pages:
+        longest = max(longest, np.int64(lists.degree[page]))
+    parents, none = np.empty(longest, np.uint32), np.empty(0, np.uint32)
+    hashes, chosen = np.empty(longest, np.uint64), np.empty(longest, np.uint32)
+    for i in range(len(pages)):
+        page = np.int64(pages[i])
+        count = read_list(lists, page, parents, none)
+        if count < 0:
+            return np.int64(DAMAGED)
+        sample_parents(parents, count, fingerprints[page], fingerprints, seed, keep, hashes, chosen, out[i])
+    return np.int64(len(pages))

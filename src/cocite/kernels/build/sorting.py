@@ -1,0 +1,224 @@
+"""Bringing links into order out of core: rows go to buckets of neighbouring pages, each bucket is sorted in memory.
+
+Bucket borders lie on *cells*, runs of 2^shift pages, so that a small table tells a page's bucket.
+Rows keep the order in which they came, so every sort below is stable and the result does not depend on threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import uint64
+
+from cocite.kernels.addresses.hashing import MISSING
+from cocite.kernels.jit import kernel
+
+
+@kernel
+def choose_records(sequence, pages, orders, partial, first_record, best_order, best_record):
+    """For every page the record that wins: the greatest order, the latest of equals. Partial records do not compete."""
+    for r in sequence:
+        page = pages[r]
+        if page != MISSING and not partial[r] and orders[r] >= best_order[page]:
+            best_order[page] = orders[r]
+            best_record[page] = first_record + r
+
+
+@kernel
+def find_circles(alias, circle):
+    """circle[page] = the first page of the circle that its aliases make, others are left alone; returns how many."""
+    seen = np.zeros(len(alias), np.uint32)  # on the walk from which page, and 1
+    found = np.int64(0)
+    for start in range(len(alias)):
+        page = np.int64(start)
+        while seen[page] == 0 and alias[page] != page:
+            seen[page] = start + 1
+            page = np.int64(alias[page])
+        if seen[page] != start + 1:
+            continue
+        first, other = page, np.int64(alias[page])
+        while other != page:
+            first, other = min(first, other), np.int64(alias[other])
+        while circle[page] != first:
+            circle[page] = first
+            page = np.int64(alias[page])
+            found += 1
+    return found
+
+
+@kernel
+def resolve_aliases(alias):
+    """Follow aliases, which make no circles, to their end. Returns how many there are."""
+    count = 0
+    for page in range(len(alias)):
+        end = np.int64(page)
+        while alias[end] != end:
+            end = np.int64(alias[end])
+        other = np.int64(page)
+        while other != end:  # all that lie on the way lead there too, so a long chain is walked once
+            following = np.int64(alias[other])
+            alias[other] = end
+            other = following
+        count += end != page
+    return count
+
+
+@kernel
+def follow_aliases(sources, taken, first_link, targets, alias):
+    """Lead links to where their targets lead (`alias` may be empty); links of a page to itself become MISSING."""
+    for r in range(len(sources)):
+        if not taken[r]:
+            continue
+        for k in range(first_link[r], first_link[r + 1]):
+            if targets[k] != MISSING:
+                if len(alias) > 0:
+                    targets[k] = alias[targets[k]]
+                if targets[k] == sources[r]:
+                    targets[k] = MISSING
+
+
+@kernel
+def count_rows(sources, taken, first_link, targets, bucket_of_cell, shift, row_counts, link_counts):
+    """Per bucket of the source: how many records and links `scatter_rows` will write."""
+    for r in range(len(sources)):
+        if taken[r]:
+            bucket = bucket_of_cell[np.int64(sources[r]) >> shift]
+            row_counts[bucket] += 1
+            for k in range(first_link[r], first_link[r + 1]):
+                link_counts[bucket] += targets[k] != MISSING
+
+
+@kernel
+def scatter_rows(
+    sources, taken, first_link, targets, bucket_of_cell, shift, row_at, link_at, row_source, row_count, link
+):
+    """Order records by bucket: (source, number of links) rows, and per kept link its position in the block's arrays."""
+    for r in range(len(sources)):
+        if not taken[r]:
+            continue
+        bucket = bucket_of_cell[np.int64(sources[r]) >> shift]
+        kept = 0
+        at = link_at[bucket]
+        for k in range(first_link[r], first_link[r + 1]):
+            if targets[k] != MISSING:
+                link[at + kept] = k
+                kept += 1
+        link_at[bucket] = at + kept
+        row_source[row_at[bucket]] = sources[r]
+        row_count[row_at[bucket]] = kept
+        row_at[bucket] += 1
+
+
+@kernel
+def join_rows(order, row_source, row_start, row_count, targets, low, starts, kept, table):
+    """Lists of pages [low, low + len(starts) - 1) from rows in `order` (by source): targets made distinct, first kept.
+
+    starts[i] receives where page low + i begins in `kept`, which receives positions in `targets`.
+    `table` is zeroed scratch of 2^b entries, more than twice the longest list.
+    """
+    mask = uint64(len(table) - 1)
+    at = np.int64(0)
+    i = 0
+    for page in range(len(starts) - 1):
+        starts[page] = at
+        stamp = uint64(page + 1) << uint64(32)
+        while i < len(order) and np.int64(row_source[order[i]]) == low + page:
+            row = order[i]
+            for k in range(row_start[row], row_start[row] + row_count[row]):
+                entry = stamp | uint64(targets[k])
+                slot = (entry * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
+                while (table[slot] >> uint64(32)) == uint64(page + 1) and table[slot] != entry:
+                    slot = (slot + uint64(1)) & mask
+                if table[slot] != entry:
+                    table[slot] = entry
+                    kept[at] = k
+                    at += 1
+            i += 1
+    starts[len(starts) - 1] = at
+    return at
+
+
+@kernel
+def find_repeats(order, row_source, row_start, row_count, targets, attributes, low, starts, kept, longest):
+    """Links that `join_rows` left out, in known blocks in which their page has no link to the target before.
+
+    Returns their pages and positions in `targets`, page by page in page order: of each page no more than it has links.
+    """
+    room = len(targets) - len(kept)
+    pages, links = np.empty(room, np.uint32), np.empty(room, np.int64)
+    size = 1024
+    while size < 2 * longest:
+        size *= 2
+    keys, stamps = np.empty(size, np.uint64), np.zeros(size, np.uint32)
+    mask = uint64(size - 1)
+    found, i = np.int64(0), 0
+    for page in range(len(starts) - 1):
+        begin, total = i, np.int64(0)
+        while i < len(order) and np.int64(row_source[order[i]]) == low + page:
+            total += np.int64(row_count[order[i]])
+            i += 1
+        at, end = starts[page], starts[page + 1]
+        most = found + end - at
+        if total == end - at:
+            continue
+        for row in order[begin:i]:
+            for k in range(row_start[row], row_start[row] + row_count[row]):
+                first = at < end and np.int64(kept[at]) == k
+                at += first
+                block = attributes[k] & 0xFFFFFF
+                if block == 0:
+                    continue
+                key = uint64(targets[k]) << uint64(32) | uint64(block)
+                slot = ((key ^ key >> uint64(32)) * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
+                while stamps[slot] == page + 1 and keys[slot] != key:
+                    slot = (slot + uint64(1)) & mask
+                if stamps[slot] != page + 1:
+                    stamps[slot], keys[slot] = page + 1, key
+                    if not first and found < most:
+                        pages[found], links[found] = low + page, k
+                        found += 1
+    return pages[:found], links[:found]
+
+
+@kernel
+def longest_list(order, row_source, row_count):
+    """The most links that the rows of one source have together."""
+    longest = np.int64(0)
+    total = np.int64(0)
+    for i in range(len(order)):
+        if i > 0 and row_source[order[i]] != row_source[order[i - 1]]:
+            total = 0
+        total += np.int64(row_count[order[i]])
+        longest = max(longest, total)
+    return longest
+
+
+@kernel
+def count_turned(targets, bucket_of_cell, shift, counts):
+    """Per bucket of the target: how many links `turn_rows` will write."""
+    for k in range(len(targets)):
+        counts[bucket_of_cell[np.int64(targets[k]) >> shift]] += 1
+
+
+@kernel
+def turn_rows(starts, low, targets, bucket_of_cell, shift, at, row_target, row_source):
+    """Links by bucket of their target, in the order of their sources."""
+    for page in range(len(starts) - 1):
+        for k in range(starts[page], starts[page + 1]):
+            bucket = bucket_of_cell[np.int64(targets[k]) >> shift]
+            row_target[at[bucket]] = targets[k]
+            row_source[at[bucket]] = low + page
+            at[bucket] += 1
+
+
+@kernel
+def sort_turned(row_target, row_source, low, starts, sources):
+    """Lists of links in of pages [low, low + len(starts) - 1), each ascending because the rows are by source."""
+    for k in range(len(row_target)):
+        starts[np.int64(row_target[k]) - low + 1] += 1
+    for i in range(1, len(starts)):
+        starts[i] += starts[i - 1]
+    following = starts[:-1].copy()
+    for k in range(len(row_target)):
+        i = np.int64(row_target[k]) - low
+        sources[following[i]] = row_source[k]
+        following[i] += 1

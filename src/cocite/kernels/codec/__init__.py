@@ -1,0 +1,1 @@
+"""Reading and writing the compressed arrays of a store."""

@@ -1,0 +1,219 @@
+"""The code of link lists: both directions, order kept, blocks and flags folded in.
+
+A list belongs to a page, its *base*. Each target is written as the distance from the target before it or from the base,
+whichever is cheaper, upwards or downwards: four modes. With d the distance less one and L its bit length, the symbol
+`change << 8 | mode << 6 | L` goes out in a Huffman code made for the store (see graph/huffman.py), then the L - 1
+low bits of d. `change` says that the link's attributes (block, flags) differ from those of the link before; then follow
+`1` for "next block, same flags", or `0`, five bits with the length of block + 1, block + 1 itself, and eight flag bits.
+A sorted list (links in) is the same code with no changes. Streams are 64-bit words filled from the lowest bit.
+
+An attribute is one number: flags << 24 | block + 1, with 0 for a link of unknown block and no flag.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import uint64
+
+from cocite.kernels.jit import inline, kernel
+
+CHANGE = 1 << 8
+SYMBOLS = 1 << 9
+ESCAPE = SYMBOLS
+RAW_BITS = 9  # an escaped symbol
+MASK = np.uint64((1 << 12) - 1)
+BLOCK = (1 << 24) - 1
+DAMAGED = -1
+NO_PAGE = 0xFFFFFFFF
+
+
+@inline
+def window(words, position):
+    """The next 64 bits of a stream; the stream has a spare word at its end."""
+    index = position >> 6
+    shift = uint64(position & 63)
+    return (words[index] >> shift) | ((words[index + 1] << uint64(1)) << (uint64(63) - shift))
+
+
+@inline
+def put(words, position, pending, value, bits):
+    """Append the low `bits` bits of a 64-bit `value` (no higher bit may be set); returns the new (position, pending).
+
+    `pending` holds the bits of the word that is not full yet: it stays in a register, which takes half the time of
+    writing each piece to memory.
+    """
+    shift = position & 63
+    pending |= value << uint64(shift)
+    if shift + bits >= 64:
+        words[position >> 6] = pending
+        pending = (value >> uint64(1)) >> uint64(63 - shift)
+    return position + bits, pending
+
+
+@inline
+def flush(words, position, pending):
+    """Write the word that is not full."""
+    if position & 63:
+        words[position >> 6] = pending
+
+
+@inline
+def bit_length(value):
+    """Bits needed for a number below 2^32."""
+    length = 0
+    if value >= 65536:
+        length += 16
+        value >>= 16
+    if value >= 256:
+        length += 8
+        value >>= 8
+    if value >= 16:
+        length += 4
+        value >>= 4
+    if value >= 4:
+        length += 2
+        value >>= 2
+    if value >= 2:
+        return length + 2
+    return length + value
+
+
+@inline
+def step(base, previous, target, lengths, escape_cost):
+    """The cheapest (mode, bit length, distance) for a target."""
+    if target > previous:
+        mode, distance = 0, target - previous - 1
+    else:
+        mode, distance = 1, previous - target - 1
+    length = bit_length(distance)
+    if base == previous:
+        return mode, length, distance
+    if target > base:
+        mode2, distance2 = 2, target - base - 1
+    else:
+        mode2, distance2 = 3, base - target - 1
+    length2 = bit_length(distance2)
+    cost = length + (lengths[mode << 6 | length] or escape_cost)
+    cost2 = length2 + (lengths[mode2 << 6 | length2] or escape_cost)
+    if distance2 >= 0 and (distance < 0 or cost2 < cost):
+        return mode2, length2, distance2
+    return mode, length, distance
+
+
+@kernel
+def count_symbols(targets, attributes, starts, bases, lengths, counts):
+    """Add the symbols of lists to `counts`; list i is targets[starts[i]:starts[i + 1]], unusable links left out."""
+    escape_cost = lengths[ESCAPE] + RAW_BITS
+    for i in range(len(starts) - 1):
+        base = np.int64(bases[i])
+        previous = base
+        attribute = np.int64(0)
+        for k in range(starts[i], starts[i + 1]):
+            target = np.int64(targets[k])
+            if target in (previous, base, NO_PAGE):
+                continue
+            mode, length, _ = step(base, previous, target, lengths, escape_cost)
+            symbol = mode << 6 | length
+            if len(attributes) > 0 and np.int64(attributes[k]) != attribute:
+                attribute = np.int64(attributes[k])
+                symbol += CHANGE
+            counts[symbol] += 1
+            previous = target
+
+
+@kernel
+def encode_lists(targets, attributes, starts, bases, codes, lengths, words, ends):
+    """Write lists one after another into `words`; ends[i] receives the bit where list i ends.
+
+    Targets of a list are distinct and none is its base. `attributes` may be empty: all links plain.
+    """
+    escape_cost = lengths[ESCAPE] + RAW_BITS
+    position, pending = np.int64(0), uint64(0)
+    for i in range(len(starts) - 1):
+        base = np.int64(bases[i])
+        previous = base
+        attribute = np.int64(0)
+        for k in range(starts[i], starts[i + 1]):
+            target = np.int64(targets[k])
+            mode, length, distance = step(base, previous, target, lengths, escape_cost)
+            symbol = mode << 6 | length
+            changed = len(attributes) > 0 and np.int64(attributes[k]) != attribute
+            if changed:
+                symbol += CHANGE
+            # A link is at most 12 + 9 + 31 bits, a change at most 38: one piece each.
+            if lengths[symbol] > 0:
+                piece, bits = uint64(codes[symbol]), np.int64(lengths[symbol])
+            else:
+                bits = np.int64(lengths[ESCAPE])
+                piece = uint64(codes[ESCAPE]) | uint64(symbol) << uint64(bits)
+                bits += RAW_BITS
+            if length > 1:
+                piece |= uint64(distance - (np.int64(1) << (length - 1))) << uint64(bits)
+                bits += length - 1
+            position, pending = put(words, position, pending, piece, bits)
+            if changed:
+                new = np.int64(attributes[k])
+                piece, bits = uint64(1), np.int64(1)
+                if new != attribute + 1 or (new & BLOCK) == 0:
+                    size = np.int64(bit_length(new & BLOCK))
+                    piece = uint64(size << 1 | (new & BLOCK) << 6 | (new >> 24) << (6 + size))
+                    bits = 14 + size
+                position, pending = put(words, position, pending, piece, bits)
+                attribute = new
+            previous = target
+        ends[i] = position
+    flush(words, position, pending)
+    return position
+
+
+@inline
+def decode_part(words, position, stop, count, base, previous, attribute, table, pages, targets, attributes, at):
+    """Decode `count` links from a known state into targets[at:] (and attributes[at:] unless that is empty).
+
+    Returns the bit after them, or DAMAGED: never reads beyond `stop`, never yields a page that does not exist.
+    """
+    keep = len(attributes) > 0
+    for k in range(at, at + count):
+        if position >= stop:
+            return np.int64(DAMAGED)
+        bits = window(words, position)
+        entry = np.int64(table[bits & MASK])
+        used = entry & 15
+        symbol = entry >> 4
+        if used == 0:
+            return np.int64(DAMAGED)
+        if symbol == ESCAPE:
+            symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
+            used += RAW_BITS
+        length = symbol & 63
+        # With top = 2^(L - 1), or 1/2 rounded down for L = 0: distance + 1 = top + low bits + 1, without a branch.
+        top = (np.int64(1) << length) >> 1
+        some = np.int64(length != 0)
+        low = np.int64(bits >> uint64(used)) & (top - some)
+        position += used + length - some
+        down = -((symbol >> 6) & 1)
+        origin = base if symbol & 128 else previous
+        target = origin + (((top + low + 1) ^ down) - down)
+        if target < 0 or target >= pages:
+            return np.int64(DAMAGED)
+        if symbol & CHANGE:
+            if position >= stop:
+                return np.int64(DAMAGED)
+            bits = window(words, position)
+            if bits & uint64(1):
+                attribute += 1
+                position += 1
+            else:
+                size = np.int64((bits >> uint64(1)) & uint64(31))
+                if size > 24:
+                    return np.int64(DAMAGED)
+                block = np.int64((bits >> uint64(6)) & ((uint64(1) << uint64(size)) - uint64(1)))
+                attribute = np.int64((bits >> uint64(6 + size)) & uint64(255)) << 24 | block
+                position += 14 + size
+        targets[k] = target
+        if keep:
+            attributes[k] = attribute
+        previous = target
+    if position > stop:
+        return np.int64(DAMAGED)
+    return position

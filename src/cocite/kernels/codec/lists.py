@@ -1,0 +1,118 @@
+"""Reading link lists of a store from compiled code.
+
+`Lists` is one direction of a store's links as raw arrays; every function here stays inside them, whatever they hold.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from cocite.kernels.codec.link_codec import DAMAGED, decode_part
+from cocite.kernels.jit import inline, kernel
+
+
+class Lists(NamedTuple):
+    """One direction of the links; see graph/FORMAT.md."""
+
+    words: NDArray[np.uint64]
+    base: NDArray[np.uint64]  # first bit of the list of every sixteenth page
+    offset: NDArray[np.uint32]  # first bit of each page's list, from its base; one more for the end
+    degree: NDArray[np.uint32]
+    table: NDArray[np.uint32]  # decodes symbols
+
+
+@inline
+def start_of(lists, page):
+    """The first bit of a page's list."""
+    return np.int64(lists.base[page >> 4]) + np.int64(lists.offset[page])
+
+
+@inline
+def is_inside(lists, start, stop):
+    """Whether these may be the bounds of a list: there is a spare word behind the last."""
+    return start >= 0 and stop <= (np.int64(len(lists.words)) - 1) << 6
+
+
+@inline
+def most_links(lists):
+    """So many links can be, each of a bit at least: memory for more is not taken on the word of a damaged store."""
+    return np.int64(len(lists.words)) << 6
+
+
+@intrinsic
+def fetch(context, array, place):
+    """Ask memory for array[place], which must be inside, and do not wait for it."""
+
+    def generate(context, builder, signature, arguments):
+        made = context.make_array(signature.args[0])(context, builder, arguments[0])
+        pointer = builder.bitcast(builder.gep(made.data, [arguments[1]]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(prefetch, [pointer, number(0), number(3), number(1)])  # to read, near, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@inline
+def expect(lists, pages, at, ahead):
+    """Ask memory for what reading the lists of pages[at + ahead] and, from further off, the next ones will need.
+
+    Lists lie anywhere in the store, and waiting for memory is most of the time of reading many short ones.
+    """
+    if at + 2 * ahead < len(pages):
+        page = np.int64(pages[at + 2 * ahead])
+        fetch(lists.base, page >> 4)
+        fetch(lists.offset, page)
+        fetch(lists.degree, page)
+    if at + ahead < len(pages):
+        word = start_of(lists, np.int64(pages[at + ahead])) >> 6
+        if 0 <= word < len(lists.words) - 8:
+            fetch(lists.words, word)
+            fetch(lists.words, word + 8)
+
+
+@inline
+def read_list(lists, page, targets, attributes):
+    """A page's links in order, into `targets` and (unless it is empty) `attributes`; returns how many, or DAMAGED."""
+    count = np.int64(lists.degree[page])
+    if count == 0:
+        return count
+    start, stop = start_of(lists, page), start_of(lists, page + 1)
+    if count > len(targets) or not is_inside(lists, start, stop):
+        return np.int64(DAMAGED)
+    page = np.int64(page)
+    pages = np.int64(len(lists.degree))
+    end = decode_part(
+        lists.words, start, stop, count, page, page, np.int64(0), lists.table, pages, targets, attributes, 0
+    )
+    return count if end == stop else np.int64(DAMAGED)
+
+
+@kernel
+def read_one(lists, page, targets, attributes):
+    """`read_list` for callers outside compiled code."""
+    return read_list(lists, page, targets, attributes)
+
+
+@kernel
+def read_many(lists, first, count, targets, attributes, starts):
+    """The lists of pages [first, first + count) one after another; returns how many pages fitted, or DAMAGED."""
+    starts[0] = 0
+    for i in range(count):
+        page = first + i
+        if starts[i] + np.int64(lists.degree[page]) > len(targets):
+            return np.int64(i)
+        some = attributes[starts[i] :] if len(attributes) > 0 else attributes
+        got = read_list(lists, page, targets[starts[i] :], some)
+        if got < 0:
+            return np.int64(DAMAGED)
+        starts[i + 1] = starts[i] + got
+    return np.int64(count)

@@ -1,0 +1,192 @@
+"""The code of names: sorted keys in blocks of `BLOCK`, front-coded, the rest in Huffman-coded characters.
+
+Each key is a Huffman-coded number of bytes shared with the key before it (0 for the first of a block, at most 255),
+then its further bytes, then the end symbol 0: keys hold no NUL. Bytes and shared lengths have a code each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import uint64
+
+from cocite.kernels.codec.link_codec import DAMAGED, MASK, flush, put, window
+from cocite.kernels.jit import inline, kernel
+
+BLOCK = 16
+LONGEST_KEY = 1 << 14  # 4,096 characters of four bytes, and some
+ESCAPE = 256
+
+
+@inline
+def shared_bytes(data, start_a, stop_a, start_b, stop_b):
+    """How many leading bytes two keys share, at most 255."""
+    most = min(np.int64(255), stop_a - start_a, stop_b - start_b)
+    k = 0
+    while k < most and data[start_a + k] == data[start_b + k]:
+        k += 1
+    return k
+
+
+@kernel
+def count_characters(data, offsets, characters, shared):
+    """Histograms of the bytes and shared lengths that `encode_names` would write."""
+    for i in range(len(offsets) - 1):
+        same = 0
+        if i % BLOCK:
+            same = shared_bytes(data, offsets[i - 1], offsets[i], offsets[i], offsets[i + 1])
+        shared[same] += 1
+        for k in range(offsets[i] + same, offsets[i + 1]):
+            characters[data[k]] += 1
+        characters[0] += 1
+
+
+@inline
+def put_symbol(words, position, pending, symbol, codes, lengths):
+    """Write one symbol, with the escape where it has no code of its own."""
+    piece, bits = uint64(codes[symbol]), np.int64(lengths[symbol])
+    if bits == 0:
+        bits = np.int64(lengths[ESCAPE])
+        piece = uint64(codes[ESCAPE]) | uint64(symbol) << uint64(bits)
+        bits += 8
+    return put(words, position, pending, piece, bits)
+
+
+@kernel
+def encode_names(data, offsets, codes, lengths, shared_codes, shared_lengths, words, block_starts):
+    """Write keys (a multiple of BLOCK, or the last ones) into `words`; block_starts[b] = first bit of block b."""
+    position, pending = np.int64(0), uint64(0)
+    for i in range(len(offsets) - 1):
+        same = 0
+        if i % BLOCK:
+            same = shared_bytes(data, offsets[i - 1], offsets[i], offsets[i], offsets[i + 1])
+        else:
+            block_starts[i // BLOCK] = position
+        position, pending = put_symbol(words, position, pending, np.int64(same), shared_codes, shared_lengths)
+        for k in range(offsets[i] + same, offsets[i + 1]):
+            position, pending = put_symbol(words, position, pending, np.int64(data[k]), codes, lengths)
+        position, pending = put_symbol(words, position, pending, np.int64(0), codes, lengths)
+    flush(words, position, pending)
+    return position
+
+
+@inline
+def next_name(words, position, table, shared_table, buffer, length):
+    """Turn the key in buffer[:length] into the next one; returns (position or DAMAGED, length)."""
+    stop = (len(words) - 1) << 6
+    if position < 0 or position >= stop:
+        return np.int64(DAMAGED), np.int64(0)
+    bits = window(words, position)
+    entry = np.int64(shared_table[bits & MASK])
+    used = entry & 15
+    same = entry >> 4
+    if same == ESCAPE:
+        same = np.int64((bits >> uint64(used)) & uint64(255))
+        used += 8
+    if (entry & 15) == 0 or same > length:
+        return np.int64(DAMAGED), np.int64(0)
+    position += used
+    k = same
+    while k < LONGEST_KEY:
+        if position >= stop:
+            return np.int64(DAMAGED), np.int64(0)
+        bits = window(words, position)
+        # A window of 64 bits holds at least three symbols of at most 20 bits each.
+        for _ in range(3):
+            entry = np.int64(table[bits & MASK])
+            used = entry & 15
+            symbol = entry >> 4
+            if used == 0:
+                return np.int64(DAMAGED), np.int64(0)
+            bits >>= uint64(used)
+            if symbol == ESCAPE:
+                symbol = np.int64(bits & uint64(255))
+                bits >>= uint64(8)
+                used += 8
+            position += used
+            if symbol == 0:
+                return position, np.int64(k)
+            if k >= LONGEST_KEY:
+                break
+            buffer[k] = symbol
+            k += 1
+    return np.int64(DAMAGED), np.int64(0)
+
+
+@kernel
+def decode_name(words, block_starts, table, shared_table, page, buffer):
+    """The key of a page into `buffer` (of LONGEST_KEY bytes); returns its length, or DAMAGED."""
+    position = np.int64(block_starts[page // BLOCK])
+    length = np.int64(0)
+    for _ in range(page % BLOCK + 1):
+        position, length = next_name(words, position, table, shared_table, buffer, length)
+        if position < 0:
+            return np.int64(DAMAGED)
+    return length
+
+
+@kernel
+def decode_names(words, block_starts, table, shared_table, first, count, buffer, data, offsets):
+    """Keys of pages [first, first + count) into data/offsets; returns how many fitted, or DAMAGED."""
+    position = np.int64(block_starts[first // BLOCK])
+    length = np.int64(0)
+    for _ in range(first % BLOCK):
+        position, length = next_name(words, position, table, shared_table, buffer, length)
+        if position < 0:
+            return np.int64(DAMAGED)
+    offsets[0] = 0
+    for i in range(count):
+        page = first + i
+        if page % BLOCK == 0:
+            position = np.int64(block_starts[page // BLOCK])
+            length = np.int64(0)
+        position, length = next_name(words, position, table, shared_table, buffer, length)
+        if position < 0:
+            return np.int64(DAMAGED)
+        if offsets[i] + length > len(data):
+            return np.int64(i)
+        for k in range(length):
+            data[offsets[i] + k] = buffer[k]
+        offsets[i + 1] = offsets[i] + length
+    return np.int64(count)
+
+
+@inline
+def compare(buffer, length, key):
+    """Byte order of buffer[:length] against key: negative, zero or positive."""
+    most = min(length, len(key))
+    for k in range(most):
+        difference = np.int64(buffer[k]) - np.int64(key[k])
+        if difference != 0:
+            return difference
+    return length - len(key)
+
+
+@kernel
+def lower_bound(words, block_starts, table, shared_table, pages, key, buffer):
+    """The number of pages whose key is below `key`; DAMAGED if a name cannot be read."""
+    low, high = (
+        np.int64(0),
+        np.int64(len(block_starts)),
+    )  # the first block whose head is not below key is in [low, high]
+    while low < high:
+        middle = (low + high) // 2
+        position, length = next_name(words, np.int64(block_starts[middle]), table, shared_table, buffer, np.int64(0))
+        if position < 0:
+            return np.int64(DAMAGED)
+        if compare(buffer, length, key) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    if low == 0:
+        return np.int64(0)
+    page = (low - 1) * BLOCK
+    position, length = np.int64(block_starts[low - 1]), np.int64(0)
+    stop = min(pages, page + BLOCK)
+    while page < stop:
+        position, length = next_name(words, position, table, shared_table, buffer, length)
+        if position < 0:
+            return np.int64(DAMAGED)
+        if compare(buffer, length, key) >= 0:
+            return page
+        page += 1
+    return page

@@ -1,0 +1,204 @@
+"""Ranks of all pages, straight from the encoded links: lists are decoded by the block, used, and forgotten.
+
+Decoding waits for itself, as each link says where the next begins; so the two halves of a block are decoded at once,
+which takes half the time. Adding up waits for memory, as a page's parents lie anywhere; so it is asked for ahead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import uint64
+
+from cocite.kernels.codec.link_codec import CHANGE, DAMAGED, ESCAPE, MASK, RAW_BITS, window
+from cocite.kernels.codec.lists import fetch, start_of
+from cocite.kernels.jit import inline, kernel
+
+AHEAD = 64
+"""Links between asking memory for a value and using it."""
+WIDEST = 96
+"""No link with its attributes has more bits."""
+
+
+@inline
+def rare_link(words, position, bits, used, symbol):
+    """What `next_link` does for symbols that are escaped, or after which attributes follow: these are passed over."""
+    if symbol == ESCAPE:
+        symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
+        used += RAW_BITS
+    if symbol & CHANGE:
+        last = ((np.int64(len(words)) - 1) << 6) - 1  # damaged lists may end in the middle of a link
+        more = window(words, min(last, position + used + max(0, (symbol & 63) - 1)))
+        position += 1 if more & uint64(1) else 14 + np.int64((more >> uint64(1)) & uint64(31))
+    return position, used, symbol
+
+
+@inline
+def next_link(words, position, table):
+    """(The bit after a link, its symbol, its distance up or down), at most WIDEST bits further on."""
+    bits = window(words, position)
+    entry = np.int64(table[bits & MASK])
+    used, symbol = entry & 15, entry >> 4
+    if symbol >= CHANGE:
+        position, used, symbol = rare_link(words, position, bits, used, symbol)
+    length = symbol & 63
+    top = (np.int64(1) << length) >> 1
+    some = np.int64(length != 0)
+    low = np.int64(bits >> uint64(used)) & (top - some)
+    down = -((symbol >> 6) & 1)
+    return position + used + length - some, symbol, ((top + low + 1) ^ down) - down
+
+
+@inline
+def next_page(lists, page, last, position):
+    """The next page that has links, and how many; DAMAGED for these if a list is not where the one before ends."""
+    left = np.int64(0)
+    while left == 0 and page + 1 < last:
+        page += 1
+        left = np.int64(lists.degree[page]) if start_of(lists, page) == position else np.int64(DAMAGED)
+    return page, left
+
+
+@inline
+def decode_rest(lists, last, state, targets, at, stop):
+    """Decode what is left of the lists of a run of pages into targets[at:stop]; returns whether it could be read."""
+    limit, pages = (np.int64(len(lists.words)) - 1) << 6, np.int64(len(lists.degree))
+    position, page, left, previous = state
+    while at < stop:
+        if left == 0:
+            page, left = next_page(lists, page, last, position)
+            previous = page
+        if left <= 0 or not 0 <= position < limit:
+            return False
+        position, symbol, step = next_link(lists.words, position, lists.table)
+        previous = (page if symbol & 128 else previous) + step
+        if not 0 <= previous < pages:
+            return False
+        targets[at] = previous
+        at, left = at + 1, left - 1
+    return start_of(lists, last) == position
+
+
+@inline
+def decode_both(lists, first, middle, last, starts, targets):
+    """Decode pages [first, middle) and [middle, last) in step, until one of them is at its end."""
+    words, table, pages = lists.words, lists.table, uint64(len(lists.degree))
+    position, position2 = start_of(lists, first), start_of(lists, middle)
+    page, left, page2, left2 = np.int64(first) - 1, np.int64(0), np.int64(middle) - 1, np.int64(0)
+    previous, previous2 = page, page2
+    at, across = np.int64(0), starts[middle - first]
+    todo = min(across, starts[last - first] - across)
+    good = True
+    while at < todo and good:
+        if left == 0:
+            page, left = next_page(lists, page, middle, position)
+            previous = page
+        if left2 == 0:
+            page2, left2 = next_page(lists, page2, last, position2)
+            previous2 = page2
+        run = min(left, left2, todo - at)
+        good = run > 0
+        for k in range(at, at + run):
+            position, symbol, step = next_link(words, position, table)
+            position2, symbol2, step2 = next_link(words, position2, table)
+            previous = (page if symbol & 128 else previous) + step
+            previous2 = (page2 if symbol2 & 128 else previous2) + step2
+            targets[k], targets[across + k] = previous, previous2
+            good &= (uint64(previous) < pages) & (uint64(previous2) < pages)
+        at, left, left2 = at + run, left - run, left2 - run
+    return good, at, (position, page, left, previous), (position2, page2, left2, previous2)
+
+
+@inline
+def decode_block(lists, first, last, starts, targets):
+    """The lists of pages [first, last) one after another, and where each starts; returns whether they could be read."""
+    count, longest = last - first, np.int64(0)
+    starts[0] = 0
+    for i in range(count):
+        degree = np.int64(lists.degree[first + i])
+        longest = max(longest, degree)
+        starts[i + 1] = starts[i] + degree
+    total = starts[count]
+    if total > len(targets):
+        return False
+    # Pages are checked to start where they should; in between no link leads further than WIDEST bits.
+    end, limit = start_of(lists, last) + longest * WIDEST, (np.int64(len(lists.words)) - 1) << 6
+    if 0 <= start_of(lists, first) < end < limit:
+        half = np.searchsorted(starts[: count + 1], total // 2)
+        good, at, state, state2 = decode_both(lists, first, first + half, last, starts, targets)
+        good = good and decode_rest(lists, first + half, state, targets, at, starts[half])
+        return good and decode_rest(lists, last, state2, targets, starts[half] + at, total)
+    state = start_of(lists, first), np.int64(first) - 1, np.int64(0), np.int64(first)
+    return decode_rest(lists, last, state, targets, np.int64(0), total)
+
+
+@kernel
+def cut(degree, links):
+    """Where to cut the pages into blocks of about so many links and pages together, a page being at least one block."""
+    bounds, size = [np.int64(0)], np.int64(0)
+    for page in range(len(degree)):
+        more = np.int64(degree[page]) + 1
+        if size > 0 and size + more > links:
+            bounds.append(np.int64(page))
+            size = 0
+        size += more
+    bounds.append(np.int64(len(degree)))
+    return np.array(bounds)
+
+
+@kernel
+def add_up(lists, first, last, given, result, starts, targets):
+    """result[page] = the sum of `given` over the page's links, for pages [first, last); whether they could be read."""
+    if not decode_block(lists, first, last, starts, targets):
+        return False
+    total = starts[last - first]
+    for i in range(last - first):
+        together = 0.0
+        for k in range(starts[i], starts[i + 1]):
+            fetch(given, np.int64(targets[min(k + AHEAD, total - 1)]))
+            together += given[targets[k]]
+        result[first + i] = together
+    return True
+
+
+@kernel
+def settle(
+    lists, first, last, flow, degree, jump, bias, values, shared, fresh, inside, outside, starts, targets, sweeps
+):
+    """Gauss-Seidel on a block: x = jump · bias + the sum of `shared` over links, and shared = x · flow / degree.
+
+    What comes from outside the block is added up once; inside, values are worked out anew several times, to and fro,
+    each from the newest others. `values` is written, `shared` only read: what becomes of it goes to `fresh`, so that
+    blocks can be worked on side by side with the same outcome. Returns the sum of changes; -1 if the lists could not be
+    read.
+    """
+    if not decode_block(lists, first, last, starts, targets):
+        return -1.0
+    count, total, m = last - first, starts[last - first], np.int64(0)
+    for i in range(count):
+        together = jump * bias[first + i] if len(bias) else jump
+        begin, end = starts[i], starts[i + 1]
+        starts[i] = m
+        for k in range(begin, end):
+            fetch(shared, np.int64(targets[min(k + AHEAD, total - 1)]))
+            page = np.int64(targets[k])
+            here = first <= page < last
+            inside[m] = page - first
+            m += here
+            value = shared[page]
+            together += 0.0 if here else value
+        outside[i] = together
+        fresh[i] = shared[first + i]
+    starts[count] = m
+    change = 0.0
+    for sweep in range(sweeps):
+        for j in range(count):
+            i = count - 1 - j if sweep & 1 else j
+            together = outside[i]
+            for k in range(starts[i], starts[i + 1]):
+                together += fresh[inside[k]]
+            many = np.int64(degree[first + i])
+            fresh[i] = together * flow / many if many else 0.0
+            if sweep == sweeps - 1:
+                change += abs(together - values[first + i])
+                values[first + i] = together
+    return change

@@ -1,0 +1,1 @@
+"""Loops over word vectors and keyword pairs."""

@@ -1,0 +1,270 @@
+"""Likeness of sets whose members are alike more or less: every member's best match on the other side, both ways.
+
+    (Σ_{a in A} weight(a) · max_{b in B} alike(a, b) + Σ_{b in B} weight(b) · max_{a in A} alike(a, b)) / Σ weights
+
+One set A is compared with many. Members of all of them get slots, and a table has for every slot its likeness with each
+member of A: filled once, it is read for as many sets as have the member. Likeness is a whole number from 0 to ONE, so
+that loops over it become vector instructions and sums do not depend on their order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import int32, int64
+from numpy.typing import NDArray
+
+from cocite.kernels.jit import inline, kernel
+from cocite.kernels.words.keyword_pairs import mutual_information, scaled
+
+ONE = 1 << 30
+
+
+class Known(NamedTuple):
+    """The likeness of the members of A with others: member i's are other[begin[i]:end[i]] and value[...]."""
+
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    other: NDArray[np.uint32]
+    value: NDArray[np.int32]
+
+
+class Unmet(NamedTuple):
+    """The likeness of words that never meet, by their frequencies.
+
+    With `level` (the place of each word's frequency among all frequencies) it is looked up in `grid`, else worked out.
+    """
+
+    frequency: NDArray[np.uint32]  # of each word
+    total: int
+    share: float  # of mutual information in r_s
+    least: float
+    most: float
+    level: NDArray[np.int32]
+    grid: NDArray[np.int32]
+
+
+class Scratch(NamedTuple):
+    """Room for one thread; `slot` is -1 and `sums` 0 throughout between calls."""
+
+    slot: NDArray[np.int32]  # by member
+    touched: NDArray[np.uint32]
+    table: NDArray[np.int32]
+
+
+def scratch(members: int, slots: int, width: int) -> Scratch:
+    """Room for sets of members below `members`, of which `slots` different ones occur, against `width` of A."""
+    slots = min(members, slots)
+    return Scratch(np.full(members, -1, np.int32), np.empty(slots, np.uint32), np.empty(slots * width, np.int32))
+
+
+@inline
+def unmet_information(fa, fb, total, share, least, most):
+    """The likeness of words on fa and fb pages that never meet, as a whole number."""
+    value = share * scaled(mutual_information(int64(0), fa, min(fb, total - fa), total), least, most)
+    return int32(min(max(value, 0.0), 1.0) * ONE + 0.5)
+
+
+@kernel
+def unmet_grid(frequencies, total, share, least, most, grid):
+    """`grid` of Unmet: for all pairs of frequencies."""
+    for i in range(len(frequencies)):
+        for k in range(i + 1):
+            fa, fb = int64(frequencies[i]), int64(frequencies[k])
+            grid[i, k] = unmet_information(fa, fb, int64(total), share, least, most)
+            grid[k, i] = grid[i, k]
+
+
+@kernel
+def as_whole(values, out):
+    """Likeness from 0 to 1 as whole numbers."""
+    for i in range(len(values)):
+        out[i] = int32(min(max(values[i], 0.0), 1.0) * ONE + 0.5)
+
+
+@inline
+def give_slots(sets, others, space):
+    """A slot for every member of the sets; returns how many, or -1 if there is no room."""
+    count = int64(0)
+    for i in range(len(others)):
+        page = int64(others[i])
+        for k in range(sets.starts[page], sets.starts[page + 1]):
+            member = int64(sets.columns[k])
+            if space.slot[member] < 0:
+                if count >= len(space.touched):
+                    return int64(-1)
+                space.slot[member] = int32(count)
+                space.touched[count] = member
+                count += 1
+    return count
+
+
+@inline
+def fill_table(own, known, unmet, otherwise, count, space):
+    """The likeness of every slot's member with each member of A; with member i that is not known, otherwise[i]."""
+    width = int64(len(own))
+    table = space.table
+    if width == 0:
+        return  # nor is there anything in `otherwise` then, though slots may be of pages
+    if len(otherwise) > 0:
+        for s in range(count):
+            table[s * width : (s + 1) * width] = otherwise
+    elif len(unmet.level) > 0:
+        levels = unmet.level[own]
+        for s in range(count):
+            values = unmet.grid[unmet.level[space.touched[s]]]
+            row = table[s * width : (s + 1) * width]
+            for i in range(width):
+                row[i] = values[levels[i]]
+    else:
+        for s in range(count):
+            frequency = int64(unmet.frequency[space.touched[s]])
+            for i in range(width):
+                table[s * width + i] = unmet_information(
+                    int64(unmet.frequency[own[i]]), frequency, int64(unmet.total), unmet.share, unmet.least, unmet.most
+                )  # fmt: skip
+    for i in range(width):
+        for k in range(known.begin[i], known.end[i]):
+            s = int64(space.slot[known.other[k]])
+            if s >= 0:
+                table[s * width + i] = known.value[k]
+        s = int64(space.slot[own[i]])
+        if s >= 0:
+            table[s * width + i] = ONE
+
+
+@inline
+def match(sets, page, slot, table, width, weight, own, best):
+    """The likeness of one set with A; `weight` of members may be empty: all are the same."""
+    start, stop = sets.starts[page], sets.starts[page + 1]
+    if stop == start or width == 0:
+        return 0.0
+    best = best[:width]
+    best[:] = 0
+    forward, weights = 0.0, 0.0
+    for k in range(start, stop):
+        member = int64(sets.columns[k])
+        at = int64(slot[member]) * width
+        row = table[at : at + width]  # slices from 0 on, so that the loop becomes vector instructions
+        top = int32(0)
+        for i in range(width):
+            value = row[i]
+            top = max(top, value)
+            best[i] = max(best[i], value)
+        if len(weight) > 0:
+            forward += weight[member] * top
+            weights += weight[member]
+        else:
+            forward += top
+    if len(weight) > 0:
+        for i in range(width):
+            forward += weight[own[i]] * best[i]
+            weights += weight[own[i]]
+    else:
+        weights = float(width + stop - start)
+        for i in range(width):
+            forward += best[i]
+    return forward / (weights * ONE) if weights > 0 else 0.0
+
+
+@inline
+def clear_slots(count, space):
+    """`slot` as it was."""
+    for s in range(count):
+        space.slot[space.touched[s]] = -1
+
+
+@inline
+def compare_one(own, known, unmet, sets, others, weight, space, best, result):
+    """The likeness of set A, the members `own`, with the sets of other pages; False if there is no room."""
+    count = give_slots(sets, others, space)
+    width = int64(len(own))
+    if count < 0 or count * width > len(space.table) or width > len(best):
+        clear_slots(len(space.touched) if count < 0 else count, space)
+        return False
+    fill_table(own, known, unmet, np.empty(0, np.int32), count, space)
+    for i in range(len(others)):
+        result[i] = match(sets, int64(others[i]), space.slot, space.table, width, weight, own, best)
+    clear_slots(count, space)
+    return True
+
+
+@kernel
+def compare(own, known, unmet, sets, others, weight, space, result):
+    """`compare_one` for callers outside compiled code."""
+    return compare_one(own, known, unmet, sets, others, weight, space, np.empty(len(own), np.int32), result)
+
+
+@kernel
+def compare_lists(lists, table, width, slots, best, result):
+    """Best matches of A's `width` members with lists of slots: list i is columns[starts[i]:starts[i + 1]].
+
+    Returns in `result` the sum of both ways, in `best` nothing of use.
+    """
+    for i in range(len(lists.starts) - 1):
+        result[i] = match(lists, int64(i), slots, table, width, np.empty(0), np.empty(0, np.uint32), best)
+
+
+# ------------------------------------------------------------------------------------------------------- where to look
+
+
+@inline
+def strongest_one(known, i, most, words, values):
+    """The `most` members most alike to member i of A, best first; returns how many."""
+    count = int64(0)
+    for k in range(known.begin[i], known.end[i]):
+        value = known.value[k]
+        if count == most and (most == 0 or value <= values[count - 1]):
+            continue
+        at = count if count < most else count - 1
+        while at > 0 and values[at - 1] < value:
+            values[at], words[at] = values[at - 1], words[at - 1]
+            at -= 1
+        values[at], words[at] = value, known.other[k]
+        count = min(int64(most), count + 1)
+    return count
+
+
+@kernel
+def strongest(known, most, words, values):
+    """`strongest_one` of every member of A, one after another; returns how many in all, some more than once."""
+    count = int64(0)
+    for i in range(len(known.begin)):
+        count += strongest_one(known, i, most, words[count:], values[count:])
+    return count
+
+
+@inline
+def note(sums, touched, count, page, value):
+    """Add a value above 0 (0 would be taken for a page not touched yet) to a page's sum; returns how many have one."""
+    if value <= 0.0:
+        return count
+    if sums[page] == 0.0:
+        touched[count] = page
+        count += 1
+    sums[page] += value
+    return count
+
+
+@inline
+def add_postings(index, words, values, order, budget, sums, touched, count):
+    """Add up the values of words on all pages that have them, in that order, until `budget` pages were read."""
+    for j in range(len(order)):
+        word = int64(words[order[j]])
+        start, stop = index.starts[word], index.starts[word + 1]
+        value = values[order[j]]
+        if value <= 0.0:  # leads nowhere, and costs nothing of the budget
+            continue
+        if stop - start > budget:
+            break
+        budget -= stop - start
+        for k in range(start, stop):
+            count = note(sums, touched, count, int64(index.columns[k]), value)
+    return count
+
+
+@kernel
+def gather(index, words, values, order, budget, sums, touched):
+    """`add_postings` for callers outside compiled code."""
+    return add_postings(index, words, values, order, budget, sums, touched, int64(0))

@@ -1,0 +1,1 @@
+"""Methods and ranks, and the neighbourhoods they read."""

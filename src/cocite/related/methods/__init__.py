@@ -1,0 +1,59 @@
+"""The methods: one file is one published method, and the folder is the registry.
+
+A method file has, in this order: a docstring (paper, formula, departures), `Params`, a frozen dataclass of parameters,
+and `relate(web, seeds, params) -> Scores`. Adding such a file adds the method everywhere. It may also have
+`similarity_of(web, page, other, params)`, which compares two pages without looking for others, and
+`best_of_each(web, pages, params, k)`, a quicker way to the same answers for many pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cocite.errors import UnknownMethod
+from cocite.parameters import changed, make, parse, spell
+from cocite.registry import Registry
+from cocite.related.neighbourhood.scores import Best, Scores
+from cocite.related.neighbourhood.view import Pages
+from cocite.web import Web
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method with its parameters set."""
+
+    name: str
+    params: Any
+    _relate: Callable[[Web, Sequence[int], Any], Scores]
+    _similarity_of: Callable[[Web, int, int, Any], tuple[float, float]] | None = None
+    _best_of_each: Callable[[Web, Pages, Any, int], Best | None] | None = None
+
+    def __str__(self) -> str:
+        return spell(self.name, changed(self.params))
+
+    def relate(self, web: Web, seeds: Sequence[int]) -> Scores:
+        """Scores of pages related to the seeds."""
+        return self._relate(web, seeds, self.params)
+
+    def best_of_each(self, web: Web, pages: Pages, k: int) -> Best | None:
+        """The k best answers to each of many pages, asked alone, without chopping; None if there is no quick way."""
+        return None if self._best_of_each is None else self._best_of_each(web, pages, self.params, k)
+
+    def compare(self, web: Web, page: int, other: int) -> tuple[float, float] | None:
+        """How similar two pages are, and at most how wrong that is; None if the method relates pages only."""
+        return None if self._similarity_of is None else self._similarity_of(web, page, other, self.params)
+
+
+_registry = Registry(__name__, __path__, "method", UnknownMethod)
+names, about = _registry.names, _registry.about
+
+
+def method(call: str, given: Mapping[str, Any] | None = None) -> Method:
+    """A method by its name, which may hold parameters: `companion(parents=500)`; `given` are more of them."""
+    name, written = parse(call)
+    module = _registry.module(name)
+    params = make(module.Params, name, {**written, **(given or {})})
+    quick = getattr(module, "best_of_each", None)
+    return Method(name, params, module.relate, getattr(module, "similarity_of", None), quick)

@@ -1,0 +1,42 @@
+"""Semantic similarity: pages whose keywords are relevant to each other (Zhao et al. 2016, section 4.1).
+
+    Sim_s(P1, P2) = (Σ_{w in P1} max_{w' in P2} r_s(w, w') + Σ_{w in P2} max_{w' in P1} r_s(w, w')) / (m + n)
+
+for pages of m and n keywords, where r_s = alpha · support + (1 - alpha) · mutual information of two words, each
+normalised over all pairs, and r_s(w, w) = 1 (`words/relevance.py`, `words/keywords.py`).
+
+Every page that is compared gets its exact score. In a store of more pages than `candidates`, those compared are the
+best by a sum over the words that they have of the page's keywords and of the `reach` words most relevant to each,
+found in an index of words; very frequent words are left out there once `postings` pages were looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from cocite.related.neighbourhood.likenesses import EXACT, Values, WordParams, likeness_of, relate_each
+from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.view import Pages
+from cocite.related.neighbourhood.word_evidence import by_words, telling
+from cocite.web import Web
+
+Params = WordParams
+
+
+def relate(web: Web, seeds: Sequence[int], params: WordParams) -> Scores:
+    """Pages by the likeness of their keywords."""
+    words, seeds = likeness_of(web, params.alpha), list(dict.fromkeys(seeds))
+
+    def score(page: int) -> tuple[Pages, Values]:
+        others = words.near(page, params.candidates, params.reach, params.postings)
+        return others, words.alike(page, others)
+
+    return relate_each(seeds, score, telling(seeds, partial(by_words, web, words)))
+
+
+def similarity_of(web: Web, page: int, other: int, params: WordParams) -> tuple[float, float]:
+    """Sim_s of two pages, and how wrong it may be."""
+    return float(likeness_of(web, params.alpha).alike(page, np.array([other], np.uint32))[0]), EXACT

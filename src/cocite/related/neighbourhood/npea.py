@@ -1,0 +1,177 @@
+"""Noise page elimination (NPEA; Hou & Zhang 2002, §3.2): which pages of a base set have too little to do with its root.
+
+R are the root pages, n of them, B the base set. S (n × n) has 1 on its diagonal and where two root pages are linked
+either way, A (|B − R| × n) has 1 where a page outside the root set and a root page are. With S = WΩXᵀ of rank t and
+A = UΣVᵀ, k is the smallest with (σ_k − σ_{k+1}) / σ_k ≥ δ, and at most t:
+
+    R_i = row i of U_kΣ_k, with zeros up to t        R'_j = row j of W_tΩ_t
+    PR_ij = R_i · R'_j / ‖R'_j‖                        page i stays where ‖PR_i‖ ≥ c = mean (max, min) of ‖R'_j‖
+
+The product R_i · R'_j puts coordinates of two different bases together, so that it depends on how these are chosen,
+which the paper leaves open: `spectra` fixes V and W, whose entries are root pages in the order of addresses. The
+variant `basis=root` has both in the one space of root pages, R_i = row i of A_k = U_kΣ_kV_kᵀ and R'_j = row j of S:
+the lengths are the same, and nothing is left to choose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.errors import BadParameter
+from cocite.parameters import parameter
+from cocite.related.neighbourhood.clean import representatives
+from cocite.related.neighbourhood.spectra import kept, right_vectors, symmetric_left_vectors
+from cocite.related.neighbourhood.view import Pages, View
+from cocite.related.neighbourhood.weigh import Edges, edges_among
+
+Matrix = NDArray[np.float64]
+Marks = NDArray[np.bool_]
+MEASURES = ("avg", "max", "min")
+BASES = ("svd", "root")
+MOST = 2000
+"""Root pages at most: the work grows with the cube of their number; 2,000 take some ten seconds."""
+AT_ONCE = 1 << 22
+"""Numbers of a dense matrix that are held at once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Elimination:
+    """How strict to be."""
+
+    npea: str = parameter("avg", "c: what a page is measured by, of the root set; off: no page is noise",
+                          choices=(*MEASURES, "off"))  # fmt: skip
+    delta: float = parameter(0.5, "δ: a fall of singular values by this share ends the space", least=1e-6, most=1)
+    basis: str = parameter(
+        "svd", "svd: as published, bases fixed; root: both in the space of root pages", choices=BASES
+    )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What NPEA finds; `measure` and `ties` are by node."""
+
+    keep: Marks  # of every node
+    measure: Matrix  # ‖PR_i‖; of root pages ‖R'_j‖
+    ties: NDArray[np.int64]  # root pages that a node is linked with, either way, itself not counted
+    threshold: float  # c; 0 where there was nothing to eliminate
+    k: int
+    rank: int  # of A
+    root_rank: int  # t
+
+
+class Linkage:
+    """The links of a base set as NPEA sees them; decomposed once, however many δ and thresholds are tried."""
+
+    def __init__(self, edges: Edges, root: Marks) -> None:
+        """Nodes stand in the order of addresses; `root` marks the root pages."""
+        self.root = root
+        self._among, self._outside = _linkage(edges, root)
+        self.ties = np.zeros(len(root), np.int64)
+        self.ties[root], self.ties[~root] = self._among.sum(axis=1).ravel() - 1, self._outside.sum(axis=1).ravel()
+        self._lengths: dict[tuple[str, int], Matrix] = {}
+
+    def measured(self, params: Elimination) -> Measured:
+        """What NPEA finds with some parameters; raises BadParameter if the root set is too large."""
+        root, n = self.root, int(np.count_nonzero(self.root))
+        lengths = np.zeros(len(root))
+        lengths[root] = own = np.sqrt(self.ties[root] + 1.0)  # W and X turn the rows of S, which keeps their lengths
+        if params.npea == "off" or not self._outside.nnz:
+            return Measured(np.ones(len(root), np.bool_), lengths, self.ties, 0.0, 0, 0, 0)
+        if n > MOST:
+            raise BadParameter(f"a root set of {n:,} pages is too large for NPEA: give {MOST:,} at most, or npea=off")
+        k, rank = kept(self._right[0], params.delta)
+        k = min(k, len(self._left[0]))
+        lengths[~root] = self._projected(params.basis, k, own)
+        threshold = float({"avg": own.mean(), "max": own.max(), "min": own.min()}[params.npea])
+        keep = root | (lengths >= threshold - 1e-9)
+        return Measured(keep, lengths, self.ties, threshold, k, rank, len(self._left[0]))
+
+    @cached_property
+    def _right(self) -> tuple[Matrix, Matrix]:
+        """Σ and V."""
+        return right_vectors(self._outside)
+
+    @cached_property
+    def _left(self) -> tuple[Matrix, Matrix]:
+        """Ω and W."""
+        return symmetric_left_vectors(self._among.toarray())
+
+    def _projected(self, basis: str, k: int, own: Matrix) -> Matrix:
+        """‖PR_i‖ of the pages outside the root set."""
+        if (basis, k) not in self._lengths:
+            v, (omega, w) = self._right[1][:, :k], self._left
+            rows = v.T @ self._among.toarray() if basis == "root" else (w * omega)[:, :k].T
+            self._lengths[(basis, k)] = _lengths(self._outside, v @ (rows / own))
+        return self._lengths[(basis, k)]
+
+
+def measure(edges: Edges, root: Marks, params: Elimination) -> Measured:
+    """NPEA on the links among a base set, whose nodes stand in the order of addresses; `root` marks the root pages."""
+    return Linkage(edges, root).measured(params)
+
+
+def _linkage(edges: Edges, root: Marks) -> tuple[Any, Any]:
+    """S and A as sparse matrices of ones."""
+    from scipy.sparse import csr_array
+
+    sources = np.repeat(np.arange(len(edges.pages)), np.diff(edges.starts))
+    column = np.cumsum(root) - 1  # of each root page
+    row = np.cumsum(~root) - 1
+    n, m = int(np.count_nonzero(root)), int(np.count_nonzero(~root))
+    both = (np.concatenate((sources, edges.ends)), np.concatenate((edges.ends, sources)))
+    inner, across = (mark[both[0]] & root[both[1]] for mark in (root, ~root))
+    diagonal = np.arange(n)
+    at = np.append(column[both[0][inner]], diagonal), np.append(column[both[1][inner]], diagonal)
+    among = csr_array((np.ones(len(at[0])), at), shape=(n, n))
+    outside = csr_array(
+        (np.ones(int(np.count_nonzero(across))), (row[both[0][across]], column[both[1][across]])), shape=(m, n)
+    )
+    for matrix in (among, outside):
+        matrix.sum_duplicates()
+        matrix.data[:] = 1.0  # linked either way, or both
+    return among, outside
+
+
+def _lengths(sparse: Any, dense: Matrix) -> Matrix:
+    """The lengths of the rows of a product, some rows at a time."""
+    found = np.zeros(sparse.shape[0])
+    step = max(1, AT_ONCE // max(1, dense.shape[1]))
+    for first in range(0, len(found), step):
+        found[first : first + step] = np.linalg.norm(sparse[first : first + step] @ dense, axis=1)
+    return found
+
+
+def ascending(edges: Edges) -> Edges:
+    """The same graph with its nodes in the order of addresses."""
+    order = np.argsort(edges.pages, kind="stable")
+    return edges if bool((np.diff(order) > 0).all()) else chosen(edges, order)
+
+
+def chosen(edges: Edges, nodes: NDArray[np.intp]) -> Edges:
+    """The graph of some nodes, in the order given, and the links among them."""
+    place = np.full(len(edges.pages), -1, np.int64)
+    place[nodes] = np.arange(len(nodes))
+    sources = place[np.repeat(np.arange(len(edges.pages)), np.diff(edges.starts))]
+    ends = place[edges.ends]
+    among = np.flatnonzero((sources >= 0) & (ends >= 0))
+    among = among[np.argsort(sources[among], kind="stable")]
+    starts = np.zeros(len(nodes) + 1, np.int64)
+    np.cumsum(np.bincount(sources[among], minlength=len(nodes)), out=starts[1:])
+    return Edges(edges.pages[nodes], edges.unit[nodes], edges.units, starts, ends[among].astype(np.int32))
+
+
+def filter_pages(view: View, root: Pages, pages: Pages, params: Elimination) -> tuple[Pages, Measured]:
+    """NPEA alone: of any pages those that have enough to do with the root pages; the root pages stay.
+
+    With near-duplicates merged, those that stand for others. Pages come in the order of addresses, as do the measures,
+    which are of all pages.
+    """
+    everyone = np.union1d(root, pages).astype(np.uint32)
+    edges = ascending(edges_among(view, everyone))
+    found = measure(edges, np.isin(edges.pages, representatives(view, root)), params)
+    return edges.pages[found.keep], found

@@ -1,0 +1,105 @@
+"""HITS on the whole web: authorities are linked by good hubs, hubs link to good authorities (Kleinberg; 002 §2.1).
+
+    a(p) = Σ h(q) over the pages q that link to p,   h(p) = Σ a(q) over the pages q that p links to
+
+Squares sum to 1. Starting from equal hubs, this leads to the part of the start that lies in the leading eigenspace of
+AᵀA: the same is found in fewer rounds by the conjugate gradients of Knyazev's LOBPCG, which looks for the best vector
+in the plane of the current one, its residual and the last step. A round reads all links in both directions. Ties at the
+top are no harm: the outcome is that of Kleinberg's iteration. A web without links has neither hubs nor authorities: all
+values are 0. The residual is |AᵀAa - σ²a| / σ².
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from cocite.graph.store import Graph
+from cocite.kernels.ranks.vectors import advance, products
+from cocite.parameters import parameter
+from cocite.related.ranks import Iteration, Progress, Ranked
+from cocite.related.ranks._blocks import Blocks, Threads, Vector, work_on
+from cocite.related.ranks._surfer import Watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Params(Iteration):
+    """Which of the two."""
+
+    of: str = parameter("authorities", "authorities or hubs", choices=("authorities", "hubs"))
+
+
+def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> Ranked:
+    """The authority (or hub) value of every page."""
+    if not graph.links:
+        return Ranked(np.zeros(graph.pages), 0, 0.0, True)
+    watch = Watch(progress, params.tolerance)
+    with work_on(graph, threads) as workers:
+        into, out, hubs = Blocks(workers, graph.into), Blocks(workers, graph.out), np.ones(graph.pages)
+        start = np.empty(graph.pages)
+        into.add_up(hubs, start, watch.read)
+
+        def apply(given: Vector, result: Vector) -> None:
+            out.add_up(given, hubs, watch.read)
+            into.add_up(hubs, result, watch.read)
+
+        found, rounds, residual = leading(workers, apply, start, params, watch)
+        values = np.abs(found)  # noise may be below 0
+        if params.of == "hubs":
+            out.add_up(values, hubs)
+            values = hubs
+    return Ranked(values / _length(values), rounds, residual, residual <= params.tolerance)
+
+
+def leading(
+    threads: Threads, apply: Callable[[Vector, Vector], None], start: Vector, params: Params, watch: Watch
+) -> tuple[Vector, int, float]:
+    """(The leading eigenvector that a start leads to, rounds, residual) of a symmetric, positive semi-definite map."""
+    vectors = np.zeros((6, len(start)))  # x, its residual r, the last step p, and what the map makes of each
+    vectors[0] = start / _length(start)
+    apply(vectors[0], vectors[3])
+    parts, rounds = np.array([1.0, 0.0, 0.0]), 1
+    top = float(_gram(threads, vectors)[0, 3])
+    while True:
+        square = sum(threads.each(partial(advance, vectors, parts, top)))
+        residual = float(np.sqrt(square)) / top
+        watch.changed(residual)
+        if residual <= params.tolerance or rounds >= params.rounds:
+            return vectors[0], rounds, residual
+        apply(vectors[1], vectors[4])
+        rounds += 1
+        top, parts = _best(_gram(threads, vectors))
+
+
+def _best(sums: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """The largest Ritz value among combinations of x, r and p, and the combination, of length 1."""
+    gram, images = sums[:, :3] + np.triu(sums[:, :3], 1).T, (sums[:, 3:] + sums[:, 3:].T) / 2
+    lengths = np.sqrt(np.maximum(np.diag(gram), 0))
+    used = np.flatnonzero(lengths > 0)
+    scale = 1 / lengths[used]
+    gram, images = (part[np.ix_(used, used)] * scale * scale[:, None] for part in (gram, images))
+    sizes, axes = eigh(gram)
+    good = sizes > 1e-12 * sizes[-1]  # r and p may lie in one line
+    basis = axes[:, good] / np.sqrt(sizes[good])
+    values, inner = eigh(basis.T @ images @ basis)
+    chosen = np.zeros(3)
+    chosen[used] = scale * (basis @ inner[:, -1])
+    return float(values[-1]), chosen if chosen[0] >= 0 else -chosen
+
+
+def _gram(threads: Threads, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    def work(first: int, last: int) -> NDArray[np.float64]:
+        sums = np.zeros((3, 6))
+        products(first, last, vectors, sums)
+        return sums
+
+    return sum(threads.each(work), np.zeros((3, 6)))
+
+
+def _length(vector: Vector) -> float:
+    return float(np.sqrt(np.square(vector).sum()))

@@ -1,0 +1,41 @@
+"""HubRank: PageRank whose surfer, when bored, prefers pages with many links out (Chirita, Olmedilla & Nejdl; 002 §3).
+
+    PR(p) = (1 - c) · Σ PR(q) / |O(q)| over the pages q that link to p, + c · E(p),   E(p) = |O(p)| · NP / |O|
+
+NP is the number of pages and |O| that of all links, so the mean page has 1. A strong authority keeps a good rank, but
+the top is for those that are hubs too. With `bias=authorities`, E(p) = |I(p)| · NP / |I|. With `transposed` the surfer
+follows links backwards, to the pages that link to where he is, so that hubs collect what authorities have (§3, end).
+What pages without links to follow hold is spread as E is. In a web without links all pages are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cocite.graph.store import Graph
+from cocite.parameters import parameter
+from cocite.related.ranks import Iteration, Progress, Ranked
+from cocite.related.ranks._blocks import work_on
+from cocite.related.ranks._surfer import Surfer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Params(Iteration):
+    """Where the surfer jumps to, and which way he follows links."""
+
+    jump: float = parameter(0.15, "c: how often the surfer goes to a page of E instead", least=0.001, most=0.999)
+    bias: str = parameter("hubs", "what E prefers: many links out, or many links in", choices=("hubs", "authorities"))
+    transposed: bool = parameter(False, "follow links backwards")
+
+
+def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> Ranked:
+    """The HubRank of every page."""
+    if not graph.links:
+        return Ranked(np.ones(graph.pages), 0, 0.0, True)
+    bias = graph.out_degree if params.bias == "hubs" else graph.in_degree
+    lists, degree = (graph.out, graph.in_degree) if params.transposed else (graph.into, graph.out_degree)
+    with work_on(graph, threads) as workers:
+        surfer = Surfer(workers, lists, degree, bias, 1 - params.jump)
+        return surfer.rank(params.tolerance, params.rounds, progress)

@@ -1,0 +1,128 @@
+"""The question itself: addresses and a method → Answers. Every surface asks through here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from cocite.errors import BadParameter
+from cocite.graph.store import Graph
+from cocite.parameters import Parameter, values_of
+from cocite.related.methods import Method
+from cocite.related.neighbourhood.view import Switches, View, stop_pages, with_stop_pages
+from cocite.results.answer import Answer, Answers
+from cocite.results.diversify import NO_FILTERS, Filters, best_answers
+from cocite.results.explain import Explainer
+from cocite.results.history import EXPLAINED, NO_HISTORY, History, find_history, relate_history
+from cocite.results.naming import Titles
+from cocite.results.timing import stopwatch
+from cocite.web import Web
+
+MOST = 100_000
+MOST_QUERIES = 1000
+FAR = 1000
+"""So many pages related to an unwanted page are unwanted, as far as they are nearer to it."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Pages found in the store, and how to answer."""
+
+    texts: tuple[str, ...]
+    seeds: tuple[int, ...]
+    unwanted: tuple[int, ...] = ()
+    history: History = NO_HISTORY  # if there is one, its pages are the seeds
+    known: frozenset[int] = frozenset()  # pages that are no answers, as somebody has them already
+
+
+def check_address(given: object) -> str:
+    """What is to be an address, if it is a text."""
+    if not isinstance(given, str):
+        raise BadParameter(f"an address is a text, not {given!r:.100}")
+    return given
+
+
+def question(
+    graph: Graph, urls: Sequence[str], unwanted: Sequence[str] = (), history: Sequence[tuple[str, float]] = ()
+) -> Question:
+    """Find the pages of a question; raises UnknownPage, BadAddress. Beside a history, addresses weigh 1 each."""
+    if history:
+        for url in urls:
+            graph.find(check_address(url))
+        read = find_history(graph, [*((url, 1.0) for url in urls), *history])
+        return replace(question(graph, read.texts, unwanted), history=read)
+    if not urls:
+        raise BadParameter("no page to ask about: give an address")
+    if len(urls) + len(unwanted) > MOST_QUERIES:
+        raise BadParameter(f"more than {MOST_QUERIES:,} addresses: ask about fewer at once")
+    seeds, others = (tuple(graph.find(check_address(url)) for url in each) for each in (urls, unwanted))
+    for url, page in zip(unwanted, others, strict=True):
+        if page in seeds:
+            raise BadParameter(f"{url!r:.200} is asked about and unwanted at once: leave out one")
+    return Question(tuple(urls), seeds, others)
+
+
+_K = Parameter("k", int, 10, "answers wanted", 0, MOST, ())
+
+
+def check_k(k: int) -> int:
+    """The number of answers wanted, if it can be one."""
+    return int(_K.check(k))
+
+
+def ask(
+    web: Web, asked: Question, method: Method, k: int = 10, filters: Filters = NO_FILTERS, explained: bool = True
+) -> Answers:
+    """The k pages most related to those asked about, with reasons unless they are not wanted."""
+    with stopwatch() as passed:
+        graph, k = web.graph, check_k(k)
+        method = replace(method, params=with_stop_pages(graph, method.params))
+        history = asked.history
+        scores = relate_history(web, history, method) if history.pages else method.relate(web, asked.seeds)
+        far = {**unwanted_ranks(web, asked.unwanted, method), **dict.fromkeys(asked.known, 0)}
+        chosen = best_answers(graph, scores, asked.seeds, k, filters, far)
+        explained_by = scores.used[:EXPLAINED] if history.pages else scores.used
+        explainer = Explainer(web, explained_by, method.params, scores.path, scores.evidence) if explained else None
+        titles = Titles(graph)
+        answers = [
+            Answer(
+                rank, titles.address(page), titles.of(page), score, explainer.reasons(page) if explainer else (), page
+            )
+            for rank, (page, score) in enumerate(chosen, 1)
+        ]
+        return Answers(
+            query=asked.texts,
+            method=method.name,
+            params=values_of(method.params),
+            used=tuple(graph.canonical(page).removeprefix("name:") for page in scores.used),
+            answers=tuple(answers),
+            store=about_store(graph),
+            milliseconds=passed(),
+            facts={**scores.facts, **_left_out(graph, scores.used, method.params)},
+            steps=scores.steps,
+        )
+
+
+def _left_out(graph: Graph, used: Sequence[int], params: Any) -> Mapping[str, Any]:
+    """What the switches of a method that has them kept from counting."""
+    return View(graph, used, params, stop_pages(graph, params.stop)).left_out() if isinstance(params, Switches) else {}
+
+
+def unwanted_ranks(web: Web, unwanted: Sequence[int], method: Method) -> Mapping[int, int]:
+    """The best rank of each page among those related to an unwanted page; 0: itself, or what stands for it."""
+    ranks: dict[int, int] = {}
+    for page in unwanted:
+        scores = method.relate(web, [page])
+        for rank, (other, _) in enumerate(islice(scores.ranked(web.graph.in_degree, FAR), FAR), 1):
+            ranks[other] = min(rank, ranks.get(other, rank))
+        for same in (page, *scores.used):
+            ranks |= {same: 0, web.graph.representative(same): 0}
+    return ranks
+
+
+def about_store(graph: Graph) -> dict[str, Any]:
+    """What an answer says of the store it comes from."""
+    manifest = graph.manifest
+    return {"id": manifest.get("id"), "built": manifest.get("built"), "pages": graph.pages, "links": graph.links}

@@ -1,0 +1,34 @@
+"""Words → Answers: the pages that a search finds, in the one shape in which pages are shown."""
+
+from __future__ import annotations
+
+from cocite.errors import BadParameter
+from cocite.graph.store import Graph
+from cocite.results.answer import Answer, Answers
+from cocite.results.ask import about_store, check_k
+from cocite.results.naming import title_of
+from cocite.results.timing import stopwatch
+from cocite.words.search import Search
+
+
+def search_for(graph: Graph, index: Search, query: str, k: int = 10) -> Answers:
+    """The k pages that suit the words best. `facts` says how many of the words each of them has, of how many."""
+    if not isinstance(query, str):
+        raise BadParameter(f"what to search for is given as a text of words, not {query!r:.100}")
+    with stopwatch() as passed:
+        found = index.look_for(query, check_k(k))
+        answers = [
+            Answer(rank, graph.address(page), title_of(graph, page), score, (), page)
+            for rank, (page, score) in enumerate(found.hits, 1)
+        ]
+        took = passed()
+    return Answers(
+        query=(query,),
+        method="search",
+        params={},
+        used=(),
+        answers=tuple(answers),
+        store=about_store(graph),
+        milliseconds=took,
+        facts={"had": found.had, "asked": found.asked},
+    )

@@ -1,0 +1,37 @@
+"""The first pages of a rank, in the one order of answers."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from cocite.graph.store import Graph
+from cocite.parameters import Parameter
+from cocite.related.neighbourhood.scores import Scores
+from cocite.related.ranks import Ranked
+from cocite.results.ask import MOST
+from cocite.results.naming import Titles
+
+_K = Parameter("k", int, 20, "pages wanted", 1, MOST, ())
+
+
+class TopPage(NamedTuple):
+    """A page and its place."""
+
+    rank: int
+    url: str
+    title: str
+    value: float  # to six significant digits
+
+
+def top_pages(graph: Graph, ranked: Ranked, k: int) -> list[TopPage]:
+    """The k pages of highest value; neither pages of value 0 nor aliases of others."""
+    k, titles = _K.check(k), Titles(graph)
+    pages, aliases = np.arange(graph.pages, dtype=np.uint32), graph.array("alias.page")
+    best = Scores(pages, ranked.values, [], aliases).ranked(graph.in_degree, k)
+    return [
+        TopPage(place, graph.address(page), titles.of(page), value)
+        for place, (page, value) in enumerate(islice(best, k), 1)
+    ]

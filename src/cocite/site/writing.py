@@ -1,0 +1,110 @@
+"""Related pages of a site as JSON, as fragments of HTML, and in the pages: the same input gives the same bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape
+from pathlib import Path
+from posixpath import dirname, relpath
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from cocite.site.making import Listed, Made
+from cocite.site.stamps import LIST, replace_file
+
+HEADING = "Related pages"
+_PLACE = re.compile(
+    LIST + rb"|(?P<open><(?P<name>[a-z]+)\b[^<>]*\sdata-cocite-related\b[^<>]*>)\s*(?P<close></(?P=name)>)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Where a list belongs: at a comment, or in an empty element that says so, as minifiers take comments out."""
+
+
+def as_json(made: Made, base: str) -> str:
+    """All lists: a page a line, by the paths of addresses."""
+    site = "{0.scheme}://{0.netloc}".format(urlsplit(base))
+    lines = [
+        f"{_dump(quote(made.paths[at]))}: {_dump(_about(made, at, site))}"
+        for at in sorted(range(len(made.paths)), key=lambda at: made.paths[at])
+    ]
+    return '{"base": ' + _dump(base) + ', "pages": {\n' + ",\n".join(lines) + "\n}}\n"
+
+
+def _about(made: Made, at: int, site: str) -> dict[str, Any]:
+    return {"title": made.titles[at], "related": [_entry(made, each, site) for each in made.related[at]]}
+
+
+def _entry(made: Made, listed: Listed, site: str) -> dict[str, Any]:
+    path = quote(made.paths[listed.page])
+    why: dict[str, Any] = {"words": list(listed.why.words)} if listed.why.words else {}
+    why |= {"linked": listed.why.linked} if listed.why.linked else {}
+    why |= {"pinned": True} if listed.pinned else {}
+    found = {"path": path, "url": site + path, "title": made.titles[listed.page], "score": round(listed.score, 4)}
+    return {**found, "why": why}
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def fragment(made: Made, at: int, heading: str) -> str:
+    """The list of a page as HTML, with links relative to it; empty if there is nothing.
+
+    In ASCII, other characters as references: it has to fit into pages in any encoding.
+    """
+    if not made.related[at]:
+        return ""
+    links = [(link(made.paths[at], made.paths[each.page]), made.titles[each.page]) for each in made.related[at]]
+    items = "".join(f'<li><a href="{escape(reference)}">{escape(name)}</a></li>\n' for reference, name in links)
+    title = f"<h2>{escape(heading)}</h2>\n" if heading else ""
+    label = escape(heading or HEADING)
+    text = f'<nav class="related-pages" aria-label="{label}">\n{title}<ul>\n{items}</ul>\n</nav>\n'
+    return text.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def link(here: str, there: str) -> str:
+    """The reference from one path to another: it holds wherever the site is put, and on a disk."""
+    folder = here if here.endswith("/") else dirname(here) + "/"
+    found = relpath(there, folder)
+    found += "/" if there.endswith("/") and not found.endswith("/") else ""
+    return quote(found) if found.partition("/")[0].find(":") < 0 else f"./{quote(found)}"
+
+
+def write_json(path: Path, text: str) -> None:
+    """Whole or not at all, and only if it differs: what watches the file is not woken for nothing."""
+    _write(path, text.encode())
+
+
+def write_fragments(folder: Path, made: Made, heading: str) -> None:
+    """A file for every page, under the name that the page has in its own folder; an empty one if there is nothing."""
+    for at, file in enumerate(made.files):
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, fragment(made, at, heading).encode())
+
+
+def insert(folder: Path, made: Made, heading: str) -> list[str]:
+    """Put lists into the pages that have a place for them; returns the files that have one."""
+    found = []
+    for at, file in enumerate(made.files):
+        content = (folder / file).read_bytes()
+        if b"cocite" in content.lower() and _PLACE.search(content):
+            found.append(file)
+            _write(folder / file, inserted(content, fragment(made, at, heading)))
+    return found
+
+
+def inserted(content: bytes, text: str) -> bytes:
+    """A page with a list in its places, instead of the one that may be there."""
+    marked = b"<!-- cocite:related -->" + text.encode() + b"<!-- /cocite:related -->"
+    return _PLACE.sub(lambda place: (place["open"] or b"") + marked + (place["close"] or b""), content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        if path.stat().st_size == len(content) and path.read_bytes() == content:
+            return
+    except OSError:
+        pass
+    replace_file(path, content)

@@ -1,0 +1,1 @@
+"""WARC, ARC and WAT files."""

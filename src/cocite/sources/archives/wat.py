@@ -1,0 +1,127 @@
+"""Common Crawl's WAT files → pages: links without the pages themselves.
+
+A WAT record holds, as JSON, what was found in one record of a WARC. Links come in page order with their anchor texts;
+which block they stood in is not known.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cocite.sources.archives.archive_records import Record, open_records, web_address
+from cocite.sources.archives.warc import GONE, REDIRECTS
+from cocite.sources.html.lines import MAX_ANCHOR, MAX_LINKS
+from cocite.sources.html.page import MAX_TITLE, add_nofollow, parsed, read_head, resolve
+from cocite.sources.link_list import leave_out
+from cocite.sources.records import Link, Page, Report
+
+LINK_PATHS = frozenset({"A@/href", "AREA@/href"})
+_STATUS = re.compile("[0-9]{3}")
+NO_HTML = "WAT file in which no record describes an HTML page"
+BAD = "WAT record that is not as it should be"
+
+
+def read_wat(path: Path, report: Report) -> Iterator[Page]:
+    """The pages of a WAT file in file order."""
+    described = False
+    for record in open_records(path, report):
+        page = _page(record, report)
+        described = described or (page is not None and page.status not in REDIRECTS | GONE)
+        if page is not None:
+            report.read["pages"] += 1
+            report.read["links"] += len(page.links)
+            report.read["redirects"] += bool(page.redirect)
+            yield page
+    if not described:
+        report.skip(NO_HTML, f"{path.name}: give the WARC file that it was made from")
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    """Whether a file's (decompressed) beginning is that of a WAT file."""
+    if not head.startswith(b"WARC/"):
+        return False
+    return ".wat" in path.name.lower() or (b"WARC-Type: metadata" in head and b'{"Container":' in head)
+
+
+def _page(record: Record, report: Report) -> Page | None:
+    if record.kind != "metadata":
+        report.read[f"{record.kind} record"] += 1
+        return None
+    try:
+        envelope = _dict(json.loads(record.body()), "Envelope")
+    except (ValueError, RecursionError):
+        report.skip(BAD, record.url)
+        return None
+    header = _dict(envelope, "WARC-Header-Metadata")
+    kind = _text(header, "WARC-Type")
+    url = web_address(_text(header, "WARC-Target-URI"))
+    response = _dict(_dict(envelope, "Payload-Metadata"), "HTTP-Response-Metadata")
+    if kind != "response" or not url:
+        report.read[f"{kind or 'other'} record"] += 1
+        return None
+    status = _text(_dict(response, "Response-Message"), "Status")
+    page = Page(url, captured=_text(header, "WARC-Date"), status=int(status) if _STATUS.fullmatch(status) else None)
+    if page.status in REDIRECTS:
+        return _redirect(page, response, report)
+    if page.status in GONE:
+        return page
+    if page.status is not None and not 200 <= page.status < 300:
+        report.read[f"answer with HTTP status {page.status}"] += 1
+        return None
+    if "HTML-Metadata" not in response:
+        report.read["record that is not HTML"] += 1
+        return None
+    return _read_html_metadata(page, _dict(response, "HTML-Metadata"), report)
+
+
+def _redirect(page: Page, response: dict[str, Any], report: Report) -> Page | None:
+    headers = {name.lower(): value for name, value in _dict(response, "Headers").items()}
+    location = _text(headers, "location").strip()
+    page.redirect = resolve(parsed(page.url), location) if location else ""
+    if not page.redirect:
+        report.skip("redirect to no web address", f"{page.url} to {location!r}")
+        return None
+    return page
+
+
+def _read_html_metadata(page: Page, found: dict[str, Any], report: Report) -> Page:
+    head = _dict(found, "Head")
+    page.title = " ".join(_text(head, "Title").split())[:MAX_TITLE]
+    elements = [("base", {"href": _text(head, "Base")})] if _text(head, "Base") else []
+    for item in [*_list(head, "Link"), *_list(head, "Metas")]:
+        named = {name.lower(): value for name, value in item.items() if isinstance(value, str)}
+        named.setdefault("href", named.get("url", ""))
+        elements.append(("about", named))
+    base, nofollow = read_head(elements, page)
+    for item in _list(found, "Links"):
+        if item.get("path") not in LINK_PATHS or len(page.links) >= MAX_LINKS:
+            continue
+        address = resolve(base, _text(item, "url"))
+        if not address:
+            leave_out(_text(item, "url"), page.url, report)
+            continue
+        rel = " ".join(_text(item, "rel").lower().split())
+        words = _text(item, "text") or _text(item, "alt") or _text(item, "title")
+        page.links.append(Link(address, " ".join(words.split())[:MAX_ANCHOR], rel=rel))
+    if nofollow:
+        add_nofollow(page)
+    return page
+
+
+def _dict(container: object, name: str) -> dict[str, Any]:
+    value = container.get(name) if isinstance(container, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def _list(container: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    value = container.get(name)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _text(container: dict[str, Any], name: str) -> str:
+    value = container.get(name)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,90 @@
+"""OPML (feed readers' subscriptions, blogrolls, outlines) → one page whose blocks are the folders.
+
+An outline's link is its web page (`htmlUrl`), else its feed or link (`xmlUrl`, `url`). The page's address is `base`,
+else a made-up one (see `link_list.own_address`). Entity declarations, with which a small file can fill the memory, are
+refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from xml.parsers import expat
+
+from cocite.errors import BadSource
+from cocite.sources.link_list import Folders, own_address, whole
+from cocite.sources.markdown.text import LONGEST_CONTEXT, LONGEST_TEXT, shortened
+from cocite.sources.page_records import EMPTY
+from cocite.sources.records import Page, Report
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    """Whether a file that begins with `head` is OPML."""
+    start = head[:4096].replace(b"\0", b"").lower()  # UTF-16 too
+    return b"<opml" in start
+
+
+def read_opml(path: Path, report: Report, *, base: str | None = None) -> Iterator[Page]:
+    """The page that an OPML file is."""
+    content = whole(path, report)
+    page = None if not content else _Reader(own_address(path, content, base), report, path.name).read(content)
+    if page is not None and page.links:
+        yield page
+    else:
+        report.skip(EMPTY, path.name)
+
+
+class _Reader:
+    def __init__(self, url: str, report: Report, name: str) -> None:
+        self.folders = Folders(url)
+        self.report = report
+        self.name = name
+        self.title: list[str] | None = None  # the pieces of the title, while it is being read
+        self.outlines = 0
+
+    def read(self, content: bytes) -> Page:
+        parser = expat.ParserCreate()
+        parser.StartElementHandler = self.start
+        parser.EndElementHandler = self.end
+        parser.CharacterDataHandler = self.text
+        parser.EntityDeclHandler = self.refuse
+        try:
+            parser.Parse(content, True)
+        except (expat.ExpatError, LookupError, ValueError) as error:  # the last two for unknown encodings
+            if not self.outlines:
+                raise BadSource(
+                    f"{self.name} is not OPML ({error}): export it again, or say what it is by --kind"
+                ) from error
+            self.report.skip("damaged OPML file: read up to the damage", f"{self.name}: {error}")
+        return self.folders.page
+
+    def start(self, tag: str, given: dict[str, str]) -> None:
+        tag = tag.lower()
+        if tag == "title" and not self.outlines:
+            self.title = []
+        if tag != "outline":
+            return
+        self.outlines += 1
+        named = {name.lower(): value.strip() for name, value in given.items()}
+        text = shortened(named.get("text") or named.get("title") or "", LONGEST_TEXT)
+        address = named.get("htmlurl") or named.get("xmlurl") or named.get("url")
+        if address:
+            self.folders.link(address, text, shortened(named.get("description", ""), LONGEST_CONTEXT), self.report)
+        self.folders.enter(text)
+
+    def end(self, tag: str) -> None:
+        tag = tag.lower()
+        if tag == "outline":
+            self.folders.leave()
+        elif tag == "title" and self.title is not None:
+            self.folders.page.title = shortened("".join(self.title), LONGEST_TEXT)
+            self.title = None
+
+    def text(self, text: str) -> None:
+        if self.title is not None:
+            self.title.append(text)
+
+    def refuse(self, name: str, *rest: object) -> None:
+        raise BadSource(
+            f"{self.name} declares entities, which OPML never needs: take its <!DOCTYPE …> out, then try again"
+        )

@@ -1,0 +1,151 @@
+"""A folder of HTML files (a saved site, the output of a documentation tool) or one such file → pages.
+
+A file's address is the base address and its path in the folder. Without a base, a folder as `wget -r` and HTTrack leave
+it tells its own addresses: its top folders are named after hosts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+from cocite.errors import BadSource
+from cocite.sources.compressed import open_bytes
+from cocite.sources.html.page import MAX_CONTENT, read_html
+from cocite.sources.html.page import recognises as looks_like_html
+from cocite.sources.link_list import checked_base, under
+from cocite.sources.records import Page, Report
+
+_HTML = re.compile(r"\.(?:x?html?|xht|shtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
+_MAYBE_HTML = re.compile(r"^[^.]+$|\.(?:php[0-9]?|aspx?|jsp|cgi|cfm)$|\?", re.IGNORECASE)
+_PACKED = re.compile(r"\.(?:gz|zst|bz2)$", re.IGNORECASE)
+_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9](?:[:+]([0-9]+))?", re.IGNORECASE)
+_NO_HOSTS = frozenset(("html", "htm", "js", "css", "py", "md", "txt", "json", "xml", "png", "jpg", "gif", "svg", "zip"))
+_IN_QUERY = "=&;/:@!$'()*+,?%[]"
+_SAVED_FROM = re.compile(rb"<!-- saved from url=\([0-9]+\)(https?://[^\s<>]+) -->", re.IGNORECASE)
+
+
+def read_html_folder(path: Path, report: Report, *, base: str | None, text: bool = True) -> Iterator[Page]:
+    """The pages of a folder, sorted by path, or of one file. Links that lead out of the folder are not followed."""
+    base = None if base is None else checked_base(base)
+    if path.is_file():
+        yield from _read_one(path, report, base, text)
+        return
+    if not path.is_dir():
+        raise BadSource(f"{path} does not exist: check the path")
+    hosts = None if base is not None else _hosts(path)
+    found = False
+    for file in _html_files(path, report):
+        found = True
+        address = _address(path, file, base, hosts)
+        if address is None:  # HTTrack's own start page
+            report.read["HTML file outside the folders that are named after hosts"] += 1
+            continue
+        page = _read(file, address, report, text)
+        if page is not None:
+            yield page
+    if not found:
+        raise BadSource(f"{path} holds no HTML files: give a folder that does, or --kind to say what it holds")
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    """Whether a path is a folder with HTML files in it, not too deep, or an HTML file."""
+    if not path.is_dir():
+        return looks_like_html(path, head)
+    looked_at = 0
+    for place, folders, names in os.walk(path):
+        if any(_HTML.search(name) for name in names):
+            return True
+        folders.sort()
+        looked_at += len(names) + len(folders)
+        if looked_at > 100_000 or len(Path(place).relative_to(path).parts) > 20:
+            return False
+    return False
+
+
+def _html_files(folder: Path, report: Report) -> Iterator[Path]:
+    """HTML files in sorted order, one directory at a time; links out of the folder are counted, not followed."""
+    root = folder.resolve()
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            file = Path(place, name)
+            if name.startswith(".") or not (
+                _HTML.search(name) or (_MAYBE_HTML.search(name) and _looks_like_html(file))
+            ):
+                continue
+            if file.is_symlink() and not file.resolve().is_relative_to(root):
+                report.skip("symbolic link out of the folder", str(file.relative_to(folder)))
+            elif file.is_file():
+                yield file
+
+
+def _looks_like_html(file: Path) -> bool:
+    """Whether a file whose name does not tell is HTML; pages of saved sites often have no suffix."""
+    try:
+        with file.open("rb") as stream:
+            return looks_like_html(file, stream.read(4096))
+    except OSError:
+        return False
+
+
+def _hosts(folder: Path) -> dict[str, str]:
+    """The top folders that are named after hosts, as wget and HTTrack do, and their addresses."""
+    found = {}
+    for entry in sorted(folder.iterdir()):
+        match = _HOST.fullmatch(entry.name)
+        if match and entry.is_dir() and entry.name.rpartition(".")[2].lower() not in _NO_HOSTS:
+            host, _, port = entry.name.replace("+", ":").partition(":")
+            found[entry.name] = f"http://{host.lower()}{':' + port if port else ''}/"
+    if not found:
+        raise BadSource(f"the pages in {folder} have no addresses: give --base https://… where the folder belongs")
+    return found
+
+
+def _address(folder: Path, file: Path, base: str | None, hosts: dict[str, str] | None) -> str | None:
+    plain = file.with_name(_PACKED.sub("", file.name))
+    if base is not None:
+        return under(base, folder, plain)
+    host = plain.relative_to(folder).parts[0]
+    if not hosts or host not in hosts or plain.parent == folder:
+        return None
+    path, mark, query = plain.name.partition("?")
+    if mark:  # wget keeps the query in the name, and may have put .html behind it
+        query = query if _HTML.search(path) else re.sub(r"\.html$", "", query)
+        return under(hosts[host], folder / host, plain.with_name(path or "index.html")) + "?" + quote(query, _IN_QUERY)
+    return under(hosts[host], folder / host, plain)
+
+
+def _read_one(path: Path, report: Report, base: str | None, text: bool) -> Iterator[Page]:
+    """One file: `base` is its address or, if it ends in a slash, that of its folder."""
+    if base is None:
+        with open_bytes(path, Report()) as stream:
+            saved = _SAVED_FROM.search(stream.read(4096))  # browsers and HTTrack leave this note
+        if saved is None:
+            raise BadSource(f"{path.name} does not say where it was found: give --base https://… as its address")
+        base = saved[1].decode("ascii", "ignore")
+    elif base.endswith("/"):
+        base = under(base, path.parent, path.with_name(_PACKED.sub("", path.name)))
+    page = _read(path, base, report, text)
+    if page is not None:
+        yield page
+
+
+def _read(file: Path, address: str, report: Report, text: bool) -> Page | None:
+    try:
+        with open_bytes(file, report) as stream:
+            content = stream.read(MAX_CONTENT + 1)
+    except (BadSource, OSError) as error:
+        if isinstance(error, BadSource) and report.strict:
+            raise
+        report.skip("file that cannot be read", f"{file}: {error}")
+        return None
+    if len(content) > MAX_CONTENT:
+        report.skip(f"page longer than {MAX_CONTENT >> 20} MiB: the rest is left out", str(file))
+    page = read_html(content, address, text=text, report=report)
+    report.read["pages"] += 1
+    report.read["links"] += len(page.links)
+    return page

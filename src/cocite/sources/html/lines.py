@@ -1,0 +1,275 @@
+"""The running part of a page: its text in blocks, the links in it, the headings over it."""
+
+from __future__ import annotations
+
+from html import unescape
+
+from cocite.sources.html.blocks import Group
+from cocite.sources.html.context import BREAK, MAX_CONTEXT, Span, clip, has_words, outside, set_contexts
+from cocite.sources.html.headings import heading_text, is_bold_heading
+from cocite.sources.html.tokens import attribute_text, attributes
+from cocite.sources.records import Link
+
+MAX_LINKS = 1_000_000
+MAX_ANCHOR = 500
+SUMMARY = 7
+"""The level of a summary's or legend's heading, below `<h6>`."""
+
+
+class Frame:
+    """An open element that delimits groups, and what to go back to when it closes."""
+
+    __slots__ = ("group", "heading", "kind", "links", "list_depth", "name", "pieces", "region", "term")
+
+    def __init__(self, name: str, kind: int, region: bool, lines: Lines) -> None:
+        self.name, self.kind, self.region = name, kind, region
+        self.heading, self.group = lines.heading, lines.group
+        self.list_depth, self.term = lines.list_depth, lines.term
+        self.links, self.pieces = len(lines.links), len(lines.pieces)
+
+
+class Lines:
+    """Text, links and headings as they come. A *block of text* is the smallest item, paragraph, cell or line."""
+
+    __slots__ = (
+        *("after_list", "boilerplate", "bold", "bold_from", "bold_groups", "cut_from", "cuts", "group", "groups"),
+        *("heading", "line_from", "link", "link_depth", "link_from", "link_instead", "link_title", "links"),
+        *("list_depth", "open_heading", "pieces", "spans", "stack", "term", "unit", "words"),
+    )
+
+    def __init__(self) -> None:
+        self.links: list[Link] = []  # `block` is the group's number until blocks are numbered
+        self.groups = [Group("")]
+        self.group = self.bold_groups = 0
+        self.heading = ""
+        self.after_list = False  # words would begin a new group
+        self.stack: list[Frame] = []
+        self.list_depth = 0
+        self.term: tuple[str, int] | None = None  # the present <dt>: its words, and the number of links before it
+        self.boilerplate = 0  # how many open elements say so
+        self.cuts: list[tuple[int, int]] = []  # the pieces of text in boilerplate
+        self.cut_from = 0
+        # All text, in pieces. The present block of text begins at `unit`, its last line at `line_from`; some of its
+        # pieces are links or in bold type, and some, if `words`, are more than plain links and white space.
+        self.pieces: list[str] = [BREAK]
+        self.unit = self.line_from = 1
+        self.spans: list[Span] = []
+        self.bold: list[tuple[int, int]] = []
+        self.bold_from = -1
+        self.words = False
+        # the open link: its first piece, the height of the stack where it began, a heading in it, words in its stead
+        self.link: Link | None = None
+        self.link_from = self.link_depth = 0
+        self.link_title = self.link_instead = ""
+        # the open heading: its level, first piece, first link and the height of the stack
+        self.open_heading: tuple[int, int, int, int] | None = None
+
+    # ----------------------------------------------------------------------------------------------------------- text
+    def flush(self) -> None:
+        """The present block of text ends."""
+        pieces = self.pieces
+        if len(pieces) > self.unit:
+            if self.words:
+                self.words = False
+                if self.spans or self.bold or self.bold_from >= 0 or self.link is not None:
+                    self.settle_words()
+            pieces.append(BREAK)
+            self.unit = len(pieces)
+        if self.spans:
+            self.spans.clear()
+        if self.bold:
+            self.bold.clear()
+
+    def settle_words(self) -> None:
+        """A block of text with words in it: contexts for its links, or a heading in bold type."""
+        if self.link is not None:
+            self.spans.append((max(self.link_from, self.unit), len(self.pieces), self.link))
+        elif self.bold and self.line_from > self.unit:
+            self.split_off_bold_line()
+        if self.spans:
+            if not self.boilerplate:
+                set_contexts(self.pieces[self.unit :], self.spans, self.unit)
+        elif self.bold or self.bold_from >= 0:
+            self.bold_line()
+
+    def line(self, _source: str = "") -> None:
+        """A line or paragraph begins or ends; within an item or a heading the block of text goes on."""
+        if self.list_depth or self.open_heading is not None:
+            self.pieces.append(BREAK)
+        else:
+            self.flush()
+
+    def line_break(self, _source: str) -> None:
+        """`<br>`: what stands before it in bold type may be a heading."""
+        if self.bold:
+            if self.line_from > self.unit:
+                self.split_off_bold_line()
+            if not self.spans:
+                self.line()
+                return
+            self.bold.clear()
+        self.pieces.append(BREAK)
+        self.line_from = len(self.pieces)
+
+    def split_off_bold_line(self) -> None:
+        """If the present line is a heading in bold type, the lines before it are a block of text of their own."""
+        start = self.line_from
+        if self.link is not None or self.list_depth or self.open_heading is not None or self.bold_from >= 0:
+            return
+        if self.spans and self.spans[-1][1] > start:
+            return
+        if is_bold_heading(self.pieces, start, self.bold):
+            if not self.boilerplate:
+                set_contexts(self.pieces[self.unit : start], self.spans, self.unit)
+            self.spans.clear()
+            self.unit = start
+
+    def begin(self, heading: str, entry: int = 0, bold: bool = False) -> None:
+        """A group begins under this heading; the heading of an entry holds for the entry only."""
+        self.groups.append(Group(heading, self.boilerplate > 0, entry, self.heading, bold))
+        self.group = len(self.groups) - 1
+        self.after_list = False
+        self.bold_groups += bold
+        if not entry:
+            self.heading = heading
+
+    def begin_bold(self, _source: str) -> None:
+        """`<b>`, `<strong>`."""
+        if self.bold_from < 0:
+            self.bold_from = len(self.pieces)
+
+    def end_bold(self, _source: str) -> None:
+        """`</b>`, `</strong>`."""
+        if self.bold_from >= 0:
+            self.bold.append((self.bold_from, len(self.pieces)))
+            self.bold_from = -1
+
+    def bold_line(self) -> None:
+        """A block of text with words in bold type may be a heading."""
+        if self.bold_from >= 0:
+            self.bold.append((max(self.bold_from, self.unit), len(self.pieces)))
+        if not self.list_depth and is_bold_heading(self.pieces, self.unit, self.bold):
+            self.begin(" ".join("".join(self.pieces[self.unit :]).split()), bold=True)
+
+    def enter_boilerplate(self) -> None:
+        """What follows is not main text."""
+        if not self.boilerplate:
+            self.cut_from = len(self.pieces)
+        self.boilerplate += 1
+
+    def leave_boilerplate(self) -> None:
+        """The element that was boilerplate ends."""
+        self.boilerplate -= 1
+        if not self.boilerplate:
+            self.cuts.append((self.cut_from, len(self.pieces)))
+
+    def main_text(self) -> list[str]:
+        """The pieces of text that are not in boilerplate."""
+        kept: list[str] = []
+        start = 0
+        for first, end in self.cuts:
+            kept += self.pieces[start:first]
+            start = end
+        return kept + self.pieces[start:]
+
+    # ---------------------------------------------------------------------------------------------------------- links
+    def plain_link(self, href: str, further: str, text: str) -> None:
+        """`<a href="…">text</a>`: what `begin_link` and `end_link` do, at once."""
+        if self.link is not None:
+            self.end_link()
+        if "&" in href:
+            href = attribute_text(href)
+        if "&" in text:
+            text = unescape(text)
+        link = Link(href, " ".join(text.split()), self.group)
+        if further:
+            named = attributes(further)
+            if "rel" in named:
+                link.rel = " ".join(named["rel"].lower().split())
+            if not link.text:
+                link.text = " ".join((named.get("aria-label") or named.get("title") or "").split())
+        if len(text) > MAX_ANCHOR:
+            link.text = clip(link.text, MAX_ANCHOR)
+        links, pieces = self.links, self.pieces
+        if len(links) < MAX_LINKS:
+            links.append(link)
+            self.spans.append((len(pieces), len(pieces) + 1, link))
+        pieces.append(text)
+
+    def begin_link(self, source: str) -> None:
+        """`<a>`: a link if it has an address."""
+        if self.link is not None:
+            self.end_link()
+        named = attributes(source)
+        href = named.get("href")
+        if href is None or len(self.links) >= MAX_LINKS:
+            return
+        rel = named.get("rel")
+        self.link = Link(href, "", self.group, "", " ".join(rel.lower().split()) if rel else "")
+        self.links.append(self.link)
+        self.link_from = len(self.pieces)
+        self.link_depth = len(self.stack)
+        self.link_instead = named.get("aria-label") or named.get("title") or ""
+
+    def end_link(self, _source: str = "") -> None:
+        """`</a>`, or where the open link cannot go on."""
+        link = self.link
+        if link is None:
+            return
+        text = " ".join("".join(self.pieces[self.link_from :]).split())
+        if self.link_title:  # a link round a heading and more: the heading names it, the rest describes it
+            link.context = clip(text.replace(self.link_title, "", 1).strip(), MAX_CONTEXT)
+            text, self.link_title = self.link_title, ""
+        link.text = clip(text or " ".join(self.link_instead.split()), MAX_ANCHOR)
+        self.spans.append((max(self.link_from, self.unit), len(self.pieces), link))
+        self.link = None
+
+    def image(self, source: str) -> None:
+        """`<img>`: its alternative text stands for the text of the link that it is in, if the link has none."""
+        if self.link is not None:
+            self.stand_in(attributes(source).get("alt", ""))
+
+    def stand_in(self, text: str) -> None:
+        """Words of an image in the open link; the first image's words go before the link's own title."""
+        if text.strip() and self.link_instead[:1] != BREAK:
+            self.link_instead = BREAK + text
+
+    def area(self, source: str) -> None:
+        """`<area>`: a link in an image map."""
+        named = attributes(source)
+        if "href" in named and len(self.links) < MAX_LINKS:
+            text = named.get("alt") or named.get("aria-label") or named.get("title") or ""
+            rel = " ".join(named.get("rel", "").lower().split())
+            self.links.append(Link(named["href"], clip(" ".join(text.split()), MAX_ANCHOR), self.group, "", rel))
+
+    # ------------------------------------------------------------------------------------------------------- headings
+    def begin_heading(self, level: int) -> None:
+        """`<h1>` … `<h6>`, `<summary>`, `<legend>`."""
+        first = len(self.links) - (self.link is not None)
+        if self.open_heading is not None and self.open_heading[0] >= SUMMARY:  # a summary that is a heading, and more
+            first = self.open_heading[2]
+        else:
+            self.end_heading()
+        self.line()
+        self.open_heading = (level, len(self.pieces), first, len(self.stack))
+
+    def end_heading(self, _source: str = "") -> None:
+        """The heading is complete: it begins a group, unless it is the linked title of one item of a list."""
+        if self.open_heading is None:
+            return
+        level, start, first, _ = self.open_heading
+        self.open_heading = None
+        self.bold.clear()
+        self.bold_from = -1
+        heading = heading_text(self.pieces[start:])
+        if self.link is not None:
+            self.link_title = heading
+            is_entry = True
+        else:
+            links_away = any(not link.url.startswith("#") for link in self.links[first:])
+            is_entry = links_away and not has_words(outside(self.pieces[start:], self.spans, start))
+        if heading and not (is_entry and self.list_depth):
+            self.begin(heading, entry=level if is_entry else 0)
+            for link in self.links[first:]:
+                link.block = self.group
+        self.line()

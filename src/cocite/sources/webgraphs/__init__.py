@@ -1,0 +1,1 @@
+"""WebGraph and Common Crawl's graphs."""

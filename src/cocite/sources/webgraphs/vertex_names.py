@@ -1,0 +1,218 @@
+"""The addresses of a graph's vertices as one Arrow dictionary, however many there are.
+
+Batches of records say "vertex 7 links to vertex 9" and share one dictionary of addresses. A hundred million of them
+would be 10 GB of Python objects; so they are written once to a temporary file, which is mapped as the
+dictionary. The file is unlinked as soon as it is mapped: it goes with the last batch, even if the process is killed.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cocite.errors import BadSource
+from cocite.sources.compressed import open_bytes
+from cocite.sources.records import Report, trimmed
+
+BLOCK = 4 << 20
+LONGEST_LINE = 1 << 20
+MOST_VERTICES = 2**32 - 1
+NARROW = 1 << 31  # bytes of text from which on an array needs 64-bit offsets
+FREE_GAPS = 1 << 20
+"""So many numbers without a name are allowed in any file of vertices; beyond that, no more than there are names."""
+
+_NUMBERED = re.compile(rb"\s*\d+\t")
+_NO_NAME = "vertex without a usable name"
+
+
+def text_blocks(path: Path, report: Report) -> Iterator[NDArray[np.uint8]]:
+    """The text of a file, compressed or not, in blocks of whole lines; a last line that is cut off is left out."""
+    rest = b""
+    damage = Report(report.strict)
+    with open_bytes(path, damage) as stream:
+        while piece := stream.read(BLOCK):
+            report.read["bytes"] += damage.read.pop("bytes", 0)
+            end = piece.rfind(b"\n") + 1
+            if end:
+                yield np.frombuffer(rest + piece[:end], np.uint8)
+            rest = piece[end:] if end else rest + piece
+            if len(rest) > LONGEST_LINE:
+                raise BadSource(f"{path} has a line of over {LONGEST_LINE:,} bytes: it is no file of vertices or edges")
+    report.merge(damage)
+    if rest and not damage.skipped:
+        yield np.frombuffer(rest + b"\n", np.uint8)
+
+
+def example(block: NDArray[np.uint8], start: int) -> str:
+    """The line of a block that begins at `start`, to be shown."""
+    return block[start : start + 200].tobytes().split(b"\n", 1)[0].decode("utf-8", "replace")
+
+
+class NameFile(AbstractContextManager["NameFile"]):
+    """Names of vertices 0, 1, 2 …, added in order and then mapped as one Arrow array."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.named = 0
+        self._bytes = 0
+        self._open = ExitStack()
+        try:
+            self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="cocite-names-")))
+            self._texts = self._open.enter_context((self._folder / "texts").open("wb"))
+            self._ends = self._open.enter_context((self._folder / "ends").open("wb"))
+        except OSError as error:
+            self._open.close()
+            raise _no_room(error) from error
+        self._ends.write(np.zeros(1, np.int64).data)
+
+    def check(self, vertices: int, named: int) -> None:
+        """Refuse so many more vertices, of which so many have a name, if no file of vertices has them."""
+        last = self.count + vertices - 1
+        if last > 2 * (self.named + named) + FREE_GAPS:
+            raise BadSource(f"most vertices up to number {last:,} have no name: is this a file of vertices, and whole?")
+        if last >= MOST_VERTICES:
+            raise BadSource(f"vertices are numbered beyond {MOST_VERTICES:,}, all that a store holds: split the graph")
+
+    def add(self, texts: NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
+        """Add the names that stand end to end in `texts`; an empty one is no name."""
+        named = int(np.count_nonzero(np.diff(ends, prepend=0)))
+        self.check(len(ends), named)
+        try:
+            self._texts.write(texts.data)
+            self._ends.write((ends + self._bytes).data)
+        except OSError as error:
+            raise _no_room(error) from error
+        self.count += len(ends)
+        self.named += named
+        self._bytes += len(texts)
+
+    def mapped(self) -> pa.Array:
+        """All names: `string`, or `large_string` where they are longer than 2 GiB together."""
+        try:
+            self._texts.flush()
+            self._ends.flush()
+            texts, ends = _map(Path(self._texts.name)), _map(Path(self._ends.name))
+            if self._bytes >= NARROW:
+                return pa.Array.from_buffers(pa.large_string(), self.count, [None, ends, texts])
+            narrow = self._folder / "narrow"
+            wide = np.frombuffer(ends, np.int64)
+            with narrow.open("wb") as file:
+                for start in range(0, len(wide), 1 << 20):
+                    file.write(wide[start : start + (1 << 20)].astype(np.int32).data)
+            return pa.Array.from_buffers(pa.string(), self.count, [None, _map(narrow), texts])
+        except OSError as error:
+            raise _no_room(error) from error
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._open.close()
+        except OSError:  # a disk that is full says so again on closing
+            if error is None:
+                raise
+
+
+def _map(path: Path) -> pa.Buffer:
+    if not path.stat().st_size:
+        return pa.py_buffer(b"")
+    with pa.memory_map(str(path)) as file:
+        return file.read_buffer()
+
+
+def _no_room(error: OSError) -> BadSource:
+    place = tempfile.tempdir or "a temporary folder"
+    return BadSource(f"cannot keep the vertices' names in {place}: {error.strerror}; set TMPDIR to a folder with room")
+
+
+def number_names(count: int) -> pa.Array:
+    """`name:0`, `name:1` … for a graph whose vertices have no other names."""
+    from cocite.kernels.addresses import webgraph_text
+
+    step = 1 << 18
+    with NameFile() as names:
+        texts, ends = np.empty(step * 16, np.uint8), np.empty(step, np.int64)
+        for first in range(0, count, step):
+            size = min(step, count - first)
+            written = webgraph_text.number_names(first, size, texts, ends)
+            names.add(texts[:written], ends[:size])
+        return names.mapped()
+
+
+def read_names(paths: list[Path], report: Report) -> pa.Array:
+    """The address of every vertex from Common Crawl's files (`number<TAB>com.example`) or from one name a line.
+
+    Numbers must ascend. A vertex without a usable name has an empty one; it is counted.
+    """
+    from cocite.kernels.addresses import webgraph_text
+
+    number = 0
+    numbered: bool | None = None
+    with NameFile() as names:
+        for path in paths:
+            for block in text_blocks(path, report):
+                if numbered is None:
+                    numbered = _NUMBERED.match(block[:64].tobytes()) is not None
+                lines = len(block) // (4 if numbered else 2) + 1  # a line takes so many bytes at least
+                numbers, ends = np.empty(lines, np.int64), np.empty(lines, np.int64)
+                texts = np.empty(len(block) + 9 * lines, np.uint8)  # `https://` and `/` are the most that is added
+                count, bad, where, number = webgraph_text.parse_vertices(block, numbered, number, numbers, texts, ends)
+                if bad:
+                    report.skip(_NO_NAME, example(block, where), bad)
+                written = ends[count - 1] if count else 0
+                _add_numbered(names, numbers[:count], *_valid(texts[:written], ends[:count], report), path)
+                if not numbered and number > names.count:
+                    names.add(texts[:0], np.zeros(number - names.count, np.int64))
+        if not names.named:
+            raise BadSource(f"{paths[0]} names no vertex: check that its lines are number<TAB>name")
+        return names.mapped()
+
+
+def _valid(
+    texts: NDArray[np.uint8], ends: NDArray[np.int64], report: Report
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The names that are UTF-8, trimmed; others, which are rare, become empty and are counted."""
+    if not len(ends):
+        return texts, ends
+    try:
+        given = pa.Array.from_buffers(
+            pa.large_string(), len(ends), [None, pa.py_buffer(np.append(0, ends)), pa.py_buffer(texts)]
+        )
+        given.validate(full=True)
+        _, places, kept = trimmed(given).buffers()
+        ends = np.frombuffer(places, np.int64)[1 : len(ends) + 1]
+        return np.frombuffer(kept, np.uint8)[: ends[-1]], ends
+    except pa.ArrowInvalid:
+        names = [texts[a:b].tobytes() for a, b in zip(np.append(0, ends[:-1]), ends, strict=True)]
+    for i, name in enumerate(names):
+        try:
+            names[i] = name.decode().strip().encode()
+        except UnicodeDecodeError:
+            report.skip(_NO_NAME, name.decode("utf-8", "replace"))
+            names[i] = b""
+    return np.frombuffer(b"".join(names), np.uint8), np.cumsum([len(name) for name in names])
+
+
+def _add_numbered(
+    names: NameFile, numbers: NDArray[np.int64], texts: NDArray[np.uint8], ends: NDArray[np.int64], path: Path
+) -> None:
+    """Add names with their numbers; a number that is left out gets an empty name."""
+    if not len(numbers):
+        return
+    if numbers[0] < names.count or (np.diff(numbers) <= 0).any():
+        raise BadSource(f"{path}: vertices must be numbered in ascending order: sort the files by number first")
+    size = int(numbers[-1]) + 1 - names.count
+    names.check(size, len(numbers))
+    if size > len(numbers):
+        lengths = np.zeros(size, np.int64)
+        lengths[numbers - names.count] = np.diff(ends, prepend=0)
+        ends = np.cumsum(lengths)
+    names.add(texts, ends)

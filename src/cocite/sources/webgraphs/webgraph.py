@@ -1,0 +1,224 @@
+"""Web graphs without pages: BVGraph files, and the host and domain graphs that Common Crawl publishes.
+
+A release is vertices (`number<TAB>com.example`, host names reversed) and edges (`number<TAB>number`), as text in one
+file or many, or as a BVGraph with the same vertices. Every vertex becomes a page: `com.example.blog` is
+`https://blog.example.com/`; a graph without names has the pages `name:0`, `name:1` …
+
+Records come as Arrow batches whose addresses are numbers into one dictionary, the same for all batches (compare the
+addresses of its buffers to know it again). A record's links are all that its vertex has, so it is not `partial`,
+except where edges are not sorted by their first number, as between the parts of a split release.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cocite.errors import BadSource
+from cocite.sources.records import LINK, SCHEMA, Report
+from cocite.sources.webgraphs.bvgraph import LINKS_AT_ONCE, BVGraph, basename, beside
+from cocite.sources.webgraphs.files import PART, Release, find_release, graphs_in, parts_of, texts_in
+from cocite.sources.webgraphs.vertex_names import example, number_names, read_names, text_blocks
+
+__all__ = ["BVGraph", "read_bvgraph", "read_webgraph_release", "recognises"]
+
+ISOLATED = "vertex that neither links nor is linked, left out"
+_NO_EDGES = np.empty((2, 0), np.int64)
+_UNKNOWN = "link from or to a vertex without a name"
+_EDGE = re.compile(rb"(#[^\n]*\n)*\d+[\t ]+\d+\s")
+_VERTEX = re.compile(rb"(#[^\n]*\n)*\d+\t\S")
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    """Whether a path is (a part of) a web graph that can be read; `head` is the beginning of its content, if any."""
+    if path.is_dir():
+        return _several(path) or (PART.fullmatch(path.name) is not None and _whole(path))
+    if path.suffix == ".properties" and b"BVGraph" in head:
+        return True
+    if path.suffix in (".graph", ".offsets", ".properties") or not path.exists():
+        base = basename(path)
+        return beside(base, ".graph").is_file() and beside(base, ".properties").is_file()
+    if ".paths" in path.suffixes:
+        return _whole(path)
+    kind = PART.fullmatch(path.name) or PART.fullmatch(path.parent.name)
+    shape = _VERTEX if kind and kind["kind"] == "vertices" else _EDGE
+    return kind is not None and shape.match(head) is not None and _whole(path)
+
+
+def _several(folder: Path) -> bool:
+    """Whether a folder has a whole graph or more than one; reading it then says which to choose from."""
+    try:
+        return bool(graphs_in(folder) or texts_in(folder))
+    except BadSource:
+        return False
+
+
+def _whole(path: Path) -> bool:
+    try:
+        release = find_release(path)
+    except BadSource:
+        return False
+    return bool(release.base or release.vertices)
+
+
+def read_webgraph_release(path: Path, report: Report) -> Iterator[pa.RecordBatch]:
+    """Page records from a release: its folder or any one of its files, the others being found beside it."""
+    release = find_release(path)
+    if release.base is not None:
+        yield from _graph_records(release.base, release.vertices, report)
+    else:
+        yield from _text_records(release, report)
+
+
+def read_bvgraph(path: Path, report: Report, *, vertices: Path | None = None) -> Iterator[pa.RecordBatch]:
+    """Page records from a BVGraph: its basename or one of its files.
+
+    `vertices` names its nodes: a file of `number<TAB>com.example` or of one name a line, a folder of such files or a
+    listing of them. Without it the pages are `name:0`, `name:1` …
+    """
+    yield from _graph_records(basename(path), parts_of(vertices) if vertices else [], report)
+
+
+def _graph_records(base: Path, vertices: list[Path], report: Report) -> Iterator[pa.RecordBatch]:
+    graph = BVGraph(base)
+    records = _Records(read_names(vertices, report) if vertices else number_names(graph.nodes), report)
+    if records.count != graph.nodes:
+        which = f"{vertices[0]} names {records.count:,} vertices, {base.name} has {graph.nodes:,}"
+        raise BadSource(f"{which}: give the vertices of this very graph, all parts of them")
+    size = beside(base, ".graph").stat().st_size
+    for first, degrees, successors in graph.batches():
+        report.read["bytes"] += size * len(degrees) // graph.nodes
+        rows = np.flatnonzero(degrees)
+        pages, degrees = first + rows, degrees[rows]
+        if not records.all_named:
+            pages, degrees, successors = records.named(pages, degrees, successors)
+        if len(pages):
+            yield records.batch(pages, degrees, successors, np.zeros(len(pages), np.bool_))
+    records.finish()
+
+
+def _text_records(release: Release, report: Report) -> Iterator[pa.RecordBatch]:
+    """Records of the runs of edges with one source; the last run of a block waits for the next block."""
+    records = _Records(read_names(release.vertices, report), report)
+    partial = len(release.edges) > 1
+    held = _NO_EDGES
+    cut = -1  # the source of a run that was too long to wait for its end
+    for edges in chain(_edges(release.edges, records), [_NO_EDGES]):
+        last = not edges.shape[1]
+        edges = np.concatenate([held, edges], axis=1)
+        partial = partial or bool((np.diff(edges[0]) < 0).any())
+        starts = _run_starts(edges[0])
+        too_long = edges.shape[1] - starts[-1] > LINKS_AT_ONCE
+        end = edges.shape[1] if last or too_long else int(starts[-1])
+        held = edges[:, end:]
+        if end:
+            starts = starts[starts < end]
+            pages = edges[0, starts]
+            pieces = np.full(len(pages), partial)
+            pieces[0] |= pages[0] == cut
+            pieces[-1] |= too_long
+            cut = int(pages[-1]) if too_long else -1
+            yield records.batch(pages, np.diff(starts, append=end), edges[1, :end], pieces)
+    records.finish()
+
+
+def _run_starts(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.append(0, np.flatnonzero(np.diff(numbers)) + 1)
+
+
+def _edges(paths: list[Path], records: _Records) -> Iterator[NDArray[np.int64]]:
+    """Blocks of edges, sources in the first row and targets in the second, all of vertices that have a name."""
+    from cocite.kernels.addresses.webgraph_text import parse_edges
+
+    found = False
+    for path in paths:
+        for block in text_blocks(path, records.report):
+            edges = np.empty((2, len(block) // 4 + 1), np.int64)  # an edge takes four bytes at least
+            count, bad, where = parse_edges(block, edges[0], edges[1])
+            if bad:
+                records.report.skip("line that is no edge", example(block, where), bad)
+            edges = records.known(edges[:, :count])
+            found = found or count > 0
+            if edges.shape[1]:
+                yield edges
+    if not found:
+        raise BadSource(f"{paths[0]} holds no edge: its lines must be two numbers of vertices with a tab between")
+
+
+class _Records:
+    """Makes record batches over one dictionary of addresses and sees which vertices take part."""
+
+    def __init__(self, names: pa.Array, report: Report) -> None:
+        self.names = names
+        self.report = report
+        self.count = len(names)
+        self._index = np.dtype(np.int32 if self.count < 1 << 31 else np.int64)
+        address = pa.dictionary(pa.from_numpy_dtype(self._index), names.type)
+        self._link = [field.with_type(address) if field.name == "url" else field for field in LINK]
+        self._types = {field.name: field.type for field in SCHEMA}
+        self._types |= {"url": address, "links": pa.list_(pa.struct(self._link))}
+        self._schema = pa.schema(list(self._types.items()))
+        self._linked = np.zeros(self.count // 8 + 1, np.uint8)
+        ends = np.frombuffer(names.buffers()[1], np.int64 if pa.types.is_large_string(names.type) else np.int32)
+        named = np.diff(ends[: self.count + 1]) > 0
+        self._vertices = int(np.count_nonzero(named))
+        self._named = named if self._vertices < self.count else None
+
+    @property
+    def all_named(self) -> bool:
+        return self._named is None
+
+    def known(self, edges: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The edges between vertices that have a name; others are counted."""
+        good = np.logical_and(edges[0] < self.count, edges[1] < self.count)
+        if self._named is not None:
+            good[good] = self._named[edges[0, good]] & self._named[edges[1, good]]
+        if good.all():
+            return edges
+        bad = edges[:, ~good]
+        self.report.skip(_UNKNOWN, f"{bad[0, 0]} → {bad[1, 0]}", bad.shape[1])
+        return edges[:, good]
+
+    def named(
+        self, pages: NDArray[np.int64], degrees: NDArray[np.int64], targets: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+        """Lists of links without the vertices that have no name."""
+        edges = self.known(np.stack([np.repeat(pages, degrees), targets.astype(np.int64)]))
+        if not edges.shape[1]:
+            return pages[:0], degrees[:0], edges[1]
+        starts = _run_starts(edges[0])
+        return edges[0, starts], np.diff(starts, append=edges.shape[1]), edges[1]
+
+    def batch(
+        self, pages: NDArray[np.int64], degrees: NDArray[np.int64], targets: NDArray[Any], partial: NDArray[np.bool_]
+    ) -> pa.RecordBatch:
+        """The record of each page, whose links are the next `degrees[i]` targets."""
+        from cocite.kernels.addresses.webgraph_text import mark
+
+        mark(self._linked, pages)
+        mark(self._linked, targets)
+        self.report.read["links"] += len(targets)
+        offsets = np.zeros(len(pages) + 1, np.int32)
+        np.cumsum(degrees, out=offsets[1:])
+        fields = [self._addresses(targets), *(pa.nulls(len(targets), field.type) for field in self._link[1:])]
+        made = {
+            "url": self._addresses(pages),
+            "links": pa.ListArray.from_arrays(pa.array(offsets), pa.StructArray.from_arrays(fields, fields=self._link)),
+            "partial": pa.array(partial),
+        }
+        columns = [made[name] if name in made else pa.nulls(len(pages), self._types[name]) for name in self._types]
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+
+    def _addresses(self, numbers: NDArray[Any]) -> pa.DictionaryArray:
+        return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(self._index)), self.names)
+
+    def finish(self) -> None:
+        """Report how many vertices no batch has mentioned."""
+        self.report.read[ISOLATED] += self._vertices - int(np.bitwise_count(self._linked).sum())
