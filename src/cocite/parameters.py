@@ -1,8 +1,9 @@
-"""Parameters as data: type, default, limits and meaning, which feed validation, help and documentation.
+"""Parameters as data: type, default, bounds, help and example, which feed validation, help texts, schemas and docs.
 
-A method's parameters are a frozen dataclass whose fields are made by `parameter`. They can be given by name in Python,
-or written in the method's name: `companion(parents=500, unit=host)`. A list is written with spaces between its items,
-and what holds a space, a comma or a quotation mark stands in quotation marks: `companion(stop=a.com "b, c.txt")`.
+Parameters of a method, a rank or an operation are the fields of a frozen dataclass, made by `parameter`. Those of a
+method can be given by name in Python, or written in the method's name: `companion(parents=500, unit=host)`. Items of a
+list are separated by spaces, and text with a space, a comma or a quotation mark is quoted:
+`companion(stop=a.com "b, c.com")`.
 """
 
 from __future__ import annotations
@@ -15,64 +16,85 @@ from typing import Any, TypeVar
 from cocite.errors import BadParameter
 
 T = TypeVar("T")
-BEYOND = 1e18
-"""No number reaches this, unless its own limits say so: compiled loops count in 64 bits."""
+MAX_NUMBER = 1e18
+"""Default bound of numbers: kernels count in 64 bits."""
+KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+TRUTH_VALUES = {
+    "true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False,
+}  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """What is known of one parameter."""
+    """One parameter. `type` is that of one value; with `many` the value is a tuple of them."""
 
     name: str
-    type: type
-    default: Any
-    meaning: str
-    least: float | None
-    most: float | None
-    choices: tuple[str, ...]
+    help: str
+    type: type = str
+    default: Any = ""
+    many: bool = False
+    required: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    max_length: int = 1_000_000
+    max_items: int | None = None
+    pattern: str = ""  # a regular expression, for schemas
+    example: Any = None
+    flags: tuple[str, ...] = ()  # spellings on the command line; default: --its-name
+    metavar: str = ""
+    positional: bool = False  # an argument of the command line, not an option
+    surfaces: tuple[str, ...] = ("cli", "http", "mcp", "python")
+    aliases: Mapping[str, str] = field(default_factory=dict)  # its name on a surface, where it differs
 
     def check(self, value: Any) -> Any:
-        """The value in its own type; raises BadParameter if it cannot be one."""
-        converted = self._converted(value)
+        """The value in its own type; raises BadParameter if it is invalid."""
+        if self.many:
+            return self._check_items(value)
+        if self.type is str and isinstance(value, str) and len(value) > self.max_length:
+            raise BadParameter(f"{self.name} has {len(value):,} characters; the maximum is {self.max_length:,}")
+        converted = self._convert(value)
         if converted is None or not self._allows(converted):
             shown = repr(value)
-            limit = " below 10^18" if self.type is int and self.most is None and (converted or 0) > BEYOND else ""
+            above = self.type is int and self.maximum is None and (converted or 0) > MAX_NUMBER
             raise BadParameter(
-                f"{self.name} is {self.kind}{limit}, not {shown if len(shown) <= 100 else shown[:99] + '…'}"
+                f"{self.name} must be {self.kind}{' below 10^18' if above else ''}, "
+                f"not {shown if len(shown) <= 100 else shown[:99] + '…'}"
             )
         return converted
+
+    def _check_items(self, value: Any) -> tuple[Any, ...]:
+        items = (value,) if isinstance(value, str) else value
+        if not isinstance(items, list | tuple) or not all(isinstance(item, self.type) for item in items):
+            raise BadParameter(f"{self.name} must be {self.kind}, not {value!r:.100}")
+        if self.max_items is not None and len(items) > self.max_items:
+            raise BadParameter(f"{self.name} is given {len(items):,} times; the maximum is {self.max_items:,}")
+        for item in items:
+            if isinstance(item, str) and len(item) > self.max_length:
+                raise BadParameter(f"{self.name} has {len(item):,} characters; the maximum is {self.max_length:,}")
+        return tuple(item for item in items if not isinstance(item, str) or item.strip())
 
     def _allows(self, value: Any) -> bool:
         if self.type not in (int, float):
             return not self.choices or value in self.choices
-        least = -BEYOND if self.least is None else self.least
-        return bool(least <= value <= (BEYOND if self.most is None else self.most))  # NaN is not
+        minimum = -MAX_NUMBER if self.minimum is None else self.minimum
+        return bool(minimum <= value <= (MAX_NUMBER if self.maximum is None else self.maximum))  # False for NaN
 
     @property
     def kind(self) -> str:
-        """What may be given, in words."""
+        """What is allowed, in words."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
-        names = {
-            int: "a whole number",
-            float: "a number",
-            bool: "true or false",
-            str: "a text",
-            tuple: "a list of texts",
-        }
-        name = names[self.type]
-        if self.least is not None and self.most is not None:
-            return f"{name} from {_in_full(self.least)} to {_in_full(self.most)}"
-        return name if self.least is None else f"{name} of at least {_in_full(self.least)}"
+        if self.many:
+            return "a list of texts"
+        name = KINDS[self.type]
+        if self.minimum is not None and self.maximum is not None:
+            return f"{name} from {_whole(self.minimum)} to {_whole(self.maximum)}"
+        return name if self.minimum is None else f"{name} of at least {_whole(self.minimum)}"
 
-    def _converted(self, value: Any) -> Any:
+    def _convert(self, value: Any) -> Any:
         if self.type is bool:
-            return value if isinstance(value, bool) else _TRUTHS.get(str(value).lower())
-        if self.type is tuple:
-            items = (value,) if isinstance(value, str) else value
-            if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-                return None
-            return tuple(item for item in items if item.strip())
+            return value if isinstance(value, bool) else TRUTH_VALUES.get(str(value).lower())
         if self.type is str or isinstance(value, bool):
             return value if isinstance(value, str) and self.type is str else None
         try:
@@ -82,41 +104,34 @@ class Parameter:
         return None if self.type is int and isinstance(value, float) and value != converted else converted
 
 
-def _in_full(limit: float) -> str:
+def _whole(limit: float) -> str:
     return str(int(limit)) if limit == int(limit) else f"{limit:g}"
 
 
-_TRUTHS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
+def parameter(default: Any, help: str, **about: Any) -> Any:
+    """A field of a dataclass of parameters; `about` are further fields of Parameter."""
+    return field(default=default, metadata={"about": {"help": help, **about}})
 
 
-def parameter(
-    default: Any,
-    meaning: str,
-    *,
-    least: float | None = None,
-    most: float | None = None,
-    choices: tuple[str, ...] = (),
-) -> Any:
-    """A field of a dataclass of parameters."""
-    return field(default=default, metadata={"about": (meaning, least, most, choices)})
-
-
-_KNOWN: dict[Any, list[Parameter]] = {}
+_parameters: dict[Any, list[Parameter]] = {}
+"""Parameters by class: they are needed several times a question, and never change."""
 
 
 def parameters_of(cls: Any) -> list[Parameter]:
-    """All parameters of a dataclass, in order. They are asked for several times a question, and not to be changed."""
-    if cls not in _KNOWN:
-        _KNOWN[cls] = [
-            Parameter(each.name, type(each.default), each.default, *each.metadata["about"])
-            for each in fields(cls)
-            if "about" in each.metadata
-        ]
-    return _KNOWN[cls]
+    """All parameters of a dataclass, in order."""
+    if cls not in _parameters:
+        _parameters[cls] = [_from_field(each) for each in fields(cls) if "about" in each.metadata]
+    return _parameters[cls]
+
+
+def _from_field(each: Any) -> Parameter:
+    many = isinstance(each.default, tuple)
+    kind = {"type": str if many else type(each.default), "many": many}
+    return Parameter(name=each.name, default=each.default, **{**kind, **each.metadata["about"]})
 
 
 def make(cls: type[T], owner: str, given: Mapping[str, Any]) -> T:
-    """An instance with the given values checked; `owner` is whose parameters they are, for messages."""
+    """An instance with the given values checked; messages name the `owner` of the parameters."""
     known = {each.name: each for each in parameters_of(cls)}
     for name in given:
         if name not in known:
@@ -141,13 +156,13 @@ def spell(name: str, values: Mapping[str, Any]) -> str:
 
     def text(value: Any) -> str:
         if isinstance(value, tuple):
-            return " ".join(map(_quoted, value))
-        return str(value).lower() if isinstance(value, bool) else _quoted(str(value))
+            return " ".join(map(_quote, value))
+        return str(value).lower() if isinstance(value, bool) else _quote(str(value))
 
     return f"{name}({', '.join(f'{key}={text(value)}' for key, value in values.items())})" if values else name
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else '"' + text.replace('"', '""') + '"'
 
 
@@ -155,14 +170,14 @@ _PLAIN = re.compile(r"""[^\s,"'][^\s,]*""")
 _ITEM = rf"""(?:"(?:[^"]|"")*"|'(?:[^']|'')*'|{_PLAIN.pattern})"""
 _CALL = re.compile(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _PART = re.compile(rf"""\s*(?:([\w-]+)\s*=\s*({_ITEM}(?:\s+{_ITEM})*)?)?\s*(?:,|$)""")
-_WRONG = re.compile(r"[^,]*")
+_UP_TO_COMMA = re.compile(r"[^,]*")
 
 
 def parse(call: str) -> tuple[str, dict[str, str | tuple[str, ...]]]:
     """`companion(parents=500, unit=host)` → its name and its parameters, each a text, or several for a list."""
     found = _CALL.fullmatch(call) if isinstance(call, str) else None
     if not found:
-        raise BadParameter(f"{call!r:.200} is no method; write it as companion or companion(parents=500, unit=host)")
+        raise BadParameter(f"Invalid method {call!r:.200}; write companion or companion(parents=500, unit=host)")
     values: dict[str, str | tuple[str, ...]] = {}
     for name, items in _parts(found[2] or ""):
         if name in values:
@@ -172,18 +187,18 @@ def parse(call: str) -> tuple[str, dict[str, str | tuple[str, ...]]]:
 
 
 def _parts(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The parameters written between the brackets of a call."""
+    """The parameters between the brackets of a call."""
     at = 0
     while at < len(text):
         part = _PART.match(text, at)
         if not part:
-            wrong = _WRONG.match(text, at)
-            raise BadParameter(f"{wrong[0].strip() if wrong else text!r} is no parameter; write name=value")
+            wrong = _UP_TO_COMMA.match(text, at)
+            raise BadParameter(f"Invalid parameter {wrong[0].strip() if wrong else text!r}; write name=value")
         at = part.end()
         if part[1]:
-            yield part[1].replace("-", "_"), tuple(_unquoted(item) for item in re.findall(_ITEM, part[2] or ""))
+            yield part[1].replace("-", "_"), tuple(_unquote(item) for item in re.findall(_ITEM, part[2] or ""))
 
 
-def _unquoted(item: str) -> str:
+def _unquote(item: str) -> str:
     mark = item[0]
     return item[1:-1].replace(2 * mark, mark) if mark in "\"'" else item

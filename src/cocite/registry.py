@@ -1,7 +1,7 @@
-"""A folder as a registry: every file in it is one method, or one rank, and adding a file adds it everywhere.
+"""A folder as a registry: every file in it is one method, or one rank. Adding a file adds it everywhere.
 
-A file has a docstring, whose first paragraph sums it up, and `Params`, a dataclass of parameters. Names that begin with
-an underscore are no entries. A file is imported when it is asked for.
+A file has a docstring, whose first paragraph is the summary, and `Params`, a dataclass of parameters. Files whose names
+begin with an underscore are not entries. A file is imported at its first use.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cocite.parameters import Parameter, parameters_of
 
 @dataclass(frozen=True)
 class About:
-    """What a file says of itself."""
+    """An entry, described."""
 
     name: str
     summary: str
@@ -31,24 +31,28 @@ class Registry:
     """The entries of one folder."""
 
     def __init__(self, package: str, path: Iterable[str], what: str, unknown: type[CociteError]) -> None:
-        """`what` an entry is called, and the error of a name that is none."""
+        """`what` an entry is called; `unknown` is the error for a name that is not an entry."""
         self._package, self._path, self._what, self._unknown = package, path, what, unknown
+        self._names: list[str] = []
 
     def names(self) -> list[str]:
-        """The names of all entries."""
-        return sorted(each.name for each in pkgutil.iter_modules(self._path) if not each.name.startswith("_"))
+        """The names of all entries, read from the folder once."""
+        if not self._names:
+            found = (each.name for each in pkgutil.iter_modules(self._path))
+            self._names = sorted(name for name in found if not name.startswith("_"))
+        return self._names
 
     def module(self, name: str) -> Any:
-        """An entry's file, imported."""
+        """The module of an entry."""
         known = self.names()
         if name not in known:
             close = get_close_matches(name, known, 1)
-            hint = f" (did you mean {close[0]}?)" if close else ""
-            raise self._unknown(f"there is no {self._what} {name!r}{hint}; there are {', '.join(known)}")
+            hint = f"; did you mean {close[0]}?" if close else "."
+            raise self._unknown(f"Unknown {self._what} {name!r}{hint} Available: {', '.join(known)}")
         return import_module(f"{self._package}.{name}")
 
     def about(self, name: str) -> About:
-        """What an entry is and takes."""
+        """Summary, description and parameters of an entry."""
         module = self.module(name)
         summary, _, rest = (module.__doc__ or "").strip().partition("\n\n")
         return About(name, " ".join(summary.split()), rest.strip("\n"), parameters_of(module.Params))

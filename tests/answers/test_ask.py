@@ -134,7 +134,7 @@ def test_of_several_spellings_and_pages(web: Web) -> None:
 def test_numbers_of_answers_that_are_refused(web: Web, k: Any) -> None:
     filters = [Filters(), Filters(per_site=1)]
     for each in filters:
-        with pytest.raises(BadParameter, match="k is a whole number from 0 to 100000, not"):
+        with pytest.raises(BadParameter, match="k must be a whole number from 0 to 100000, not"):
             ask(web, Question(("q",), (web.graph.find("q.example"),)), methods.method("proximity"), k, each)
 
 
@@ -186,7 +186,7 @@ def test_python_asks_the_same(web: Web) -> None:
     assert store.related(["q.example"], "proximity(alpha=2)").params["alpha"] == 2.0
     assert store.related("q.example", near=2).params["near"] == 2.0
     assert [each.url for each in store.related("q.example", "proximity", per_site=1)] == [MANY[0], *OTHERS]
-    with pytest.raises(BadParameter, match="per_site is a whole number of at least 0, not -1"):
+    with pytest.raises(BadParameter, match="per_site must be a whole number of at least 0, not -1"):
         store.related("q.example", per_site=-1)
     with pytest.raises(BadParameter, match="auto has no parameter 'apha'"):
         store.related("q.example", apha=2)

@@ -165,7 +165,7 @@ def test_from_python(web: Web, place: Path) -> None:
     assert store.batch(str(place / "all.parquet")).pages == len(linked_pages(web.graph))
     with pytest.raises(BadParameter, match=r"ends in neither \.parquet nor \.tsv"):
         store.batch(place / "r.csv")
-    with pytest.raises(BadParameter, match="processes is a whole number from 1 to 256, not 0"):
+    with pytest.raises(BadParameter, match="processes must be a whole number from 1 to 256, not 0"):
         store.batch(place / "r2.tsv", processes=0)
     with pytest.raises(BadParameter, match="an address is a text, not 5"):
         store.batch(place / "r2.tsv", pages=[5])  # type: ignore[list-item]
@@ -254,7 +254,7 @@ def test_a_store_that_changed_meanwhile(place: Path) -> None:
 
 @pytest.mark.parametrize("k", [-1, 10**9, "x"])
 def test_bad_numbers(web: Web, place: Path, k: Any) -> None:
-    with pytest.raises(BadParameter, match="k is a whole number from 0 to"):
+    with pytest.raises(BadParameter, match="k must be a whole number from 0 to"):
         batch(web.graph, "proximity", place / "r.parquet", k=k)
     assert not list(place.iterdir())
 

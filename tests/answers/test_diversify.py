@@ -55,16 +55,16 @@ def test_since_a_date(web: Web) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"per_site": -1}, "per_site is a whole number of at least 0, not -1"),
-        ({"per_site": 1.5}, "per_site is a whole number of at least 0, not 1.5"),
-        ({"per_site": "two"}, "per_site is a whole number of at least 0, not 'two'"),
-        ({"not_own_site": "perhaps"}, "not_own_site is true or false, not 'perhaps'"),
+        ({"per_site": -1}, "per_site must be a whole number of at least 0, not -1"),
+        ({"per_site": 1.5}, "per_site must be a whole number of at least 0, not 1.5"),
+        ({"per_site": "two"}, "per_site must be a whole number of at least 0, not 'two'"),
+        ({"not_own_site": "perhaps"}, "not_own_site must be true or false, not 'perhaps'"),
         ({"lang": "german"}, "lang is a code such as de or en-GB, not 'german'"),
         ({"lang": "é"}, "lang is a code such as de or en-GB, not 'é'"),
-        ({"lang": 5}, "lang is a text, not 5"),
+        ({"lang": 5}, "lang must be a text, not 5"),
         ({"since": "yesterday"}, "since is a date such as 2020-05-17, not 'yesterday'"),
         ({"since": "2020-13-01"}, "since is a date such as 2020-05-17, not '2020-13-01'"),
-        ({"since": 2020}, "since is a text, not 2020"),
+        ({"since": 2020}, "since must be a text, not 2020"),
     ],
 )
 def test_filters_that_are_none(given: dict[str, Any], message: str) -> None:

@@ -190,11 +190,11 @@ def test_by_integrated_similarity(web: Web) -> None:
 @pytest.mark.parametrize(
     ("given_", "says"),
     [
-        ({"most": 0}, "most is a whole number from 2 to 100, not 0"),
-        ({"most": "many"}, "most is a whole number"),
-        ({"most": None}, "most is a whole number"),
-        ({"by": "colour"}, "by is one of lli, integrated, not 'colour'"),
-        ({"by": 3}, "by is one of"),
+        ({"most": 0}, "most must be a whole number from 2 to 100, not 0"),
+        ({"most": "many"}, "most must be a whole number"),
+        ({"most": None}, "most must be a whole number"),
+        ({"by": "colour"}, "by must be one of lli, integrated, not 'colour'"),
+        ({"by": 3}, "by must be one of"),
     ],
 )
 def test_wrong_questions(web: Web, given_: dict[str, Any], says: str) -> None:

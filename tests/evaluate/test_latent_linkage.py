@@ -224,7 +224,7 @@ def test_unknown_pages_and_bad_values_are_refused(place: Path) -> None:
     with pytest.raises(BadAddress):
         experiment(web, "")
     for epsilon in (-0.1, 1.5, float("nan"), "much"):
-        with pytest.raises(BadParameter, match="epsilon is a number from 1e-06 to 1"):
+        with pytest.raises(BadParameter, match="epsilon must be a number from 1e-06 to 1"):
             epsilon_sweep(web, U, [epsilon])  # type: ignore[list-item]
 
 

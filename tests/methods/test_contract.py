@@ -208,14 +208,14 @@ def wrong(each: Parameter) -> list[Any]:
         return ["", "nonsense", each.choices[0].upper(), None, 1, True, [each.choices[0]]]
     if each.type is bool:
         return ["", "perhaps", None, 2, 0.5, [], math.nan]
-    if each.type is tuple:
+    if each.many:
         return [None, 5, True, math.nan, {"a"}, ["a", 5], [None]]
     if each.type is str:
         return [None, 5, True, math.nan, ["a"], b"a"]
     values = ["", "many", "1,5", None, True, math.nan, math.inf, -math.inf, "nan", "inf", "9" * 30, "9" * 6000, 1e300]
     values += [[], "1 2", b"\xff", object()] + ([0.5, "0.5"] if each.type is int else [1j])
-    values += [] if each.least is None else [each.least - 1, str(each.least - 1), -math.inf]
-    return values + ([] if each.most is None else [each.most * 2, str(each.most * 2)])
+    values += [] if each.minimum is None else [each.minimum - 1, str(each.minimum - 1), -math.inf]
+    return values + ([] if each.maximum is None else [each.maximum * 2, str(each.maximum * 2)])
 
 
 @pytest.mark.parametrize(("name", "each"), PARAMETERS, ids=lambda value: getattr(value, "name", value))
@@ -224,13 +224,13 @@ def test_every_parameter_is_checked(name: str, each: Parameter) -> None:
         with pytest.raises(BadParameter) as caught:
             methods.method(name, {each.name: value})
         message = str(caught.value)
-        huge = each.type is int and each.most is None and value in ("9" * 30, 1e300)
-        assert message.startswith(f"{each.name} is {each.kind}{' below 10^18' if huge else ''}, not ")
+        huge = each.type is int and each.maximum is None and value in ("9" * 30, 1e300)
+        assert message.startswith(f"{each.name} must be {each.kind}{' below 10^18' if huge else ''}, not ")
         assert "\n" not in message
         assert len(message) < 300
     assert getattr(methods.method(name, {each.name: each.default}).params, each.name) == each.default
-    assert each.meaning
-    assert "\n" not in each.meaning
+    assert each.help
+    assert "\n" not in each.help
 
 
 @every_link_method
@@ -238,14 +238,14 @@ def test_every_parameter_is_checked(name: str, each: Parameter) -> None:
     ("written", "message"),
     [
         ("(parent=3)", "has no parameter 'parent'; it has "),
-        ("(parents=", "is no method; write it as companion or companion(parents=500, unit=host)"),
-        ("(parents)", "'parents' is no parameter; write name=value"),
-        ("(=3)", "'=3' is no parameter; write name=value"),
-        ("(chop=none; parents=3)", "chop is one of site, strict, none, not ('none;', 'parents=3')"),
+        ("(parents=", "; write companion or companion(parents=500, unit=host)"),
+        ("(parents)", "Invalid parameter 'parents'; write name=value"),
+        ("(=3)", "Invalid parameter '=3'; write name=value"),
+        ("(chop=none; parents=3)", "chop must be one of site, strict, none, not ('none;', 'parents=3')"),
         ("(chop=none, chop=none)", "chop is given twice"),
-        ("(chop)=none", "is no method"),
-        ('(stop="a.com)', "'stop=\"a.com' is no parameter"),
-        ("(chop=)", "chop is one of site, strict, none, not ''"),
+        ("(chop)=none", "Invalid method"),
+        ('(stop="a.com)', "Invalid parameter 'stop=\"a.com'"),
+        ("(chop=)", "chop must be one of site, strict, none, not ''"),
     ],
 )
 def test_a_call_that_cannot_be_read(name: str, written: str, message: str) -> None:
@@ -257,7 +257,7 @@ def test_a_call_that_cannot_be_read(name: str, written: str, message: str) -> No
 
 @pytest.mark.parametrize("call", ["", " ", "companion companion", "companion[]", None, 5, "com\npanion"])
 def test_what_is_no_method_at_all(call: Any) -> None:
-    with pytest.raises(BadParameter, match="is no method; write it as companion"):
+    with pytest.raises(BadParameter, match=r"Invalid method .*; write companion"):
         methods.method(call)
 
 
@@ -265,7 +265,7 @@ def test_an_unknown_method_lists_the_methods() -> None:
     with pytest.raises(UnknownMethod) as caught:
         methods.method("companoin(parents=3)")
     everything = ", ".join(methods.names())
-    assert str(caught.value) == f"there is no method 'companoin' (did you mean companion?); there are {everything}"
+    assert str(caught.value) == f"Unknown method 'companoin'; did you mean companion? Available: {everything}"
 
 
 def values_of(each: Parameter) -> st.SearchStrategy[Any]:
@@ -274,12 +274,12 @@ def values_of(each: Parameter) -> st.SearchStrategy[Any]:
         return st.sampled_from(each.choices)
     if each.type is bool:
         return st.booleans()
-    if each.type in (tuple, str):
+    if each.type is str:
         texts = st.text(st.characters(codec="utf-8"), max_size=8) | st.sampled_from(
             ["a.com", "it's", 'a"b', "a, b", "x=y", ")", "''", '"', "https://e.org/A_(b),c", "my file.txt"]
         )
-        return texts if each.type is str else st.lists(texts.filter(str.strip), max_size=3).map(tuple)
-    least, most = each.least, each.most
+        return texts if not each.many else st.lists(texts.filter(str.strip), max_size=3).map(tuple)
+    least, most = each.minimum, each.maximum
     if each.type is int:
         return st.integers(int(least or 0), 10**17 if most is None else int(most))
     return st.floats(least, 1e17 if most is None else most, allow_nan=False)
@@ -314,6 +314,6 @@ def test_numbers_at_their_limits(web: Web, name: str) -> None:
     """The least and the greatest value that a parameter takes are values that work."""
     for each in methods.about(name).parameters:
         if each.type in (int, float):
-            for value in (each.least, 10**18 if each.most is None else each.most):
+            for value in (each.minimum, 10**18 if each.maximum is None else each.maximum):
                 found = addresses(web, name, "page0.example", **{each.name: value})
                 assert all(math.isfinite(score) for _, score in found), f"{each.name}={value}"

@@ -298,7 +298,7 @@ def test_small_webs_of_all_pairs() -> None:
     assert all_pairs(np.zeros(1, np.int64), np.zeros(0, np.int64), 0).shape == (0, 0)
     assert all_pairs(np.zeros(2, np.int64), np.zeros(0, np.int64), 1).tolist() == [[1.0]]
     for decay, rounds in ((-0.1, 3), (1.1, 3), (np.nan, 3), (0.8, -1)):
-        with pytest.raises(BadParameter, match="decay is a number from 0 to 1"):
+        with pytest.raises(BadParameter, match="decay must be a number from 0 to 1"):
             all_pairs(np.zeros(2, np.int64), np.zeros(0, np.int64), 1, decay, rounds)
 
 

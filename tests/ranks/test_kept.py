@@ -125,10 +125,10 @@ def test_from_python(graph: Graph) -> None:
     assert [(page.rank, page.url) for page in best] == [(1, "00000"), (2, "00001")]
     assert best[0].value > best[1].value
     assert len(web.rank("hubrank").top()) == 5
-    with pytest.raises(cocite.BadParameter, match="k is a whole number from 1 to"):
+    with pytest.raises(cocite.BadParameter, match="k must be a whole number from 1 to"):
         web.rank("hits").top(0)
     for wrong in ("a", None, 2.5, [3]):
-        with pytest.raises(cocite.BadParameter, match="k is a whole number"):
+        with pytest.raises(cocite.BadParameter, match="k must be a whole number"):
             web.rank("hits").top(wrong)  # type: ignore[arg-type]
 
 

@@ -205,11 +205,11 @@ def test_rounds_and_residual_are_told(place: Path) -> None:
 @pytest.mark.parametrize(
     "call, message",
     [
-        ("pagerang", f"there is no rank 'pagerang' (did you mean pagerank?); there are {', '.join(ranks.names())}"),
+        ("pagerang", f"Unknown rank 'pagerang'; did you mean pagerank? Available: {', '.join(ranks.names())}"),
         ("pagerank(bias=hubs)", "pagerank has no parameter 'bias'; it has tolerance, rounds, jump"),
-        ("hubrank(bias=all)", "bias is one of hubs, authorities, not 'all'"),
-        ("pagerank(jump=0)", "jump is a number from 0.001 to 0.999, not '0'"),
-        ("pagerank(tolerance=nan)", "tolerance is a number from 1e-14 to 1, not 'nan'"),
+        ("hubrank(bias=all)", "bias must be one of hubs, authorities, not 'all'"),
+        ("pagerank(jump=0)", "jump must be a number from 0.001 to 0.999, not '0'"),
+        ("pagerank(tolerance=nan)", "tolerance must be a number from 1e-14 to 1, not 'nan'"),
     ],
 )  # fmt: skip
 def test_wrong_names_and_parameters(call: str, message: str) -> None:

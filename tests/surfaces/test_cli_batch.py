@@ -58,9 +58,9 @@ def test_filters(store: Path, place: Path) -> None:
     ("given", "message"),
     [
         (["-o", "r.csv"], "r.csv ends in neither .parquet nor .tsv: give one of them"),
-        (["-o", "r.tsv", "-k", "-1"], "k is a whole number from 0 to 100000, not -1"),
-        (["-o", "r.tsv", "--per-site", "-1"], "--per-site is a whole number of at least 0, not -1"),
-        (["-o", "r.tsv", "-m", "nonsense"], "there is no method 'nonsense'; there are"),
+        (["-o", "r.tsv", "-k", "-1"], "k must be a whole number from 0 to 100000, not -1"),
+        (["-o", "r.tsv", "--per-site", "-1"], "--per-site must be a whole number of at least 0, not -1"),
+        (["-o", "r.tsv", "-m", "nonsense"], "Unknown method 'nonsense'. Available:"),
         (["-o", "r.tsv", "--threads", "0"], "Invalid value for '--threads'"),
         (["-o", "r.tsv", "--queries", "none.txt"], "none.txt: no such file or directory; check the path"),
         ([], "Missing option '--output'"),

@@ -133,8 +133,8 @@ def test_places_that_cannot_be_written_to(topics: Path, tmp_path: Path) -> None:
         (("zebra",), 1, "no page has any of the words 'zebra'"),
         (("--page", "https://nowhere.example/"), 3, "not in this store"),
         (("cars", "-m", "companion"), 2, "by the method community, not companion"),
-        (("cars", "-m", "community(delta=7)"), 2, "delta is a number"),
-        (("cars", "-k", "-1"), 2, "k is a whole number"),
+        (("cars", "-m", "community(delta=7)"), 2, "delta must be a number"),
+        (("cars", "-k", "-1"), 2, "k must be a whole number"),
         (
             ("--page", site("fast"), "--sweep"),
             2,

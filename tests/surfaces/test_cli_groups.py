@@ -89,6 +89,6 @@ def test_by_integrated_similarity(lists: Path) -> None:
     ran = run("related", CARS[0], "-i", lists, "-m", "companion", "--group", "--by", "integrated", "--json")
     assert sorted(rank for each in json.loads(ran.out)["groups"] for rank in each["ranks"]) == [1, 2, 3, 4, 5]
     ran = run("cluster", *CARS, "-i", lists, "--by", "colour")
-    assert (ran.code, ran.err) == (2, "cocite: by is one of lli, integrated, not 'colour'\n")
+    assert (ran.code, ran.err) == (2, "cocite: by must be one of lli, integrated, not 'colour'\n")
     ran = run("related", CARS[0], "-i", lists, "--by", "integrated")
     assert (ran.code, ran.err) == (2, "cocite: --by says how to make groups: give --group too, or leave it out\n")

@@ -108,23 +108,23 @@ def test_pages_that_are_not_wanted(store: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["-k", "-1"], "k is a whole number from 0 to 100000, not -1"),
-        (["-k", "1000000"], "k is a whole number from 0 to 100000, not 1000000"),
+        (["-k", "-1"], "k must be a whole number from 0 to 100000, not -1"),
+        (["-k", "1000000"], "k must be a whole number from 0 to 100000, not 1000000"),
         (["-k", "ten"], "Invalid value for '-k': "),
-        (["--per-site", "-2"], "--per-site is a whole number of at least 0, not -2"),
+        (["--per-site", "-2"], "--per-site must be a whole number of at least 0, not -2"),
         (["--lang", "german"], "--lang is a code such as de or en-GB, not 'german'"),
         (["--since", "soon"], "--since is a date such as 2020-05-17, not 'soon'"),
-        (["-m", "companion(parents=-1)"], "parents is a whole number of at least 0, not '-1'"),
-        (["-m", "companion(parents=many)"], "parents is a whole number of at least 0, not 'many'"),
-        (["-m", "companion(parents=nan)"], "parents is a whole number of at least 0, not 'nan'"),
-        (["-m", "proximity(alpha=nan)"], "alpha is a number from 0 to 100, not 'nan'"),
-        (["-m", "companion(seed=-1)"], "seed is a whole number from 0 to 9223372036854775807, not '-1'"),
+        (["-m", "companion(parents=-1)"], "parents must be a whole number of at least 0, not '-1'"),
+        (["-m", "companion(parents=many)"], "parents must be a whole number of at least 0, not 'many'"),
+        (["-m", "companion(parents=nan)"], "parents must be a whole number of at least 0, not 'nan'"),
+        (["-m", "proximity(alpha=nan)"], "alpha must be a number from 0 to 100, not 'nan'"),
+        (["-m", "companion(seed=-1)"], "seed must be a whole number from 0 to 9223372036854775807, not '-1'"),
         (["-m", "companion(stop=no.txt)"], "there is no file 'no.txt' of stop pages: check the path"),
-        (["-m", "companion(unit=planet)"], "unit is one of site, domain, host, none, not 'planet'"),
-        (["-m", "companion(parents="], "'companion(parents=' is no method; write it as companion or"),
+        (["-m", "companion(unit=planet)"], "unit must be one of site, domain, host, none, not 'planet'"),
+        (["-m", "companion(parents="], "Invalid method 'companion(parents='; write companion or"),
         (["-m", "companion(parents=1, parents=2)"], "parents is given twice in"),
         (["-m", "companion(sizes=3)"], "companion has no parameter 'sizes'; it has"),
-        (["-m", "companions"], f"there is no method 'companions' (did you mean companion?); there are {EVERY_METHOD}"),
+        (["-m", "companions"], f"Unknown method 'companions'; did you mean companion? Available: {EVERY_METHOD}"),
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_line(store: Path, given: list[str], message: str) -> None:
@@ -227,7 +227,7 @@ def test_every_method_is_told_of() -> None:
     told = {each["name"]: each for each in json.loads(run("methods", "--json").out)}
     for name in methods.names():
         text = run("methods", name).out
-        assert all(f"{each.name}=" in text and each.meaning in text for each in methods.about(name).parameters)
+        assert all(f"{each.name}=" in text and each.help in text for each in methods.about(name).parameters)
         assert [each["name"] for each in told[name]["parameters"]] == [p.name for p in methods.about(name).parameters]
     ran = run("methods", "nonsense")
     assert (ran.code, ran.out) == (2, "")

@@ -101,7 +101,7 @@ def test_failures_are_one_line(started: list[tuple[Any, ...]], records: str, mon
         (["related", "no-such-shards", "-o", "x"], "no shards that are whole: make them with cocite spark store"),
         (["rank", "file:{records}", "-o", "x", "--master", "yarn"], "no shards that are whole"),
         (["rank", "{records}", "-o", "x", "--by", "hits"], "not by hits: use cocite rank"),
-        (["rank", "{records}", "-o", "x", "--by", "unheard-of"], "there is no rank"),
+        (["rank", "{records}", "-o", "x", "--by", "unheard-of"], "Unknown rank"),
         (["store", "{records}", "-o", "x", "--conf", "memory"], "is no setting"),
         (["store", "no-such-folder", "-o", "x"], "does not exist"),
         (["store", "{lines}", "-o", "x"], "pages.jsonl is no Parquet file; make them with cocite spark pages"),

@@ -64,7 +64,7 @@ def differs(parameter: Parameter) -> bool:
 def table(parameters: list[Parameter]) -> list[str]:
     """Parameters as a table."""
     shown = {each.name: "" if each.default == () else str(each.default).lower() for each in parameters}
-    rows = [f"| `{each.name}` | `{shown[each.name]}` | {each.meaning} | {each.kind} |" for each in parameters]
+    rows = [f"| `{each.name}` | `{shown[each.name]}` | {each.help} | {each.kind} |" for each in parameters]
     return ["| parameter | default | meaning | allowed |", "|---|---|---|---|", *rows, ""]
 
 

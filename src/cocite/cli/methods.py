@@ -38,7 +38,7 @@ def methods(
         for each in about.parameters if name else ():
             value = "" if each.default == () else each.default
             default = f"{each.name}={str(value).lower() if isinstance(value, bool) else value}"
-            screen.row(Cell(default, 24, "cyan"), Cell(each.meaning), Cell(f"({each.kind})", style="dim"), indent=2)
+            screen.row(Cell(default, 24, "cyan"), Cell(each.help), Cell(f"({each.kind})", style="dim"), indent=2)
     if not name:
         screen.blank()
         screen.line(("cocite methods METHOD shows its parameters", "dim"))
@@ -51,7 +51,13 @@ def as_dict(about: Any) -> dict[str, Any]:
         "summary": about.summary,
         "description": about.description,
         "parameters": [
-            {"name": p.name, "type": p.type.__name__, "default": p.default, "meaning": p.meaning, "allowed": p.kind}
+            {
+                "name": p.name,
+                "type": "tuple" if p.many else p.type.__name__,
+                "default": p.default,
+                "meaning": p.help,
+                "allowed": p.kind,
+            }
             for p in about.parameters
         ],
     }

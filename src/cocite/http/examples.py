@@ -105,7 +105,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
                 "try one of the nearest known addresses, or POST a page record to /api/related",
                 nearest=["https://www.nytimes.com/"]),
     422: _error("A parameter is unknown, of the wrong type or out of range.", "BadParameter",
-                "k is a whole number from 0 to 1000, not '5000'", "/docs says what may be given"),
+                "k must be a whole number from 0 to 1000, not '5000'", "/docs says what may be given"),
     503: _error("Too busy, too slow, or without what the question needs; `Retry-After` says when to ask again.", "Busy",
                 "too many questions are waiting", "try again in 2 s"),
 }  # fmt: skip

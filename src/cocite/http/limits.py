@@ -31,7 +31,7 @@ ANY = frozenset({"seed", "stop_degree"})
 
 def most(parameter: Parameter) -> float:
     """The largest value of a parameter that is taken."""
-    own = float("inf") if parameter.most is None else parameter.most
+    own = float("inf") if parameter.maximum is None else parameter.maximum
     if parameter.type is not int or parameter.name in ANY:
         return own
     return min(own, float(max(TIMES * parameter.default, ENOUGH)))
@@ -65,7 +65,7 @@ def confined(graph: Graph, method: Method) -> Method:
     lists = {
         parameter.name: _pages(graph, getattr(method.params, parameter.name))
         for parameter in parameters_of(type(method.params))
-        if parameter.type is tuple and getattr(method.params, parameter.name)
+        if parameter.many and getattr(method.params, parameter.name)
     }
     return replace(method, params=replace(method.params, **lists)) if lists else method
 

@@ -64,7 +64,7 @@ def question(
     return Question(tuple(urls), seeds, others)
 
 
-_K = Parameter("k", int, 10, "answers wanted", 0, MOST, ())
+_K = Parameter(name="k", help="Maximum number of results", type=int, default=10, minimum=0, maximum=MOST)
 
 
 def check_k(k: int) -> int:

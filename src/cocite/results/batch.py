@@ -41,7 +41,9 @@ PLAN = "_batch.json"
 """Readers of Parquet folders pass over names that begin with an underscore."""
 UNFINISHED = ".unfinished"
 PIECE = 1 << 20
-_PROCESSES = Parameter("processes", int, 1, "processes that share the work", 1, 256, ())
+_PROCESSES = Parameter(
+    name="processes", help="Processes that share the work", type=int, default=1, minimum=1, maximum=256
+)
 SCHEMA = pa.schema([("query", pa.string()), ("rank", pa.int32()), ("url", pa.string()), ("score", pa.float64())])
 
 Progress = Callable[[str, int, int | None], None]

@@ -19,7 +19,7 @@ from cocite.related.neighbourhood.scores import Scores
 class Filters:
     """What an answer must be like. A page whose language or date is unknown does not pass a filter that asks for it."""
 
-    per_site: int = parameter(0, "answers from one site at most (0: any number)", least=0)
+    per_site: int = parameter(0, "answers from one site at most (0: any number)", minimum=0)
     not_own_site: bool = parameter(False, "no answers from the sites of the query pages")
     lang: str = parameter("", "only pages in this language, such as de")
     since: str = parameter("", "only pages captured on or after this date, such as 2020-05-17")

@@ -49,8 +49,8 @@ ALIKE = 0.3
 MOST_PAGES = 2000
 MOST_GROUPS = 12
 WAYS = ("lli", "integrated")
-BY = Parameter("by", str, "lli", "what tells pages apart", None, None, WAYS)
-MOST = Parameter("most", int, MOST_GROUPS, "groups at most", 2, 100, ())
+BY = Parameter(name="by", help="What groups are made by", default="lli", choices=WAYS)
+MOST = Parameter(name="most", help="Maximum number of groups", type=int, default=MOST_GROUPS, minimum=2, maximum=100)
 GENERAL = {
     "and", "are", "awesome", "best", "contents", "etc", "for", "from", "general", "in", "index", "links", "list",
     "lists", "more", "misc", "miscellaneous", "of", "on", "other", "others", "our", "page", "pages", "resource",

@@ -77,9 +77,10 @@ def keywords_for(
         if not isinstance(text, str):
             raise BadParameter(f"words are given as texts, not {text!r:.100}")
     alpha, beta = (
-        Parameter(name, float, 0.5, "", 0, 1, ()).check(share) for name, share in (("alpha", alpha), ("beta", beta))
+        Parameter(name=name, help="", type=float, default=0.5, minimum=0, maximum=1).check(share)
+        for name, share in (("alpha", alpha), ("beta", beta))
     )
-    beside = Parameter("beside", str, SUPPORT, "", None, None, (SUPPORT, INFORMATION)).check(beside)
+    beside = Parameter(name="beside", help="", default=SUPPORT, choices=(SUPPORT, INFORMATION)).check(beside)
     keywords, relevance = web.keywords, replace(web.relevance, alpha=alpha, beta=beta, beside=beside)
     asked = list(dict.fromkeys(word for text in texts for word in keywords.find(text)))
     if not 0 < len(asked) <= MOST_WORDS:

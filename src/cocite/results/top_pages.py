@@ -14,7 +14,7 @@ from cocite.related.ranks import Ranked
 from cocite.results.ask import MOST
 from cocite.results.naming import Titles
 
-_K = Parameter("k", int, 20, "pages wanted", 1, MOST, ())
+_K = Parameter(name="k", help="Pages wanted", type=int, default=20, minimum=1, maximum=MOST)
 
 
 class TopPage(NamedTuple):

@@ -321,7 +321,7 @@ def test_light_and_dark(opening: Opening) -> None:
         ("/?url=hugo.example.org", 404, "is not in this store"),
         ("/?url=hugo.example&url=nowhere.example", 404, "Ask without it"),
         ("/?url=lonely.example", 200, "finds nothing related"),
-        (f"/?{ASK}&method=nonsense", 422, "there is no method"),
+        (f"/?{ASK}&method=nonsense", 422, "Unknown method"),
         (f"/?{ASK}&method=companion(parents=-1)", 422, "parents"),
         (f"/?{ASK}&since=yesterday", 422, "since is a date"),
         (f"/?{ASK}&not=hugo.example", 422, "asked about and unwanted"),

@@ -20,7 +20,7 @@ def show() -> Content:
 def told(about: About) -> Markup:
     """One method."""
     rows = [
-        tag("tr", tag("th", tag("code", each.name), scope="row"), tag("td", each.meaning),
+        tag("tr", tag("th", tag("code", each.name), scope="row"), tag("td", each.help),
             tag("td", tag("code", spelled(each.default))))
         for each in about.parameters
     ]  # fmt: skip

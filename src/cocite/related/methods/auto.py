@@ -77,16 +77,16 @@ class Params(Switches):
     repeats: ClassVar = evidence.AGAIN
     """Of the blocks in which a parent has a page again, so many are heard."""
 
-    parents: int = parameter(2000, "so many parents at most, chosen by hash", least=0)
-    window: int = parameter(2000, "links of a parent that are seen around its link to the page (0: all)", least=0)
-    children: int = parameter(100, "so many children at most, the first", least=0, most=100_000)
-    elsewhere: float = parameter(0.1, "what a link in another block of the same page is worth", least=0, most=100)
-    near: float = parameter(0.12, "what standing near each other in a block adds", least=0, most=100)
-    popularity: float = parameter(0.18, "the power of links in that multiplies what blocks say", least=0, most=10)
-    words: float = parameter(0.7, "what being alike in words is worth", least=0, most=1000)
-    company: float = parameter(0.6, "what standing in lists about the same things is worth", least=0, most=1000)
+    parents: int = parameter(2000, "so many parents at most, chosen by hash", minimum=0)
+    window: int = parameter(2000, "links of a parent that are seen around its link to the page (0: all)", minimum=0)
+    children: int = parameter(100, "so many children at most, the first", minimum=0, maximum=100_000)
+    elsewhere: float = parameter(0.1, "what a link in another block of the same page is worth", minimum=0, maximum=100)
+    near: float = parameter(0.12, "what standing near each other in a block adds", minimum=0, maximum=100)
+    popularity: float = parameter(0.18, "the power of links in that multiplies what blocks say", minimum=0, maximum=10)
+    words: float = parameter(0.7, "what being alike in words is worth", minimum=0, maximum=1000)
+    company: float = parameter(0.6, "what standing in lists about the same things is worth", minimum=0, maximum=1000)
     names: float = parameter(
-        0.5, "what a link to a page of the same name counts, beside one to the page", least=0, most=1
+        0.5, "what a link to a page of the same name counts, beside one to the page", minimum=0, maximum=1
     )
 
 

@@ -38,9 +38,9 @@ SITES_ALIKE = "sites cited alike"
 class Params:
     """C, and how much of the web."""
 
-    decay: float = parameter(0.8, "C: what one step away still counts", least=0, most=0.99)
-    rounds: int = parameter(10, "so many steps away at most", least=1, most=100)
-    pages: int = parameter(1000, "so many pages around the query page in a larger store", least=2, most=5000)
+    decay: float = parameter(0.8, "C: what one step away still counts", minimum=0, maximum=0.99)
+    rounds: int = parameter(10, "so many steps away at most", minimum=1, maximum=100)
+    pages: int = parameter(1000, "so many pages around the query page in a larger store", minimum=2, maximum=5000)
 
 
 class Blocks(NamedTuple):

@@ -33,8 +33,8 @@ LONG = 1e6  # a number of more than six digits, which is how many are shown
 class Params(Switches):
     """B and BF of the paper, and what counts."""
 
-    parents: int = parameter(2000, "B: so many parents at most, chosen by hash", least=0)
-    window: int = parameter(8, "BF: links of a parent around its link to the page (0: all)", least=0)
+    parents: int = parameter(2000, "B: so many parents at most, chosen by hash", minimum=0)
+    window: int = parameter(8, "BF: links of a parent around its link to the page (0: all)", minimum=0)
     unit: str = parameter("none", "parents on one unit count as one", choices=UNITS)
 
 

@@ -48,19 +48,19 @@ Weights = NDArray[np.float64]
 class Params(Elimination, Switches):
     """The limits of the base set, how strict to be, and what to make of the rest."""
 
-    results: int = parameter(200, "root set of a text query: so many of the best results", least=1, most=2000)
-    parents: int = parameter(200, "root set of pages asked about: so many parents of each, chosen by hash", least=0)
+    results: int = parameter(200, "root set of a text query: so many of the best results", minimum=1, maximum=2000)
+    parents: int = parameter(200, "root set of pages asked about: so many parents of each, chosen by hash", minimum=0)
     window: int = parameter(8, "links of a root page around its links to other root pages, in their block (0: all)",
-                            least=0)  # fmt: skip
-    in_links: int = parameter(50, "d: so many pages that link to each root page, chosen by hash", least=0)
+                            minimum=0)  # fmt: skip
+    in_links: int = parameter(50, "d: so many pages that link to each root page, chosen by hash", minimum=0)
     weighted: bool = parameter(False, "weigh edges by unit, as Companion does")
     off_topic: float = parameter(
         0.1, "what a link to a page without the words asked for counts, beside the best result (1: as any)",
-        least=0, most=1,
+        minimum=0, maximum=1,
     )  # fmt: skip
     vectors: int = parameter(3, "singular vectors that communities are made of, the principal one included",
-                             least=1, most=50)  # fmt: skip
-    rounds: int = parameter(200, "rounds of the iteration at most", least=1)
+                             minimum=1, maximum=50)  # fmt: skip
+    rounds: int = parameter(200, "rounds of the iteration at most", minimum=1)
     merge: bool = parameter(False, "near-duplicates count as one page")
 
 

@@ -27,11 +27,11 @@ from cocite.web import Web
 class Params(Switches):
     """The limits of the vicinity graph, and of the iteration."""
 
-    parents: int = parameter(2000, "B: so many parents at most, chosen by hash", least=0)
-    window: int = parameter(8, "BF: links of a parent around its link to the page (0: all)", least=0)
-    children: int = parameter(40, "F: so many children at most, the first", least=0)
-    child_parents: int = parameter(8, "FB: so many parents of each child, those of highest in-degree", least=0)
-    rounds: int = parameter(200, "rounds of the iteration at most", least=1)
+    parents: int = parameter(2000, "B: so many parents at most, chosen by hash", minimum=0)
+    window: int = parameter(8, "BF: links of a parent around its link to the page (0: all)", minimum=0)
+    children: int = parameter(40, "F: so many children at most, the first", minimum=0)
+    child_parents: int = parameter(8, "FB: so many parents of each child, those of highest in-degree", minimum=0)
+    rounds: int = parameter(200, "rounds of the iteration at most", minimum=1)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:

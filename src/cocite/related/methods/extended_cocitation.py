@@ -28,7 +28,7 @@ from cocite.web import Web
 class Params(Limits):
     """The limits of the page source, and the threshold."""
 
-    delta: float = parameter(1.0, "δ: merged parents, or merged children, in common at least", least=0)
+    delta: float = parameter(1.0, "δ: merged parents, or merged children, in common at least", minimum=0)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:

@@ -41,12 +41,12 @@ class Params:
     """How far to go, what to keep."""
 
     kind: str = parameter("hubs", "what to look for", choices=("hubs", "authorities"))
-    rounds: int = parameter(3, "σ: extensions after the first", least=0, most=5)
-    in_links: int = parameter(50, "d: so many pages that link to each page, chosen by hash", least=0)
-    alpha: float = parameter(2.0, "α: how much more distance asks for", least=0, most=1e6)
+    rounds: int = parameter(3, "σ: extensions after the first", minimum=0, maximum=5)
+    in_links: int = parameter(50, "d: so many pages that link to each page, chosen by hash", minimum=0)
+    alpha: float = parameter(2.0, "α: how much more distance asks for", minimum=0, maximum=1e6)
     criterion: str = parameter("", "what is interesting: a rank, out_degree, in_degree or text (empty: as kind says)")
     filter_degree: bool = parameter(True, "hubs need min(2 + D, 10) links out")
-    likeness: float = parameter(0.0, "least cosine of texts with a start page (0: any)", least=0, most=1)
+    likeness: float = parameter(0.0, "least cosine of texts with a start page (0: any)", minimum=0, maximum=1)
     trim: bool = parameter(True, "keep the interesting pages only; false: all, as plain HITS would")
 
 

@@ -42,10 +42,10 @@ from cocite.web import Web
 class Params(LinkParams):
     """The paper's α and β of equation 22 are `mix` and 1 - `mix`."""
 
-    mix: float = parameter(0.5, "the share of semantic similarity; the rest is link similarity", least=0, most=1)
+    mix: float = parameter(0.5, "the share of semantic similarity; the rest is link similarity", minimum=0, maximum=1)
     rarity: bool = parameter(False, "rare keywords count more")
     steps: int = parameter(
-        0, "linked pages up to so many steps away, averaged (0: best matches, one step)", least=0, most=4
+        0, "linked pages up to so many steps away, averaged (0: best matches, one step)", minimum=0, maximum=4
     )
 
 

@@ -24,9 +24,9 @@ from cocite.web import Web
 class Params(Switches):
     """The limits of the base set, and of the iteration."""
 
-    parents: int = parameter(200, "so many parents at most in the start set, chosen by hash", least=0)
-    in_links: int = parameter(50, "d: so many pages that link to each page of the start set, chosen by hash", least=0)
-    rounds: int = parameter(200, "rounds of the iteration at most", least=1)
+    parents: int = parameter(200, "so many parents at most in the start set, chosen by hash", minimum=0)
+    in_links: int = parameter(50, "d: so many pages that link to each page of the start set, chosen by hash", minimum=0)
+    rounds: int = parameter(200, "rounds of the iteration at most", minimum=1)
     merge: bool = parameter(False, "near-duplicates count as one page")
 
 

@@ -34,7 +34,9 @@ TINY = 1e-9
 class Params(Limits):
     """The limits of the page source, and the fall of singular values that ends the space."""
 
-    epsilon: float = parameter(0.5, "ε: a fall of singular values by this share ends the space", least=1e-6, most=1)
+    epsilon: float = parameter(
+        0.5, "ε: a fall of singular values by this share ends the space", minimum=1e-6, maximum=1
+    )
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:

@@ -33,9 +33,9 @@ CLOSE = 1e-8
 class Params:
     """How long, and how much of the web."""
 
-    rounds: int = parameter(10, "so many steps away at most", least=1, most=100)
-    matched: int = parameter(100, "so many parents of a page are matched, the most linked", least=1, most=1000)
-    pages: int = parameter(200, "so many pages around the query page in a larger store", least=2, most=2000)
+    rounds: int = parameter(10, "so many steps away at most", minimum=1, maximum=100)
+    matched: int = parameter(100, "so many parents of a page are matched, the most linked", minimum=1, maximum=1000)
+    pages: int = parameter(200, "so many pages around the query page in a larger store", minimum=2, maximum=2000)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:

@@ -40,10 +40,10 @@ CLOSE = 1e-12
 class Params:
     """d, r, δ, and how much of the web."""
 
-    decay: float = parameter(0.8, "d: what is handed on at every step", least=0, most=1)
-    radius: int = parameter(3, "r: links of a path at most", least=1, most=3)
-    damping: float = parameter(0.85, "δ: of PageRank", least=0, most=0.99)
-    pages: int = parameter(1000, "so many pages around the query page in a larger store", least=2, most=5000)
+    decay: float = parameter(0.8, "d: what is handed on at every step", minimum=0, maximum=1)
+    radius: int = parameter(3, "r: links of a path at most", minimum=1, maximum=3)
+    damping: float = parameter(0.85, "δ: of PageRank", minimum=0, maximum=0.99)
+    pages: int = parameter(1000, "so many pages around the query page in a larger store", minimum=2, maximum=5000)
 
 
 class Handed(NamedTuple):

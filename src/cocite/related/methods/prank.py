@@ -28,10 +28,10 @@ from cocite.web import Web
 class Params:
     """λ, C, and how much of the web."""
 
-    balance: float = parameter(0.5, "λ: how much links in count, the rest is for links out", least=0, most=1)
-    decay: float = parameter(0.8, "C: what one step away still counts", least=0, most=0.99)
-    rounds: int = parameter(10, "so many steps away at most", least=1, most=100)
-    pages: int = parameter(1000, "so many pages around the query page in a larger store", least=2, most=5000)
+    balance: float = parameter(0.5, "λ: how much links in count, the rest is for links out", minimum=0, maximum=1)
+    decay: float = parameter(0.8, "C: what one step away still counts", minimum=0, maximum=0.99)
+    rounds: int = parameter(10, "so many steps away at most", minimum=1, maximum=100)
+    pages: int = parameter(1000, "so many pages around the query page in a larger store", minimum=2, maximum=5000)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:

@@ -33,12 +33,12 @@ from cocite.web import Web
 class Params(Switches):
     """Limits, and what distance and block are worth."""
 
-    parents: int = parameter(2000, "so many parents at most, chosen by hash", least=0)
-    window: int = parameter(2000, "links of a parent that are seen around its link to the page (0: all)", least=0)
+    parents: int = parameter(2000, "so many parents at most, chosen by hash", minimum=0)
+    window: int = parameter(2000, "links of a parent that are seen around its link to the page (0: all)", minimum=0)
     unit: str = parameter("none", "parents on one unit count as one", choices=UNITS)
-    alpha: float = parameter(0.81, "how fast distance takes away", least=0, most=100)
-    block_weight: float = parameter(10.0, "what a common block is worth", least=0, most=1e6)
-    popularity: float = parameter(0.0, "the power of links in that multiplies the score", least=-10, most=10)
+    alpha: float = parameter(0.81, "how fast distance takes away", minimum=0, maximum=100)
+    block_weight: float = parameter(10.0, "what a common block is worth", minimum=0, maximum=1e6)
+    popularity: float = parameter(0.0, "the power of links in that multiplies the score", minimum=-10, maximum=10)
 
 
 @dataclass(frozen=True)

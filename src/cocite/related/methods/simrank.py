@@ -40,11 +40,11 @@ MOST_PAGES = 20_000
 class Params:
     """C and the number of rounds; how exact."""
 
-    decay: float = parameter(0.8, "C: what one step away still counts", least=0, most=0.99)
-    rounds: int = parameter(10, "T: so many steps away at most", least=1, most=100)
-    exact: int = parameter(1000, "stores of up to so many pages are worked out exactly", least=0, most=10_000)
-    draws: int = parameter(50_000, "in larger ones, pages that a walk is followed to", least=1000, most=10**7)
-    seed: int = parameter(SEED, "of the draws, by hash", least=0, most=2**63 - 1)
+    decay: float = parameter(0.8, "C: what one step away still counts", minimum=0, maximum=0.99)
+    rounds: int = parameter(10, "T: so many steps away at most", minimum=1, maximum=100)
+    exact: int = parameter(1000, "stores of up to so many pages are worked out exactly", minimum=0, maximum=10_000)
+    draws: int = parameter(50_000, "in larger ones, pages that a walk is followed to", minimum=1000, maximum=10**7)
+    seed: int = parameter(SEED, "of the draws, by hash", minimum=0, maximum=2**63 - 1)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
@@ -88,7 +88,7 @@ def all_pairs(
     if not fits or (len(links) and not 0 <= links.min() <= links.max() < pages):
         raise BadParameter(f"these are no links into {pages:,} pages: give starts and links as of a CSC matrix")
     if not (0 <= decay <= 1 and rounds >= 0):
-        raise BadParameter("decay is a number from 0 to 1, rounds a whole number of at least 0")
+        raise BadParameter("decay must be a number from 0 to 1, rounds a whole number of at least 0")
     into = Links(starts, links)
     weights = shares(into, np.diff(starts).astype(np.float64))
     found, work = np.eye(pages), Rounds(pages)

@@ -36,8 +36,8 @@ ROOM = 1 << 14
 class Params:
     """α, ε, and which links."""
 
-    restart: float = parameter(0.15, "α: how often the walk returns", least=0.01, most=1)
-    least: float = parameter(1e-6, "ε: the rest for each link that is not pushed on", least=1e-7, most=1)
+    restart: float = parameter(0.15, "α: how often the walk returns", minimum=0.01, maximum=1)
+    least: float = parameter(1e-6, "ε: the rest for each link that is not pushed on", minimum=1e-7, maximum=1)
     links: str = parameter("both", "which links are followed", choices=("both", "out", "in"))
 
 

@@ -48,12 +48,12 @@ NOTHING = np.zeros(0)
 class Params:
     """How loudly each evidence speaks."""
 
-    links: float = parameter(1.0, "w_l: the weight of links", least=0, most=1e6)
-    words: float = parameter(0.1, "w_w: the weight of words", least=0, most=1e6)
-    usage: float = parameter(1.0, "w_u: the weight of usage", least=0, most=1e6)
-    prior: float = parameter(20.0, "μ: so many clicks speak as loudly as links and words do", least=0, most=1e9)
+    links: float = parameter(1.0, "w_l: the weight of links", minimum=0, maximum=1e6)
+    words: float = parameter(0.1, "w_w: the weight of words", minimum=0, maximum=1e6)
+    usage: float = parameter(1.0, "w_u: the weight of usage", minimum=0, maximum=1e6)
+    prior: float = parameter(20.0, "μ: so many clicks speak as loudly as links and words do", minimum=0, maximum=1e9)
     near: bool = parameter(True, "links that stand near each other, in one block, count more")
-    alike: int = parameter(100, "so many pages that are most like the page in words", least=0, most=10_000)
+    alike: int = parameter(100, "so many pages that are most like the page in words", minimum=0, maximum=10_000)
     dead: tuple[str, ...] = parameter((), "dead pages: addresses, or a file of them, one a line")
 
 

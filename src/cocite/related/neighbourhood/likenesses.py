@@ -41,23 +41,29 @@ EXACT = 1e-9
 class WordParams:
     """Of likeness by words, and where to look."""
 
-    alpha: float = parameter(0.5, "α: the share of support in r_s; the rest is mutual information", least=0, most=1)
-    candidates: int = parameter(
-        2000, "so many pages are compared; a store of no more is as a whole", least=1, most=10**6
+    alpha: float = parameter(
+        0.5, "α: the share of support in r_s; the rest is mutual information", minimum=0, maximum=1
     )
-    reach: int = parameter(10, "words like each keyword whose pages are candidates too", least=0, most=1000)
-    postings: int = parameter(500_000, "pages looked up by words at most, rare words first", least=1, most=10**9)
+    candidates: int = parameter(
+        2000, "so many pages are compared; a store of no more is as a whole", minimum=1, maximum=10**6
+    )
+    reach: int = parameter(10, "words like each keyword whose pages are candidates too", minimum=0, maximum=1000)
+    postings: int = parameter(500_000, "pages looked up by words at most, rare words first", minimum=1, maximum=10**9)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinkParams(WordParams):
     """Of likeness by links."""
 
-    theta: float = parameter(0.0, "θ: links whose greatest r_l is below it are weak and do not count", least=0, most=1)
-    beta: float = parameter(0.5, "β: the share of support in r_l; the rest is confidence", least=0, most=1)
+    theta: float = parameter(
+        0.0, "θ: links whose greatest r_l is below it are weak and do not count", minimum=0, maximum=1
+    )
+    beta: float = parameter(0.5, "β: the share of support in r_l; the rest is confidence", minimum=0, maximum=1)
     beside: str = parameter(SUPPORT, "what r_l has beside confidence, with θ above 0", choices=(SUPPORT, INFORMATION))
-    links: int = parameter(50, "linked pages on each side that are compared; of more, by hash", least=1, most=10_000)
-    alike: int = parameter(20, "pages like each linked page whose links lead to candidates", least=0, most=10_000)
+    links: int = parameter(
+        50, "linked pages on each side that are compared; of more, by hash", minimum=1, maximum=10_000
+    )
+    alike: int = parameter(20, "pages like each linked page whose links lead to candidates", minimum=0, maximum=10_000)
 
 
 class Around(NamedTuple):

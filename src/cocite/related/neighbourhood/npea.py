@@ -45,7 +45,7 @@ class Elimination:
 
     npea: str = parameter("avg", "c: what a page is measured by, of the root set; off: no page is noise",
                           choices=(*MEASURES, "off"))  # fmt: skip
-    delta: float = parameter(0.5, "δ: a fall of singular values by this share ends the space", least=1e-6, most=1)
+    delta: float = parameter(0.5, "δ: a fall of singular values by this share ends the space", minimum=1e-6, maximum=1)
     basis: str = parameter(
         "svd", "svd: as published, bases fixed; root: both in the space of root pages", choices=BASES
     )

@@ -22,10 +22,10 @@ from cocite.related.neighbourhood.view import Pages, Switches, View, is_one_of
 class Limits(Switches):
     """B, BF, F and FB of the paper."""
 
-    parents: int = parameter(200, "B: so many parents at most, chosen by hash", least=0)
-    window: int = parameter(40, "BF: links of a parent around its link to the page (0: all)", least=0)
-    children: int = parameter(40, "F: so many children at most, the first", least=0)
-    child_parents: int = parameter(200, "FB: so many parents of each child, those of highest in-degree", least=0)
+    parents: int = parameter(200, "B: so many parents at most, chosen by hash", minimum=0)
+    window: int = parameter(40, "BF: links of a parent around its link to the page (0: all)", minimum=0)
+    children: int = parameter(40, "F: so many children at most, the first", minimum=0)
+    child_parents: int = parameter(200, "FB: so many parents of each child, those of highest in-degree", minimum=0)
 
 
 @dataclass(frozen=True)

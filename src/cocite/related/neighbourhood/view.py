@@ -41,8 +41,8 @@ class Switches:
         choices=("site", "strict", "none"),
     )
     stop: tuple[str, ...] = parameter((), "stop pages: addresses, or a file of them, one a line")
-    stop_degree: int = parameter(0, "pages with so many links in are stop pages (0: none)", least=0)
-    seed: int = parameter(SEED, "of the choice of parents, by hash", least=0, most=2**63 - 1)
+    stop_degree: int = parameter(0, "pages with so many links in are stop pages (0: none)", minimum=0)
+    seed: int = parameter(SEED, "of the choice of parents, by hash", minimum=0, maximum=2**63 - 1)
 
 
 class View:

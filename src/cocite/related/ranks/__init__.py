@@ -44,9 +44,9 @@ class Iteration:
     """When to stop; what all ranks share."""
 
     tolerance: float = parameter(
-        1e-8, "stop when a round changes less than this part of the whole", least=1e-14, most=1
+        1e-8, "stop when a round changes less than this part of the whole", minimum=1e-14, maximum=1
     )
-    rounds: int = parameter(500, "rounds at most", least=1)
+    rounds: int = parameter(500, "rounds at most", minimum=1)
 
 
 @dataclass(frozen=True)

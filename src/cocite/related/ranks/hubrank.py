@@ -25,7 +25,7 @@ from cocite.related.ranks._surfer import Surfer
 class Params(Iteration):
     """Where the surfer jumps to, and which way he follows links."""
 
-    jump: float = parameter(0.15, "c: how often the surfer goes to a page of E instead", least=0.001, most=0.999)
+    jump: float = parameter(0.15, "c: how often the surfer goes to a page of E instead", minimum=0.001, maximum=0.999)
     bias: str = parameter("hubs", "what E prefers: many links out, or many links in", choices=("hubs", "authorities"))
     transposed: bool = parameter(False, "follow links backwards")
 

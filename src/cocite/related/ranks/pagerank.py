@@ -24,7 +24,7 @@ from cocite.related.ranks._surfer import Surfer
 class Params(Iteration):
     """How often the surfer jumps."""
 
-    jump: float = parameter(0.15, "c: how often the surfer goes to any page instead", least=0.001, most=0.999)
+    jump: float = parameter(0.15, "c: how often the surfer goes to any page instead", minimum=0.001, maximum=0.999)
 
 
 def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> Ranked:

@@ -26,7 +26,7 @@ from cocite.related.ranks._surfer import Watch
 class Params(Iteration):
     """How often the surfer jumps, and which of the two is wanted."""
 
-    jump: float = parameter(0.15, "c: how often the surfer goes to any page instead", least=0.001, most=0.999)
+    jump: float = parameter(0.15, "c: how often the surfer goes to any page instead", minimum=0.001, maximum=0.999)
     of: str = parameter("authorities", "authorities or hubs", choices=("authorities", "hubs"))
 
 
