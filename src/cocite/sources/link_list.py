@@ -21,6 +21,8 @@ from cocite.sources.unfinished import is_begun, not_whole
 MAX_FILE = 32 << 20
 """Bytes of one list; the longest known lists have 2 MB."""
 
+MAX_TEXT, MAX_CONTEXT = 1000, 120
+"""Characters kept of a link's text, and of the words around it."""
 MAX_FOLDERS = 8  # names that a section's heading shows of the folders around it
 MAX_NAME = 200
 PARQUET = ".parquet"
@@ -87,6 +89,14 @@ def decoded(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return content.decode("cp1252", "replace")
+
+
+def shortened(text: str, length: int) -> str:
+    """Return a text on one line, cut between words."""
+    text = " ".join(text[: 4 * length].split())
+    if len(text) <= length:
+        return text
+    return text[:length].rpartition(" ")[0] or text[:length]
 
 
 def own_address(path: Path, content: bytes, base: str | None) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
-from cocite.sources.link_list import Folders, decoded, own_address, whole
-from cocite.sources.markdown.text import LONGEST_CONTEXT, LONGEST_TEXT, attributes, entities, shortened
+from cocite.sources.html.tokens import attributes
+from cocite.sources.link_list import MAX_CONTEXT, MAX_TEXT, Folders, decoded, own_address, shortened, whole
 from cocite.sources.page_records import EMPTY
 from cocite.sources.records import Page, Report
 
@@ -48,7 +49,7 @@ def _parse(text: str, url: str, report: Report) -> Page:
         end = tokens[index + 1].start() if index + 1 < len(tokens) else len(text)
         name, closing = token[2].lower(), bool(token[1])
         if link and name in ("a", "dd", "dt", "dl", "h3") and not (name == "a" and closing):
-            context = _plain(text, token.end(), end, LONGEST_CONTEXT) if name == "dd" else ""
+            context = _plain(text, token.end(), end, MAX_CONTEXT) if name == "dd" else ""
             folders.link(*link, context, report)
             link = None
         if name == "dl" and closing:
@@ -57,15 +58,15 @@ def _parse(text: str, url: str, report: Report) -> Page:
             folders.enter(folder)
             folder = ""
         elif name == "a" and not closing:
-            link = attributes(token[3]).get("href", ""), _plain(text, token.end(), end, LONGEST_TEXT)
+            link = attributes(token[3]).get("href", ""), _plain(text, token.end(), end, MAX_TEXT)
         elif name == "h3" and not closing:
-            folder = _plain(text, token.end(), end, LONGEST_TEXT)
+            folder = _plain(text, token.end(), end, MAX_TEXT)
         elif name in ("h1", "title") and not closing:
-            folders.page.title = _plain(text, token.end(), end, LONGEST_TEXT) or folders.page.title
+            folders.page.title = _plain(text, token.end(), end, MAX_TEXT) or folders.page.title
     if link:
         folders.link(*link, "", report)
     return folders.page
 
 
 def _plain(text: str, start: int, end: int, longest: int) -> str:
-    return shortened(entities(_OTHER_TAG.sub("", text[start : min(end, start + 8 * longest)])), longest)
+    return shortened(unescape(_OTHER_TAG.sub("", text[start : min(end, start + 8 * longest)])), longest)

@@ -12,8 +12,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from cocite.errors import BadSource
-from cocite.sources.link_list import Folders, own_address, whole
-from cocite.sources.markdown.text import LONGEST_CONTEXT, LONGEST_TEXT, shortened
+from cocite.sources.link_list import MAX_CONTEXT, MAX_TEXT, Folders, own_address, shortened, whole
 from cocite.sources.page_records import EMPTY
 from cocite.sources.records import Page, Report
 
@@ -66,10 +65,10 @@ class _Reader:
             return
         self.outlines += 1
         named = {name.lower(): value.strip() for name, value in given.items()}
-        text = shortened(named.get("text") or named.get("title") or "", LONGEST_TEXT)
+        text = shortened(named.get("text") or named.get("title") or "", MAX_TEXT)
         address = named.get("htmlurl") or named.get("xmlurl") or named.get("url")
         if address:
-            self.folders.link(address, text, shortened(named.get("description", ""), LONGEST_CONTEXT), self.report)
+            self.folders.link(address, text, shortened(named.get("description", ""), MAX_CONTEXT), self.report)
         self.folders.enter(text)
 
     def end(self, tag: str) -> None:
@@ -77,7 +76,7 @@ class _Reader:
         if tag == "outline":
             self.folders.leave()
         elif tag == "title" and self.title is not None:
-            self.folders.page.title = shortened("".join(self.title), LONGEST_TEXT)
+            self.folders.page.title = shortened("".join(self.title), MAX_TEXT)
             self.title = None
 
     def text(self, text: str) -> None:

@@ -16,9 +16,7 @@ from urllib.parse import quote, urljoin
 
 from cocite.errors import BadSource
 from cocite.sources.link_list import checked_base, decoded, files, leave_out, under, web_link, whole
-from cocite.sources.markdown.blocks import blocks
-from cocite.sources.markdown.html import InlineHeading
-from cocite.sources.markdown.inline import scan
+from cocite.sources.markdown.links import MarkdownHeading, read_blocks
 from cocite.sources.page_records import EMPTY
 from cocite.sources.records import Link, Page, Report
 
@@ -61,19 +59,13 @@ def parse(text: str, address: str | None, report: Report, name: str = "the text"
     if not url:
         raise BadSource(f"{name} does not say its address: give --base, or a line `url: https://…` in its front matter")
     page = Page(url, captured=_captured(front, report, name), lang=front.get("lang", ""))
-    made = blocks(text)
     texts = []
     heading = ""
     block: int | None = None
-    for leaf in made.leaves:
-        inline = scan(leaf.text, made.references, leaf.html)
-        texts.append(inline.text)
-        if leaf.level:
-            heading, block = inline.text, None
-            if leaf.level == 1 and not page.title:
-                page.title = heading
-        for item in inline.items:
-            if isinstance(item, InlineHeading):
+    for parsed in read_blocks(text):
+        texts.append(parsed.text)
+        for item in parsed.items:
+            if isinstance(item, MarkdownHeading):
                 heading, block = item.text, None
                 if item.level == 1 and not page.title:
                     page.title = heading
