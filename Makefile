@@ -16,8 +16,8 @@ test: $(VENV)/.installed-dev      ## everything that CI checks: lint, types and 
 	@$(MAKE) --no-print-directory -j 3 lint types tests
 
 lint: $(VENV)/.installed-dev      ## ruff
-	$(BIN)/ruff check src tests bench extension
-	$(BIN)/ruff format --check src tests bench extension
+	$(BIN)/ruff check src tests bench research extension
+	$(BIN)/ruff format --check src tests bench research extension
 
 types: $(VENV)/.installed-dev     ## mypy, strict
 	$(BIN)/mypy

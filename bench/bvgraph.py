@@ -18,12 +18,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.sources.bvgraph_reader import read_lists  # noqa: E402
-
 from cocite.sources.records import Report  # noqa: E402
 from cocite.sources.webgraphs.bvgraph import BVGraph, beside, read_properties  # noqa: E402
 from cocite.sources.webgraphs.webgraph import read_bvgraph  # noqa: E402
 from tables import show  # noqa: E402
+from tests.sources.bvgraph_reader import read_lists  # noqa: E402
 
 CNR = ROOT.parent / "shared" / "data" / "webgraph" / "cnr-2000"
 DEFAULT_CODES = {

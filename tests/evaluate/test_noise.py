@@ -23,11 +23,11 @@ from cocite.evaluate.noise import (
     sweep,
 )
 from cocite.evaluate.noise_report import BY_WORDS, noise_report
-from cocite.evaluate.planted import Planted, planted
 from cocite.related.methods.community import Base, Params
 from cocite.related.neighbourhood.view import View
 from cocite.sources.records import Report
 from cocite.web import Web
+from research.planted import Planted, planted
 from tests.graph.webs import make, page
 
 DENSITIES, SEEDS = (0.05, 0.1, 0.3), (1, 2, 3)

@@ -1,0 +1,158 @@
+"""What experiments work on: the collections as stores, made once, and methods asked about the judged pages of one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.errors import BadSource, BadStore
+from cocite.evaluate import measures
+from cocite.evaluate.evaluation import Evaluation, Progress, ask_methods, in_store
+from cocite.evaluate.judgements import Judgements, Run
+from cocite.evaluate.significance import compare
+from cocite.graph.build.passes import BuildOptions, Source, build
+from cocite.related.methods import Method, method
+from cocite.sources.open_source import open_source
+from cocite.sources.page_records import read_jsonl
+from cocite.sources.records import Page, Report
+from cocite.web import Web
+from research import datasets
+
+SEED = 1
+
+
+@dataclass
+class Data:
+    """The folder that has all collections, and one for the stores made of them."""
+
+    folder: Path
+    stores: Path
+    progress: Progress = lambda *_: None
+    _webs: dict[str, Web] = field(default_factory=dict)
+    _judged: dict[str, tuple[Judgements, dict[str, int]]] = field(default_factory=dict)
+    _runs: dict[tuple[str, str, int], Run] = field(default_factory=dict)
+
+    def web(self, name: str) -> Web:
+        """The store of a collection: the one that is there, if it can be opened, else made."""
+        if name not in self._webs:
+            path = self.stores / f"{name}.cocite"
+            with suppress(BadStore):
+                self._webs[name] = Web(path)
+            if name not in self._webs:
+                self.stores.mkdir(parents=True, exist_ok=True)
+                if name in datasets.READERS:
+                    datasets.make(datasets.read(name, self.folder), path, self.progress)
+                else:
+                    options = BuildOptions(anchors=False, text=False)
+                    build([self._links(name)], path, Report(), options, self.progress)
+                self._webs[name] = Web(path)
+            self._webs[name].progress = self.progress
+        return self._webs[name]
+
+    def _links(self, name: str) -> Source:
+        """Collections of links alone."""
+        if name in CHANGED:
+            path = self.folder / "awesome" / "pages.jsonl.gz"
+            if not path.exists():
+                raise BadSource(f"there is no {path}: give the folder that has all collections")
+            return datasets.Held(name, CHANGED[name](list(read_jsonl(path, Report()))))
+        path = self.folder / "webgraph" / f"{name}-2000.graph"
+        if not path.exists():
+            raise BadSource(f"there is no {path}: give the folder that has all collections")
+        return open_source(str(path), Report())
+
+    def judged(self, name: str, store: str = "") -> tuple[Judgements, dict[str, int]]:
+        """The judgements of a collection by the names of its store (or of another one of the same pages)."""
+        store = store or name
+        if store not in self._judged:
+            judgements = datasets.read(name, self.folder).judgements
+            self._judged[store] = in_store(self.web(store).graph, judgements, Report())
+        return self._judged[store]
+
+    def asked(self, name: str, how: str | Method, most: int = 0, store: str = "") -> Evaluation:
+        """A method on the judged pages of a collection, or on so many of them, by hash."""
+        chosen = method(how) if isinstance(how, str) else how
+        judged, numbers = self.judged(name, store)
+        some = datasets.some_queries(judged, most)
+        key = store or name, str(chosen), most
+        if key not in self._runs:
+            queries = {query: numbers[query] for query in some.ratings if query in numbers}
+            (self._runs[key],) = ask_methods(self.web(store or name), [chosen], queries, progress=self.progress)
+        return Evaluation(some, [self._runs[key]])
+
+    def beside(self, name: str, one: str | Method, other: str | Method, most: int = 0) -> Beside:
+        """Two methods on the same judged pages."""
+        return Beside.of(self.asked(name, one, most), self.asked(name, other, most))
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Two methods on the same queries: precision at 10 of each, and the difference of average precision, tested."""
+
+    first: float
+    second: float
+    gap: float
+    p: float  # Wilcoxon's signed ranks
+
+    @classmethod
+    def of(cls, one: Evaluation, other: Evaluation, queries: Sequence[str] | None = None) -> Beside:
+        """The first run of each, on all queries or on some."""
+        asked = list(one.queries if queries is None else queries)
+        runs = [(found, found.runs[0]) for found in (one, other)]
+        first, second = (found.mean(run, measures.precision, asked) for found, run in runs)
+        values, others = (found.values(run, measures.average_precision, asked) for found, run in runs)
+        tested = compare(values, others)
+        return cls(first, second, tested.difference, tested.signed_rank)
+
+    def named(self, one: str, other: str) -> dict[str, float]:
+        """As figures."""
+        return {one: self.first, other: self.second, "gap": self.gap, "p": self.p}
+
+
+def shuffled(pages: list[Page]) -> list[Page]:
+    """The links of each page in random order: what is lost then is what order was worth."""
+    rng = random.Random(SEED)
+    for page in pages:
+        rng.shuffle(page.links)
+        for link in page.links:
+            link.block = None
+    return pages
+
+
+def mirrored(pages: list[Page], lists: int = 40, copies: int = 10) -> list[Page]:
+    """Some lists, evenly spaced by length among those that can be near-duplicates, mirrored on other sites."""
+    long = sorted((page for page in pages if len(page.links) > 20), key=lambda page: (len(page.links), page.url))
+    chosen = long[:: max(1, len(long) // lists)][:lists]
+    return [
+        *pages,
+        *(
+            replace(page, url=f"https://mirror{copy}.example/{at}")
+            for at, page in enumerate(chosen)
+            for copy in range(copies)
+        ),
+    ]
+
+
+CHANGED: Mapping[str, Callable[[list[Page]], list[Page]]] = {"shuffled": shuffled, "mirrored": mirrored}
+"""Stores of the awesome lists, changed to see what of them it is that counts."""
+
+
+Numbers = Sequence[float] | NDArray[np.float64]
+
+
+def straight(x: Numbers, y: Numbers) -> float:
+    """How much of y a straight line in x tells: the square of Pearson's correlation."""
+    return float(np.corrcoef(x, y)[0, 1] ** 2)
+
+
+def correlation(x: Numbers, y: Numbers) -> float:
+    """Spearman's: 1 if the greater x always has the greater y; 0 if all are the same."""
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(x, y).statistic) if len({*x}) > 1 and len({*y}) > 1 else 0.0

@@ -1,0 +1,223 @@
+"""Dean & Henzinger 1999: experiments on the awesome lists (judged), and on a real crawl for what is about cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from statistics import fmean
+from typing import TypeVar
+
+import numpy as np
+
+from cocite.evaluate import measures
+from cocite.evaluate.evaluation import Evaluation
+from cocite.related.methods import Method, companion, method
+from cocite.related.neighbourhood.authorities import rank_authorities
+from cocite.related.neighbourhood.view import View
+from cocite.related.neighbourhood.weigh import Edges, edges_among, iterate
+from cocite.web import Web
+from research import datasets
+from research.reproduce.claims import Figures
+from research.reproduce.data import Beside, Data, correlation, straight
+
+T = TypeVar("T")
+
+JUDGED = "awesome"
+CRAWL = "cnr"
+LINKED = "wikispeedia"
+MANY, FAR_MORE = 10, 50
+"""Parents, on the lists and in the encyclopedia: pages with more are asked with so many."""
+MOST = 1000
+ASKED = 200
+
+
+def windows(data: Data) -> Figures:
+    """B = 2000 and BF = 8 against 50 and 50, for both methods."""
+    one = data.beside(JUDGED, "companion", "companion(parents=50, window=50)")
+    two = data.beside(JUDGED, "cocitation", "cocitation(parents=50, window=50)")
+    return one.named("companion", "companion_50") | {f"cocitation_{k}": v for k, v in two.named("8", "50").items()}
+
+
+def fewer_parents(data: Data) -> Figures:
+    """Fewer parents, for pages that have more than that: on the lists, and on an encyclopedia with many links."""
+    found: dict[str, float] = {}
+    for place, least, more in ((JUDGED, MANY, ""), (LINKED, FAR_MORE, "unit=none, ")):
+        degree, (_, numbers) = data.web(place).graph.in_degree, data.judged(place)
+        well = [query for query, page in numbers.items() if degree[page] > least]
+        for name in ("companion", "cocitation"):
+            usual = data.asked(place, f"{name}({more}parents=2000)", MOST)
+            some = [query for query in well if query in usual.judgements.ratings]
+            two = Beside.of(data.asked(place, f"{name}({more}parents={least})", MOST), usual, some)
+            found |= {f"{place}_{name}": two.second, f"{place}_{name}_kept": two.first / two.second}
+            found[f"{place}_queries"] = len(some)
+    return found
+
+
+def order(data: Data) -> Figures:
+    """The same lists with the links of each in random order; and without a window at all."""
+    found: dict[str, float] = {}
+    for name in ("companion", "cocitation"):
+        usual = data.asked(JUDGED, name)
+        mixed = Beside.of(usual, data.asked(JUDGED, name, store="shuffled"))
+        whole = Beside.of(usual, data.asked(JUDGED, f"{name}(window=0)"))
+        found |= {name: mixed.first, f"{name}_shuffled": mixed.second, f"{name}_all": whole.second}
+        found |= {f"{name}_p": mixed.p, f"{name}_gain": mixed.first / mixed.second - 1, f"{name}_gap": mixed.gap}
+    return found
+
+
+def rounds(data: Data) -> Figures:
+    """After ten rounds, are the ten answers those of the end? And do larger graphs take more rounds?"""
+    (usual,), (ten,) = (data.asked(JUDGED, how).runs for how in ("companion", "companion(rounds=10)"))
+    same = [set(ten.of(query)) == set(usual.of(query)) for query in usual.answers if usual.of(query)]
+    facts = [fact for fact in usual.facts.values() if fact.get("edges")]
+    counts, nodes = ([float(str(fact[name])) for fact in facts] for name in ("rounds", "nodes"))
+    return {"same": fmean(same), "median": float(np.median(counts)), "growing": correlation(nodes, counts)}
+
+
+def cost(data: Data) -> Figures:
+    """Time against edges and siblings (Fig. 2): without windows, so that there are many of them."""
+    web, (judged, numbers) = data.web(JUDGED), data.judged(JUDGED)
+    pages = [numbers[query] for query in datasets.some_queries(judged, ASKED).ratings]
+    one, other = method("companion(window=0, chop=none)"), method("cocitation(window=0, chop=none)")
+    rows = []
+    for page in pages:
+        took, scores = timed(partial(one.relate, web, [page]))
+        second, siblings = timed(partial(other.relate, web, [page]))
+        around = edges_of(web, page, one.params)
+        round_, done = timed(partial(iterate, around, True, 10))
+        rows.append((scores.facts["edges"], scores.facts["rounds"], took, siblings.facts["siblings"], second,
+                     len(around.ends), round_ / max(1, done.rounds)))  # fmt: skip
+        data.progress("timing questions", 1, len(pages))
+    edges, rounds_, companions, siblings_, cocitations, ends, of_round = np.array(rows, np.float64).T
+    return {
+        "pages": len(pages),
+        "round_straight": straight(ends, of_round),
+        "companion_straight": straight(edges * rounds_, companions),
+        "companion_largest": edges.max(),
+        "cocitation_straight": straight(siblings_ * np.log(siblings_ + 1), cocitations),
+        "cocitation_largest": siblings_.max(),
+        "together": correlation(companions, cocitations),
+    }
+
+
+def edges_of(web: Web, page: int, params: companion.Params) -> Edges:
+    """Companion's graph round a page."""
+    view = View(web.graph, [page], params)
+    found = companion.gather(view, page, params)
+    return edges_among(view, found.pages, found.read)
+
+
+def timed(work: Callable[[], T]) -> tuple[float, T]:
+    """Milliseconds of this thread alone, the least of five times, as others on the machine do not count; and result."""
+    best = np.inf
+    for _ in range(5):
+        began = time.thread_time()
+        result = work()
+        best = min(best, (time.thread_time() - began) * 1e3)
+    return best, result
+
+
+def speed(data: Data) -> Figures:
+    """Milliseconds a page on the crawl, evenly spaced by the logarithm of links in: long lists are among them."""
+    web = data.web(CRAWL)
+    graph = web.graph
+    linked = np.flatnonzero((graph.in_degree > 1) & (graph.out_degree > 0))
+    order = linked[np.argsort(graph.in_degree[linked], kind="stable")]
+    degrees = graph.in_degree[order].astype(np.float64)
+    wanted = np.geomspace(degrees[0], degrees[-1], ASKED)
+    pages = np.unique(order[np.minimum(np.searchsorted(degrees, wanted), len(order) - 1)]).tolist()
+    times = {
+        name: fmean(timed(partial(method(name).relate, web, [page]))[0] for page in pages)
+        for name in ("companion", "cocitation")
+    }
+    return times | {"pages": len(pages), "ratio": times["companion"] / times["cocitation"]}
+
+
+def companion_first(data: Data) -> Figures:
+    """Companion beside Cocitation (Tables 5 and 6), with the average precision of 1999 too."""
+    one, other = data.asked(JUDGED, "companion"), data.asked(JUDGED, "cocitation")
+    found = Beside.of(one, other).named("companion", "cocitation")
+    for name, each in (("companion", one), ("cocitation", other)):
+        found[f"{name}_1999"] = each.mean(each.runs[0], measures.average_precision_of_returned, each.queries)
+    better = sum(a > b for (_, a), (_, b) in zip(curve(one), curve(other), strict=True))
+    return found | {"better_at": better}
+
+
+def curve(found: Evaluation) -> list[tuple[float, float]]:
+    """Precision at r (Fig. 1)."""
+    return found.curve(found.runs[0], found.queries)
+
+
+def netscape(data: Data) -> Figures:
+    """What's Related as it is here: links and words, as these lists have no clicks."""
+    stand_in = data.asked(JUDGED, "whats_related")
+    first, second = (Beside.of(data.asked(JUDGED, name), stand_in) for name in ("companion", "cocitation"))
+    common = overlap_of(data, "companion", "whats_related")
+    return {"companion": first.first, "cocitation": second.first, "stand_in": first.second, "overlap": common}
+
+
+def overlap(data: Data) -> Figures:
+    """The share of Companion's answers that Cocitation gives as well (Table 7)."""
+    return {
+        "of_companion": overlap_of(data, "companion", "cocitation"),
+        "of_cocitation": overlap_of(data, "cocitation", "companion"),
+    }
+
+
+def overlap_of(data: Data, one: str, other: str) -> float:
+    """The share of one method's answers that another gives as well."""
+    (first,), (second,) = (data.asked(JUDGED, name).runs for name in (one, other))
+    common = sum(len({*first.of(query)} & {*second.of(query)}) for query in first.answers)
+    return common / max(1, sum(map(len, first.answers.values())))
+
+
+def kleinberg(data: Data) -> Figures:
+    """Companion beside HITS started from a page and its parents."""
+    return data.beside(JUDGED, "companion", "kleinberg").named("companion", "kleinberg")
+
+
+def weights(data: Data) -> Figures:
+    """Companion's graph with edge weights and without."""
+
+    def unweighted(web, seeds, params):  # type: ignore[no-untyped-def]
+        gather = partial(companion.gather, params=params)
+        return rank_authorities(web, seeds, params, gather, weighted=False, rounds=params.rounds)
+
+    plain = Method("companion without weights", companion.Params(), unweighted)
+    return data.beside(JUDGED, "companion", plain).named("with_weights", "without")
+
+
+def duplicates(data: Data) -> Figures:
+    """Companion with near-duplicates put together and not, on the lists and with forty of them mirrored ten times."""
+    calls = ("companion", "companion(merge=false)")
+    usual = data.beside(JUDGED, *calls)
+    merged, apart = (data.asked(JUDGED, call, store="mirrored") for call in calls)
+    copied = Beside.of(merged, apart)
+    return copied.named("merged", "apart") | {"usual": usual.first, "usual_apart": usual.second}
+
+
+def coverage(data: Data) -> Figures:
+    """The share of judged pages that are answered: with chopping, as the paper has it, and without."""
+    found = {}
+    for name, how in (
+        ("cocitation", "cocitation(chop=strict)"),
+        ("unchopped", "companion(chop=none)"),
+    ):
+        each = data.asked(JUDGED, how)
+        found[name] = each.mean(each.runs[0], measures.answered, each.queries)
+    return found
+
+
+def well_linked(data: Data) -> Figures:
+    """Precision for pages with many parents and for those with few."""
+    degree = data.web(JUDGED).graph.in_degree
+    _, numbers = data.judged(JUDGED)
+    found: dict[str, float] = {}
+    for name in ("companion", "cocitation"):
+        each = data.asked(JUDGED, name)
+        for group, wanted in (("many", True), ("few", False)):
+            some = [query for query in each.queries if bool(degree[numbers[query]] >= MANY) == wanted]
+            found[f"{name}_{group}"] = each.mean(each.runs[0], measures.precision, some)
+        found[f"{name}_lift"] = found[f"{name}_many"] / found[f"{name}_few"]
+    return found

@@ -1,0 +1,28 @@
+"""Every method stays above its floor (research/floors.toml) on every judged collection.
+
+A floor is 3 % below the measure of the day it was set. `python -m research.floors` prints new ones; lowering a floor
+needs a reason in the changelog.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from research import datasets
+from research.floors import Gate, gates, measure
+
+
+@pytest.mark.parametrize("gate", gates(), ids=lambda gate: gate.collection)
+def test_every_method_stays_above_its_floor(gate: Gate, shared: Path, place: Path) -> None:
+    fallen = [
+        f"{now.method}: P@10 {now.p:.4f} (floor {floor.p:.4f}), MAP@10 {now.map:.4f} (floor {floor.map:.4f})"
+        for floor, now in zip(gate.floors, measure(gate, shared / "data", place / "web.cocite"), strict=True)
+        if now.p < floor.p or now.map < floor.map
+    ]
+    assert not fallen, f"{gate.collection}: {'; '.join(fallen)}"
+
+
+def test_every_collection_has_floors() -> None:
+    assert [gate.collection for gate in gates()] == list(datasets.READERS)
