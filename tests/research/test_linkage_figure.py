@@ -12,8 +12,8 @@ from cocite.evaluate.chart import HEAD, HEIGHT, LEFT, RIGHT, ROW, WIDTH
 from cocite.graph.store import Graph
 from research.latent_linkage import experiment
 from research.linkage_figure import draw
-from tests.research.test_latent_linkage import BLOCKS, U, back_web, forward_web, web_of
 from tests.graph.webs import page
+from tests.research.test_latent_linkage import BLOCKS, U, back_web, forward_web, web_of
 
 TOP = HEAD + ROW + 18
 BOTTOM = TOP + HEIGHT
