@@ -19,7 +19,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "cocite"
 ORDER = (
     "errors", "parameters", "registry", "pages", "sources", "kernels", "graph", "words", "related.ranks", "web",
-    "related.neighbourhood", "related.methods", "related", "results", "evaluate", "spark", "site",
+    "related.evidence", "related.neighbourhood", "related.methods", "related", "results", "evaluate", "spark", "site",
     "front ends", "sample",
 )  # fmt: skip
 FRONT_ENDS = ("cli", "http", "mcp", "python")
