@@ -29,9 +29,9 @@ import json, sys, time
 from pathlib import Path
 from cocite.graph.build import BuildOptions, build
 from cocite.sources.open_source import open_source
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 data, out, memory, anchors = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "anchors"
-report = Report()
+report = ReadReport()
 options = BuildOptions(anchors=anchors, text=anchors, memory=memory)
 built = build([open_source(data, report)], Path(out), report, options)
 start = time.perf_counter()

@@ -15,7 +15,7 @@ import numpy as np
 from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.store import Graph
 from cocite.sources.open_source import open_source
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from tables import show
 
 
@@ -24,7 +24,7 @@ def main() -> None:
     base = Path(sys.argv[1])
     graph_file = base.with_suffix(".graph")
     with tempfile.TemporaryDirectory() as folder:
-        report = Report()
+        report = ReadReport()
         store = Path(folder) / "web.cocite"
         build([open_source(str(graph_file), report)], store, report, BuildOptions(anchors=False, text=False))
         graph = Graph(store)

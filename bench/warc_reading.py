@@ -28,7 +28,7 @@ from cocite.sources.archives.warc import HTML_TYPES, media_type, read_warc
 from cocite.sources.html.encoding import decode
 from cocite.sources.html.page import read_html
 from cocite.sources.html.tokens import tokens
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from tables import show
 
 ARCHIVES = Path(__file__).parents[2] / "shared" / "data" / "warc"
@@ -42,7 +42,7 @@ Job = Callable[[bytes, str], object]
 def html_pages(files: list[Path]) -> Iterator[tuple[bytes, str]]:
     """The content and address of every HTML answer, whatever its status."""
     for path in files:
-        for record in open_records(path, Report()):
+        for record in open_records(path, ReadReport()):
             if record.kind == "response" and record.url and media_type(record) in HTML_TYPES:
                 http = record.http
                 coding = http.get("content-encoding", "")
@@ -139,7 +139,7 @@ def read_files(files: list[Path]) -> tuple[int, int]:
     """Read the archives; returns how many pages they gave, and how many of these are HTML with its links and text."""
     pages = html = 0
     for path in files:
-        for page in read_warc(path, Report()):
+        for page in read_warc(path, ReadReport()):
             pages += 1
             html += page.status == 200 and not page.redirect
     return pages, html

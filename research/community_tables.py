@@ -30,7 +30,7 @@ from cocite.related.methods.community import Base, Params, communities
 from cocite.related.neighbourhood.view import View
 from cocite.results.communities import find, root_set
 from cocite.results.telling import page_words
-from cocite.sources.records import Page, Report, batch
+from cocite.sources.records import Page, ReadReport, batch
 from cocite.web import Web
 from cocite.words.tokens import words_of
 from research.planted import planted
@@ -79,7 +79,7 @@ def planted_base(folder: Path, density: float, seed: int, **more: Any) -> tuple[
     """A base set with noise planted in it, and the noise."""
     found = planted(density, seed, **more)
     path = folder / f"{density}-{seed}-{'-'.join(map(str, more.values()))}.cocite"
-    build_store([Pages(found.pages)], path, Report(), BuildOptions(text=False))
+    build_store([Pages(found.pages)], path, ReadReport(), BuildOptions(text=False))
     graph = Web(path).graph
     root = pages_of(graph, found.root).tolist()
     return Base(View(graph, root, WHOLE), [root], WHOLE), pages_of(graph, found.noise)

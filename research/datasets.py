@@ -33,7 +33,7 @@ from cocite.graph.clicks import add_clicks
 from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
 from cocite.sources.open_source import open_source
-from cocite.sources.records import Link, Page, Report, batches
+from cocite.sources.records import Link, Page, ReadReport, batches
 from cocite.words.keywords import MOST_PER_PAGE, PER_PAGE, build_keywords
 from cocite.words.search import renew_search
 from research.citations import NO_CLASS, read_papers
@@ -77,7 +77,7 @@ def read(name: str, folder: Path) -> Dataset:
 
 def make(dataset: Dataset, store: Path, progress: Progress = no_progress, search: bool = True) -> Graph:
     """The store of a collection, with keywords, clicks and, unless that is not wanted, a search index."""
-    report = Report()
+    report = ReadReport()
     options = BuildOptions()
     build([dataset.source], store, report, options, progress)
     renew_search(store, search, progress, options.memory // 4)
@@ -114,7 +114,7 @@ def same_group(groups: Mapping[str, Iterable[str]]) -> Judgements:
 
 def awesome(folder: Path) -> Dataset:
     """Curated lists, judged by other lists."""
-    report, here = Report(), (folder / "awesome").resolve(strict=True)  # else it might be an address to crawl
+    report, here = ReadReport(), (folder / "awesome").resolve(strict=True)  # else it might be an address to crawl
     source = open_source(str(here / "pages.jsonl.gz"), report)
     return Dataset("awesome", source, read_judgements(here / "judgements.dev.tsv.gz", report))
 

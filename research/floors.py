@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cocite.evaluate import measures
 from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store
 from cocite.related.methods import method
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research import datasets
 
@@ -58,7 +58,7 @@ def measure(gate: Gate, data: Path, store: Path) -> list[Floor]:
     """Measure the methods of a gate."""
     collection = datasets.read(gate.collection, data)
     graph = datasets.make(collection, store, search=gate.search)
-    judged, numbers = in_store(graph, datasets.some_queries(collection.judgements, gate.queries), Report())
+    judged, numbers = in_store(graph, datasets.some_queries(collection.judgements, gate.queries), ReadReport())
     runs = ask_methods(Web(store), [method(floor.method) for floor in gate.floors], numbers)
     found = Evaluation(judged, runs)
     assert len(found.queries) == gate.queries

@@ -28,7 +28,7 @@ from cocite.evaluate.judgements import Judgements
 from cocite.related.methods import method
 from cocite.results.ask import Question, ask
 from cocite.results.diversify import NO_FILTERS
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research import datasets
 from research.quality import DATA, STORES
@@ -63,7 +63,7 @@ def main() -> None:
     options = parser.parse_args()
     web = Data(options.data, options.stores).web("awesome")
     wanted = datasets.some_queries(datasets.read("awesome", options.data).judgements, options.queries)
-    judged, numbers = in_store(web.graph, wanted, Report())
+    judged, numbers = in_store(web.graph, wanted, ReadReport())
     values(judged, numbers, "auto", 1)  # what is made once is made here
     with get_context("fork").Pool(options.processes) as pool:
         found = np.array(pool.map(partial(values, judged, numbers), ["auto", *CALLS], chunksize=1))

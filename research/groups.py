@@ -24,7 +24,7 @@ from bench.tables import show
 from cocite.errors import CociteError
 from cocite.evaluate.judgements import read_judgements
 from cocite.results.groups import WAYS, group_pages
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 
 JUDGED = Path(__file__).parents[2] / "shared" / "data" / "awesome" / "judgements.dev.tsv.gz"
@@ -32,7 +32,7 @@ JUDGED = Path(__file__).parents[2] / "shared" / "data" / "awesome" / "judgements
 
 def topics_of(web: Web, least: int) -> list[list[int]]:
     """The pages of each topic that the store knows, where there are enough."""
-    judged = read_judgements(JUDGED, Report())
+    judged = read_judgements(JUDGED, ReadReport())
     known: dict[str, int | None] = {}
 
     def find(name: str) -> int | None:

@@ -30,7 +30,7 @@ from cocite.related.methods import method, names
 from cocite.results import DEFAULT_METHOD
 from cocite.results.ask import Question, ask
 from cocite.results.diversify import Filters
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research import datasets
 from research.reproduce.data import Data
@@ -61,7 +61,7 @@ def opened(name: str, options: argparse.Namespace) -> tuple[Web, Judgements, dic
     """The store of a collection, made if there is none, and what is judged of it."""
     store = Data(options.data, options.stores).web(name)
     judgements = datasets.read(name, options.data).judgements
-    return store, *in_store(store.graph, datasets.some_queries(judgements, options.queries), Report())
+    return store, *in_store(store.graph, datasets.some_queries(judgements, options.queries), ReadReport())
 
 
 def kept_at(folder: Path, call: str) -> Path:

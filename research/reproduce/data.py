@@ -20,7 +20,7 @@ from cocite.graph.build.passes import BuildOptions, Source, build
 from cocite.related.methods import Method, method
 from cocite.sources.open_source import open_source
 from cocite.sources.page_records import read_jsonl
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 from cocite.web import Web
 from research import datasets
 
@@ -50,7 +50,7 @@ class Data:
                     datasets.make(datasets.read(name, self.folder), path, self.progress)
                 else:
                     options = BuildOptions(anchors=False, text=False)
-                    build([self._links(name)], path, Report(), options, self.progress)
+                    build([self._links(name)], path, ReadReport(), options, self.progress)
                 self._webs[name] = Web(path)
             self._webs[name].progress = self.progress
         return self._webs[name]
@@ -61,18 +61,18 @@ class Data:
             path = self.folder / "awesome" / "pages.jsonl.gz"
             if not path.exists():
                 raise BadSource(f"there is no {path}: give the folder that has all collections")
-            return datasets.Held(name, CHANGED[name](list(read_jsonl(path, Report()))))
+            return datasets.Held(name, CHANGED[name](list(read_jsonl(path, ReadReport()))))
         path = self.folder / "webgraph" / f"{name}-2000.graph"
         if not path.exists():
             raise BadSource(f"there is no {path}: give the folder that has all collections")
-        return open_source(str(path), Report())
+        return open_source(str(path), ReadReport())
 
     def judged(self, name: str, store: str = "") -> tuple[Judgements, dict[str, int]]:
         """The judgements of a collection by the names of its store (or of another one of the same pages)."""
         store = store or name
         if store not in self._judged:
             judgements = datasets.read(name, self.folder).judgements
-            self._judged[store] = in_store(self.web(store).graph, judgements, Report())
+            self._judged[store] = in_store(self.web(store).graph, judgements, ReadReport())
         return self._judged[store]
 
     def asked(self, name: str, how: str | Method, most: int = 0, store: str = "") -> Evaluation:

@@ -17,7 +17,7 @@ from cocite.related.neighbourhood.view import View
 from cocite.related.neighbourhood.weigh import iterate
 from cocite.results.communities import root_set
 from cocite.results.telling import page_words
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research.datasets import Held
 from research.planted import planted
@@ -44,7 +44,7 @@ def _planted() -> Iterator[tuple[Base, Labels]]:
         for seed in SEEDS:
             made = planted(0.2, seed)
             path = Path(folder) / f"{seed}.cocite"
-            build([Held("planted", made.pages)], path, Report(), BuildOptions(text=False))
+            build([Held("planted", made.pages)], path, ReadReport(), BuildOptions(text=False))
             graph = Web(path).graph
             root = pages_of(graph, made.root).tolist()
             base = Base(View(graph, root, WHOLE), [root], WHOLE)

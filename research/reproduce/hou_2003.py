@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cocite.graph.build.passes import BuildOptions, build
 from cocite.related.methods import lli, method
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, ReadReport
 from cocite.web import Web
 from research import datasets
 from research.datasets import Held
@@ -39,7 +39,7 @@ def shield(data: Data) -> Figures:
         targets = dict.fromkeys(["https://u.example/", *(names[child] for child in children), *boosted])
         pages.append(Page(f"https://spam.example/p{n}", links=[Link(target) for target in targets]))
     with tempfile.TemporaryDirectory() as folder:
-        build([Held("figure 3", pages)], Path(folder) / "web.cocite", Report(), BuildOptions())
+        build([Held("figure 3", pages)], Path(folder) / "web.cocite", ReadReport(), BuildOptions())
         web = Web(Path(folder) / "web.cocite")
         found = {}
         for name, unit in (("plain", "none"), ("merged", "site")):

@@ -35,7 +35,7 @@ from cocite.results.similarity import Similarity, similarity
 from cocite.results.top_pages import TopPage, top_pages
 from cocite.sources.clicks import read_clicks
 from cocite.sources.open_source import open_source
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 from cocite.words.keywords import Keywords
 from cocite.words.search import Search, kept_side, renew_search
@@ -157,7 +157,7 @@ class Store(Web):
     ) -> Kept:
         """Count click logs into the store, as `cocite clicks` does; `web.clicks` has them then."""
         paths = [Path(file) for file in ([files] if isinstance(files, str | Path) else files)]
-        report = Report()
+        report = ReadReport()
         kept = add_clicks(
             self.graph, (trail for path in paths for trail in read_clicks(path, report, kind)), report, anew
         )
@@ -241,7 +241,7 @@ def build(
     options = options or BuildOptions()
     said = {name: value for name, value in (("base", base), ("kind", kind)) if value is not None}
     options = replace(options, said={**options.said, **said})
-    report = Report(strict)
+    report = ReadReport(strict)
     opened = [open_source(str(source), report, base=base, kind=kind, text=options.text) for source in sources]
     built = (add_to_store if adding else build_store)(opened, Path(path), report, options, progress)
     renew_search(built.path, options.text, progress, options.memory // 4)

@@ -13,7 +13,7 @@ import related
 import related_rivals as rivals
 from cocite.graph.build.passes import build
 from cocite.sources.open_source import open_source
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 from generate import world_of, write
 
@@ -24,7 +24,7 @@ MANY, SOME = "2,000 or more", "100 to 1,000"
 @pytest.fixture(scope="module")
 def web(fast_root: Path) -> Web:
     """A generated web, in which some pages have more than 100 links in and none has 2,000."""
-    data, report = fast_root / "related-data", Report()
+    data, report = fast_root / "related-data", ReadReport()
     write(world_of(PAGES, 7), data, threads=1)
     build([open_source(str(data), report)], fast_root / "related.cocite", report)
     return Web(fast_root / "related.cocite")

@@ -15,7 +15,7 @@ from cocite.evaluate.judgements import Judgements, Run
 from cocite.evaluate.report import page as report_page
 from cocite.evaluate.significance import compare
 from cocite.related.methods import method
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 from tests.graph.webs import make, page
 from tests.surfaces.conftest import run as run_command
@@ -177,7 +177,7 @@ def store(fast_root: Path) -> Path:
 
 
 def test_methods_are_asked(store: Path) -> None:
-    web, report = Web(store), Report()
+    web, report = Web(store), ReadReport()
     judged = Judgements({"http://www.a.example/x/..": {"b.example": 1, "z.example": 1}, "y.example": {"a.example": 1}})
     judged, numbers = in_store(web.graph, judged, report)
     assert judged.ratings == {"a.example": {"b.example": 1, "z.example": 1}, "y.example": {"a.example": 1}}
@@ -301,7 +301,7 @@ def test_some_of_the_queries(tmp_path: Path) -> None:
 def test_numbers_are_numbers_for_machines() -> None:
     """Thousands too; names that look like numbers stay names."""
     run = Run("7", {"q": ["a"], "r": ["a"]}, {"q": 1.0, "r": 2.0}, {"q": {"edges": 12345}})
-    told = as_json(Evaluation(JUDGED, [run, OTHER]), Report(), {"q": 2_469_131, "r": 5, "s": 6})
+    told = as_json(Evaluation(JUDGED, [run, OTHER]), ReadReport(), {"q": 2_469_131, "r": 5, "s": 6})
     assert told["cost"][0] == {
         "method": "7", "links in": 1_234_568, "nodes": "", "edges": 12345, "siblings": "", "cocited": "", "ms": 1.5
     }  # fmt: skip

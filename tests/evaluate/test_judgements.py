@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadSource
 from cocite.evaluate.judgements import page_of, read_judgements, read_run
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 
 def test_tabs(tmp_path: Path) -> None:
@@ -21,7 +21,7 @@ def test_tabs(tmp_path: Path) -> None:
         b"a.example\tc.example\t0\r\na.example\thttp://b.example/#x\t2\r\na.example\td.example\t-1\r\n"
         b"a.example\te.example\tgood\r\nonly-one-field\r\na.example\t\r\n"
     )
-    report = Report()
+    report = ReadReport()
     found = read_judgements(file, report)
     assert found.ratings == {"a.example": {"b.example": 2, "c.example": 0, "d.example": -1}}
     assert found.right("a.example") == {"b.example"}
@@ -33,7 +33,7 @@ def test_tabs(tmp_path: Path) -> None:
 def test_without_ratings_and_compressed(tmp_path: Path) -> None:
     file = tmp_path / "j.tsv.gz"
     file.write_bytes(gzip.compress(b"a.example\tb.example\na.example\tb.example\n"))
-    assert read_judgements(file, Report()).ratings == {"a.example": {"b.example": 1}}
+    assert read_judgements(file, ReadReport()).ratings == {"a.example": {"b.example": 1}}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_first_rows(
     tmp_path: Path, content: str, ratings: dict[str, dict[str, float]], skipped: dict[str, int]
 ) -> None:
     (tmp_path / "j.tsv").write_text(content)
-    report = Report()
+    report = ReadReport()
     assert read_judgements(tmp_path / "j.tsv", report).ratings == ratings
     assert report.skipped == skipped
 
@@ -64,8 +64,8 @@ def test_trec(tmp_path: Path) -> None:
     run.write_text(
         "a.example Q0 c.example 2 0.5 mine\na.example Q0 b.example 1 0.9 mine\na.example Q0 b.example 3 0.1 mine\n"
     )
-    assert read_judgements(qrels, Report()).ratings == {"a.example": {"b.example": 1, "c.example": 0}}
-    found = read_run(run, Report())
+    assert read_judgements(qrels, ReadReport()).ratings == {"a.example": {"b.example": 1, "c.example": 0}}
+    found = read_run(run, ReadReport())
     assert found.name == "run.txt"
     assert found.of("a.example") == ["b.example", "c.example"]
     assert found.of("z.example") == []
@@ -74,17 +74,17 @@ def test_trec(tmp_path: Path) -> None:
 def test_the_second_field_of_a_trec_run_does_not_matter(tmp_path: Path) -> None:
     run = tmp_path / "run.txt"
     run.write_text("q 0 b.example 2 0.1 mine\nq 0 a.example 1 0.9 mine\n")
-    assert read_run(run, Report()).of("name:q") == ["a.example", "b.example"]
+    assert read_run(run, ReadReport()).of("name:q") == ["a.example", "b.example"]
 
 
 def test_a_header_may_stand_below_remarks(tmp_path: Path) -> None:
     file = tmp_path / "j.tsv"
     file.write_text("# made by hand\n\nquery\tpage\na.example\tb.example\nquery\tpage\n")
-    assert list(read_judgements(file, Report()).ratings) == ["a.example", "name:query"]  # only the first row is one
+    assert list(read_judgements(file, ReadReport()).ratings) == ["a.example", "name:query"]  # only the first row is one
 
 
 def test_runs_with_bad_rows(tmp_path: Path) -> None:
-    file, report = tmp_path / "run.tsv", Report()
+    file, report = tmp_path / "run.tsv", ReadReport()
     file.write_text("query\trank\tanswer\nq.example\t2\tb.example\nq.example\t1\ta.example\tmore\nq.example\tx\tc\nq\n")
     assert read_run(file, report).of("q.example") == ["a.example", "b.example"]
     assert report.skipped == {"rank is no number": 1, "row of fewer than three fields": 1}
@@ -96,7 +96,7 @@ def test_files_of_nothing(tmp_path: Path, read: object) -> None:
     for content in (b"", b"\n\n", b"# remark\n", b"\x00\xff" * 100):
         file.write_bytes(content)
         with pytest.raises(BadSource, match="a row is query<TAB>"):
-            read(file, Report())  # type: ignore[operator]
+            read(file, ReadReport())  # type: ignore[operator]
 
 
 @given(content=st.binary(max_size=200) | st.text(st.sampled_from("a.com\t 0Q1\n\r"), max_size=200).map(str.encode))
@@ -105,7 +105,7 @@ def test_whatever_is_in_a_file(tmp_path_factory: pytest.TempPathFactory, content
     file.write_bytes(content)
     for read in (read_judgements, read_run):
         try:
-            read(file, Report())
+            read(file, ReadReport())
         except BadSource as error:
             assert "\n" not in str(error)
 
@@ -116,7 +116,7 @@ def test_spellings_are_one_page() -> None:
 
 def test_trec_runs_are_in_the_order_of_their_scores(tmp_path: Path) -> None:
     """As trec_eval has it, whatever the ranks say; of equal scores the lower rank is first."""
-    file, report = tmp_path / "run.txt", Report()
+    file, report = tmp_path / "run.txt", ReadReport()
     file.write_text(
         "q.example Q0 a.example 0 0.5 me\nq.example Q0 b.example 0 0.9 me\nq.example Q0 c.example 3 0.1 me\n"
         "q.example Q0 d.example 2 0.1 me\nq.example Q0 q.example 1 7 me\nq.example Q0 e.example 1 high me\n"
@@ -128,6 +128,6 @@ def test_trec_runs_are_in_the_order_of_their_scores(tmp_path: Path) -> None:
 def test_pairs_given_twice(tmp_path: Path) -> None:
     file = tmp_path / "j.tsv"
     file.write_text("q.example\ta.example\t0\n" * 2 + "q.example\ta.example\t1\nq.example\tb.example\t-1\n")
-    found = read_judgements(file, Report())
+    found = read_judgements(file, ReadReport())
     assert found.ratings == {"q.example": {"a.example": 1, "b.example": -1}}
     assert (found.repeated, found.contradicted) == (2, 1)

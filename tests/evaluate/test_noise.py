@@ -25,7 +25,7 @@ from cocite.evaluate.noise import (
 from cocite.evaluate.noise_report import BY_WORDS, noise_report
 from cocite.related.methods.community import Base, Params
 from cocite.related.neighbourhood.view import View
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research.planted import Planted, planted
 from tests.graph.webs import make, page
@@ -161,7 +161,7 @@ def test_labels_of_a_file(place: Path) -> None:
         f"\ufeff# remarks\n{N}\tnoise\nsuspect.example\t Topic\n{R}\tnoise\nhttps://nowhere.example/\tnoise\n"
         f"{T}\tperhaps\nno tab\n\n"
     )
-    report = Report()
+    report = ReadReport()
     labels = read_labels(file, base, report)
     assert labels.known is not None and labels.known.sum() == 2
     assert dict(report.skipped) == {
@@ -174,7 +174,7 @@ def test_labels_of_a_file(place: Path) -> None:
     assert [each.noise for each in falls(base, labels)] == [True, False]
     file.write_text(f"{R}\tnoise\n")
     with pytest.raises(BadSource, match="labels no page of the base set: a row is page<TAB>noise"):
-        read_labels(file, base, Report())
+        read_labels(file, base, ReadReport())
 
 
 def test_a_report_tells_all_tables(place: Path) -> None:

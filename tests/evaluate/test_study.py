@@ -23,7 +23,7 @@ from cocite.evaluate.study import (
     write_ratings,
 )
 from cocite.related.methods import method
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, ReadReport
 from cocite.web import Web
 from tests.graph.webs import make
 from tests.surfaces.conftest import run as run_command
@@ -84,34 +84,34 @@ def test_what_spreadsheets_make_of_it(folder: Path, separator: str, ending: str,
     rows = [["Rating", "id"], ["1", "3"], ["0.0", "00001"], ["X", "'00002"], ["", "4"], ["yes", "4"], ["1", "999"], []]
     sheet = folder / "back.csv"
     sheet.write_bytes((mark + ending.join(separator.join(row) for row in rows) + ending).encode())
-    report = Report()
+    report = ReadReport()
     assert read_ratings(sheet, read(folder), report) == {"00003": "1", "00001": "0", "00002": "x"}
     assert report.skipped == {"rating that is none of 1, 0, x": 1, "row of no answer in this study": 1}
 
 
 def test_rows_and_columns_that_were_added(folder: Path) -> None:
     """An empty row above, a rating of a point; and two columns of ratings, of which nobody knows which counts."""
-    sheet, report = folder / "back.csv", Report()
+    sheet, report = folder / "back.csv", ReadReport()
     sheet.write_text(",,\nid,rating,note\n1,.,\n2,1,\n")
     assert read_ratings(sheet, read(folder), report) == {"00002": "1"}
     assert report.skipped == {"rating that is none of 1, 0, x": 1}
     sheet.write_text("id,rating,Rating\n1,1,\n")
     with pytest.raises(BadSource, match="two columns of one name"):
-        read_ratings(sheet, read(folder), Report())
+        read_ratings(sheet, read(folder), ReadReport())
 
 
 def test_a_sheet_saved_as_unicode_text(folder: Path) -> None:
     """Tabs and UTF-16, which is what spreadsheets call so."""
     sheet = folder / "back.txt"
     sheet.write_bytes("id\trating\r\n00001\t1\r\n".encode("utf-16"))
-    assert read_ratings(sheet, read(folder), Report()) == {"00001": "1"}
+    assert read_ratings(sheet, read(folder), ReadReport()) == {"00001": "1"}
 
 
 def test_a_sheet_saved_as_plain_csv_by_windows(tmp_path: Path) -> None:
     """Names in its code page, and numbers that were names: 0012 is 12, 1.50 is 1,5."""
     names = ["Zürich", "0012", "1.50", "Bern"]
     study = Study([Item(f"{n:05d}", "q", "", name, "") for n, name in enumerate(names)], [], {"q": 1}, 4)
-    sheet, report = tmp_path / "back.csv", Report()
+    sheet, report = tmp_path / "back.csv", ReadReport()
     sheet.write_bytes("id;page;rating\r\n0;Zürich;1\r\n1;12;1\r\n2;1,5;0\r\n3;Basel;1\r\n".encode("cp1252"))
     assert read_ratings(sheet, study, report) == {"00000": "1", "00001": "1", "00002": "0"}
     assert report.skipped == {"row of no answer in this study": 1}
@@ -130,7 +130,7 @@ def test_an_edited_sheet_is_kept_before_it_is_written_anew(folder: Path) -> None
         assert "left out: 1 × rating that is none of 1, 0, x" in ran.out
         assert f"stays in {folder / name}" in ran.out
         assert (folder / name).read_text() == edited
-    assert read_ratings(sheet, study, Report()) == {"00001": "x", "00002": "0"}
+    assert read_ratings(sheet, study, ReadReport()) == {"00001": "x", "00002": "0"}
 
 
 def test_queries_without_a_related_answer_count(folder: Path, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_query_that_nobody_answers_counts(tmp_path: Path) -> None:
 
 def test_sheets_that_went_astray(folder: Path, tmp_path: Path) -> None:
     """A note on the separator, empty lines, columns of one's own, one answer twice, and a row of another study."""
-    study, report = read(folder), Report()
+    study, report = read(folder), ReadReport()
     first, second = study.items[:2]
     sheet = tmp_path / "back.csv"
     sheet.write_text(
@@ -211,7 +211,7 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
             tab.locator("#save").click()
         saved.value.save_as(tmp_path / "back.csv")
         assert not faults
-    report = Report()
+    report = ReadReport()
     assert read_ratings(tmp_path / "back.csv", read(tmp_path / "trial"), report) == {"00001": "x", "10002": "1"}
     assert not report.skipped
 
@@ -221,7 +221,7 @@ def test_sheets_that_cannot_be_read(folder: Path) -> None:
     sheet = folder / "other.csv"
     sheet.write_text('id,rating\n00001,"' + "a" * 200_000)
     with pytest.raises(BadSource, match="is no sheet of ratings"):
-        read_ratings(sheet, read(folder), Report())
+        read_ratings(sheet, read(folder), ReadReport())
 
 
 def test_sheets_of_something_else(folder: Path) -> None:
@@ -229,14 +229,14 @@ def test_sheets_of_something_else(folder: Path) -> None:
     for content in (b"", b"name,price\nx,1\n", b"\x00\xff\xfe", b"\n\n"):
         sheet.write_bytes(content)
         with pytest.raises(BadSource, match="no columns id and rating"):
-            read_ratings(sheet, read(folder), Report())
+            read_ratings(sheet, read(folder), ReadReport())
 
 
 def test_what_is_written_is_read_back(folder: Path) -> None:
     study = read(folder)
     ratings = {item.id: "10x"[n % 3] for n, item in enumerate(study.items)}
     write_ratings(study, folder / "ratings.csv", ratings)
-    assert read_ratings(folder / "ratings.csv", study, Report()) == ratings
+    assert read_ratings(folder / "ratings.csv", study, ReadReport()) == ratings
     assert (folder / "ratings.csv").read_text("utf-8-sig").splitlines()[0] == ",".join(COLUMNS)
 
 

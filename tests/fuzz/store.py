@@ -23,7 +23,7 @@ from cocite.graph.generation import digest
 from cocite.graph.store import Graph
 from cocite.related.ranks import rank
 from cocite.sources.clicks import Trail
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.words.keywords import build_keywords, open_keywords
 from cocite.words.make_vectors import ready_vectors
 from cocite.words.search import build_search, open_search
@@ -54,7 +54,7 @@ def whole() -> Whole:
     make(path, rich_web()[::2])
     graph = Graph(path)
     rank("pagerank").keep(graph, rank("pagerank").compute(graph))
-    add_clicks(graph, [Trail(ADDRESSES[:7], [(0, 1), (1, 2), (2, 6)])], Report())
+    add_clicks(graph, [Trail(ADDRESSES[:7], [(0, 1), (1, 2), (2, 6)])], ReadReport())
     build_search(graph)
     ready_vectors(graph)
     build_keywords(graph)

@@ -19,7 +19,7 @@ from cocite.errors import BadAddress, BadSource
 from cocite.pages.address import canonical
 from cocite.sources.html.page import read_html
 from cocite.sources.open_source import open_source
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from tests.fuzz.store import MEMORY, store
 
 Target = Callable[[bytes], None]
@@ -70,7 +70,7 @@ def consume(path: Path, kind: str) -> int:
     """Read a source to its end; how many links it has."""
     links = 0
     with suppress(BadSource, BadAddress):
-        for records in open_source(str(path), Report(), base=BASE, kind=kind).records():
+        for records in open_source(str(path), ReadReport(), base=BASE, kind=kind).records():
             records.validate(full=True)
             survives(records, path.with_name("again.jsonl"))
             links += sum(len(each or ()) for each in records["links"].to_pylist())  # there may be no list at all
@@ -81,7 +81,7 @@ def survives(records: pa.RecordBatch, path: Path) -> None:
     """Records that are written as JSON Lines and read again are the same."""
     rows = records.to_pylist()
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    again = open_source(str(path), Report(), kind="records").records()
+    again = open_source(str(path), ReadReport(), kind="records").records()
     read = [meant(row) for each in again for row in each.to_pylist()]
     assert read == [meant(row) for row in rows], "records are not what was written"
 

@@ -20,7 +20,7 @@ from cocite.graph.check import check
 from cocite.graph.clicks import Clicks, add_clicks, open_clicks
 from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 from cocite.web import Web
 from tests.graph.webs import examples, extend, make, page
 
@@ -53,7 +53,7 @@ def before(clicks: Clicks, graph: Graph, url: str) -> dict[str, tuple[float, flo
 
 
 def test_what_is_counted(store: Path) -> None:
-    graph, report = Graph(store), Report()
+    graph, report = Graph(store), ReadReport()
     trails = [step(A, B, 3), step("http://www.a.example", "b.example", 2.5), session(A, B, C), session(C, A)]
     kept = add_clicks(graph, trails, report)
     clicks = open_clicks(graph)
@@ -68,7 +68,7 @@ def test_what_is_counted(store: Path) -> None:
 
 
 def test_what_is_not_in_the_store_is_counted(store: Path) -> None:
-    graph, report = Graph(store), Report()
+    graph, report = Graph(store), ReadReport()
     unknown = [
         session(A, "https://unknown.example/", B),
         step("http://", A, 1),
@@ -85,25 +85,25 @@ def test_what_is_not_in_the_store_is_counted(store: Path) -> None:
 def test_nothing_of_use_changes_nothing(store: Path) -> None:
     graph = Graph(store)
     skipped = {"page that is not in the store": 2}
-    assert add_clicks(graph, [step("x.example", "y.example", 1), step(A, A, 1)], Report()) == (0, 0, 0, skipped)
+    assert add_clicks(graph, [step("x.example", "y.example", 1), step(A, A, 1)], ReadReport()) == (0, 0, 0, skipped)
     assert len(open_clicks(graph)) == 0
     assert not (store / "side").exists()
-    add_clicks(graph, [step(A, B, 1)], Report())
-    add_clicks(graph, [], Report(), anew=True)
+    add_clicks(graph, [step(A, B, 1)], ReadReport())
+    add_clicks(graph, [], ReadReport(), anew=True)
     assert after(open_clicks(graph), graph, A) == {B: (1, 0)}
 
 
 def test_added_or_anew(store: Path) -> None:
     graph = Graph(store)
     for _ in range(2):
-        add_clicks(graph, [step(A, B, 1), session(A, B, C)], Report())
+        add_clicks(graph, [step(A, B, 1), session(A, B, C)], ReadReport())
     assert after(open_clicks(graph), graph, A) == {B: (4, 0), C: (0, 2)}
-    add_clicks(graph, [step(A, D, 1)], Report(), anew=True)
+    add_clicks(graph, [step(A, D, 1)], ReadReport(), anew=True)
     assert after(open_clicks(graph), graph, A) == {D: (1, 0)}
 
 
 def test_they_outlive_changes_of_the_store(store: Path) -> None:
-    add_clicks(Graph(store), [step(A, B, 1), step(B, C, 2), step(E, F, 4)], Report())
+    add_clicks(Graph(store), [step(A, B, 1), step(B, C, 2), step(E, F, 4)], ReadReport())
     opened = Web(store)
     extend(store, [page(f"https://{n}.aa.example/", A) for n in range(9)])  # other numbers
     graph = Graph(store)
@@ -114,7 +114,7 @@ def test_they_outlive_changes_of_the_store(store: Path) -> None:
     graph = Graph(store)
     clicks = open_clicks(graph)
     assert (len(clicks), clicks.total) == (1, 4)
-    add_clicks(graph, [step(A, C, 1)], Report())
+    add_clicks(graph, [step(A, C, 1)], ReadReport())
     assert after(open_clicks(graph), graph, A) == {C: (1, 0)}
     extend(store, [Page(F, redirect=D)])  # what leads elsewhere by now counts there
     graph = Graph(store)
@@ -127,7 +127,7 @@ def test_they_outlive_changes_of_the_store(store: Path) -> None:
 
 def test_damage_is_told(store: Path) -> None:
     graph = Graph(store)
-    add_clicks(graph, [session(A, B, C)], Report())
+    add_clicks(graph, [session(A, B, C)], ReadReport())
     folder = next((store / "side").glob("clicks-*"))
     for name, bad in (("other", np.uint32(99)), ("steps", np.float64(np.nan)), ("back", np.uint32(7))):
         content = (folder / f"{name}.bin").read_bytes()
@@ -142,13 +142,13 @@ def test_damage_is_told(store: Path) -> None:
     (store / "side" / "clicks.json").write_text("{}")
     with pytest.raises(BadStore, match="is damaged: make it again with cocite clicks"):
         open_clicks(graph)
-    add_clicks(Graph(store), [step(A, B, 1)], Report(), anew=True)
+    add_clicks(Graph(store), [step(A, B, 1)], ReadReport(), anew=True)
     assert len(open_clicks(Graph(store))) == 1
 
 
 def test_what_a_killed_command_left_goes_with_the_next(store: Path) -> None:
     """It had put the new ones in place, and not yet removed the old ones; the same pages are added again."""
-    add_clicks(Graph(store), [step(A, B, 3)], Report())
+    add_clicks(Graph(store), [step(A, B, 3)], ReadReport())
     extend(store, [page(D, A)])
     (kept,) = (store / "side").glob("clicks-*")
     shutil.copytree(kept, store / "side" / "clicks-00000000")
@@ -159,11 +159,11 @@ def test_what_a_killed_command_left_goes_with_the_next(store: Path) -> None:
 
 
 def test_damage_is_not_made_right_by_a_change(store: Path) -> None:
-    add_clicks(Graph(store), [step(A, B, 3)], Report())
+    add_clicks(Graph(store), [step(A, B, 3)], ReadReport())
     file = next((store / "side").glob("clicks-*")) / "steps.bin"
     file.write_bytes(np.array([6.0]).tobytes())
     with pytest.raises(BadStore, match="count them again"):
-        add_clicks(Graph(store), [step(A, B, 1)], Report())
+        add_clicks(Graph(store), [step(A, B, 1)], ReadReport())
     extend(store, [page(D, A)])
     assert [fault.where for fault in check(store)] == ["side/clicks"]
     with pytest.raises(BadStore, match="count them again"):
@@ -205,7 +205,7 @@ def test_the_slow_truth(same: Graph, trails: list[Trail], cut: int, most: int) -
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(count_clicks, "GATHERED", most)
         for part in (trails[:cut], trails[cut:]):
-            add_clicks(same, part, Report())
+            add_clicks(same, part, ReadReport())
     clicks = open_clicks(same)
     for url in NAMES:
         expected = {o: (steps[url, o], later[url, o]) for o in NAMES if (url, o) in steps or (url, o) in later}

@@ -27,7 +27,7 @@ from cocite.graph.export import export as module
 from cocite.graph.export.export import export, format_of, to_igraph, to_networkx, to_scipy
 from cocite.graph.store import Graph
 from cocite.sources.open_source import open_source
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, ReadReport
 from tests.graph.webs import examples, files_of, make, webs
 
 A, B, C = (f"https://{name}.example/" for name in "abc")
@@ -52,7 +52,7 @@ def small(fast_root: Path) -> Iterator[Graph]:
 
 
 def rebuilt(source: Path, path: Path) -> Graph:
-    report = Report()
+    report = ReadReport()
     build([open_source(str(source), report)], path, report, BuildOptions(threads=2))
     assert not report.skipped
     return Graph(path)

@@ -24,7 +24,7 @@ from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.check import check
 from cocite.graph.generation import Writer, new_generation
 from cocite.graph.store import Graph
-from cocite.sources.records import Page, Report, batch
+from cocite.sources.records import Page, ReadReport, batch
 from tests.conftest import ROOT
 from tests.graph.webs import Records, make, page
 
@@ -67,16 +67,16 @@ def store(place: Path) -> Path:
 def test_a_source_that_fails(store: Path, error: BaseException, batches: int) -> None:
     for run in (build, add):
         with pytest.raises(type(error)):
-            run([Records([page(C, A)]), Failing(error, batches)], store, Report(), BuildOptions(threads=2))
+            run([Records([page(C, A)]), Failing(error, batches)], store, ReadReport(), BuildOptions(threads=2))
         assert_untouched(store)
     with pytest.raises(type(error)):
-        build([Failing(error, batches)], store.parent / "fresh", Report())
+        build([Failing(error, batches)], store.parent / "fresh", ReadReport())
     assert not (store.parent / "fresh").exists()
 
 
 def test_strict_stops_at_the_first_bad_record(store: Path) -> None:
     with pytest.raises(BadSource, match="strict"):
-        build([Records([page(C, A), Page("mailto:x")])], store, Report(strict=True))
+        build([Records([page(C, A), Page("mailto:x")])], store, ReadReport(strict=True))
     assert_untouched(store)
 
 
@@ -93,9 +93,9 @@ def test_a_full_disk_at_every_stage(store: Path, stage: str, monkeypatch: pytest
 
     monkeypatch.setattr(f"cocite.graph.{stage}", full)
     with pytest.raises(BadStore, match="full"):
-        build([Records([page(C, A)])], store, Report())
+        build([Records([page(C, A)])], store, ReadReport())
     with pytest.raises(BadStore, match="full"):
-        build([Records([page(C, A)])], store.parent / "fresh", Report())
+        build([Records([page(C, A)])], store.parent / "fresh", ReadReport())
     monkeypatch.undo()
     assert [Graph(store).address(i) for i in range(2)] == [A, B]
     assert check(store) == []
@@ -120,7 +120,7 @@ def test_a_disk_that_fills_up_while_arrays_are_written(store: Path, monkeypatch:
         left = calls
         monkeypatch.setattr(Writer, "append", fill)
         with pytest.raises(BadStore, match="full"):
-            build([Records([Page(C, "Title", "Text", [])])], store, Report(), BuildOptions(threads=2))
+            build([Records([Page(C, "Title", "Text", [])])], store, ReadReport(), BuildOptions(threads=2))
         monkeypatch.undo()
         assert_untouched(store)
 
@@ -181,7 +181,7 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from cocite.graph.build import BuildOptions, build
-from cocite.sources.records import Report, batch
+from cocite.sources.records import ReadReport, batch
 from tests.graph.webs import page
 
 class Slow:
@@ -192,7 +192,7 @@ class Slow:
             print("ready" if i == 20 else "", flush=True)
             time.sleep(0.001)
 
-build([Slow()], Path(sys.argv[1]), Report(), BuildOptions(threads=2))
+build([Slow()], Path(sys.argv[1]), ReadReport(), BuildOptions(threads=2))
 """
 
 

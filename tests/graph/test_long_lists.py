@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.store import Graph
 from cocite.kernels.codec import link_codec, lists
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 from tests.graph.compare import assert_same
 from tests.graph.naive import Naive
 from tests.graph.webs import make, page
@@ -40,7 +40,7 @@ class Million:
 
 
 def test_a_page_of_a_million_links(place: Path) -> None:
-    built = build([Million()], place / "s", Report(), BuildOptions(threads=2))
+    built = build([Million()], place / "s", ReadReport(), BuildOptions(threads=2))
     assert (built.pages, built.links) == (LINKS + 1, LINKS)
     graph = Graph(place / "s")
     hub = graph.find("example.com")

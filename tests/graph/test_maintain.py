@@ -15,7 +15,7 @@ from cocite.graph.build.passes import build
 from cocite.graph.check import check
 from cocite.graph.store import Graph
 from cocite.pages.address import parse
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, ReadReport
 from tests.graph.compare import assert_same
 from tests.graph.naive import Naive
 from tests.graph.webs import ADDRESSES, addresses, examples, extend, files_of, make, page, records, tight
@@ -237,7 +237,7 @@ def test_nothing_is_lost_when_the_store_changed_meanwhile(place: Path) -> None:
     old = Graph(place / "s")
     extend(place / "s", [page(C, D)])
     with pytest.raises(BadStore, match="again"):
-        build([], place / "s", Report(), old=old)
+        build([], place / "s", ReadReport(), old=old)
     assert targets(place / "s", C) == [D]
 
 

@@ -12,7 +12,7 @@ import pytest
 from cocite.errors import BadSource
 from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.store import Graph
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, ReadReport
 from tests.graph.webs import Records, make, page
 
 A, B, C, D = (f"https://{name}.example/" for name in "abcd")
@@ -204,7 +204,7 @@ def test_options_leave_texts_out(place: Path) -> None:
 
 
 def test_unusable_records_are_counted(place: Path) -> None:
-    report = Report()
+    report = ReadReport()
     pages = [
         Page("mailto:x"),
         page(A, "javascript:1", B),
@@ -251,7 +251,7 @@ class Dictionaries:
 
 
 def test_dictionaries_of_addresses(place: Path) -> None:
-    build([Dictionaries()], place / "s", Report(), BuildOptions(threads=2))
+    build([Dictionaries()], place / "s", ReadReport(), BuildOptions(threads=2))
     graph = Graph(place / "s")
     assert [graph.address(i) for i in range(graph.pages)] == [A, B, C], "an address that no row uses is no page"
     assert targets(graph, A) == [B, C]
@@ -275,7 +275,7 @@ class ManyDictionaries:
 
 
 def test_more_dictionaries_than_are_kept(place: Path) -> None:
-    build([ManyDictionaries()], place / "s", Report(), BuildOptions(threads=8))
+    build([ManyDictionaries()], place / "s", ReadReport(), BuildOptions(threads=8))
     graph = Graph(place / "s")
     assert (graph.pages, graph.links) == (40 * 51, 40 * 50)
 
@@ -289,7 +289,7 @@ def test_a_batch_may_lack_columns_and_hold_bare_links(place: Path) -> None:
             yield pa.RecordBatch.from_pydict({"url": [A, B], "links": [[B, C, None], None]})
             yield pa.RecordBatch.from_pydict({"url": pa.array([], pa.string())})
 
-    build([Bare()], place / "s", Report(), BuildOptions(threads=2))
+    build([Bare()], place / "s", ReadReport(), BuildOptions(threads=2))
     graph = Graph(place / "s")
     assert targets(graph, A) == [B, C]
     assert np.count_nonzero(graph.array("page.kind")) == 2

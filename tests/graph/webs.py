@@ -19,7 +19,7 @@ from cocite.graph.build import passes as build_module
 from cocite.graph.build.maintain import add
 from cocite.graph.build.passes import BuildOptions, Built, build
 from cocite.graph.generation import read_current
-from cocite.sources.records import Link, Page, Report, batch
+from cocite.sources.records import Link, Page, ReadReport, batch
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 
@@ -46,12 +46,12 @@ class Records:
 
 def make(path: Path, pages: Sequence[Page], per_batch: int = 1000, **options: Any) -> Built:
     """Build a store of a few pages."""
-    return build([Records(pages, per_batch)], path, Report(), BuildOptions(**{"threads": 2, **options}))
+    return build([Records(pages, per_batch)], path, ReadReport(), BuildOptions(**{"threads": 2, **options}))
 
 
 def extend(path: Path, pages: Sequence[Page], per_batch: int = 1000, **options: Any) -> Built:
     """Add a few pages to a store."""
-    return add([Records(pages, per_batch)], path, Report(), BuildOptions(**{"threads": 2, **options}))
+    return add([Records(pages, per_batch)], path, ReadReport(), BuildOptions(**{"threads": 2, **options}))
 
 
 def files_of(path: Path) -> dict[str, bytes]:

@@ -18,7 +18,7 @@ import pytest
 from cocite.graph.build.passes import BuildOptions, build
 from cocite.related.methods import method
 from cocite.sources.open_source import open_source
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 
 BACK = {"children": 0, "merge": False, "chop": "none"}
@@ -39,7 +39,7 @@ KNOWN: list[tuple[str, dict[str, Any], float]] = [
 
 @pytest.fixture(scope="module")
 def web(shared: Path, fast_root: Path) -> Web:
-    report = Report()
+    report = ReadReport()
     source = open_source(str(shared / "data/awesome/pages.jsonl.gz"), report, text=False)
     build([source], fast_root / "awesome.cocite", report, BuildOptions(anchors=False, text=False))
     return Web(fast_root / "awesome.cocite")

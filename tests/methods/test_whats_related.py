@@ -18,7 +18,7 @@ from cocite.results.answer import BY_LINKS, BY_USAGE, BY_WORDS, TOGETHER
 from cocite.results.ask import ask, question
 from cocite.results.present import say
 from cocite.sources.clicks import Trail
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 from cocite.web import Web
 from cocite.words.search import build_search
 from tests.graph.webs import examples, extend, make, page
@@ -51,7 +51,7 @@ def make_web(place: Path, words: bool = False, clicks: list[Trail] | None = None
     if words:
         build_search(graph)
     if clicks:
-        add_clicks(graph, clicks, Report())
+        add_clicks(graph, clicks, ReadReport())
     return Web(place / "web.cocite")
 
 
@@ -133,7 +133,7 @@ def test_several_pages(place: Path) -> None:
     web = make_web(place, clicks=[step(A, H, 1), step(G, H, 1), step(G, K, 1), step(G, J, 2)])
     extend(web.graph.path, [page(K, J)])
     web = Web(web.graph.path)
-    add_clicks(web.graph, [step(G, K, 1), step(G, J, 2)], Report())
+    add_clicks(web.graph, [step(G, K, 1), step(G, J, 2)], ReadReport())
     web = Web(web.graph.path)
     # h by both: (1 + 1/4) / 2; k and j by g alone, after it, at 1/4 and 2/4
     found = answers(web, A, G, links=0)

@@ -21,7 +21,7 @@ from cocite.graph.store import Graph
 from cocite.related import ranks
 from cocite.related.ranks import _blocks, _surfer
 from cocite.sources.open_source import open_source
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from tests.conftest import long
 from tests.graph.webs import examples
 from tests.ranks import naive_ranks
@@ -127,7 +127,7 @@ def real(request: pytest.FixtureRequest, shared: Path, fast_root: Path) -> Graph
 
 
 def build_real(source: Path, path: Path) -> Graph:
-    report = Report()
+    report = ReadReport()
     build([open_source(str(source), report)], path, report, BuildOptions())
     return Graph(path)
 

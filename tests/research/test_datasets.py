@@ -14,7 +14,7 @@ from cocite.errors import BadSource
 from cocite.evaluate.evaluation import in_store
 from cocite.evaluate.judgements import Judgements
 from cocite.graph.clicks import open_clicks
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research import datasets
 
@@ -79,7 +79,7 @@ def test_stores_and_judgements(data: Path, place: Path, name: str, pages: int, r
     assert {query: found.judgements.right(query) for query in found.judgements.ratings} == right
     graph = datasets.make(found, place / "web.cocite")
     assert graph.pages == pages
-    judged, numbers = in_store(graph, found.judgements, Report())
+    judged, numbers = in_store(graph, found.judgements, ReadReport())
     assert set(judged.ratings) == set(numbers) == set(right)
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cocite.sources.collections.bookmarks import read_bookmarks, recognises
-from cocite.sources.records import Link, Report
+from cocite.sources.records import Link, ReadReport
 
 FIREFOX = """\
 <!DOCTYPE NETSCAPE-Bookmark-file-1>
@@ -46,7 +46,7 @@ FIREFOX = """\
 def test_folders_are_blocks(tmp_path: Path) -> None:
     path = tmp_path / "My Bookmarks (2).html"
     path.write_text(FIREFOX)
-    report = Report()
+    report = ReadReport()
     (page,) = read_bookmarks(path, report)
     assert page.title == "Bookmarks Menu"
     assert page.headings == ["", "News", "News / Dailies", "News"]
@@ -70,11 +70,11 @@ def test_the_page_has_an_address_of_its_own_that_tells_nothing(tmp_path: Path) -
         (tmp_path / owner).mkdir()
         path = tmp_path / owner / "Lesezeichen äöü.html"
         path.write_text(FIREFOX.replace("Zeit", owner))
-        urls += [page.url for page in read_bookmarks(path, Report())]
-        assert next(read_bookmarks(path, Report())).url == urls[-1]
+        urls += [page.url for page in read_bookmarks(path, ReadReport())]
+        assert next(read_bookmarks(path, ReadReport())).url == urls[-1]
     assert urls[0] != urls[1]
     assert all(url.startswith("https://lesezeichen-") and url.endswith(".example/") for url in urls)
-    assert next(read_bookmarks(path, Report(), base="https://bob.example/links")).url == "https://bob.example/links"
+    assert next(read_bookmarks(path, ReadReport(), base="https://bob.example/links")).url == "https://bob.example/links"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_the_page_has_an_address_of_its_own_that_tells_nothing(tmp_path: Path) -
 def test_nothing_to_read_is_said(tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.html"
     path.write_text(content)
-    report = Report()
+    report = ReadReport()
     assert list(read_bookmarks(path, report)) == []
     assert report.skipped == {"source that holds no records": 1}
 
@@ -102,7 +102,7 @@ def test_nothing_to_read_is_said(tmp_path: Path, content: str) -> None:
 def test_time_is_linear(tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.html"
     path.write_text(content)
-    for page in read_bookmarks(path, Report()):
+    for page in read_bookmarks(path, ReadReport()):
         assert len(page.headings) == 5_000
         assert max(map(len, page.headings)) < 50
 
@@ -116,7 +116,7 @@ def test_time_is_linear(tmp_path: Path, content: str) -> None:
 def test_every_link_is_kept_in_a_block(tmp_path: Path, pieces: list[str]) -> None:
     path = tmp_path / "x.html"
     path.write_text("".join(pieces))
-    links = [link for page in read_bookmarks(path, Report()) for link in page.links]
+    links = [link for page in read_bookmarks(path, ReadReport()) for link in page.links]
     assert len(links) == sum(piece.startswith("<A ") for piece in pieces)
     assert all(link.text == "t" for link in links)
     assert {link.block for link in links} == set(range(len({link.block for link in links})))

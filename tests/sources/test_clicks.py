@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadSource
 from cocite.sources.clicks import Trail, read_clicks, recognised
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 
-def read(place: Path, content: bytes | str, kind: str | None = None) -> tuple[list[Trail], Report]:
-    file, report = place / "clicks", Report()
+def read(place: Path, content: bytes | str, kind: str | None = None) -> tuple[list[Trail], ReadReport]:
+    file, report = place / "clicks", ReadReport()
     file.write_bytes(content.encode() if isinstance(content, str) else content)
     return list(read_clicks(file, report, kind)), report
 
@@ -108,11 +108,11 @@ def test_long_lines(place: Path) -> None:
 def test_strict_and_wrong_kinds(place: Path) -> None:
     (place / "clicks").write_text("a\tb\n")
     with pytest.raises(BadSource, match="row without from, to and count"):
-        list(read_clicks(place / "clicks", Report(strict=True), "transitions"))
+        list(read_clicks(place / "clicks", ReadReport(strict=True), "transitions"))
     with pytest.raises(BadSource, match="holds transitions or sessions, not 'links'"):
-        list(read_clicks(place / "clicks", Report(), "links"))
+        list(read_clicks(place / "clicks", ReadReport(), "links"))
     with pytest.raises(BadSource, match="cannot read"):
-        list(read_clicks(place / "none", Report()))
+        list(read_clicks(place / "none", ReadReport()))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cocite.errors import BadSource
 from cocite.sources import compressed
 from cocite.sources.compressed import head, open_bytes, open_lines
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 PACK = {
     "plain": lambda data: data,
@@ -30,7 +30,7 @@ TEXT = b"".join(b"line %d of a text that is long enough to be worth packing\n" %
 def test_content_is_told_by_its_first_bytes_and_not_by_its_name(tmp_path: Path, pack) -> None:
     path = tmp_path / "misnamed.txt"
     path.write_bytes(pack(TEXT))
-    report = Report()
+    report = ReadReport()
     with open_bytes(path, report) as stream:
         assert stream.read() == TEXT
     assert report.read["bytes"] == path.stat().st_size
@@ -42,7 +42,7 @@ def test_content_is_told_by_its_first_bytes_and_not_by_its_name(tmp_path: Path, 
 def test_members_that_follow_each_other_are_one_stream(tmp_path: Path, pack) -> None:
     path = tmp_path / "x"
     path.write_bytes(pack(b"one ") + pack(b"") + pack(b"two") + b"\0" * 3000)
-    report = Report()
+    report = ReadReport()
     with open_bytes(path, report) as stream:
         assert stream.read() == b"one two"
     assert not report.skipped
@@ -53,7 +53,7 @@ def test_a_cut_file_gives_what_it_has(tmp_path: Path, pack) -> None:
     whole = pack(TEXT)
     path = tmp_path / "cut"
     path.write_bytes(whole[: len(whole) * 2 // 3])
-    report = Report()
+    report = ReadReport()
     with open_bytes(path, report) as stream:
         got = stream.read()
     assert TEXT.startswith(got)
@@ -69,12 +69,12 @@ def test_damage_is_counted(tmp_path: Path) -> None:
     whole[-6] ^= 1  # the checksum
     path = tmp_path / "x.gz"
     path.write_bytes(whole)
-    report = Report()
+    report = ReadReport()
     lines = list(open_lines(path, report))
     assert len(lines) >= 19_000  # at most one feed is lost
     assert report.skipped == {"damaged compressed file: read up to the damage": 1}
     path.write_bytes(gzip.compress(b"whole\n") + b"garbage")
-    report = Report()
+    report = ReadReport()
     assert list(open_lines(path, report)) == [b"whole"]
     assert sum(report.skipped.values()) == 1
 
@@ -84,26 +84,26 @@ def test_a_bomb_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack
     monkeypatch.setattr(compressed, "FREE_OUTPUT", 4 << 20)
     path = tmp_path / "bomb"
     path.write_bytes(pack(b"a line\n" + bytes(48 << 20)))
-    report = Report()
+    report = ReadReport()
     with open_bytes(path, report) as stream:
         read = sum(len(piece) for piece in iter(lambda: stream.read(1 << 20), b""))
     assert 4 << 20 < read < 48 << 20
     assert report.skipped == {"compressed file that expands over 1000 times: cut off": 1}
     with pytest.raises(BadSource, match="expands over"):
-        list(open_lines(path, Report(strict=True)))
+        list(open_lines(path, ReadReport(strict=True)))
 
 
 def test_a_line_that_is_too_long_is_counted_and_left_out(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"one\r\n" + b"x" * 5000 + b"\nexactly10!\n\n" + b"y" * 11)
-    report = Report()
+    report = ReadReport()
     assert list(open_lines(path, report, max_line=10)) == [b"one", b"exactly10!", b""]
     assert report.skipped == {"line longer than 0 MiB": 2}
 
 
 def test_an_open_stream_is_read_and_left_open() -> None:
     stream = io.BytesIO(gzip.compress(b"a\nb"))
-    assert list(open_lines(stream, Report())) == [b"a", b"b"]
+    assert list(open_lines(stream, ReadReport())) == [b"a", b"b"]
     assert not stream.closed
 
 
@@ -128,7 +128,7 @@ def test_what_cannot_be_opened_is_one_clear_line(tmp_path: Path) -> None:
 def test_no_damage_raises_anything_but_what_is_promised(tmp_path_factory, data: bytes, codec: str, flip: int) -> None:
     packed = bytearray(PACK[codec](data))
     packed[flip % len(packed)] ^= 1 << (flip % 8)
-    with open_bytes(io.BytesIO(bytes(packed)), Report()) if _readable(packed) else io.BytesIO() as stream:
+    with open_bytes(io.BytesIO(bytes(packed)), ReadReport()) if _readable(packed) else io.BytesIO() as stream:
         stream.read()
 
 

@@ -27,7 +27,7 @@ from cocite.sources.crawl import start as crawl_module
 from cocite.sources.crawl.frontier import Bounds, Fetch, Frontier
 from cocite.sources.crawl.guard import Refused, guarded, is_public, refusal, web_address
 from cocite.sources.crawl.start import crawl
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 
 pytest.importorskip("scrapy")
 
@@ -175,13 +175,13 @@ VARIED: dict[str, Answer | None] = {
 class Outcome(NamedTuple):
     site: Site
     pages: list[Page]
-    report: Report
+    report: ReadReport
 
 
 @pytest.fixture(scope="module")
 def outcome() -> Iterator[Outcome]:
     with serving(varied) as site:
-        report = Report()
+        report = ReadReport()
         seeds = [f"{site.base}/", f"http://localhost:{site.port}/closed", "ftp://example.org/", ""]
         options: dict[str, Any] = {"allow_private": True, "delay": 0, "timeout": 3, "max_bytes": MEGABYTE}
         yield Outcome(site, list(crawl(seeds, report, **options)), report)
@@ -275,7 +275,7 @@ def tree(site: Site, host: str, path: str) -> Answer:
 def test_page_limit_is_exact_and_order_is_breadth_first_also_the_second_time() -> None:
     with serving(tree) as site:
         for limit, scope in ((7, "host"), (9, "any")):
-            report = Report()
+            report = ReadReport()
             options: dict[str, Any] = {"allow_private": True, "delay": 0, "concurrency": 1}
             found = list(crawl([site.base], report, max_pages=limit, scope=scope, **options))  # type: ignore[arg-type]
             own = [page.url.removeprefix(site.base) for page in found if page.url.startswith(site.base)]
@@ -298,7 +298,7 @@ def test_closing_early_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(crawl_module, "_start", recording_start)
     with serving(tree) as site:
-        pages = crawl([site.base], Report(), allow_private=True, delay=0)
+        pages = crawl([site.base], ReadReport(), allow_private=True, delay=0)
         assert next(pages).url == f"{site.base}/"
         assert started[0].poll() is None
         pages.close()  # type: ignore[attr-defined]
@@ -310,7 +310,7 @@ def test_closing_early_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_private_addresses_are_refused_before_anything_is_sent() -> None:
     with serving(tree) as site:
-        report = Report()
+        report = ReadReport()
         hosts = [f"127.0.0.1:{site.port}", f"localhost:{site.port}", f"0x7f.1:{site.port}", f"[::1]:{site.port}"]
         hosts += [f"[::ffff:127.0.0.1]:{site.port}/v4", "10.0.0.1", "169.254.169.254", "8.8.8.8:25"]
         pages = list(crawl([f"http://{host}" for host in hosts], report, delay=0))
@@ -343,7 +343,7 @@ def test_redirects_into_the_private_network_are_refused(monkeypatch: pytest.Monk
         with serving(public_answer) as public:
             program = PATCHED.format(port=public.port)
             monkeypatch.setattr(crawl_module, "COMMAND", [sys.executable, "-c", program])
-            report = Report()
+            report = ReadReport()
             pages = list(crawl([public.base, f"http://localhost:{public.port}"], report, delay=0, scope="any"))
             assert [page.url for page in pages] == [f"{public.base}/"]
             assert report.skipped == {"refused: private or local address": 3}
@@ -424,7 +424,7 @@ def test_a_crash_says_its_last_words_after_the_pages_before_it(monkeypatch: pyte
         "sys.exit('OSError: disk on fire')"
     )
     monkeypatch.setattr(crawl_module, "COMMAND", [sys.executable, "-c", program])
-    pages = crawl(["example.org"], Report())
+    pages = crawl(["example.org"], ReadReport())
     assert next(pages) == Page("http://example.org/")
     with pytest.raises(BadSource, match="the crawl broke off: OSError: disk on fire"):
         next(pages)
@@ -433,13 +433,13 @@ def test_a_crash_says_its_last_words_after_the_pages_before_it(monkeypatch: pyte
 def test_a_process_killed_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crawl_module, "COMMAND", [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"])
     with pytest.raises(BadSource, match="ended with code -9"):
-        next(crawl(["example.org"], Report()))
+        next(crawl(["example.org"], ReadReport()))
 
 
 def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crawl_module, "COMMAND", ["/no/such/python"])
     with pytest.raises(BadSource, match="cannot be started"):
-        next(crawl(["example.org"], Report()))
+        next(crawl(["example.org"], ReadReport()))
 
 
 def test_interrupt_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
@@ -456,7 +456,7 @@ def test_interrupt_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path: A
     try:
         threading.Thread(target=interrupt, daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
-            next(crawl(["example.org"], Report()))
+            next(crawl(["example.org"], ReadReport()))
     finally:
         signal.signal(signal.SIGINT, before)
     with pytest.raises(ProcessLookupError):
@@ -466,12 +466,12 @@ def test_interrupt_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path: A
 def test_the_process_ends_with_the_one_that_reads() -> None:
     """Also when the reader is killed and can do nothing about it."""
     program = (
-        "import os, sys; from cocite.sources import crawl as module; from cocite.sources.records import Report\n"
+        "import os, sys; from cocite.sources import crawl as module; from cocite.sources.records import ReadReport\n"
         "start = module._start\n"
         "def recording(*args):\n"
         "    process, messages = start(*args); print(process.pid, flush=True); return process, messages\n"
         "module._start = recording\n"
-        "next(module.crawl([sys.argv[1]], Report(), allow_private=True, delay=0)); os.kill(os.getpid(), 9)"
+        "next(module.crawl([sys.argv[1]], ReadReport(), allow_private=True, delay=0)); os.kill(os.getpid(), 9)"
     )
     with serving(lambda site, host, path: links(*(f"/{n}" for n in range(500)))) as site:
         reader = subprocess.run([sys.executable, "-c", program, site.base], stdout=subprocess.PIPE, check=False)
@@ -489,7 +489,7 @@ def test_the_process_ends_with_the_one_that_reads() -> None:
 def test_without_scrapy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crawl_module, "find_spec", lambda name: None)
     with pytest.raises(BadSource, match=r'pip install "cocite\[crawl\]"'):
-        crawl(["example.org"], Report())
+        crawl(["example.org"], ReadReport())
 
 
 def test_importing_crawl_does_not_import_scrapy() -> None:
@@ -515,13 +515,13 @@ def test_importing_crawl_does_not_import_scrapy() -> None:
 )
 def test_parameters_out_of_range(options: dict[str, Any]) -> None:
     with pytest.raises(BadParameter):
-        crawl(["example.org"], Report(), **options)
+        crawl(["example.org"], ReadReport(), **options)
 
 
 @pytest.mark.parametrize("seeds", [[], [""], ["mailto:x@example.org", "http://"]])
 def test_no_seed_at_all(seeds: list[str]) -> None:
     with pytest.raises(BadSource, match="nothing to crawl from"):
-        crawl(seeds, Report())
+        crawl(seeds, ReadReport())
 
 
 # ----------------------------------------------------------------------------------------- frontier, bounds and robots

@@ -18,15 +18,15 @@ from cocite.sources.edges import edge_list
 from cocite.sources.edges.edge_list import read_edge_list
 from cocite.sources.edges.layout import layout
 from cocite.sources.edges.names import addresses
-from cocite.sources.records import SCHEMA, Report
+from cocite.sources.records import SCHEMA, ReadReport
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
-def edges(path: Path, report: Report | None = None, columns: list[str | int] | None = None) -> list[tuple]:
+def edges(path: Path, report: ReadReport | None = None, columns: list[str | int] | None = None) -> list[tuple]:
     """(source, target) or, where there is a weight, (source, target, weight), in the order of the records."""
     found = []
-    for batch in read_edge_list(path, report or Report(), columns=columns):
+    for batch in read_edge_list(path, report or ReadReport(), columns=columns):
         assert batch.schema == SCHEMA
         for row in batch.to_pylist():
             assert row["partial"] is True
@@ -65,7 +65,7 @@ def write(path: Path, content: str | bytes) -> Path:
     ],
 )
 def test_one_graph_in_many_shapes(tmp_path: Path, content: str) -> None:
-    report = Report()
+    report = ReadReport()
     path = write(tmp_path / "x", content)
     assert edges(path, report) == names(("1", "2"), ("1", "3"), ("2", "3"))
     assert not report.skipped
@@ -74,7 +74,7 @@ def test_one_graph_in_many_shapes(tmp_path: Path, content: str) -> None:
 
 def test_rows_of_one_source_that_follow_each_other_are_one_record(tmp_path: Path) -> None:
     path = write(tmp_path / "x.tsv", "1\t2\n1\t3\n2\t1\n1\t4\n")
-    (batch,) = read_edge_list(path, Report())
+    (batch,) = read_edge_list(path, ReadReport())
     assert batch.column("url").to_pylist() == ["name:1", "name:2", "name:1"]
     assert [len(links) for links in batch.column("links").to_pylist()] == [2, 1, 1]
 
@@ -108,7 +108,7 @@ def test_columns_can_be_named_or_numbered(tmp_path: Path) -> None:
 
 
 def test_weights_are_probabilities_and_other_numbers_are_reported(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     path = write(tmp_path / "x.tsv", "1\t2\t0.5\n1\t3\t1\n2\t3\t7\n2\t4\t-1\n2\t5\t1e-3\n")
     assert edges(path, report) == [
         ("name:1", "name:2", 0.5),
@@ -118,7 +118,7 @@ def test_weights_are_probabilities_and_other_numbers_are_reported(tmp_path: Path
         ("name:2", "name:5", pytest.approx(0.001)),
     ]
     assert report.skipped == {"weight that is not in (0, 1] (read as 1)": 2}
-    report = Report()
+    report = ReadReport()
     named = write(tmp_path / "x.csv", "weight,to,from\n0.25,B,A\nx,C,A\n,D,A\n")
     assert edges(named, report) == [("name:A", "name:B", 0.25), ("name:A", "name:C"), ("name:A", "name:D")]
     assert report.skipped == {"weight that is not in (0, 1] (read as 1)": 1}
@@ -127,7 +127,7 @@ def test_weights_are_probabilities_and_other_numbers_are_reported(tmp_path: Path
 
 
 def test_bad_rows_are_counted_and_uneven_ones_used(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     path = write(tmp_path / "x.tsv", "p1\tp2\np1\tp3\tmore\nalone\n\np4\t\n \tp5\np6\tp7\n")
     assert edges(path, report) == names(("p1", "p2"), ("p6", "p7"), ("p1", "p3"))
     assert report.skipped == {"row with fewer than two columns": 1, "row with an empty source or target": 2}
@@ -135,7 +135,7 @@ def test_bad_rows_are_counted_and_uneven_ones_used(tmp_path: Path) -> None:
 
 
 def test_quotation_marks(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     path = write(tmp_path / "x.csv", 'from,to\n"Acme, Inc",B\n"say ""hi""",C\nD,"E"\n')
     assert edges(path, report) == names(("Acme, Inc", "B"), ('say "hi"', "C"), ("D", "E"))
     stray = write(tmp_path / "y.csv", "from,to\nA,B\n" + '"C,D\n' + "E,F\n" * 20)
@@ -146,7 +146,7 @@ def test_quotation_marks(tmp_path: Path) -> None:
 
 
 def test_bytes_that_are_not_utf_8_are_replaced(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     assert edges(write(tmp_path / "x.tsv", b"caf\xe9\tok\nfine\tb\xff\n"), report) == names(
         ("caf\ufffd", "ok"), ("fine", "b\ufffd")
     )
@@ -165,7 +165,7 @@ def test_blocks_and_lines_longer_than_them(tmp_path: Path, monkeypatch: pytest.M
     rows = [(str(i // 3), str(i)) for i in range(3000)]
     content = "".join(f"{source}\t{target}\n" for source, target in rows)
     assert edges(write(tmp_path / "x", content)) == names(*rows)
-    report = Report()
+    report = ReadReport()
     long = content[:2000].rpartition("\n")[0] + "\n" + "x" * 30_000 + "\ty\n" + "7\t8\n" + "z" * 5000 + "\ty"
     found = edges(write(tmp_path / "y", long), report)
     assert found[-1] == ("name:7", "name:8")
@@ -223,7 +223,7 @@ def test_parquet(tmp_path: Path, table: dict) -> None:
     assert [edge[:2] for edge in edges(path)] == names(("1", "2"), ("1", "3"), ("2", "3"))
     with_gaps = pa.table({"source": ["1", None], "target": ["2", "3"]})
     pq.write_table(with_gaps, path)
-    report = Report()
+    report = ReadReport()
     assert edges(path, report) == names(("1", "2"))
     assert report.skipped == {"row with an empty source or target": 1}
     pq.write_table(pa.table({"source": [1]}), path)
@@ -238,7 +238,7 @@ def test_what_is_no_edge_list_is_refused(tmp_path: Path) -> None:
         edges(write(tmp_path / "x", "# only remarks\n"))
     with pytest.raises(BadSource, match="same columns"):
         layout(b"Prose has lines\nof very different length, as you see here\nand no columns\n", strict=True)
-    report = Report()
+    report = ReadReport()
     assert edges(write(tmp_path / "x", "\n\n"), report) == []
     assert edges(write(tmp_path / "x", "source,target\n"), report) == []
     assert report.skipped == {"source that holds no records": 2}
@@ -257,7 +257,7 @@ def test_what_is_no_edge_list_is_refused(tmp_path: Path) -> None:
 def test_real_edge_lists(name: str, records: int, links: int) -> None:
     if not DATA.exists():
         pytest.skip("the shared data are not beside the checkout")
-    report = Report()
+    report = ReadReport()
     found = list(read_edge_list(DATA / name, report))
     assert sum(batch.num_rows for batch in found) == records
     assert sum(len(batch.column("links").values) for batch in found) == links
@@ -295,7 +295,7 @@ def test_a_long_list_is_read_in_bounded_batches(tmp_path: Path) -> None:
     numbers = np.arange(100_000)
     path = tmp_path / "x.tsv"
     path.write_text("".join(f"{n // 10}\t{n * 7919 % 100_000}\n" for n in numbers.tolist()))
-    report = Report()
+    report = ReadReport()
     found = list(read_edge_list(path, report))
     assert sum(len(batch.column("links").values) for batch in found) == 100_000
     assert max(batch.nbytes for batch in found) < 64 << 20

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cocite.sources import gather
 from cocite.sources.gather import gathered
 from cocite.sources.open_source import open_source
-from cocite.sources.records import SCHEMA, Link, Page, Report, batch
+from cocite.sources.records import SCHEMA, Link, Page, ReadReport, batch
 
 RED = "\x1b[31m"
 
@@ -28,7 +28,7 @@ def test_a_folder_of_many_small_files_is_one_batch(tmp_path: Path) -> None:
         (tmp_path / f"a{number:02}.jsonl").write_text(json.dumps({"url": f"https://a.example/{number}"}))
         (tmp_path / f"b{number:02}.tsv").write_text(f"{number}\t{number + 1}\n")
         (tmp_path / f"c{number:02}.md").write_text("[x](https://x.example/)")
-    (made,) = open_source(str(tmp_path), Report(), base="https://me.example/").records()
+    (made,) = open_source(str(tmp_path), ReadReport(), base="https://me.example/").records()
     assert made.schema == SCHEMA
     urls = made.column("url").to_pylist()
     assert urls[:2] == ["https://a.example/0", "https://a.example/1"]
@@ -89,7 +89,7 @@ def test_escape_sequences_go_whatever_the_source(tmp_path: Path) -> None:
     rest = {"url": "https://z.example/", "title": "Z"}
     path = tmp_path / "x.jsonl"
     path.write_text(f"{json.dumps(record)}\n{json.dumps(rest)}\n")
-    (made,) = open_source(str(path), Report()).records()
+    (made,) = open_source(str(path), ReadReport()).records()
     first, second = made.to_pylist()
     assert (first["title"], first["text"], first["headings"]) == ("T", "text", ["Head", "x"])
     link, bare = first["links"]

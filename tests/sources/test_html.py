@@ -15,7 +15,7 @@ from cocite.errors import BadSource
 from cocite.sources.html import page as html
 from cocite.sources.html.encoding import decode
 from cocite.sources.html.page import read_html, recognises
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 from tests.sources.html_strategies import PAGES, SOUP
 from tests.sources.slow_html import slow_read
 
@@ -70,7 +70,7 @@ def test_the_first_base_with_an_address_counts_wherever_it_stands() -> None:
 
 
 def test_only_links_to_web_pages_are_kept() -> None:
-    report = Report()
+    report = ReadReport()
     source = """<a href="javascript:void(0)">1</a><a href="mailto:a@example.org">2</a><a href="tel:1">3</a>
         <a name="here">4</a><a href="ftp://example.org/">5</a><a href="http://[bad">6</a><a href="//exa mple.org/">7</a>
         <a href="/good">8</a>"""
@@ -79,7 +79,7 @@ def test_only_links_to_web_pages_are_kept() -> None:
     assert report.skipped == {"link whose address cannot be read": 2}
     assert report.example == {"link whose address cannot be read": f"http://[bad on {HERE}"}
     with pytest.raises(BadSource, match=r"link whose address cannot be read: 'http://\[bad on"):
-        read_html(source.encode(), HERE, report=Report(strict=True))
+        read_html(source.encode(), HERE, report=ReadReport(strict=True))
 
 
 def test_escape_sequences_are_taken_out_whole() -> None:
@@ -345,7 +345,7 @@ def real_pages() -> Iterator[tuple[str, bytes, str | None]]:
     from cocite.sources.archives.http_content import content_of
 
     for path in sorted(ARCHIVES.glob("*.warc*")):
-        for record in open_records(path, Report()):
+        for record in open_records(path, ReadReport()):
             if "html" in record.http.get("content-type", "") and record.url and record.status == 200:
                 content, _ = content_of(record.body(), record.http.get("transfer-encoding", ""), "", 1 << 20)
                 yield record.url, content, None

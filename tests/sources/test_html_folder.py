@@ -10,7 +10,7 @@ import pytest
 
 from cocite.errors import BadSource
 from cocite.sources.html.folder import read_html_folder, recognises
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 
 BASE = "https://docs.example/manual/"
 
@@ -23,8 +23,8 @@ def fill(folder: Path, files: dict[str, bytes | str]) -> Path:
     return folder
 
 
-def read(path: Path, base: str | None = BASE) -> tuple[list[Page], Report]:
-    report = Report()
+def read(path: Path, base: str | None = BASE) -> tuple[list[Page], ReadReport]:
+    report = ReadReport()
     return list(read_html_folder(path, report, base=base)), report
 
 

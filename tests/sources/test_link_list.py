@@ -9,7 +9,7 @@ import pytest
 from cocite.errors import BadSource
 from cocite.sources import link_list
 from cocite.sources.link_list import checked_base, decoded, files, own_address, web_link, whole
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 PAGE = "https://example.org/a/b?c"
 
@@ -88,7 +88,7 @@ def test_a_list_that_is_too_long_is_counted(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(link_list, "MAX_FILE", 10)
     path = tmp_path / "x"
     path.write_bytes(b"x" * 10)
-    report = Report()
+    report = ReadReport()
     assert whole(path, report) == b"x" * 10
     path.write_bytes(b"x" * 11)
     assert whole(path, report) is None

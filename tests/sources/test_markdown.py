@@ -8,7 +8,7 @@ import pytest
 
 from cocite.errors import BadSource
 from cocite.sources.markdown.page import parse, read_markdown
-from cocite.sources.records import Link, Report
+from cocite.sources.records import Link, ReadReport
 
 HERE = "https://example.org/notes/list.md"
 
@@ -44,7 +44,7 @@ Dailies
 
 
 def test_a_list_of_links_as_a_page() -> None:
-    report = Report()
+    report = ReadReport()
     page = parse(LIST, HERE, report)
     assert page.url == HERE
     assert page.title == "My favourite papers"
@@ -68,14 +68,14 @@ def test_a_list_of_links_as_a_page() -> None:
 
 def test_html_headings_begin_blocks_too() -> None:
     text = '<h1 align="center">Title</h1>\n<p><a href="/a">A</a><h2>Second</h2><a href="/b"><img alt="B"></a></p>\n'
-    page = parse(text, HERE, Report())
+    page = parse(text, HERE, ReadReport())
     assert page.title == "Title"
     assert page.headings == ["Title", "Second"]
     assert page.links == [Link("https://example.org/a", "A", 0), Link("https://example.org/b", "B", 1)]
 
 
 def test_a_link_to_the_page_itself_is_left_out_only_with_a_fragment() -> None:
-    page = parse("[top](list.md#top) [self](list.md) [other](other.md#top)", HERE, Report())
+    page = parse("[top](list.md#top) [self](list.md) [other](other.md#top)", HERE, ReadReport())
     assert [link.url for link in page.links] == [HERE, "https://example.org/notes/other.md#top"]
 
 
@@ -88,14 +88,14 @@ def test_a_link_to_the_page_itself_is_left_out_only_with_a_fragment() -> None:
     ],
 )
 def test_front_matter(front: str) -> None:
-    page = parse(front + "[a](a)\n", None, Report())
+    page = parse(front + "[a](a)\n", None, ReadReport())
     assert (page.url, page.title, page.captured, page.lang) == ("https://example.org/x", "A: title", "2024-05-06", "de")
     assert [link.url for link in page.links] == ["https://example.org/a"]
     assert page.text == "a"
 
 
 def test_front_matter_may_be_broken_or_none_at_all() -> None:
-    report = Report()
+    report = ReadReport()
     assert parse("+++\nurl = \n+++\ntext", HERE, report).text == "text"
     assert parse("---\ndate: yesterday\n---\ntext", HERE, report).captured == ""
     assert report.skipped == {"front matter that is not TOML": 1, "front matter's date that is no ISO date": 1}
@@ -111,23 +111,23 @@ def test_addresses_of_files_and_folders(tmp_path: Path) -> None:
     (tmp_path / "a.markdown").write_text("[down](b/two%20words.md)")
     (tmp_path / ".git" / "c.md").write_text("hidden")
     (tmp_path / "d.txt").write_text("other")
-    pages = list(read_markdown(tmp_path, Report(), base="https://example.org/notes"))
+    pages = list(read_markdown(tmp_path, ReadReport(), base="https://example.org/notes"))
     assert [page.url for page in pages] == [
         "https://example.org/notes/a.markdown",
         "https://example.org/notes/b/two%20words.md",
     ]
     assert [page.links[0].url for page in pages] == [pages[1].url, pages[0].url]
     file = tmp_path / "a.markdown"
-    assert next(read_markdown(file, Report(), base="https://x.org/README")).url == "https://x.org/README"
-    assert next(read_markdown(file, Report(), base="https://x.org/")).url == "https://x.org/a.markdown"
+    assert next(read_markdown(file, ReadReport(), base="https://x.org/README")).url == "https://x.org/README"
+    assert next(read_markdown(file, ReadReport(), base="https://x.org/")).url == "https://x.org/a.markdown"
     with pytest.raises(BadSource, match=r"a.markdown does not say its address: give --base"):
-        list(read_markdown(file, Report()))
+        list(read_markdown(file, ReadReport()))
     with pytest.raises(BadSource, match="no web address"):
-        list(read_markdown(file, Report(), base="example.org"))
+        list(read_markdown(file, ReadReport(), base="example.org"))
 
 
 def test_an_empty_folder_and_encodings(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     assert list(read_markdown(tmp_path, report, base=HERE)) == []
     assert report.skipped == {"source that holds no records": 1}
     (tmp_path / "a.md").write_bytes("# Café".encode("cp1252"))

@@ -19,7 +19,7 @@ from cocite.errors import BadSource
 from cocite.sources.open_source import READERS, Source, open_source
 from cocite.sources.page_records import write_jsonl, write_parquet
 from cocite.sources.recognise import KINDS
-from cocite.sources.records import SCHEMA, Link, Page, Report, batches
+from cocite.sources.records import SCHEMA, Link, Page, ReadReport, batches
 from tests.sources.test_warc import record
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -60,7 +60,7 @@ FILES: list[tuple[str, bytes, str]] = [
 def test_files_are_recognised(tmp_path: Path, name: str, content: bytes, kind: str) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    source = open_source(str(path), Report(), base="https://me.example/notes/")
+    source = open_source(str(path), ReadReport(), base="https://me.example/notes/")
     assert (source.kind, source.size_bytes, source.spec) == (kind, len(content), str(path))
     pages, links = counts(source)
     assert pages >= 1
@@ -70,22 +70,22 @@ def test_files_are_recognised(tmp_path: Path, name: str, content: bytes, kind: s
 def test_parquet_is_told_by_its_columns(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     write_parquet(batches([PAGE]), path)
-    source = open_source(str(path), Report())
+    source = open_source(str(path), ReadReport())
     assert source.kind == "records"
     assert counts(source) == (1, 2)
     pq.write_table(pa.table({"url": ["https://a.example/"], "target": ["x"]}), path)
-    assert open_source(str(path), Report()).kind == "records"
+    assert open_source(str(path), ReadReport()).kind == "records"
     pq.write_table(pa.table({"src": [1], "dst": [2]}), path)
-    assert counts(open_source(str(path), Report())) == (1, 1)
+    assert counts(open_source(str(path), ReadReport())) == (1, 1)
     pq.write_table(pa.table({"x": [1], "y": [2]}), path)
     with pytest.raises(
         BadSource, match="has the columns x, y: call two of them source and target, or give --kind edges"
     ):
-        open_source(str(path), Report())
-    assert counts(open_source(str(path), Report(), kind="edges")) == (1, 1)
+        open_source(str(path), ReadReport())
+    assert counts(open_source(str(path), ReadReport(), kind="edges")) == (1, 1)
     path.write_bytes(b"PAR1")
     with pytest.raises(BadSource, match="not a whole Parquet file"):
-        open_source(str(path), Report())
+        open_source(str(path), ReadReport())
 
 
 def test_texts_are_left_out_where_they_are_not_wanted(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_texts_are_left_out_where_they_are_not_wanted(tmp_path: Path) -> None:
     write_parquet(batches([PAGE]), tmp_path / "x.parquet")
     for name, without in (("x.jsonl", ""), ("x.parquet", None)):
         for text, expected in ((True, "words"), (False, without)):
-            (batch,) = open_source(str(tmp_path / name), Report(), text=text).records()
+            (batch,) = open_source(str(tmp_path / name), ReadReport(), text=text).records()
             assert batch.column("text").to_pylist() == [expected]
 
 
@@ -115,20 +115,20 @@ def test_no_reader_gives_texts_that_are_not_wanted(tmp_path: Path, name: str, co
     (tmp_path / name).write_bytes(made[name] if content is None else content.encode())
     for place in (tmp_path / name, tmp_path):
         for text in (True, False):
-            source = open_source(str(place), Report(), base="https://me.example/", text=text)
+            source = open_source(str(place), ReadReport(), base="https://me.example/", text=text)
             assert [row["text"] for batch in source.records() for row in batch.to_pylist()] == [words if text else ""]
 
 
 def test_main_text_is_not_made_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.html").write_text("<!doctype html><html lang=en><p>words")
     monkeypatch.setattr("cocite.sources.html.page._main_text", lambda pieces: pytest.fail("main text was made"))
-    assert counts(open_source(str(tmp_path), Report(), base="https://me.example/", text=False)) == (1, 0)
+    assert counts(open_source(str(tmp_path), ReadReport(), base="https://me.example/", text=False)) == (1, 0)
 
 
 def test_progress(tmp_path: Path) -> None:
     path = tmp_path / "x.tsv"
     path.write_bytes(b"1\t2\n" * 1000)
-    report = Report()
+    report = ReadReport()
     report.read["bytes"] = 10**6  # of other sources
     source = open_source(str(path), report)
     assert source.progress() is None
@@ -178,7 +178,7 @@ def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path, name: str, conten
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(BadSource, match=message) as caught:
-        open_source(str(path), Report())
+        open_source(str(path), ReadReport())
     assert "\n" not in str(caught.value)
 
 
@@ -187,22 +187,22 @@ def test_a_zip_is_to_be_unpacked(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w"):
         pass
     with pytest.raises(BadSource, match="empty zip archive: unpack it first"):
-        open_source(str(path), Report())
+        open_source(str(path), ReadReport())
 
 
 def test_a_kind_can_be_forced(tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
     path.write_text("[b](https://b.example/)")
-    source = open_source(str(path), Report(), kind="markdown", base="https://a.example/")
+    source = open_source(str(path), ReadReport(), kind="markdown", base="https://a.example/")
     assert (source.kind, counts(source)) == ("markdown", (1, 1))
     with pytest.raises(BadSource, match="no kind of source is called 'xml': choose one of records, edges, warc"):
-        open_source(str(path), Report(), kind="xml")
+        open_source(str(path), ReadReport(), kind="xml")
     with pytest.raises(BadSource, match="no web address"):
-        open_source(str(path), Report(), base="example")
+        open_source(str(path), ReadReport(), base="example")
     with pytest.raises(BadSource, match="does not exist"):
-        open_source(str(tmp_path / "none"), Report(), kind="edges")
+        open_source(str(tmp_path / "none"), ReadReport(), kind="edges")
     with pytest.raises(BadSource, match="neither a file nor a folder"):
-        open_source("/dev/null", Report())
+        open_source("/dev/null", ReadReport())
 
 
 @pytest.mark.parametrize("content", ["milk, eggs\nbread, jam\n", "hello world\nbread and butter\nbye now\n"])
@@ -210,12 +210,14 @@ def test_prose_can_be_forced_to_be_an_edge_list(tmp_path: Path, content: str) ->
     path = tmp_path / "list.txt"
     path.write_text(content)
     with pytest.raises(BadSource, match="--kind"):
-        open_source(str(path), Report())
-    records = [row for batch in open_source(str(path), Report(), kind="edges").records() for row in batch.to_pylist()]
+        open_source(str(path), ReadReport())
+    records = [
+        row for batch in open_source(str(path), ReadReport(), kind="edges").records() for row in batch.to_pylist()
+    ]
     assert {(row["url"], row["links"][0]["url"]) for row in records} == {
         tuple(f"name:{word}" for word in line.replace(",", "").split()[:2]) for line in content.splitlines()
     }
-    assert counts(open_source(str(tmp_path), Report(), kind="edges"))[0] == len(records)
+    assert counts(open_source(str(tmp_path), ReadReport(), kind="edges"))[0] == len(records)
 
 
 def test_a_store_is_no_source(tmp_path: Path) -> None:
@@ -227,17 +229,17 @@ def test_a_store_is_no_source(tmp_path: Path) -> None:
         with pytest.raises(
             BadSource, match=r"is a cocite store: .* cocite export --format records .*web\.cocite"
         ) as caught:
-            open_source(str(path), Report())
+            open_source(str(path), ReadReport())
         assert "-i to cocite add" in str(caught.value)
     with pytest.raises(BadSource, match="is an empty folder"):  # a store beside nothing
-        open_source(str(tmp_path), Report())
+        open_source(str(tmp_path), ReadReport())
     (tmp_path / "pages.jsonl").write_text(RECORD)
-    report = Report()
+    report = ReadReport()
     assert counts(open_source(str(tmp_path), report)) == (1, 1)
     assert report.read["file of no known kind"] == 0
     (store / "CURRENT").unlink()
     os.mkfifo(store / "CURRENT")  # never opened
-    assert counts(open_source(str(store), Report())) == (1, 1)
+    assert counts(open_source(str(store), ReadReport())) == (1, 1)
 
 
 def test_every_kind_has_a_reader_and_a_description() -> None:
@@ -245,20 +247,20 @@ def test_every_kind_has_a_reader_and_a_description() -> None:
 
 
 def test_an_address_is_crawled() -> None:
-    source = open_source("HTTPS://a.example/list", Report())
+    source = open_source("HTTPS://a.example/list", ReadReport())
     assert (source.kind, source.size_bytes) == ("crawl", 0)
 
 
 def test_standard_input_and_pipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(RECORD.encode()))))
-    source = open_source("-", Report())
+    source = open_source("-", ReadReport())
     assert counts(source) == (1, 1)
     assert source.progress() is None
     with pytest.raises(BadSource, match="only page records can be read from a pipe"):
-        open_source("-", Report(), kind="edges")
+        open_source("-", ReadReport(), kind="edges")
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    source = open_source(str(pipe), Report())
+    source = open_source(str(pipe), ReadReport())
     with subprocess.Popen(["sh", "-c", f"echo '{RECORD}' > '{pipe}'"]):
         assert counts(source) == (1, 1)
 
@@ -280,7 +282,7 @@ def test_a_mixed_folder_is_read_file_by_file(tmp_path: Path) -> None:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(content)
-    report = Report()
+    report = ReadReport()
     source = open_source(str(tmp_path), report, base="https://me.example")
     assert source.kind == "folder"
     urls = [url for batch in source.records() for url in batch.column("url").to_pylist()]
@@ -294,7 +296,7 @@ def test_a_mixed_folder_is_read_file_by_file(tmp_path: Path) -> None:
     ]
     assert report.read["file of no known kind"] == 3
     assert source.progress() == 1.0
-    report = Report()
+    report = ReadReport()
     urls = [url for batch in open_source(str(tmp_path), report).records() for url in batch.column("url").to_pylist()]
     assert [url.endswith(".example/") for url in urls] == [False, True, True, True]
     assert report.skipped == {"file that cannot be read": 2}
@@ -303,16 +305,16 @@ def test_a_mixed_folder_is_read_file_by_file(tmp_path: Path) -> None:
 
 def test_folders_with_nothing_to_read(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="is an empty folder"):
-        open_source(str(tmp_path), Report())
+        open_source(str(tmp_path), ReadReport())
     (tmp_path / "x.bin").write_bytes(b"\0\1\2")
     with pytest.raises(BadSource, match="holds no file of a known kind: say what its files are by --kind"):
-        open_source(str(tmp_path), Report())
+        open_source(str(tmp_path), ReadReport())
     (tmp_path / "x.md").write_text("text")
     with pytest.raises(BadSource, match=r"x\.md does not say its address"):
-        list(open_source(str(tmp_path), Report()).records())
-    assert counts(open_source(str(tmp_path), Report(), kind="markdown", base="https://a.example/")) == (1, 0)
+        list(open_source(str(tmp_path), ReadReport()).records())
+    assert counts(open_source(str(tmp_path), ReadReport(), kind="markdown", base="https://a.example/")) == (1, 0)
     (tmp_path / "x.md").write_text("1 2\n1 3\n")
-    report = Report()
+    report = ReadReport()
     assert counts(open_source(str(tmp_path), report, kind="edges")) == (1, 2)
     assert report.skipped == {"file that cannot be read": 1}
 
@@ -322,7 +324,7 @@ def test_a_folder_of_html_is_read_as_one_site(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text(HTML)
     (tmp_path / "sub" / "page.html").write_text(HTML)
     (tmp_path / "links.csv").write_text("from,to\n1,2\n")
-    report = Report()
+    report = ReadReport()
     assert counts(open_source(str(tmp_path), report, base="https://me.example/")) == (3, 3)
 
 
@@ -338,7 +340,7 @@ def test_a_folder_of_html_is_read_as_one_site(tmp_path: Path) -> None:
 def test_real_sources(name: str, kind: str, expected: tuple[int, int]) -> None:
     if not DATA.exists():
         pytest.skip("the shared data are not beside the checkout")
-    report = Report()
+    report = ReadReport()
     source = open_source(str(DATA / name), report)
     assert (source.kind, counts(source)) == (kind, expected)
     assert not report.skipped
@@ -347,7 +349,7 @@ def test_real_sources(name: str, kind: str, expected: tuple[int, int]) -> None:
 def test_web_archives_are_recognised() -> None:
     if not DATA.exists():
         pytest.skip("the shared data are not beside the checkout")
-    kinds = {path.name: open_source(str(path), Report()).kind for path in sorted((DATA / "warc").iterdir())}
+    kinds = {path.name: open_source(str(path), ReadReport()).kind for path in sorted((DATA / "warc").iterdir())}
     assert len(kinds) == 10
     assert {name for name, kind in kinds.items() if kind == "wat"} == {"whirlwind-python__whirlwind.warc.wat.gz"}
     assert set(kinds.values()) == {"warc", "wat"}
@@ -357,11 +359,11 @@ def test_web_graphs_are_recognised_by_any_of_their_files(tmp_path: Path) -> None
     if not DATA.exists():
         pytest.skip("the shared data are not beside the checkout")
     for name in ("cnr-2000", "cnr-2000.graph", "cnr-2000.properties"):
-        assert open_source(str(DATA / "webgraph" / name), Report()).kind == "webgraph"
+        assert open_source(str(DATA / "webgraph" / name), ReadReport()).kind == "webgraph"
     (tmp_path / "x-vertices.txt").write_text("0\tcom.example\n1\torg.example\n")
     (tmp_path / "x-edges.txt").write_text("0\t1\n")
     (tmp_path / "links.tsv").write_text("1\t2\n")
-    assert counts(open_source(str(tmp_path), Report())) == (2, 2)
+    assert counts(open_source(str(tmp_path), ReadReport())) == (2, 2)
 
 
 def test_nothing_slow_is_imported_before_it_is_needed() -> None:
@@ -381,7 +383,7 @@ def test_what_spark_writes_beside_records_is_neither_read_nor_counted(tmp_path: 
     (folder / "_SUCCESS").touch()
     (tmp_path / "_pages.json").write_text('{"url": "https://no.example/"}')
     for kind in (None, "records"):
-        report = Report()
+        report = ReadReport()
         assert counts(open_source(str(tmp_path), report, kind=kind)) == (1, 2)
         assert not report.skipped and not report.read["file of no known kind"]
 
@@ -391,11 +393,11 @@ def test_a_folder_that_is_still_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "_temporary" / "0").mkdir(parents=True)
     write_parquet(batches([PAGE]), tmp_path / "_temporary" / "0" / "part-1.parquet")
     with pytest.raises(BadSource, match="is not whole"):
-        open_source(str(tmp_path), Report())
+        open_source(str(tmp_path), ReadReport())
 
 
 def test_pages_below_names_with_an_underscore_are_read(tmp_path: Path) -> None:
     (tmp_path / "_modules").mkdir()
     for name in ("index.html", "_modules/a.html"):
         (tmp_path / name).write_text(HTML)
-    assert counts(open_source(str(tmp_path), Report(), base="https://me.example/")) == (2, 2)
+    assert counts(open_source(str(tmp_path), ReadReport(), base="https://me.example/")) == (2, 2)

@@ -8,7 +8,7 @@ import pytest
 
 from cocite.errors import BadSource
 from cocite.sources.collections.opml import read_opml, recognises
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, ReadReport
 
 FEEDS = """<?xml version="1.0" encoding="UTF-8"?>
 <opml version="2.0"><head><title>My &lt;feeds&gt;</title></head><body>
@@ -23,14 +23,14 @@ FEEDS = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def read(tmp_path: Path, content: str | bytes, report: Report | None = None) -> list[Page]:
+def read(tmp_path: Path, content: str | bytes, report: ReadReport | None = None) -> list[Page]:
     path = tmp_path / "subscriptions.opml"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return list(read_opml(path, report or Report()))
+    return list(read_opml(path, report or ReadReport()))
 
 
 def test_outlines_are_blocks(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     (page,) = read(tmp_path, FEEDS, report)
     assert page.title == "My <feeds>"
     assert page.url.startswith("https://subscriptions-") and page.url.endswith(".example/")
@@ -66,7 +66,7 @@ def test_entity_bombs_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_cut_file_gives_what_it_has(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     (page,) = read(tmp_path, FEEDS[: FEEDS.index('<outline text="Databases')] + "<outline te", report)
     assert [link.url for link in page.links] == ["https://lwn.example/"]
     assert report.skipped == {"damaged OPML file: read up to the damage": 1}
@@ -76,13 +76,13 @@ def test_what_is_no_opml_is_refused_and_nothing_is_said(tmp_path: Path) -> None:
     for content in ("no XML", '<?xml version="1.0" encoding="nonsense"?><opml/>'):
         with pytest.raises(BadSource, match="is not OPML"):
             read(tmp_path, content)
-    report = Report()
+    report = ReadReport()
     assert read(tmp_path, "", report) == read(tmp_path, "<opml><body/></opml>", report) == []
     assert report.skipped == {"source that holds no records": 2}
 
 
 def test_depth_does_not_matter(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     (page,) = read(tmp_path, "<opml><body>" + '<outline text="a" url="http://a.example/">' * 10_000, report)
     assert len(page.links) == 10_000
     assert page.headings[-1] == "a / a / a / a / a / a / a / a"

@@ -17,7 +17,7 @@ from cocite.errors import BadSource
 from cocite.sources.conform import conform
 from cocite.sources.json_record import page_of
 from cocite.sources.page_records import read_jsonl, read_parquet, write_jsonl, write_parquet
-from cocite.sources.records import SCHEMA, Link, Page, Report, batch, batches
+from cocite.sources.records import SCHEMA, Link, Page, ReadReport, batch, batches
 
 AWESOME = Path(__file__).parents[3] / "shared" / "data" / "awesome" / "pages.jsonl.gz"
 
@@ -43,8 +43,8 @@ def jsonl(*lines: object) -> io.BytesIO:
     return io.BytesIO(b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines))
 
 
-def read(*lines: object) -> tuple[list[Page], Report]:
-    report = Report()
+def read(*lines: object) -> tuple[list[Page], ReadReport]:
+    report = ReadReport()
     return list(read_jsonl(jsonl(*lines), report)), report
 
 
@@ -155,13 +155,13 @@ def test_strange_bytes_become_text_that_arrow_can_hold() -> None:
 
 def test_strict_stops_at_the_first_bad_record() -> None:
     with pytest.raises(BadSource, match=r"record without url.*--strict"):
-        list(read_jsonl(jsonl({"url": "https://a.example/"}, {}), Report(strict=True)))
+        list(read_jsonl(jsonl({"url": "https://a.example/"}, {}), ReadReport(strict=True)))
 
 
 def test_a_source_without_records_says_so(tmp_path: Path) -> None:
     path = tmp_path / "empty.jsonl"
     path.write_bytes(b"\n")
-    report = Report()
+    report = ReadReport()
     assert list(read_jsonl(path, report)) == []
     assert report.skipped == {"source that holds no records": 1}
     assert report.example == {"source that holds no records": "empty.jsonl"}
@@ -171,7 +171,7 @@ def test_a_source_without_records_says_so(tmp_path: Path) -> None:
 def test_written_json_lines_are_read_back(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     assert write_jsonl([LIST, ALIAS], path) == 2
-    assert list(read_jsonl(path, Report())) == [LIST, ALIAS]
+    assert list(read_jsonl(path, ReadReport())) == [LIST, ALIAS]
     first = path.read_bytes()
     write_jsonl([LIST, ALIAS], path)
     assert path.read_bytes() == first
@@ -197,7 +197,7 @@ def test_a_writer_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 def test_the_awesome_lists_are_read() -> None:
     if not AWESOME.exists():
         pytest.skip("the awesome lists are not beside the checkout")
-    report = Report()
+    report = ReadReport()
     pages = list(read_jsonl(AWESOME, report))
     assert (len(pages), sum(len(page.links) for page in pages)) == (793, 232_654)
     assert not report.skipped
@@ -237,15 +237,15 @@ pages = st.builds(
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_round_trips(tmp_path: Path, written: list[Page]) -> None:
     write_jsonl(written, tmp_path / "x.jsonl")
-    assert list(read_jsonl(tmp_path / "x.jsonl", Report())) == written
+    assert list(read_jsonl(tmp_path / "x.jsonl", ReadReport())) == written
     write_parquet(batches(written), tmp_path / "x.parquet")
-    got = [row for found in read_parquet(tmp_path / "x.parquet", Report()) for row in found.to_pylist()]
+    got = [row for found in read_parquet(tmp_path / "x.parquet", ReadReport()) for row in found.to_pylist()]
     assert got == (batch(written).to_pylist() if written else [])
 
 
 @given(st.binary(max_size=200) | st.text(alphabet='{}[]",:\\u0dlinksurl 1eE.-tfn', max_size=200).map(str.encode))
 def test_no_line_breaks_the_reader(line: bytes) -> None:
-    page = page_of(line, 1, Report())
+    page = page_of(line, 1, ReadReport())
     assert page is None or batch([page]).num_rows == 1
 
 
@@ -257,8 +257,8 @@ def parquet(path: Path, **columns: object) -> Path:
     return path
 
 
-def rows(path: Path, report: Report | None = None, **options: bool) -> list[dict]:
-    return [row for found in read_parquet(path, report or Report(), **options) for row in found.to_pylist()]
+def rows(path: Path, report: ReadReport | None = None, **options: bool) -> list[dict]:
+    return [row for found in read_parquet(path, report or ReadReport(), **options) for row in found.to_pylist()]
 
 
 def test_columns_come_in_any_order_and_missing_ones_are_null(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_columns_come_in_any_order_and_missing_ones_are_null(tmp_path: Path) -> 
         url=["https://a.example/", "https://c.example/"],
         other=[1, 2],
     )
-    found = list(read_parquet(path, Report()))
+    found = list(read_parquet(path, ReadReport()))
     assert [batch.schema for batch in found] == [SCHEMA]
     first, second = found[0].to_pylist()
     assert first["links"] == [dict.fromkeys(link_fields(), None) | {"url": "https://b.example/", "text": "B"}]
@@ -306,7 +306,7 @@ def test_lists_of_bare_addresses_of_every_type(kind: pa.DataType) -> None:
     given = pa.RecordBatch.from_arrays(
         [pa.array(["https://a.example/", "https://d.example/"]), column], ["url", "links"]
     )
-    made = conform(given, Report())
+    made = conform(given, ReadReport())
     assert [[link["url"] for link in row["links"]] for row in made.to_pylist()] == [data[0], []]
 
 
@@ -316,7 +316,7 @@ def test_dictionary_encoded_addresses_stay_so(tmp_path: Path) -> None:
     target = pa.DictionaryArray.from_arrays(pa.array([1, 0, 1], pa.int32()), texts)
     links = pa.ListArray.from_arrays(pa.array([0, 1, 3], pa.int32()), pa.StructArray.from_arrays([target], ["url"]))
     path = parquet(tmp_path / "x.parquet", url=url, links=links)
-    (found,) = read_parquet(path, Report())
+    (found,) = read_parquet(path, ReadReport())
     encoded = pa.dictionary(pa.int32(), pa.string())
     assert found.schema.field("url").type == encoded
     assert found.schema.field("links").type.value_type.field("url").type == encoded
@@ -330,7 +330,7 @@ def test_dictionary_encoded_addresses_stay_so(tmp_path: Path) -> None:
 
 
 def test_strange_columns_are_counted_and_their_records_kept(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     path = parquet(
         tmp_path / "x.parquet",
         url=["https://a.example/", None, "", "https://d.example/"],
@@ -388,7 +388,7 @@ def test_a_folder_of_part_files_is_one_source(tmp_path: Path) -> None:
     (tmp_path / "day=2").mkdir()
     parquet(tmp_path / "day=2" / "part-0.parquet", url=["https://c.example/"])
     (tmp_path / "part-2.parquet").write_bytes(b"PAR1 cut")
-    report = Report()
+    report = ReadReport()
     assert [row["url"][8] for row in rows(tmp_path, report)] == ["a", "b", "c"]
     assert report.skipped == {"part file that cannot be read": 1}
 
@@ -397,7 +397,7 @@ def test_an_empty_column_of_the_wrong_type_is_no_loss(tmp_path: Path) -> None:
     nothing = pa.array([None], pa.int32())
     link = pa.struct([("url", pa.string()), ("rel", pa.int32())])
     links = pa.array([[{"url": "https://b.example/", "rel": None}]], pa.list_(link))
-    report = Report()
+    report = ReadReport()
     (found,) = rows(parquet(tmp_path / "x.parquet", url=["https://a.example/"], redirect=nothing, links=links), report)
     assert (found["redirect"], found["links"][0]["rel"]) == (None, None)
     assert not report.skipped
@@ -406,7 +406,7 @@ def test_an_empty_column_of_the_wrong_type_is_no_loss(tmp_path: Path) -> None:
 def test_heavy_rows_come_in_small_batches(tmp_path: Path) -> None:
     row = [{"url": f"https://example.org/{i}"} for i in range(30_000)]
     path = parquet(tmp_path / "x.parquet", url=[f"https://{i}.example/" for i in range(40)], links=[row] * 40)
-    report = Report()
+    report = ReadReport()
     sizes = [found.num_rows for found in read_parquet(path, report)]
     assert sum(sizes) == 40
     assert max(sizes) <= 8
@@ -420,7 +420,7 @@ def test_what_is_no_parquet_of_records_is_refused(tmp_path: Path) -> None:
         rows(path)
     with pytest.raises(BadSource, match="has no column url but a, b"):
         rows(parquet(path, a=[1], b=[2]))
-    report = Report()
+    report = ReadReport()
     assert rows(parquet(path, url=pa.array([], pa.string())), report) == []
     assert report.skipped == {"source that holds no records": 1}
 
@@ -433,6 +433,6 @@ def test_damage_within_a_parquet_file_is_counted(tmp_path: Path) -> None:
     middle = len(content) // 2
     content[middle : middle + 400] = b"\xff" * 400
     path.write_bytes(content)
-    report = Report()
+    report = ReadReport()
     assert len(rows(path, report)) == 15_000
     assert report.skipped == {"damaged row group of a Parquet file": 1}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cocite.sources.conform import conform
 from cocite.sources.open_source import open_source
-from cocite.sources.records import Link, Page, Report, batch, trimmed
+from cocite.sources.records import Link, Page, ReadReport, batch, trimmed
 from cocite.sources.webgraphs.vertex_names import read_names
 from cocite.spark.keyed import CAPTURE, file_name, key_batches
 from tests.graph.webs import examples
@@ -35,7 +35,7 @@ def test_whole_columns_are_trimmed_as_single_texts_are() -> None:
 
 def links(path: Path, kind: str) -> list[tuple[str, str]]:
     """The links of a source; of one that adds up in records of its own, all the same."""
-    found = open_source(str(path), Report(), kind=kind).records()
+    found = open_source(str(path), ReadReport(), kind=kind).records()
     rows = [row for each in found for row in each.to_pylist()]
     return [(row["url"], link["url"]) for row in rows for link in row["links"]]
 
@@ -67,7 +67,7 @@ def test_every_field_that_is_an_address_is_trimmed(dictionaries: bool) -> None:
             "links": [["name:d\x85", "\x1c"], []],
         }
     )
-    report = Report()
+    report = ReadReport()
     (row,) = conform(given.to_batches()[0], report, dictionaries=dictionaries).to_pylist()
     assert [row[name] for name in ("url", "redirect", "canonical", "title")] == ["name:a", "name:b", "name:c", " t "]
     assert [link["url"] for link in row["links"]] == ["name:d"]
@@ -79,9 +79,9 @@ def test_every_field_that_is_an_address_is_trimmed(dictionaries: bool) -> None:
 def test_names_of_vertices_are_trimmed(tmp_path: Path) -> None:
     file = tmp_path / "names.txt"
     file.write_text("https://a.example/x\u2003\nb \nc\n", encoding="utf-8")
-    assert read_names([file], Report()).to_pylist() == ["https://a.example/x", "name:b", "name:c"]
+    assert read_names([file], ReadReport()).to_pylist() == ["https://a.example/x", "name:b", "name:c"]
     file.write_bytes(file.read_bytes() + b"d\xff\n")
-    assert read_names([file], Report()).to_pylist() == ["https://a.example/x", "name:b", "name:c", ""]
+    assert read_names([file], ReadReport()).to_pylist() == ["https://a.example/x", "name:b", "name:c", ""]
 
 
 def test_a_cluster_passes_over_the_same_records() -> None:

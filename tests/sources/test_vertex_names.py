@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from cocite.errors import BadSource
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.sources.webgraphs import vertex_names
 from cocite.sources.webgraphs.vertex_names import number_names, read_names, text_blocks
 
@@ -24,12 +24,12 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def names_of(tmp_path: Path, *texts: bytes, report: Report | None = None) -> list[str]:
+def names_of(tmp_path: Path, *texts: bytes, report: ReadReport | None = None) -> list[str]:
     paths = []
     for i, text in enumerate(texts):
         paths.append(tmp_path / f"part-{i}.txt.gz")
         paths[-1].write_bytes(gzip.compress(text))
-    names = read_names(paths, report or Report())
+    names = read_names(paths, report or ReadReport())
     names.validate(full=True)
     found: list[str] = names.to_pylist()
     return found
@@ -42,7 +42,7 @@ def test_parts_follow_each_other_and_nothing_is_left_behind(tmp_path: Path, temp
 
 
 def test_numbers_left_out_have_no_name(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     found = names_of(tmp_path, b"1\tcom.a\n4\tcom.b\nrubbish\n", b"6\tcom.c\n", report=report)
     assert found == ["", "https://a.com/", "", "", "https://b.com/", "", "https://c.com/"]
     assert report.skipped == {"vertex without a usable name": 1}
@@ -50,14 +50,14 @@ def test_numbers_left_out_have_no_name(tmp_path: Path) -> None:
 
 
 def test_names_that_are_not_utf_8(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     found = names_of(tmp_path, "0\tcom.münchen\n".encode() + b"1\tcom.m\xfcnchen\n2\tcom.c\n", report=report)
     assert found == ["https://münchen.com/", "", "https://c.com/"]
     assert report.skipped == {"vertex without a usable name": 1}
 
 
 def test_one_address_a_line_keeps_the_numbers_of_lines(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     found = names_of(tmp_path, b"http://a.it/\n\nhttp://b.it/\n", b"\nhttp://c.it/\n\n", report=report)
     assert found == ["http://a.it/", "", "http://b.it/", "", "http://c.it/", ""]
     assert report.skipped == {"vertex without a usable name": 3}
@@ -116,7 +116,7 @@ def test_a_file_cut_short_gives_whole_lines(tmp_path: Path) -> None:
     lines = b"".join(b"%d\t%d\n" % (i, i * 7919 % 10007) for i in range(50_000))
     packed = gzip.compress(lines)
     (tmp_path / "cut.gz").write_bytes(packed[: len(packed) // 2])
-    report = Report()
+    report = ReadReport()
     text = b"".join(block.tobytes() for block in text_blocks(tmp_path / "cut.gz", report))
     assert lines.startswith(text) and text.endswith(b"\n") and len(text) > len(lines) // 3
     assert sum(report.skipped.values()) == 1
@@ -126,6 +126,6 @@ def test_a_file_cut_short_gives_whole_lines(tmp_path: Path) -> None:
 def test_blocks_are_whole_lines_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vertex_names, "BLOCK", 10)
     (tmp_path / "text").write_bytes(b"one\ntwo\n" + b"three" * 9 + b"\nfour\n\nfive")
-    blocks = [block.tobytes() for block in text_blocks(tmp_path / "text", Report())]
+    blocks = [block.tobytes() for block in text_blocks(tmp_path / "text", ReadReport())]
     assert b"".join(blocks) == b"one\ntwo\n" + b"three" * 9 + b"\nfour\n\nfive\n"
     assert all(block.endswith(b"\n") for block in blocks)

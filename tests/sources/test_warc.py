@@ -12,7 +12,7 @@ import zstandard
 
 from cocite.errors import BadSource
 from cocite.sources.archives.warc import NO_PAGE, read_warc, recognises
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 
 ARCHIVES = Path(__file__).parents[3] / "shared" / "data" / "warc"
 HTML = b'<title>T</title><p><a href="/x">x</a> <a href="http://other.example/">y</a>'
@@ -46,10 +46,12 @@ def response(url: str = "http://example.org/", block: bytes | None = None, **mor
     return record("response", url, http() if block is None else block, **more)
 
 
-def read(tmp_path: Path, content: bytes, report: Report | None = None, **more: bool) -> tuple[list[Page], Report]:
+def read(
+    tmp_path: Path, content: bytes, report: ReadReport | None = None, **more: bool
+) -> tuple[list[Page], ReadReport]:
     path = tmp_path / "archive.warc"
     path.write_bytes(content)
-    report = report or Report()
+    report = report or ReadReport()
     return list(read_warc(path, report, **more)), report
 
 
@@ -79,7 +81,7 @@ def test_real_archives(name: str) -> None:
     path = ARCHIVES / name
     if not path.exists():
         pytest.skip(f"{path} is not there")
-    report = Report(strict=True)
+    report = ReadReport(strict=True)
     count = [0] * 5
     for page in read_warc(path, report):
         by_meta = bool(page.redirect) and page.status == 200
@@ -99,7 +101,7 @@ def test_arc_and_warc_of_one_crawl_agree() -> None:
     if not ARCHIVES.exists():
         pytest.skip(f"{ARCHIVES} is not there")
     arc, warc = (
-        {page.url: page for page in read_warc(ARCHIVES / f"aut__example.{kind}.gz", Report(), text=False)}
+        {page.url: page for page in read_warc(ARCHIVES / f"aut__example.{kind}.gz", ReadReport(), text=False)}
         for kind in ("arc", "warc")
     )
     assert arc == warc
@@ -109,7 +111,7 @@ def test_a_real_page() -> None:
     path = ARCHIVES / "whirlwind-python__whirlwind.warc.gz"
     if not path.exists():
         pytest.skip(f"{path} is not there")
-    (page,) = read_warc(path, Report())
+    (page,) = read_warc(path, ReadReport())
     assert page.url == page.canonical == "https://an.wikipedia.org/wiki/Escopete"
     assert (page.title, page.lang, page.status) == ("Escopete - Biquipedia, a enciclopedia libre", "an", 200)
     assert page.captured == "2024-05-18T01:58:10Z"
@@ -413,13 +415,15 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
 def test_strict_stops_at_the_first_skip(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="revisit"):
         read(
-            tmp_path, record("revisit", "http://example.org/", http(b""), WARC_Payload_Digest="x"), Report(strict=True)
+            tmp_path,
+            record("revisit", "http://example.org/", http(b""), WARC_Payload_Digest="x"),
+            ReadReport(strict=True),
         )
 
 
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="cannot read"):
-        list(read_warc(tmp_path / "none.warc", Report()))
+        list(read_warc(tmp_path / "none.warc", ReadReport()))
 
 
 # ARC

@@ -11,7 +11,7 @@ import pytest
 
 from cocite.sources.archives.warc import NO_PAGE, read_warc
 from cocite.sources.archives.wat import NO_HTML, read_wat, recognises
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, ReadReport
 from tests.sources.test_warc import record
 
 ARCHIVES = Path(__file__).parents[3] / "shared" / "data" / "warc"
@@ -35,10 +35,10 @@ def answer(html: object = None, status: str = "200", **headers: str) -> dict[str
     return made if html is None else {**made, "HTML-Metadata": html}
 
 
-def read(tmp_path: Path, *records: bytes) -> tuple[list[Page], Report]:
+def read(tmp_path: Path, *records: bytes) -> tuple[list[Page], ReadReport]:
     path = tmp_path / "x.warc.wat.gz"
     path.write_bytes(b"".join(map(gzip.compress, records)))
-    report = Report()
+    report = ReadReport()
     return list(read_wat(path, report)), report
 
 
@@ -159,11 +159,11 @@ def test_the_real_file() -> None:
     path = ARCHIVES / "whirlwind-python__whirlwind.warc.wat.gz"
     if not path.exists():
         pytest.skip(f"{path} is not there")
-    report = Report()
+    report = ReadReport()
     assert list(read_wat(path, report)) == []  # it holds what was found in a request, no page and no link
     assert report.read == {"bytes": 1361, "warcinfo record": 1, "request record": 1}
     assert report.skipped == {NO_HTML: 1}
-    report = Report()
+    report = ReadReport()
     assert list(read_warc(path, report)) == []
     assert report.skipped == {NO_PAGE: 1}
 
@@ -172,7 +172,7 @@ def test_what_is_described_of_a_real_page(tmp_path: Path) -> None:
     path = ARCHIVES / "whirlwind-python__whirlwind.warc.gz"
     if not path.exists():
         pytest.skip(f"{path} is not there")
-    (real,) = read_warc(path, Report())
+    (real,) = read_warc(path, ReadReport())
     links = [{"path": "A@/href", "url": link.url, "text": link.text} for link in real.links]
     (page,), report = read(tmp_path, wat(answer({"Head": {"Title": real.title}, "Links": links}), real.url))
     assert (page.url, page.title, len(page.links)) == (real.url, "Escopete - Biquipedia, a enciclopedia libre", 207)

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadSource
-from cocite.sources.records import SCHEMA, Report
+from cocite.sources.records import SCHEMA, ReadReport
 from cocite.sources.webgraphs import vertex_names, webgraph
 from cocite.sources.webgraphs.webgraph import ISOLATED, read_bvgraph, read_webgraph_release, recognises
 from tests.sources.bvgraph_writer import write_graph
@@ -61,14 +61,14 @@ def release(folder: Path, vertices: bytes = VERTICES, edges: bytes = EDGES) -> P
 
 
 def test_a_release_of_text(tmp_path: Path) -> None:
-    report = Report()
+    report = ReadReport()
     assert links(read_webgraph_release(release(tmp_path), report)) == EXPECTED
     assert report.skipped == {}
     assert (report.read["links"], report.read[ISOLATED]) == (6, 1)
 
 
 def test_records_say_nothing_but_addresses(tmp_path: Path) -> None:
-    row = rows(read_webgraph_release(release(tmp_path), Report()))[1]
+    row = rows(read_webgraph_release(release(tmp_path), ReadReport()))[1]
     blank = dict.fromkeys(SCHEMA.names)
     link = {"text": None, "block": None, "context": None, "rel": None, "weight": None, "boilerplate": None}
     assert row == blank | {
@@ -81,7 +81,7 @@ def test_records_say_nothing_but_addresses(tmp_path: Path) -> None:
 def test_lines_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     edges = b"0\t1\nrubbish\n0\t2\n1\t0\n1\t9\n77\t0\n3\t0\n3\t1\n3\t2\n"
     vertices = VERTICES.replace(b"uk.co.bbc", b"")
-    report = Report()
+    report = ReadReport()
     assert links(read_webgraph_release(release(tmp_path, vertices, edges), report)) == {
         page: EXPECTED[page] for page in list(EXPECTED)[:2]
     }
@@ -96,19 +96,19 @@ def test_lines_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
 
 def test_strict_stops_at_the_first(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="line that is no edge: 'rubbish'"):
-        rows(read_webgraph_release(release(tmp_path, edges=b"0\t1\nrubbish\n"), Report(strict=True)))
+        rows(read_webgraph_release(release(tmp_path, edges=b"0\t1\nrubbish\n"), ReadReport(strict=True)))
 
 
 def test_edges_that_are_none(tmp_path: Path) -> None:
     for edges in (b"", b"from\tto\na\tb\n"):
         with pytest.raises(BadSource, match="holds no edge"):
-            rows(read_webgraph_release(release(tmp_path, edges=edges), Report()))
+            rows(read_webgraph_release(release(tmp_path, edges=edges), ReadReport()))
 
 
 def test_unsorted_edges_make_partial_records(tmp_path: Path) -> None:
     edges = b"3\t0\n0\t1\n3\t1\n1\t0\n0\t2\n3\t2\n"
-    assert links(read_webgraph_release(release(tmp_path, edges=edges), Report()), whole=False) == EXPECTED
-    assert all(row["partial"] for row in rows(read_webgraph_release(tmp_path, Report())))
+    assert links(read_webgraph_release(release(tmp_path, edges=edges), ReadReport()), whole=False) == EXPECTED
+    assert all(row["partial"] for row in rows(read_webgraph_release(tmp_path, ReadReport())))
 
 
 def test_parts_of_edges_make_partial_records(tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_parts_of_edges_make_partial_records(tmp_path: Path) -> None:
         (tmp_path / kind).mkdir()
         for i, part in enumerate(parts):
             (tmp_path / kind / f"part-{i:05d}.txt.gz").write_bytes(gzip.compress(part))
-    assert links(read_webgraph_release(tmp_path, Report()), whole=False) == EXPECTED
-    assert all(row["partial"] for row in rows(read_webgraph_release(tmp_path, Report())))
+    assert links(read_webgraph_release(tmp_path, ReadReport()), whole=False) == EXPECTED
+    assert all(row["partial"] for row in rows(read_webgraph_release(tmp_path, ReadReport())))
 
 
 @given(
@@ -136,9 +136,9 @@ def test_any_release_comes_back_whatever_the_blocks(
     expected = defaultdict(list)
     for source, target in edges:
         expected[f"https://v{source}.com/"].append(f"https://v{target}.com/")
-    report = Report()
+    report = ReadReport()
     found = rows(read_webgraph_release(tmp_path, report))
-    assert links(read_webgraph_release(tmp_path, Report()), whole=False) == expected
+    assert links(read_webgraph_release(tmp_path, ReadReport()), whole=False) == expected
     pieces = defaultdict(list)
     for row in found:
         pieces[row["url"]].append(row["partial"])
@@ -148,7 +148,7 @@ def test_any_release_comes_back_whatever_the_blocks(
 
 def test_one_dictionary_serves_all_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vertex_names, "BLOCK", 8)
-    batches = list(read_webgraph_release(release(tmp_path), Report()))
+    batches = list(read_webgraph_release(release(tmp_path), ReadReport()))
     assert len(batches) > 1
     places = set()
     for batch in batches:
@@ -164,7 +164,7 @@ def test_a_cut_file_gives_what_it_has(tmp_path: Path) -> None:
     packed = gzip.compress(edges)
     release(tmp_path)
     (tmp_path / "cc-host-edges.txt.gz").write_bytes(packed[:-12])
-    report = Report()
+    report = ReadReport()
     found = links(read_webgraph_release(tmp_path, report))
     assert 1 <= len(found) <= 5
     assert any("cut short" in reason for reason in report.skipped)
@@ -176,16 +176,16 @@ def test_a_cut_file_gives_what_it_has(tmp_path: Path) -> None:
 def test_a_graph_with_vertices(tmp_path: Path) -> None:
     write_graph(LISTS, tmp_path / "cc-host")
     (tmp_path / "cc-host-vertices.txt.gz").write_bytes(gzip.compress(VERTICES))
-    report = Report()
+    report = ReadReport()
     assert links(read_webgraph_release(tmp_path, report)) == EXPECTED
     assert (report.read["links"], report.read[ISOLATED]) == (6, 1)
-    named = read_bvgraph(tmp_path / "cc-host.graph", Report(), vertices=tmp_path / "cc-host-vertices.txt.gz")
+    named = read_bvgraph(tmp_path / "cc-host.graph", ReadReport(), vertices=tmp_path / "cc-host-vertices.txt.gz")
     assert links(named) == EXPECTED
 
 
 def test_a_graph_without_names(tmp_path: Path) -> None:
     write_graph(LISTS, tmp_path / "g")
-    assert links(read_bvgraph(tmp_path / "g", Report())) == {
+    assert links(read_bvgraph(tmp_path / "g", ReadReport())) == {
         "name:0": ["name:1", "name:2"],
         "name:1": ["name:0"],
         "name:3": ["name:0", "name:1", "name:2"],
@@ -195,7 +195,7 @@ def test_a_graph_without_names(tmp_path: Path) -> None:
 def test_a_graph_whose_vertices_lack_names(tmp_path: Path) -> None:
     write_graph([[0, 1], [2], [1], [0], []], tmp_path / "g")
     (tmp_path / "g.urls").write_bytes(b"http://a.it/\n\nhttp://c.it/\nhttp://d.it/\nhttp://e.it/\n")
-    report = Report()
+    report = ReadReport()
     assert links(read_webgraph_release(tmp_path, report)) == {
         "http://a.it/": ["http://a.it/"],
         "http://d.it/": ["http://a.it/"],
@@ -208,13 +208,13 @@ def test_vertices_of_another_graph(tmp_path: Path) -> None:
     write_graph([[1], []], tmp_path / "cc-host")
     (tmp_path / "cc-host-vertices.txt.gz").write_bytes(gzip.compress(VERTICES))
     with pytest.raises(BadSource, match="names 5 vertices, cc-host has 2"):
-        rows(read_webgraph_release(tmp_path, Report()))
+        rows(read_webgraph_release(tmp_path, ReadReport()))
 
 
 def test_cnr_2000_as_records() -> None:
     if not CNR.with_suffix(".graph").exists():
         pytest.skip("the graph cnr-2000 is not in ../shared/data/webgraph")
-    report = Report()
+    report = ReadReport()
     pages = counted = 0
     for batch in read_webgraph_release(CNR.parent, report):
         pages += batch.num_rows

@@ -14,7 +14,7 @@ import pytest
 from cocite.errors import BadParameter, BadSource
 from cocite.sources.conform import conform
 from cocite.sources.open_source import open_source
-from cocite.sources.records import SCHEMA, Report
+from cocite.sources.records import SCHEMA, ReadReport
 from cocite.spark import inputs
 from cocite.spark.inputs import expand, on_disk, read_list
 from cocite.spark.pages import write_pages
@@ -26,7 +26,7 @@ EDGES = "".join(f"https://a{n}.example/\thttps://b{n % 7}.example/\n" for n in r
 
 def one_machine(*sources: Path) -> list[dict[str, Any]]:
     """The records of sources, one after another."""
-    report = Report()
+    report = ReadReport()
     batches = (batch for source in sources for batch in open_source(str(source), report).records())
     whole = (conform(batch, report, dictionaries=False).cast(SCHEMA) for batch in batches)
     return [row for batch in whole for row in batch.to_pylist()]

@@ -13,7 +13,7 @@ from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.store import Graph
 from cocite.sources.open_source import open_source
 from cocite.sources.page_records import write_parquet
-from cocite.sources.records import Link, Page, Report, batch
+from cocite.sources.records import Link, Page, ReadReport, batch
 
 HOSTS = [f"site{n}.example" for n in range(12)] + ["github.com", "alice.github.io", "blog.site1.example"]
 PATHS = ["", "a", "a/b", "a/b?q=1", "user1/project", "user2/project", "list.html", "deep/er/still", "x#!/part"]
@@ -77,7 +77,7 @@ def build_records(folder: Path, files: Sequence[Sequence[Page]]) -> Path:
 
 def build_store(records: Path, path: Path) -> Graph:
     """The store of one machine."""
-    report = Report()
+    report = ReadReport()
     source = open_source(str(records), report)
     build([source], path, report, BuildOptions(threads=2, text=False, anchors=False))
     return Graph(path)

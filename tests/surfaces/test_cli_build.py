@@ -15,7 +15,7 @@ from cocite.cli.options import parse_size
 from cocite.errors import BadParameter
 from cocite.graph.build.passes import Built
 from cocite.graph.store import Graph
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, ReadReport
 from tests.surfaces.conftest import run
 
 A, B, C = (f"https://{name}.example/" for name in "abc")
@@ -72,7 +72,7 @@ def test_links_that_the_store_has_again_are_not_repeated_by_an_add(place: Path) 
 def test_a_rate_is_shown_where_it_means_something(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("build", records(place / "a.jsonl", {"url": A, "links": [B]}), "-o", place / "web.cocite", "-q")
     left_out = {"repeated": 0, "to_itself": 0, "replaced": 0, "unusable": 0}
-    built = Built(place / "web.cocite", 2, 40_000, 240_000, 3.0, Report(), 40_000, left_out, {})
+    built = Built(place / "web.cocite", 2, 40_000, 240_000, 3.0, ReadReport(), 40_000, left_out, {})
     summarise(built, 1.0, False)
     lines = capsys.readouterr().out.splitlines()
     assert lines[3] == "  time\t3.0 s\t20,000 links/s, 1.0 s of it for compiling, once"
@@ -197,7 +197,7 @@ def test_a_table_of_platforms_is_not_lost(source: Path, place: Path) -> None:
 def test_crawl_options_reach_the_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
 
-    def crawl(seeds: list[str], report: Report, **options: Any) -> Iterator[Page]:
+    def crawl(seeds: list[str], report: ReadReport, **options: Any) -> Iterator[Page]:
         asked.update(options, seeds=seeds)
         return iter([Page(A, links=[Link(B)])])
 
@@ -205,7 +205,13 @@ def test_crawl_options_reach_the_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
     stages: list[tuple[str, int, int | None]] = []
     crawling = Crawling(depth=5, max_pages=7, delay=0.25, scope="host", allow_private=True)
     sources = open_sources(
-        [A], Report(), base=None, kind=None, text=False, crawling=crawling, progress=lambda *stage: stages.append(stage)
+        [A],
+        ReadReport(),
+        base=None,
+        kind=None,
+        text=False,
+        crawling=crawling,
+        progress=lambda *stage: stages.append(stage),
     )
     assert asked == {
         "seeds": [A], "depth": 5, "max_pages": 7, "delay": 0.25, "scope": "host", "allow_private": True, "text": False,

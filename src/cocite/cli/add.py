@@ -42,9 +42,9 @@ def add(
     from cocite.cli.prepare import helper
     from cocite.cli.progress import display
     from cocite.graph.build.maintain import add as add_to_store
-    from cocite.sources.records import Report
+    from cocite.sources.records import ReadReport
 
-    report = Report(strict)
+    report = ReadReport(strict)
     keep = given.as_before(index, anchors, text, platforms)
     crawling = Crawling(depth, max_pages, delay, scope, allow_private)
     said = given.said_of_sources(base, kind, platforms, crawling)

@@ -65,9 +65,9 @@ def build(
     from cocite.cli.prepare import helper
     from cocite.cli.progress import display
     from cocite.graph.build.passes import build as build_store
-    from cocite.sources.records import Report
+    from cocite.sources.records import ReadReport
 
-    report = Report(strict)
+    report = ReadReport(strict)
     crawling = Crawling(depth, max_pages, delay, scope, allow_private)
     said = given.said_of_sources(base, kind, platforms, crawling)
     made = given.build_options(memory, threads, platforms, anchors, text, said)

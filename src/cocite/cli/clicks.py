@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cocite.cli.progress import Stages
     from cocite.graph.clicks import Kept
     from cocite.sources.clicks import Trail
-    from cocite.sources.records import Report
+    from cocite.sources.records import ReadReport
 
 STEP = 10_000
 """Rows after which the display hears of it."""
@@ -50,9 +50,9 @@ def clicks(
     from cocite.cli.progress import display
     from cocite.graph.clicks import add_clicks
     from cocite.graph.store import Graph
-    from cocite.sources.records import Report
+    from cocite.sources.records import ReadReport
 
-    graph, report, screen = Graph(index), Report(strict), Screen()
+    graph, report, screen = Graph(index), ReadReport(strict), Screen()
     missing = next((file for file in files if not file.is_file()), None)
     if missing is not None:
         raise BadSource(f"there is no file {missing}: check the path")
@@ -67,7 +67,7 @@ def clicks(
         raise typer.Exit(WRONG)
 
 
-def trails(files: list[Path], kind: str | None, report: Report, stages: Stages) -> Iterator[Trail]:
+def trails(files: list[Path], kind: str | None, report: ReadReport, stages: Stages) -> Iterator[Trail]:
     """The trails of all files."""
     from cocite.sources.clicks import read_clicks
 
@@ -78,7 +78,7 @@ def trails(files: list[Path], kind: str | None, report: Report, stages: Stages) 
             yield trail
 
 
-def as_json(path: Path, kept: Kept, report: Report) -> dict[str, Any]:
+def as_json(path: Path, kept: Kept, report: ReadReport) -> dict[str, Any]:
     """What was counted, for programs."""
     return {
         "store": str(path),
@@ -93,7 +93,7 @@ def as_json(path: Path, kept: Kept, report: Report) -> dict[str, Any]:
     }
 
 
-def show(screen: Screen, path: Path, kept: Kept, report: Report) -> None:
+def show(screen: Screen, path: Path, kept: Kept, report: ReadReport) -> None:
     """What was counted, for people."""
     if kept.trails:
         has = f"{kept.clicks:,.10g} clicks between {count(kept.pairs, 'pair')} of pages"

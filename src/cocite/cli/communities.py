@@ -120,13 +120,13 @@ def experiment(found: CommunitiesFound, labels: Path | None) -> NoiseReport:
     from cocite.evaluate.noise import labels_by_words, read_labels
     from cocite.evaluate.noise_report import BY_WORDS, noise_report
     from cocite.results.telling import page_words
-    from cocite.sources.records import Report
+    from cocite.sources.records import ReadReport
 
     base = found.found.base
     if labels is None:
         words = page_words(base.view.graph, base.edges)
         return noise_report(base, labels_by_words(base, words, found.query), BY_WORDS)
-    report = Report()
+    report = ReadReport()
     read = read_labels(labels, base, report)
     for reason, number in report.skipped.items():
         complain(f"left out of {labels}: {count(number, reason)}, such as {report.example[reason]!r}")

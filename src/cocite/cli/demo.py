@@ -118,9 +118,9 @@ def build_sample(store: Path, compiling: Callable[[], object]) -> tuple[Path, fl
     from cocite.cli.progress import display
     from cocite.graph.build.passes import BuildOptions, build
     from cocite.sources.open_source import open_source
-    from cocite.sources.records import Report
+    from cocite.sources.records import ReadReport
 
-    pages, report = sample_pages(), Report()
+    pages, report = sample_pages(), ReadReport()
     source = open_source(str(pages), report, kind="markdown")
     with display(compiling=compiling) as stages:
         built = build([source], store, report, BuildOptions(), stages)

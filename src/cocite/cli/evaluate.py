@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cocite.evaluate.evaluation import Evaluation, Table
     from cocite.evaluate.judgements import Judgements, Run
-    from cocite.sources.records import Report
+    from cocite.sources.records import ReadReport
 
 
 FEW = 100
@@ -76,13 +76,13 @@ def evaluate(
     from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, page_in, run_in_store
     from cocite.evaluate.judgements import Run, page_of, read_judgements
     from cocite.related import methods
-    from cocite.sources.records import Report
+    from cocite.sources.records import ReadReport
     from cocite.web import Web
 
     check_place(html)
     if save and save.exists() and not save.is_dir():
         raise BadParameter(f"{save} is a file: name a folder, which is made if there is none")
-    report = Report()
+    report = ReadReport()
     named = map(methods.method, method or ([] if run else (DEFAULT_METHOD, *COMPARED)))
     chosen = list({str(each): each for each in named}.values())
     kept = filters_of(per_site, not_own_site, "", "")
@@ -111,7 +111,7 @@ def evaluate(
     tell(f"Evaluation by {judgements.name}", found, report, degrees, html, json)
 
 
-def read_runs(paths: Sequence[Path], report: Report, page_of: Callable[[str], str]) -> list[Run]:
+def read_runs(paths: Sequence[Path], report: ReadReport, page_of: Callable[[str], str]) -> list[Run]:
     """The runs of files, named as they are; those of one name by their whole paths."""
     from cocite.evaluate.judgements import read_run
 
@@ -132,7 +132,7 @@ def choose_queries(judged: Judgements, runs: Sequence[Run], wanted: int) -> None
             run.answers.pop(query, None)
 
 
-def note_gaps(found: Evaluation, report: Report) -> None:
+def note_gaps(found: Evaluation, report: ReadReport) -> None:
     """Report what judgements and runs leave out."""
     missing = len(found.rated) - len(found.queries)
     if missing:
@@ -147,7 +147,7 @@ def note_gaps(found: Evaluation, report: Report) -> None:
 
 
 def tell(
-    title: str, found: Evaluation, report: Report, degrees: dict[str, int] | None, html: Path | None, json: bool
+    title: str, found: Evaluation, report: ReadReport, degrees: dict[str, int] | None, html: Path | None, json: bool
 ) -> None:
     """Print an evaluation, and write its report if that is wanted."""
     if html:
@@ -160,7 +160,7 @@ def tell(
         show(Screen(), found, report, degrees)
 
 
-def notes_of(found: Evaluation, report: Report) -> list[str]:
+def notes_of(found: Evaluation, report: ReadReport) -> list[str]:
     """What an evaluation is of, in words."""
     first = count(found.depth, "answer")
     facts = [f"queries with a right page: {len(found.queries):,}; the first {first} of each count"]
@@ -174,7 +174,7 @@ def notes_of(found: Evaluation, report: Report) -> list[str]:
     return facts
 
 
-def show(screen: Screen, found: Evaluation, report: Report, degrees: dict[str, int] | None) -> None:
+def show(screen: Screen, found: Evaluation, report: ReadReport, degrees: dict[str, int] | None) -> None:
     """For people."""
     for note in notes_of(found, report):
         screen.line((note, "dim"))
@@ -221,7 +221,7 @@ def parts_of(widths: Sequence[int], names: int, room: int) -> list[list[int]]:
     return parts
 
 
-def as_json(found: Evaluation, report: Report, degrees: dict[str, int] | None) -> dict[str, Any]:
+def as_json(found: Evaluation, report: ReadReport, degrees: dict[str, int] | None) -> dict[str, Any]:
     """For machines: the same tables, rows by column name."""
 
     def plain(table: Table, names: int = 1) -> Sequence[dict[str, Any]]:

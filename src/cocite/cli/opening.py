@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cocite.sources.open_source import Source
-    from cocite.sources.records import Page, Report
+    from cocite.sources.records import Page, ReadReport
 
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 
@@ -27,7 +27,7 @@ class Crawling:
 
 def open_sources(
     specs: Sequence[str],
-    report: Report,
+    report: ReadReport,
     *,
     base: str | None,
     kind: str | None,
@@ -47,7 +47,7 @@ def open_sources(
 
 
 def _crawled(
-    spec: str, report: Report, text: bool, crawling: Crawling, progress: Callable[[str, int, int | None], None]
+    spec: str, report: ReadReport, text: bool, crawling: Crawling, progress: Callable[[str, int, int | None], None]
 ) -> Source:
     from cocite.errors import BadParameter
     from cocite.sources.crawl.start import crawl
@@ -74,7 +74,7 @@ def _crawled(
     return Source(spec, "crawl", 0, report, counted, text)
 
 
-def part_read(sources: Sequence[Source], report: Report) -> Callable[[], float | None]:
+def part_read(sources: Sequence[Source], report: ReadReport) -> Callable[[], float | None]:
     """A function that tells which part of the sources' bytes has been read."""
     total = sum(source.size_bytes for source in sources)
     known = all(source.size_bytes for source in sources)

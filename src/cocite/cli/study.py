@@ -86,9 +86,9 @@ def rate(folder: Folder) -> None:
       cocite study rate trial
     """
     from cocite.evaluate.study import RATINGS, keep_edited, read, read_ratings, write_ratings
-    from cocite.sources.records import Report
+    from cocite.sources.records import ReadReport
 
-    found, sheet, screen, told = read(folder), folder / "ratings.csv", Screen(), Report()
+    found, sheet, screen, told = read(folder), folder / "ratings.csv", Screen(), ReadReport()
     ratings = read_ratings(sheet, found, told) if sheet.exists() else {}
     for reason, times in told.skipped.items():
         screen.line(f"left out: {times:,} × {reason}")
@@ -134,10 +134,10 @@ def report(
       cocite study report trial anna.csv ben.csv --html study.html
     """
     from cocite.evaluate.study import evaluation_of, read, read_ratings
-    from cocite.sources.records import Report
+    from cocite.sources.records import ReadReport
 
     check_place(html)
-    known, told = read(folder), Report()
+    known, told = read(folder), ReadReport()
     sheets = dict.fromkeys(ratings or sorted(folder.glob("ratings*.csv")))  # `cocite serve --study` makes one a rater
     raters = [read_ratings(path, known, told) for path in sheets]
     if not any(raters):

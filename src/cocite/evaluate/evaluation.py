@@ -19,7 +19,7 @@ from cocite.graph.store import Graph
 from cocite.related.methods import Method
 from cocite.results.ask import Question, ask
 from cocite.results.diversify import NO_FILTERS, Filters
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 
 Progress = Callable[[str, int, int | None], None]
@@ -31,7 +31,7 @@ DRAWN = ("edges", "siblings", "nodes")
 MISSED = "not answered by"
 
 
-def in_store(graph: Graph, judgements: Judgements, report: Report) -> tuple[Judgements, dict[str, int]]:
+def in_store(graph: Graph, judgements: Judgements, report: ReadReport) -> tuple[Judgements, dict[str, int]]:
     """The judgements by what a store calls the pages, and its number for each query that it knows.
 
     A query that it does not know stays, unanswered; a page that it does not know stays, never found. Both are counted.

@@ -20,7 +20,7 @@ from pathlib import Path
 from cocite.errors import BadAddress, BadSource
 from cocite.pages.address import parse_query
 from cocite.sources.compressed import open_lines
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 MOST_ROWS = 50_000_000
 DEAD = -1.0
@@ -79,7 +79,7 @@ def page_of(text: str) -> str:
     return parse_query(text).canonical
 
 
-def read_judgements(path: Path, report: Report, page_of: Callable[[str], str] = page_of) -> Judgements:
+def read_judgements(path: Path, report: ReadReport, page_of: Callable[[str], str] = page_of) -> Judgements:
     """The judgements of a file; raises BadSource if no row of it can be used. `page_of` says what a text names."""
     found = Judgements()
     for _, row in _rows(path, report):
@@ -97,7 +97,7 @@ def read_judgements(path: Path, report: Report, page_of: Callable[[str], str] = 
     return found
 
 
-def read_run(path: Path, report: Report, page_of: Callable[[str], str] = page_of) -> Run:
+def read_run(path: Path, report: ReadReport, page_of: Callable[[str], str] = page_of) -> Run:
     """The answers of a file; raises BadSource if no row of it can be used. `page_of` says what a text names."""
     ranked: dict[str, list[tuple[float, float, int, str]]] = {}
     for number, row in _rows(path, report):
@@ -131,7 +131,7 @@ def is_header(row: list[str]) -> bool:
     return len(row) > 1 and all(field.casefold() in COLUMNS for field in row[:3] if field)
 
 
-def _rows(path: Path, report: Report) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, report: ReadReport) -> Iterator[tuple[int, list[str]]]:
     """The rows of a file, without the names of its columns; empty lines and remarks may stand before these."""
     first = True
     for number, raw in enumerate(open_lines(path, report), 1):
@@ -154,7 +154,7 @@ def _number(text: str) -> float | None:
     return value if isfinite(value) else None
 
 
-def _pages(report: Report, query: str, page: str, page_of: Callable[[str], str]) -> tuple[str, str] | None:
+def _pages(report: ReadReport, query: str, page: str, page_of: Callable[[str], str]) -> tuple[str, str] | None:
     try:
         return page_of(query), page_of(page)
     except BadAddress as error:

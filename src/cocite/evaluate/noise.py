@@ -28,7 +28,7 @@ from cocite.related.methods.community import Base
 from cocite.related.neighbourhood.npea import MEASURES, Marks
 from cocite.related.neighbourhood.weigh import Edges, iterate
 from cocite.sources.compressed import open_lines
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.words.query import forms
 from cocite.words.tokens import words_of
 
@@ -60,7 +60,7 @@ def labels_by_words(base: Base, words: dict[int, set[str]], query: str) -> Label
     return labels_of(base, np.array([not asked & words.get(page, set()) for page in pages], np.bool_))
 
 
-def read_labels(path: Path, base: Base, report: Report) -> Labels:
+def read_labels(path: Path, base: Base, report: ReadReport) -> Labels:
     """Labels of a file; raises BadSource if it names no page of the base set outside the root set."""
     pages, graph = base.edges.pages, base.view.graph
     noise, known = np.zeros(len(pages), np.bool_), np.zeros(len(pages), np.bool_)

@@ -36,7 +36,7 @@ from cocite.graph.export.text import replacing
 from cocite.related.methods import Method
 from cocite.results.ask import Question, ask
 from cocite.results.naming import title_of
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 
 V = TypeVar("V")
@@ -148,7 +148,7 @@ def write_ratings(study: Study, path: Path, ratings: Mapping[str, str]) -> None:
 
 def keep_edited(study: Study, path: Path) -> Path | None:
     """Before a sheet is written anew: one that somebody has edited is kept as it is, beside it; where, if it was."""
-    if not path.exists() or path.read_bytes() == _sheet(study, read_ratings(path, study, Report())).encode():
+    if not path.exists() or path.read_bytes() == _sheet(study, read_ratings(path, study, ReadReport())).encode():
         return None
     names = (path.with_name(f"{path.name}.edited{number or ''}") for number in count())
     kept = next(name for name in names if not name.exists())
@@ -172,7 +172,7 @@ def _replace(path: Path, text: str) -> None:
         fresh.write_text(text, encoding="utf-8", newline="")
 
 
-def read_ratings(path: Path, study: Study, report: Report) -> dict[str, str]:
+def read_ratings(path: Path, study: Study, report: ReadReport) -> dict[str, str]:
     """The rating of each answer that has one, by id: 1, 0 or x. What cannot be used is counted.
 
     Ids are numbers, the same in every study; so where a sheet has the page too, it has to be the study's.

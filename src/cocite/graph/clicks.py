@@ -28,7 +28,7 @@ from cocite.graph.generation import Writer
 from cocite.graph.side import FOLDER, Side, only_one, read_side, remove_others, write_side
 from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 NAME = "clicks"
 VERSION = 1
@@ -98,7 +98,7 @@ class Kept(NamedTuple):
     skipped: dict[str, int]  # what could not be used, by reason
 
 
-def add_clicks(graph: Graph, trails: Iterable[Trail], report: Report, anew: bool = False) -> Kept:
+def add_clicks(graph: Graph, trails: Iterable[Trail], report: ReadReport, anew: bool = False) -> Kept:
     """Count trails into the clicks of a store; with `anew`, what was counted before is forgotten.
 
     Where no trail can be used, nothing is changed.

@@ -12,7 +12,7 @@ from cocite.errors import BadAddress
 from cocite.graph.store import Graph
 from cocite.pages.address import parse_query
 from cocite.sources.clicks import Trail
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 WINDOW = 10
 """Pages of a session that are so far apart, or nearer, were seen together."""
@@ -34,7 +34,7 @@ class Pairs(NamedTuple):
     later: Counts  # times that the other was seen up to WINDOW pages later, but not directly
 
 
-def count_trails(graph: Graph, trails: Iterable[Trail], report: Report) -> tuple[Pairs, int]:
+def count_trails(graph: Graph, trails: Iterable[Trail], report: ReadReport) -> tuple[Pairs, int]:
     """The pairs of pages in trails, and how many trails had any. What is not in the store is counted in the report.
 
     Rows are added up now and then: memory grows with the pairs that differ, not with the trails.
@@ -50,7 +50,7 @@ def count_trails(graph: Graph, trails: Iterable[Trail], report: Report) -> tuple
     return _sum(pairs, _columns(rows)), used
 
 
-def _rows(trail: Trail, pages: Sequence[int | None], report: Report) -> Iterator[Row]:
+def _rows(trail: Trail, pages: Sequence[int | None], report: ReadReport) -> Iterator[Row]:
     """What one trail counts for; None stands for pages that are not in the store."""
     direct = {(pages[a], pages[b]) for a, b in trail.steps}
     for source, target in ((pages[a], pages[b]) for a, b in trail.steps):
@@ -68,7 +68,7 @@ def _rows(trail: Trail, pages: Sequence[int | None], report: Report) -> Iterator
 class _Finder:
     """From addresses to pages; each address is looked up once, as logs repeat them."""
 
-    def __init__(self, graph: Graph, report: Report) -> None:
+    def __init__(self, graph: Graph, report: ReadReport) -> None:
         self._graph, self._report = graph, report
         self._known: dict[str, int | str] = {}
 

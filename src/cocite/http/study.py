@@ -27,7 +27,7 @@ from cocite.http.markup import Markup, joined, link_out, shown_address, tag, voi
 from cocite.http.replies import HTML, TEXT, Refused, Reply
 from cocite.http.state import with_query
 from cocite.http.taken import body_of
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 if TYPE_CHECKING:
     from cocite.http.app import Sent
@@ -63,7 +63,7 @@ class Sheets:
     def ratings(self, rater: str) -> dict[str, str]:
         """What a rater said so far."""
         path = self.path(rater)
-        return read_ratings(path, self.study, Report()) if path.exists() else {}
+        return read_ratings(path, self.study, ReadReport()) if path.exists() else {}
 
     def add(self, rater: str, given: Mapping[str, str]) -> dict[str, str]:
         """Keep more ratings; raises BadParameter if there are too many raters."""

@@ -15,12 +15,12 @@ from cocite.related.methods import Method
 from cocite.results.diversify import Filters
 from cocite.results.unseen import ask_unseen
 from cocite.sources.json_record import page_of
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 
 
 def record_of(body: bytes) -> tuple[Page, dict[str, int]]:
     """The page record of a body, and what of it could not be used; raises BadSource, BadAddress."""
-    report = Report()
+    report = ReadReport()
     page = page_of(body, 1, report)
     if page is None:
         what = "; ".join(f"{reason} ({example})" for reason, example in report.example.items())

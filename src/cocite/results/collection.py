@@ -20,7 +20,7 @@ from cocite.results.diversify import NO_FILTERS, Filters
 from cocite.results.history import MOST_PAGES, NO_HISTORY, History, find_history
 from cocite.results.timing import stopwatch
 from cocite.sources.collections import bookmarks, opml
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 from cocite.web import Web
 
 LOOSE = "in no folder"
@@ -101,7 +101,7 @@ def read_collection(path: Path) -> Collection | None:
         head = file.read(HEAD)
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         raise BadParameter(f"{path} is JSON, in which browsers keep bookmarks for themselves: export them as HTML")
-    report = Report()
+    report = ReadReport()
     try:
         if opml.recognises(path, head):
             pages = list(opml.read_opml(path, report))

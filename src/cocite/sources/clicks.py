@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import HEAD, head, open_lines
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 KINDS = ("transitions", "sessions")
 BACK = "<"
@@ -42,7 +42,7 @@ class Trail(NamedTuple):
     times: float = 1.0  # so many went this way
 
 
-def read_clicks(path: Path, report: Report, kind: str | None = None) -> Iterator[Trail]:
+def read_clicks(path: Path, report: ReadReport, kind: str | None = None) -> Iterator[Trail]:
     """The trails of a file; `kind` is one of KINDS, or told from the first lines."""
     if kind is not None and kind not in KINDS:
         raise BadSource(f"a click log holds {' or '.join(KINDS)}, not {kind!r:.100}")
@@ -64,12 +64,12 @@ def recognised(start: bytes) -> str:
     lines = start.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if len(start) >= HEAD and len(lines) > 1:
         lines.pop()  # cut in the middle
-    rows = [fields for line in lines[:1000] if (fields := _fields(line, Report()))]
+    rows = [fields for line in lines[:1000] if (fields := _fields(line, ReadReport()))]
     alike = sum(_counted(fields) is not None or _is_header(fields) for fields in rows)
     return "transitions" if 2 * alike > len(rows) else "sessions"
 
 
-def _fields(line: bytes, report: Report) -> list[str]:
+def _fields(line: bytes, report: ReadReport) -> list[str]:
     """The fields of a line; none if it is empty, a comment, or no text."""
     line = line.removeprefix(b"\xef\xbb\xbf").strip(b" \r\n")
     if not line.strip() or line.startswith(b"#"):
@@ -99,7 +99,7 @@ def _counted(fields: list[str]) -> float | None:
         return None
 
 
-def _transition(fields: list[str], report: Report) -> Trail | None:
+def _transition(fields: list[str], report: ReadReport) -> Trail | None:
     count, example = _counted(fields), "\t".join(fields)[:300]
     if len(fields) < 3 or not fields[0] or not fields[1]:
         report.skip("row without from, to and count", example)
@@ -114,7 +114,7 @@ def _transition(fields: list[str], report: Report) -> Trail | None:
     return None
 
 
-def _session(fields: list[str], report: Report) -> Trail | None:
+def _session(fields: list[str], report: ReadReport) -> Trail | None:
     pages: list[str] = []
     steps: list[tuple[int, int]] = []
     way: list[int] = []  # from which pages one can go back

@@ -1,7 +1,7 @@
 """Files as bounded byte streams, plain or compressed (gzip, Zstandard, bzip2), told apart by their first bytes.
 
 A file cut in the middle gives what it has and is counted; one that expands beyond all measure is stopped and counted.
-Readers pass their `Report`; the bytes read from disk are added to `report.read["bytes"]`, which is what progress
+Readers pass their `ReadReport`; the bytes read from disk are added to `report.read["bytes"]`, which is what progress
 bars watch.
 """
 
@@ -17,7 +17,7 @@ from typing import IO, cast
 import zstandard
 
 from cocite.errors import BadSource
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 HEAD = 64 << 10
 MAX_LINE = 128 << 20
@@ -44,7 +44,7 @@ _OTHERS = {
 }
 
 
-def open_bytes(path: Path | IO[bytes], report: Report | None = None) -> IO[bytes]:
+def open_bytes(path: Path | IO[bytes], report: ReadReport | None = None) -> IO[bytes]:
     """The decompressed content of a file (or of an open binary stream, such as standard input).
 
     Damage ends the stream and is counted in the report; without a report it raises `BadSource`.
@@ -64,7 +64,7 @@ def open_bytes(path: Path | IO[bytes], report: Report | None = None) -> IO[bytes
     return io.BufferedReader(_Stream(pieces, release), 1 << 20)
 
 
-def open_lines(path: Path | IO[bytes], report: Report, max_line: int = MAX_LINE) -> Iterator[bytes]:
+def open_lines(path: Path | IO[bytes], report: ReadReport, max_line: int = MAX_LINE) -> Iterator[bytes]:
     """The lines of a file without their line ends; a line longer than `max_line` bytes is counted and left out."""
     with open_bytes(path, report) as stream:
         while line := stream.readline(max_line + 1):
@@ -79,7 +79,7 @@ def open_lines(path: Path | IO[bytes], report: Report, max_line: int = MAX_LINE)
 
 def head(path: Path) -> bytes:
     """The first 64 KiB of a file's decompressed content, or less where the file is shorter or damaged."""
-    with open_bytes(path, Report()) as stream:
+    with open_bytes(path, ReadReport()) as stream:
         return stream.read(HEAD)
 
 
@@ -132,7 +132,7 @@ class _Stream(io.RawIOBase):
         super().close()
 
 
-def _counted(raw: IO[bytes], name: str, report: Report | None) -> Generator[bytes, None, None]:
+def _counted(raw: IO[bytes], name: str, report: ReadReport | None) -> Generator[bytes, None, None]:
     while True:
         try:
             piece = raw.read(_READ)
@@ -145,7 +145,7 @@ def _counted(raw: IO[bytes], name: str, report: Report | None) -> Generator[byte
         yield piece
 
 
-def _inflated(raw: IO[bytes], codec: str, name: str, report: Report | None) -> Generator[bytes, None, None]:
+def _inflated(raw: IO[bytes], codec: str, name: str, report: ReadReport | None) -> Generator[bytes, None, None]:
     produced = consumed = 0
     decoder: _Decoder | None = None
     for feed in _feeds(raw, name, report):
@@ -172,7 +172,7 @@ def _inflated(raw: IO[bytes], codec: str, name: str, report: Report | None) -> G
         _complain(report, "compressed file cut short: read up to the cut", name)
 
 
-def _feeds(raw: IO[bytes], name: str, report: Report | None) -> Iterator[bytes]:
+def _feeds(raw: IO[bytes], name: str, report: ReadReport | None) -> Iterator[bytes]:
     for piece in _counted(raw, name, report):
         for start in range(0, len(piece), _FEED):
             yield piece[start : start + _FEED]
@@ -207,7 +207,7 @@ class _Decoder:
             yield self._zlib.flush()
 
 
-def _complain(report: Report | None, reason: str, example: str) -> None:
+def _complain(report: ReadReport | None, reason: str, example: str) -> None:
     if report is None:
         raise BadSource(f"{reason}: {example}")
     report.skip(reason, example)

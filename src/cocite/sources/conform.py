@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cocite.sources.records import ADDRESSES, LINK, SCHEMA, Report, trimmed
+from cocite.sources.records import ADDRESSES, LINK, SCHEMA, ReadReport, trimmed
 
 LARGEST = 2**31 - 1
 
 
-def conform(batch: pa.RecordBatch, report: Report, name: str = "", dictionaries: bool = True) -> pa.RecordBatch:
+def conform(batch: pa.RecordBatch, report: ReadReport, name: str = "", dictionaries: bool = True) -> pa.RecordBatch:
     """The records of a batch in the shape of `SCHEMA`; with `dictionaries`, addresses may stay dictionary-encoded."""
     given = {field.name: batch.column(i) for i, field in enumerate(batch.schema)}
     columns = []
@@ -53,7 +53,7 @@ def usable(url: pa.Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return np.zeros(len(url), np.bool_) if made is None else ~_blank(trimmed(made))
 
 
-def _links(column: pa.Array, report: Report, name: str, dictionaries: bool) -> pa.Array | None:
+def _links(column: pa.Array, report: ReadReport, name: str, dictionaries: bool) -> pa.Array | None:
     """Lists of link objects or of bare addresses; links without an address are counted and left out."""
     parts = list_parts(column)
     if parts is None:
@@ -83,7 +83,7 @@ def _links(column: pa.Array, report: Report, name: str, dictionaries: bool) -> p
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), links)
 
 
-def _link_field(column: pa.Array | None, field: pa.Field, count: int, report: Report, name: str) -> pa.Array:
+def _link_field(column: pa.Array | None, field: pa.Field, count: int, report: ReadReport, name: str) -> pa.Array:
     if column is None or pa.types.is_null(column.type):
         return pa.nulls(count, field.type)
     column = _storage(column)
@@ -199,7 +199,7 @@ def _blank(addresses: pa.Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return np.asarray(lengths == 0, np.bool_)
 
 
-def _count_lost(column: pa.Array, reason: str, report: Report, name: str) -> None:
+def _count_lost(column: pa.Array, reason: str, report: ReadReport, name: str) -> None:
     """Count what a column of the wrong type holds: of an empty one nothing is lost, and some write them as numbers."""
     if lost := len(column) - int(column.null_count):
         report.skip(reason, f"{name}: {column.type}", lost)

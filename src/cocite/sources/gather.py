@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from cocite.sources.conform import conform, list_parts
 from cocite.sources.html.escapes import without_escapes
-from cocite.sources.records import SCHEMA, Page, Report, batches
+from cocite.sources.records import SCHEMA, Page, ReadReport, batches
 
 SMALL_ITEMS, SMALL_BYTES = 20_000, 4 << 20
 """Records and links, and bytes, below which a batch waits for others."""
@@ -59,7 +59,7 @@ def _joined(waiting: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Several small batches as one."""
     if len(waiting) == 1:
         return waiting[0]
-    same = [conform(batch, Report(), dictionaries=False).cast(SCHEMA) for batch in waiting]
+    same = [conform(batch, ReadReport(), dictionaries=False).cast(SCHEMA) for batch in waiting]
     (whole,) = pa.Table.from_batches(same).combine_chunks().to_batches()
     return whole
 

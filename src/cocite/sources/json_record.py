@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from cocite.sources.conform import LARGEST
-from cocite.sources.records import SCHEMA, Link, Page, Report
+from cocite.sources.records import SCHEMA, Link, Page, ReadReport
 
 
-def page_of(line: bytes, number: int, report: Report) -> Page | None:
+def page_of(line: bytes, number: int, report: ReadReport) -> Page | None:
     """The page of one line of JSON; None, and counted, where there is none."""
     try:
         record = json.loads(_decoded(line, number, report))
@@ -51,7 +51,7 @@ _HALVES = re.compile(
 )
 
 
-def _decoded(line: bytes, number: int, report: Report) -> str:
+def _decoded(line: bytes, number: int, report: ReadReport) -> str:
     """A line as text that UTF-8 can hold: half a surrogate pair, which JSON allows and Arrow does not, is replaced."""
     if _HALF.search(line):
         line = _HALVES.sub(lambda found: b"\\ufffd" if found[1] else found[0], line)
@@ -62,21 +62,21 @@ def _decoded(line: bytes, number: int, report: Report) -> str:
         return line.decode("utf-8", "replace")
 
 
-def _text(value: object, report: Report) -> str | None:
+def _text(value: object, report: ReadReport) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _status(value: object, report: Report) -> int | None:
+def _status(value: object, report: ReadReport) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST else None
 
 
-def _flag(value: object, report: Report) -> bool | None:
+def _flag(value: object, report: ReadReport) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _headings(value: object, report: Report) -> list[str] | None:
+def _headings(value: object, report: ReadReport) -> list[str] | None:
     if not isinstance(value, list):
         return None
     for heading in value:
@@ -85,7 +85,7 @@ def _headings(value: object, report: Report) -> list[str] | None:
     return [heading if isinstance(heading, str) else "" for heading in value]
 
 
-def _links(value: object, report: Report) -> list[Link] | None:
+def _links(value: object, report: ReadReport) -> list[Link] | None:
     if not isinstance(value, list):
         return None
     links = []
@@ -103,7 +103,7 @@ def _links(value: object, report: Report) -> list[Link] | None:
     return links
 
 
-def _link(item: dict[str, Any], report: Report) -> Link:
+def _link(item: dict[str, Any], report: ReadReport) -> Link:
     """One link object. Most time goes here and most are well-formed: one check for all, a look at each if it fails."""
     get = item.get
     text, context, rel = get("text"), get("context"), get("rel")
@@ -121,7 +121,7 @@ def _link(item: dict[str, Any], report: Report) -> Link:
     return Link(item["url"].strip(), text or "", block, context or "", rel or "", weight, boilerplate or False)
 
 
-def _usable(name: str, value: object, report: Report) -> bool:
+def _usable(name: str, value: object, report: ReadReport) -> bool:
     """Whether a link's field can be used; counted if not."""
     if name in ("text", "context", "rel"):
         good = isinstance(value, str)
@@ -136,7 +136,7 @@ def _usable(name: str, value: object, report: Report) -> bool:
     return good
 
 
-_PAGE_FIELDS: dict[str, Callable[[object, Report], object]] = {
+_PAGE_FIELDS: dict[str, Callable[[object, ReadReport], object]] = {
     "title": _text,
     "text": _text,
     "links": _links,

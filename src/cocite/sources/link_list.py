@@ -15,7 +15,7 @@ from urllib.parse import quote, urljoin
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import open_bytes
-from cocite.sources.records import Link, Page, Report, cut
+from cocite.sources.records import Link, Page, ReadReport, cut
 from cocite.sources.unfinished import is_begun, not_whole
 
 MAX_FILE = 32 << 20
@@ -63,7 +63,7 @@ def meant_for_web(href: str) -> bool:
     return _MEANT_FOR_WEB.match(href) is not None
 
 
-def leave_out(href: str, page: str, report: Report) -> None:
+def leave_out(href: str, page: str, report: ReadReport) -> None:
     """Count a link that is not kept: a mistake if it was meant for another web page, else only noted."""
     if meant_for_web(href) and "#" not in href:  # with a fragment it may have been meant for the page itself
         report.skip(UNREADABLE, f"{href} on {page}")
@@ -71,7 +71,7 @@ def leave_out(href: str, page: str, report: Report) -> None:
         report.read[NO_PAGE] += 1
 
 
-def whole(path: Path, report: Report) -> bytes | None:
+def whole(path: Path, report: ReadReport) -> bytes | None:
     """The content of a list; None, and counted, if it is too long to be one."""
     with open_bytes(path, report) as stream:
         content = stream.read(MAX_FILE + 1)
@@ -178,7 +178,7 @@ class Folders:
         if len(self._open) > 1:
             self._open.pop()
 
-    def link(self, href: str, text: str, context: str, report: Report) -> None:
+    def link(self, href: str, text: str, context: str, report: ReadReport) -> None:
         """A link in the innermost folder."""
         address = web_link(self.page.url, href)
         if address is None:

@@ -19,10 +19,10 @@ from cocite.errors import BadSource
 from cocite.sources.gather import gathered
 from cocite.sources.link_list import checked_base, files, is_store, under
 from cocite.sources.recognise import KINDS, recognise, recognised
-from cocite.sources.records import Page, Report, cut
+from cocite.sources.records import Page, ReadReport, cut
 
 Items = Iterator[Page] | Iterator[pa.RecordBatch] | Iterator[Page | pa.RecordBatch]
-Reader = Callable[[Path, Report, str | None, bool], Items]
+Reader = Callable[[Path, ReadReport, str | None, bool], Items]
 
 WHOLE_FOLDERS = ("html", "markdown", "webgraph")
 """Kinds whose readers find their files in a folder themselves."""
@@ -37,7 +37,7 @@ class Source:
     spec: str
     kind: str
     size_bytes: int  # 0 where it is not known
-    report: Report = field(repr=False)
+    report: ReadReport = field(repr=False)
     read: Callable[[], Items] = field(repr=False)
     text: bool = True  # whether the pages' main texts are wanted
     _began: list[int] = field(default_factory=list, repr=False)
@@ -54,7 +54,7 @@ class Source:
 
 
 def open_source(
-    spec: str, report: Report, *, base: str | None = None, kind: str | None = None, text: bool = True
+    spec: str, report: ReadReport, *, base: str | None = None, kind: str | None = None, text: bool = True
 ) -> Source:
     """Recognise a source: a file, a folder, `-` for standard input, or the address of a page to crawl from.
 
@@ -74,7 +74,7 @@ def open_source(
         raise BadSource(f"cannot look at {cut(spec)}: {error.strerror}; check the path and its permissions") from error
 
 
-def _open_path(spec: str, path: Path, report: Report, base: str | None, kind: str | None, text: bool) -> Source:
+def _open_path(spec: str, path: Path, report: ReadReport, base: str | None, kind: str | None, text: bool) -> Source:
     if spec == "-" or path.is_fifo():
         if kind not in (None, "records"):
             raise BadSource(f"only page records can be read from a pipe: write the {KINDS[kind]} to a file first")
@@ -91,7 +91,7 @@ def _open_path(spec: str, path: Path, report: Report, base: str | None, kind: st
 # Folders
 
 
-def _open_folder(spec: str, path: Path, report: Report, base: str | None, kind: str | None, text: bool) -> Source:
+def _open_folder(spec: str, path: Path, report: ReadReport, base: str | None, kind: str | None, text: bool) -> Source:
     """A folder is read file by file, whatever kinds are in it."""
     store = next((place for place in (path, path.resolve().parent) if is_store(place)), None)
     if store is not None:
@@ -114,7 +114,7 @@ def _open_folder(spec: str, path: Path, report: Report, base: str | None, kind: 
 
 
 def _read_folder(
-    path: Path, report: Report, base: str | None, kind: str | None, text: bool
+    path: Path, report: ReadReport, base: str | None, kind: str | None, text: bool
 ) -> Iterator[Page | pa.RecordBatch]:
     """All that can be read; what cannot is counted, unless nothing can."""
     whole: set[object] = set()  # what has been read as one although it is many files
@@ -142,7 +142,7 @@ def _read_folder(
 
 
 def _read_file(
-    file: Path, what: str, folder: Path, report: Report, base: str | None, text: bool, whole: set[object]
+    file: Path, what: str, folder: Path, report: ReadReport, base: str | None, text: bool, whole: set[object]
 ) -> Items:
     """One file of a folder, or all that belongs to it if that is not in `whole` yet."""
     address = None if base is None else under(base, folder, file)
@@ -167,7 +167,7 @@ def _release(file: Path) -> object:
 # Readers
 
 
-def _read_records(path: Path, report: Report, base: str | None, text: bool) -> Items:
+def _read_records(path: Path, report: ReadReport, base: str | None, text: bool) -> Items:
     from cocite.sources import page_records
     from cocite.sources.recognise import is_parquet
 
@@ -176,7 +176,7 @@ def _read_records(path: Path, report: Report, base: str | None, text: bool) -> I
     return page_records.read_jsonl(path, report)
 
 
-def _read_stream(path: Path, report: Report) -> Iterator[Page]:
+def _read_stream(path: Path, report: ReadReport) -> Iterator[Page]:
     from cocite.sources.page_records import read_jsonl
 
     if str(path) == "-":
@@ -186,55 +186,55 @@ def _read_stream(path: Path, report: Report) -> Iterator[Page]:
             yield from read_jsonl(stream, report)
 
 
-def _read_edges(path: Path, report: Report, base: str | None, text: bool) -> Items:
+def _read_edges(path: Path, report: ReadReport, base: str | None, text: bool) -> Items:
     from cocite.sources.edges.edge_list import read_edge_list
 
     return read_edge_list(path, report)
 
 
-def _read_warc(path: Path, report: Report, base: str | None, text: bool) -> Items:
+def _read_warc(path: Path, report: ReadReport, base: str | None, text: bool) -> Items:
     from cocite.sources.archives.warc import read_warc
 
     return read_warc(path, report, text=text)
 
 
-def _read_wat(path: Path, report: Report, base: str | None, text: bool) -> Items:
+def _read_wat(path: Path, report: ReadReport, base: str | None, text: bool) -> Items:
     from cocite.sources.archives.wat import read_wat
 
     return read_wat(path, report)
 
 
-def _read_html(path: Path, report: Report, base: str | None, text: bool) -> Items:
+def _read_html(path: Path, report: ReadReport, base: str | None, text: bool) -> Items:
     from cocite.sources.html.folder import read_html_folder
 
     return read_html_folder(path, report, base=base, text=text)
 
 
-def _read_markdown(path: Path, report: Report, base: str | None, text: bool) -> Items:
+def _read_markdown(path: Path, report: ReadReport, base: str | None, text: bool) -> Items:
     from cocite.sources.markdown.page import read_markdown
 
     return read_markdown(path, report, base=base)
 
 
-def _read_bookmarks(path: Path, report: Report, base: str | None, text: bool) -> Items:
+def _read_bookmarks(path: Path, report: ReadReport, base: str | None, text: bool) -> Items:
     from cocite.sources.collections.bookmarks import read_bookmarks
 
     return read_bookmarks(path, report, base=base)
 
 
-def _read_opml(path: Path, report: Report, base: str | None, text: bool) -> Items:
+def _read_opml(path: Path, report: ReadReport, base: str | None, text: bool) -> Items:
     from cocite.sources.collections.opml import read_opml
 
     return read_opml(path, report, base=base)
 
 
-def _read_webgraph(path: Path, report: Report, base: str | None, text: bool) -> Items:
+def _read_webgraph(path: Path, report: ReadReport, base: str | None, text: bool) -> Items:
     from cocite.sources.webgraphs.webgraph import read_webgraph_release
 
     return read_webgraph_release(path, report)
 
 
-def _crawl(spec: str, report: Report, text: bool) -> Iterator[Page]:
+def _crawl(spec: str, report: ReadReport, text: bool) -> Iterator[Page]:
     from cocite.sources.crawl.start import crawl
 
     return crawl([spec], report, text=text)

@@ -21,7 +21,7 @@ from cocite.sources.compressed import open_lines
 from cocite.sources.conform import conform
 from cocite.sources.json_record import page_of, record_of
 from cocite.sources.link_list import PARQUET, files
-from cocite.sources.records import SCHEMA, Page, Report
+from cocite.sources.records import SCHEMA, Page, ReadReport
 
 EMPTY = "source that holds no records"
 
@@ -29,7 +29,7 @@ EMPTY = "source that holds no records"
 # JSON Lines
 
 
-def read_jsonl(path: Path | IO[bytes], report: Report) -> Iterator[Page]:
+def read_jsonl(path: Path | IO[bytes], report: ReadReport) -> Iterator[Page]:
     """The pages of a JSON Lines file or stream, one record per line."""
     found = False
     for number, line in enumerate(open_lines(path, report), 1):
@@ -90,7 +90,7 @@ ENCODED_PER_BATCH = 4 << 20
 where a dictionary makes an address two bytes or less, which then take 100 MB."""
 
 
-def read_parquet(path: Path, report: Report, *, text: bool = True) -> Iterator[pa.RecordBatch]:
+def read_parquet(path: Path, report: ReadReport, *, text: bool = True) -> Iterator[pa.RecordBatch]:
     """The records of a Parquet file, or of a folder of part files, in batches of bounded size.
 
     Without `text` the pages' texts are not read from disk.
@@ -115,7 +115,7 @@ def _parts(path: Path) -> list[Path]:
     return [part for part in files(path) if part.name.endswith(PARQUET)] if path.is_dir() else [path]
 
 
-def _read_part(path: Path, report: Report, text: bool) -> Iterator[pa.RecordBatch]:
+def _read_part(path: Path, report: ReadReport, text: bool) -> Iterator[pa.RecordBatch]:
     import pyarrow.parquet as pq
 
     try:
@@ -166,7 +166,7 @@ def write_parquet(batches: Iterable[pa.RecordBatch], path: Path) -> int:
         pq.ParquetWriter(temporary, SCHEMA, compression="zstd", write_page_checksum=True) as writer,
     ):
         for batch in batches:
-            plain = conform(batch, Report(), dictionaries=False)
+            plain = conform(batch, ReadReport(), dictionaries=False)
             writer.write_batch(plain.cast(SCHEMA))
             rows += plain.num_rows
     return rows

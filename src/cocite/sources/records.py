@@ -107,7 +107,7 @@ def shown(example: str) -> str:
     return cut(_LONG_WORD.sub(lambda word: cut(word[0]), example[:10_000]), LONGEST_EXAMPLE)
 
 
-class Report:
+class ReadReport:
     """What a reader or builder met on its way: counts, and per reason the number of things left out and one example."""
 
     def __init__(self, strict: bool = False) -> None:
@@ -128,7 +128,7 @@ class Report:
         if self.strict:
             raise BadSource(f"{reason}: {shown(example)!r} (leave out --strict to count and skip such records)")
 
-    def merge(self, other: Report) -> None:
+    def merge(self, other: ReadReport) -> None:
         """Add another report's counts to this one."""
         self.read.update(other.read)
         self.skipped.update(other.skipped)

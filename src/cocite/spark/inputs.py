@@ -21,7 +21,7 @@ from cocite.errors import BadSource
 from cocite.sources.compressed import open_lines
 from cocite.sources.link_list import files
 from cocite.sources.recognise import recognised
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.sources.webgraphs.files import PART
 
 REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
@@ -62,7 +62,7 @@ def read_list(file: str, prefix: str = "") -> list[str]:
     path = Path(file)
     if not path.is_file():
         raise BadSource(f"{file} is not a file: --list names one with a source a line")
-    names = (line.decode("utf-8", "replace").strip() for line in open_lines(path, Report()))
+    names = (line.decode("utf-8", "replace").strip() for line in open_lines(path, ReadReport()))
     return [prefix + name for name in names if name and not name.startswith("#")]
 
 

@@ -22,7 +22,7 @@ from cocite.graph.build.spill import Spill
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
 from cocite.sources.conform import conform, usable
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.spark.arrays import Batches, cut, signed
 
 NAME, CAPTURE = 0, 1
@@ -53,7 +53,7 @@ def file_name(address: str) -> str:
 
 
 def key_batches(
-    batches: Batches, place_of: dict[str, int], tally: Callable[[Report], None]
+    batches: Batches, place_of: dict[str, int], tally: Callable[[ReadReport], None]
 ) -> Iterator[pa.RecordBatch]:
     """Names and captures of batches of page records that tell their `file` and their `row` in it.
 
@@ -63,7 +63,7 @@ def key_batches(
     for batch in batches:
         if not batch.num_rows:
             continue
-        report = Report()
+        report = ReadReport()
         file = batch.column("file").dictionary_encode()
         first = np.array([place_of[file_name(name)] * ROWS for name in file.dictionary.to_pylist()], np.int64)
         sequence = first[file.indices.to_numpy()] + batch.column("row").to_numpy()
@@ -75,7 +75,11 @@ def key_batches(
 
 
 def _keyed(
-    records: pa.RecordBatch, sequence: np.ndarray[Any, np.dtype[np.int64]], folder: Path, report: Report, sites: Sites
+    records: pa.RecordBatch,
+    sequence: np.ndarray[Any, np.dtype[np.int64]],
+    folder: Path,
+    report: ReadReport,
+    sites: Sites,
 ) -> Iterator[pa.RecordBatch]:
     spill = Spill(
         folder,

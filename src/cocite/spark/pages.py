@@ -19,7 +19,7 @@ from cocite import __version__
 from cocite.errors import BadSource
 from cocite.sources.conform import conform
 from cocite.sources.open_source import open_source
-from cocite.sources.records import SCHEMA, Report
+from cocite.sources.records import SCHEMA, ReadReport
 from cocite.sources.unfinished import PAGES_DONE
 from cocite.spark.arrays import Batches
 from cocite.spark.inputs import REMOTE, expand, on_disk
@@ -42,7 +42,7 @@ class Tally:
     example: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, report: Report) -> Tally:
+    def of(cls, report: ReadReport) -> Tally:
         """What one report says."""
         return cls(report.read, report.skipped, report.example)
 
@@ -159,7 +159,7 @@ def _records(
     spec: str, tally: Any, base: str | None, kind: str | None, text: bool, strict: bool
 ) -> Iterator[pa.RecordBatch]:
     """The records of one source; one that cannot be read is counted, as in a folder on one machine."""
-    report, found, links = Report(strict), 0, 0
+    report, found, links = ReadReport(strict), 0, 0
     try:
         with on_disk(spec) as path:
             for batch in open_source(path, report, base=base, kind=kind, text=text).records():

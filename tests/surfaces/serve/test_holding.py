@@ -23,11 +23,11 @@ def add_eagle(store: Path) -> None:
     """A list that has an eagle beside the robin, as `cocite add` adds it."""
     from cocite.graph.build.maintain import add
     from cocite.graph.build.passes import BuildOptions
-    from cocite.sources.records import Report
+    from cocite.sources.records import ReadReport
     from cocite.words.search import renew_search
 
     page = Page("https://more.example/", "More", links=[Link(ROBIN, "Robin", 0), Link(EAGLE, "Eagle", 0)])
-    add([Records([page])], store, Report(), BuildOptions(memory=64 << 20, threads=1))  # type: ignore[list-item]
+    add([Records([page])], store, ReadReport(), BuildOptions(memory=64 << 20, threads=1))  # type: ignore[list-item]
     renew_search(store, True)
 
 

@@ -11,7 +11,7 @@ from cocite.errors import BadStore
 from cocite.evaluate.study import new, read, read_ratings, write
 from cocite.http.study import Sheets, checked
 from cocite.related.methods import method
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 from tests.surfaces.serve.conftest import Asking
 
@@ -39,8 +39,8 @@ def test_ratings_are_kept_in_the_sheet_of_who_gave_them(rating: Asking, folder: 
     answer = rating.post("/study", f"rater=Anna&at=1&{first}=1&{second}=x&99999=1&rater2=0".encode(), **FORM)
     assert (answer.status, answer.headers["location"]) == (303, "/study?rater=anna&at=2")
     rating.post("/study", f"rater=anna&at=1&{second}=0".encode(), **FORM)
-    assert read_ratings(folder / "ratings-anna.csv", study, Report()) == {first: "1", second: "0"}
-    assert read_ratings(folder / "ratings.csv", study, Report()) == {}
+    assert read_ratings(folder / "ratings-anna.csv", study, ReadReport()) == {first: "1", second: "0"}
+    assert read_ratings(folder / "ratings.csv", study, ReadReport()) == {}
     assert 'cocite_requests_total{route="page",status="303"} 2\n' in rating.get("/metrics").text
     page = rating.get("/study?rater=anna&at=1").text
     assert page.count("checked") == 2

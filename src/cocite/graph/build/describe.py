@@ -14,7 +14,7 @@ from cocite.graph.generation import FORMAT, Writer, digest
 from cocite.pages.site import Sites
 from cocite.sources.link_list import files
 from cocite.sources.recognise import recognised
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 if TYPE_CHECKING:
     from cocite.graph.build.passes import BuildOptions
@@ -37,7 +37,7 @@ def describe(
     links: int,
     names: int,
     sources: list[dict[str, Any]],
-    report: Report,
+    report: ReadReport,
     options: BuildOptions,
     sites: Sites,
 ) -> dict[str, Any]:

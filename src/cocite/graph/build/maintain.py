@@ -16,13 +16,13 @@ from cocite.graph.store import Graph
 from cocite.kernels.addresses.canonical import fingerprint_of
 from cocite.pages.address import parse_query
 from cocite.pages.key import key
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 
 def add(
     sources: Iterable[Source],
     path: Path,
-    report: Report,
+    report: ReadReport,
     options: BuildOptions | None = None,
     progress: Progress = no_progress,
 ) -> Built:
@@ -50,6 +50,6 @@ def remove(
                 renew_clicks(path)
                 raise UnknownPage(f"{address[:200]!r} was removed already: leave it out; nothing was changed")
         fingerprints.append(int(graph.fingerprints[graph.find(address)]))
-    built = build([], path, Report(), options, progress, old=graph, remove=np.array(fingerprints, np.uint64))
+    built = build([], path, ReadReport(), options, progress, old=graph, remove=np.array(fingerprints, np.uint64))
     renew_clicks(path)
     return built

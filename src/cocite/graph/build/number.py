@@ -26,7 +26,7 @@ from cocite.kernels.addresses.hashing import count_buckets, fill_buckets
 from cocite.kernels.codec import name_codec
 from cocite.pages.key import APART
 from cocite.pages.site import Sites
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 MOST_PAGES = (1 << 32) - 2
 STEP = 1 << 16
@@ -159,7 +159,7 @@ def opaque_names(writer: Writer) -> int:
     return low
 
 
-def write_look_up(writer: Writer, report: Report) -> None:
+def write_look_up(writer: Writer, report: ReadReport) -> None:
     """Write the index from fingerprints to pages: about four pages a bucket."""
     writer.finish("fingerprint")
     fingerprints = writer.map("fingerprint")

@@ -36,7 +36,7 @@ from cocite.graph.build.spill import Spill
 from cocite.graph.generation import Writer, new_generation, publish, read_current
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 GIBI = 1 << 30
 NEWEST = (1 << 32) - 1
@@ -74,7 +74,7 @@ class Built:
     links: int
     bytes: int
     seconds: float
-    report: Report
+    report: ReadReport
     links_read: int  # with those that the store had before
     left_out: dict[str, int]  # how many of these, by cause: sort_links.CAUSES
     passes: dict[str, float]  # seconds of each
@@ -91,7 +91,7 @@ def no_progress(stage: str, done: int, total: int | None) -> None:
 def build(
     sources: Iterable[Source],
     path: Path,
-    report: Report,
+    report: ReadReport,
     options: BuildOptions | None = None,
     progress: Progress = no_progress,
     *,
@@ -229,13 +229,13 @@ def counted(progress: Progress, stage: str, total: int | None = None) -> Callabl
     return lambda done: progress(stage, done, total)
 
 
-def why(report: Report) -> str:
+def why(report: ReadReport) -> str:
     """The reasons for which records were left out, for an error message."""
     reasons = ", ".join(f"{count:,} × {reason}" for reason, count in report.skipped.most_common(3))
     return f" ({reasons})" if reasons else "; give other sources, or --kind if they were not recognised"
 
 
-def nothing_left(path: Path, report: Report, old: Any) -> BadSource | BadStore:
+def nothing_left(path: Path, report: ReadReport, old: Any) -> BadSource | BadStore:
     """The error of a store without pages."""
     if old is None:
         return BadSource("the sources hold no page that can be used" + why(report))

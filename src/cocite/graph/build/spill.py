@@ -31,7 +31,7 @@ from cocite.graph.build.columns import (
     struct_field,
 )
 from cocite.graph.build.spill_names import NameFiles
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 TEXTS = ("title", "headings", "text", "anchors", "contexts")
 LINK_TEXTS = ("anchors", "contexts")
@@ -43,7 +43,7 @@ class Spill:
     def __init__(
         self,
         folder: Path,
-        report: Report,
+        report: ReadReport,
         *,
         text: bool,
         anchors: bool,

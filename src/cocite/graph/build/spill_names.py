@@ -18,7 +18,7 @@ from cocite.graph.build.columns import text_buffers
 from cocite.kernels.addresses.canonical import Keyed, key_addresses
 from cocite.kernels.addresses.hashing import copy_chosen, mark_unseen
 from cocite.pages.key import APART, BARE, HTTP
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 STEP = 1 << 21
 """Addresses that are keyed at once."""
@@ -41,7 +41,7 @@ class Dictionary:
 class NameFiles:
     """The names of one build in its work folder. `key` may be called by several threads."""
 
-    def __init__(self, folder: Path, report: Report, removed: NDArray[np.uint64], memory: int) -> None:
+    def __init__(self, folder: Path, report: ReadReport, removed: NDArray[np.uint64], memory: int) -> None:
         self.report = report
         self.removed = removed
         self._folder = folder / "names"

@@ -14,7 +14,7 @@ from typing import IO
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import head, open_bytes
-from cocite.sources.records import Report
+from cocite.sources.records import ReadReport
 
 MAX_BODY = 64 << 20
 CUT = "archive ends in the middle of a record: read up to the cut"
@@ -48,7 +48,7 @@ class Record:
     http: dict[str, str] = field(default_factory=dict)
 
 
-def open_records(path: Path, report: Report) -> Iterator[Record]:
+def open_records(path: Path, report: ReadReport) -> Iterator[Record]:
     """The records of an archive in file order. A record's body can be read until the next record is asked for."""
     start = head(path)
     if not start.strip(b"\0\r\n"):
@@ -66,7 +66,7 @@ def open_records(path: Path, report: Report) -> Iterator[Record]:
 class _CountedFile(io.FileIO):
     """A file that adds what is read of it to the report."""
 
-    def __init__(self, path: Path, report: Report) -> None:
+    def __init__(self, path: Path, report: ReadReport) -> None:
         super().__init__(path, "rb")
         self.report = report
 
@@ -84,7 +84,7 @@ def web_address(target: str) -> str:
     return target if target[:8].lower().startswith(("http://", "https://")) else ""
 
 
-def _warc_records(file: _CountedFile, name: str, report: Report) -> Iterator[Record]:
+def _warc_records(file: _CountedFile, name: str, report: ReadReport) -> Iterator[Record]:
     from fastwarc.warc import ArchiveIterator, any_type
 
     total = 0
@@ -113,7 +113,7 @@ def _warc_records(file: _CountedFile, name: str, report: Report) -> Iterator[Rec
         report.skip(DAMAGED, f"{name}: {error}")
 
 
-def _arc_records(stream: IO[bytes], name: str, report: Report) -> Iterator[Record]:
+def _arc_records(stream: IO[bytes], name: str, report: ReadReport) -> Iterator[Record]:
     from warcio.archiveiterator import ArchiveIterator
 
     records = ArchiveIterator(stream, no_record_parse=True)

@@ -25,7 +25,7 @@ from cocite.sources.html.page import (
     robots,
 )
 from cocite.sources.html.page import recognises as looks_like_html
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 
 KEPT_CONTENT = 64 << 20
 """Bytes of recent pages that are kept for records that only refer to them."""
@@ -43,7 +43,7 @@ _ROBOT = re.compile(r"\s*([a-z][a-z0-9_-]*)\s*:", re.IGNORECASE)
 _TIMED = re.compile(r"unavailable_after|max-(?:snippet|image-preview|video-preview)", re.IGNORECASE)
 
 
-def read_warc(path: Path, report: Report, *, text: bool = True) -> Iterator[Page]:
+def read_warc(path: Path, report: ReadReport, *, text: bool = True) -> Iterator[Page]:
     """The pages of an archive in file order. What a damaged file still holds is given, and the damage counted."""
     reader = _Reader(report, text)
     found = False
@@ -65,7 +65,7 @@ def recognises(path: Path, head: bytes) -> bool:
 class _Reader:
     """Makes pages of records, and keeps the content of some for the records that refer to them."""
 
-    def __init__(self, report: Report, text: bool) -> None:
+    def __init__(self, report: ReadReport, text: bool) -> None:
         self.report, self.text = report, text
         self.kept: OrderedDict[str, tuple[bytes, dict[str, str]]] = OrderedDict()
         self.kept_size = 0

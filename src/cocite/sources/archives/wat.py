@@ -17,7 +17,7 @@ from cocite.sources.archives.warc import GONE, REDIRECTS
 from cocite.sources.html.lines import MAX_ANCHOR, MAX_LINKS
 from cocite.sources.html.page import MAX_TITLE, add_nofollow, parsed, read_head, resolve
 from cocite.sources.link_list import leave_out
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, ReadReport
 
 LINK_PATHS = frozenset({"A@/href", "AREA@/href"})
 _STATUS = re.compile("[0-9]{3}")
@@ -25,7 +25,7 @@ NO_HTML = "WAT file in which no record describes an HTML page"
 BAD = "WAT record that is not as it should be"
 
 
-def read_wat(path: Path, report: Report) -> Iterator[Page]:
+def read_wat(path: Path, report: ReadReport) -> Iterator[Page]:
     """The pages of a WAT file in file order."""
     described = False
     for record in open_records(path, report):
@@ -47,7 +47,7 @@ def recognises(path: Path, head: bytes) -> bool:
     return ".wat" in path.name.lower() or (b"WARC-Type: metadata" in head and b'{"Container":' in head)
 
 
-def _page(record: Record, report: Report) -> Page | None:
+def _page(record: Record, report: ReadReport) -> Page | None:
     if record.kind != "metadata":
         report.read[f"{record.kind} record"] += 1
         return None
@@ -78,7 +78,7 @@ def _page(record: Record, report: Report) -> Page | None:
     return _read_html_metadata(page, _dict(response, "HTML-Metadata"), report)
 
 
-def _redirect(page: Page, response: dict[str, Any], report: Report) -> Page | None:
+def _redirect(page: Page, response: dict[str, Any], report: ReadReport) -> Page | None:
     headers = {name.lower(): value for name, value in _dict(response, "Headers").items()}
     location = _text(headers, "location").strip()
     page.redirect = resolve(parsed(page.url), location) if location else ""
@@ -88,7 +88,7 @@ def _redirect(page: Page, response: dict[str, Any], report: Report) -> Page | No
     return page
 
 
-def _read_html_metadata(page: Page, found: dict[str, Any], report: Report) -> Page:
+def _read_html_metadata(page: Page, found: dict[str, Any], report: ReadReport) -> Page:
     head = _dict(found, "Head")
     page.title = " ".join(_text(head, "Title").split())[:MAX_TITLE]
     elements = [("base", {"href": _text(head, "Base")})] if _text(head, "Base") else []

@@ -14,7 +14,7 @@ from pathlib import Path
 from cocite.sources.html.tokens import attributes
 from cocite.sources.link_list import MAX_CONTEXT, MAX_TEXT, Folders, decoded, own_address, shortened, whole
 from cocite.sources.page_records import EMPTY
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 
 # No < inside a tag: so no two scans overlap, whatever the file holds. Quotation marks are optional, as in the wild.
 _TOKEN = re.compile(
@@ -30,7 +30,7 @@ def recognises(path: Path, head: bytes) -> bool:
     return b"<!doctype netscape-bookmark-file" in start or _ENTRY.search(start) is not None
 
 
-def read_bookmarks(path: Path, report: Report, *, base: str | None = None) -> Iterator[Page]:
+def read_bookmarks(path: Path, report: ReadReport, *, base: str | None = None) -> Iterator[Page]:
     """The page that a bookmark file is."""
     content = whole(path, report)
     page = None if content is None else _parse(decoded(content), own_address(path, content, base), report)
@@ -40,7 +40,7 @@ def read_bookmarks(path: Path, report: Report, *, base: str | None = None) -> It
         report.skip(EMPTY, path.name)
 
 
-def _parse(text: str, url: str, report: Report) -> Page:
+def _parse(text: str, url: str, report: ReadReport) -> Page:
     folders = Folders(url)
     folder = ""  # the name of the next folder
     link: tuple[str, str] | None = None  # address and text of a link, until it is known whether a description follows

@@ -14,7 +14,7 @@ from xml.parsers import expat
 from cocite.errors import BadSource
 from cocite.sources.link_list import MAX_CONTEXT, MAX_TEXT, Folders, own_address, shortened, whole
 from cocite.sources.page_records import EMPTY
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -23,7 +23,7 @@ def recognises(path: Path, head: bytes) -> bool:
     return b"<opml" in start
 
 
-def read_opml(path: Path, report: Report, *, base: str | None = None) -> Iterator[Page]:
+def read_opml(path: Path, report: ReadReport, *, base: str | None = None) -> Iterator[Page]:
     """The page that an OPML file is."""
     content = whole(path, report)
     page = None if not content else _Reader(own_address(path, content, base), report, path.name).read(content)
@@ -34,7 +34,7 @@ def read_opml(path: Path, report: Report, *, base: str | None = None) -> Iterato
 
 
 class _Reader:
-    def __init__(self, url: str, report: Report, name: str) -> None:
+    def __init__(self, url: str, report: ReadReport, name: str) -> None:
         self.folders = Folders(url)
         self.report = report
         self.name = name

@@ -34,7 +34,7 @@ from cocite.sources.crawl.responses import HTML, asks_nofollow, charset, content
 from cocite.sources.crawl.robots import REDIRECTS, RobotsRules, slow_down
 from cocite.sources.crawl.start import Job
 from cocite.sources.html.page import read_html
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 
 GONE = frozenset([404, 410])
 PERMANENT = frozenset([301, 308])
@@ -128,7 +128,7 @@ class PageSpider(Spider):
 
     def _read_page(self, response: Response, fetch: Fetch) -> None:
         hint = charset(response.headers)
-        unread = Report()
+        unread = ReadReport()
         page = read_html(response.body, fetch.url, encoding_hint=hint, text=self.job.text, report=unread)
         for reason, count in unread.skipped.items():
             self.out.skip(reason, unread.example[reason], count)

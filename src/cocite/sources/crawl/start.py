@@ -22,7 +22,7 @@ from typing import IO, Any, Literal
 from cocite import __version__
 from cocite.errors import BadParameter, BadSource
 from cocite.sources.crawl.guard import web_address
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, ReadReport
 
 Scope = Literal["site", "host", "any"]
 
@@ -52,7 +52,7 @@ class Job:
 
 def crawl(
     seeds: list[str],
-    report: Report,
+    report: ReadReport,
     *,
     depth: int = 2,
     scope: Scope = "site",
@@ -95,7 +95,7 @@ def crawl(
     return _pages(job, report)
 
 
-def _checked_seeds(seeds: list[str], report: Report) -> list[str]:
+def _checked_seeds(seeds: list[str], report: ReadReport) -> list[str]:
     """The seeds as web addresses; a bare `example.org/list` is asked for by http, as browsers long did."""
     checked: dict[str, None] = {}
     for seed in seeds:
@@ -122,7 +122,7 @@ def _check(job: Job) -> None:
         raise BadParameter("user_agent is one line of printable ASCII, such as 'mybot/1.0 (me@example.org)'")
 
 
-def _pages(job: Job, report: Report) -> Iterator[Page]:
+def _pages(job: Job, report: ReadReport) -> Iterator[Page]:
     """Run the crawling process and pass on what it writes; it ends when this generator does, however that happens."""
     with tempfile.TemporaryDirectory(prefix="cocite-crawl-") as folder, tempfile.TemporaryFile() as log:
         process, messages = _start(job, folder, log)

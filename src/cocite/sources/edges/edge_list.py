@@ -21,7 +21,7 @@ from cocite.sources.compressed import head, open_bytes
 from cocite.sources.edges.layout import COMMENTS, Layout, layout, pick_columns
 from cocite.sources.edges.names import addresses
 from cocite.sources.page_records import EMPTY
-from cocite.sources.records import LINK, SCHEMA, Report, trimmed
+from cocite.sources.records import LINK, SCHEMA, ReadReport, trimmed
 
 BLOCK = 4 << 20
 """Bytes parsed at a time; 4 MiB stay in the cache, 16 MiB took longer. A longer line is counted and left out."""
@@ -30,7 +30,7 @@ PARQUET_ROWS = 1 << 17
 
 
 def read_edge_list(
-    path: Path, report: Report, *, columns: Sequence[str | int] | None = None
+    path: Path, report: ReadReport, *, columns: Sequence[str | int] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The records of an edge list; `columns` says which columns are source, target and, if any, weight."""
     found = False
@@ -53,7 +53,7 @@ def _is_parquet(path: Path) -> bool:
 # Text
 
 
-def _text_rows(path: Path, report: Report, columns: Sequence[str | int] | None) -> Iterator[Rows]:
+def _text_rows(path: Path, report: ReadReport, columns: Sequence[str | int] | None) -> Iterator[Rows]:
     first = head(path)
     if not first.strip():
         return
@@ -71,7 +71,7 @@ def _text_rows(path: Path, report: Report, columns: Sequence[str | int] | None) 
             yield from _parse(block, form, report, path.name)
 
 
-def _blocks(path: Path, report: Report) -> Iterator[bytes]:
+def _blocks(path: Path, report: ReadReport) -> Iterator[bytes]:
     """Blocks of whole lines, each with its line end."""
     with open_bytes(path, report) as stream:
         rest = b""
@@ -106,7 +106,7 @@ def _single_spaces(block: bytes) -> bytes:
     return block.lstrip(b" ")
 
 
-def _parse(block: bytes, form: Layout, report: Report, name: str) -> Iterator[Rows]:
+def _parse(block: bytes, form: Layout, report: ReadReport, name: str) -> Iterator[Rows]:
     if not block.isascii():
         block = _utf8(block, report, name)
     odd: list[str] = []
@@ -154,7 +154,7 @@ def _read_csv(block: bytes, form: Layout, odd: list[str], quoted: bool) -> pa.Ta
     )
 
 
-def _utf8(block: bytes, report: Report, name: str) -> bytes:
+def _utf8(block: bytes, report: ReadReport, name: str) -> bytes:
     try:
         block.decode("utf-8")
         return block
@@ -168,7 +168,7 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _odd_rows(odd: list[str], form: Layout, used: list[int], report: Report) -> Iterator[Rows]:
+def _odd_rows(odd: list[str], form: Layout, used: list[int], report: ReadReport) -> Iterator[Rows]:
     """Rows with more or fewer fields than most: used if source and target are there."""
     lines = [line for text in odd for line in text.split("\n") if line.strip()]  # a stray quotation mark joins lines
     rows = [form.fields(line) for line in lines if not (form.comments and line.startswith(COMMENTS))]
@@ -184,7 +184,7 @@ def _odd_rows(odd: list[str], form: Layout, used: list[int], report: Report) -> 
 # Parquet
 
 
-def _parquet_rows(path: Path, report: Report, columns: Sequence[str | int] | None) -> Iterator[Rows]:
+def _parquet_rows(path: Path, report: ReadReport, columns: Sequence[str | int] | None) -> Iterator[Rows]:
     import pyarrow.parquet as pq
 
     try:
@@ -237,7 +237,7 @@ def _as_text(column: pa.Array) -> pa.Array:
 
 
 def _records(
-    source: pa.Array, target: pa.Array, weight: pa.Array | None, report: Report, name: str
+    source: pa.Array, target: pa.Array, weight: pa.Array | None, report: ReadReport, name: str
 ) -> pa.RecordBatch | None:
     source, target = (trimmed(pc.fill_null(column, "")) for column in (source, target))
     whole = pc.and_(pc.greater(pc.binary_length(source), 0), pc.greater(pc.binary_length(target), 0))
@@ -267,7 +267,7 @@ def _records(
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
-def _weights(texts: pa.Array, report: Report, name: str) -> pa.Array:
+def _weights(texts: pa.Array, report: ReadReport, name: str) -> pa.Array:
     """Probabilities; what is not in (0, 1], such as a count or a time, is counted and read as 1."""
     texts = trimmed(pc.fill_null(texts, ""))
     number = pc.match_substring_regex(texts, r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$")

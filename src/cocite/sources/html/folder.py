@@ -17,7 +17,7 @@ from cocite.sources.compressed import open_bytes
 from cocite.sources.html.page import MAX_CONTENT, read_html
 from cocite.sources.html.page import recognises as looks_like_html
 from cocite.sources.link_list import checked_base, under
-from cocite.sources.records import Page, Report
+from cocite.sources.records import Page, ReadReport
 
 _HTML = re.compile(r"\.(?:x?html?|xht|shtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
 _MAYBE_HTML = re.compile(r"^[^.]+$|\.(?:php[0-9]?|aspx?|jsp|cgi|cfm)$|\?", re.IGNORECASE)
@@ -28,7 +28,7 @@ _IN_QUERY = "=&;/:@!$'()*+,?%[]"
 _SAVED_FROM = re.compile(rb"<!-- saved from url=\([0-9]+\)(https?://[^\s<>]+) -->", re.IGNORECASE)
 
 
-def read_html_folder(path: Path, report: Report, *, base: str | None, text: bool = True) -> Iterator[Page]:
+def read_html_folder(path: Path, report: ReadReport, *, base: str | None, text: bool = True) -> Iterator[Page]:
     """The pages of a folder, sorted by path, or of one file. Links that lead out of the folder are not followed."""
     base = None if base is None else checked_base(base)
     if path.is_file():
@@ -66,7 +66,7 @@ def recognises(path: Path, head: bytes) -> bool:
     return False
 
 
-def _html_files(folder: Path, report: Report) -> Iterator[Path]:
+def _html_files(folder: Path, report: ReadReport) -> Iterator[Path]:
     """HTML files in sorted order, one directory at a time; links out of the folder are counted, not followed."""
     root = folder.resolve()
     for place, folders, names in os.walk(folder):
@@ -119,10 +119,10 @@ def _address(folder: Path, file: Path, base: str | None, hosts: dict[str, str] |
     return under(hosts[host], folder / host, plain)
 
 
-def _read_one(path: Path, report: Report, base: str | None, text: bool) -> Iterator[Page]:
+def _read_one(path: Path, report: ReadReport, base: str | None, text: bool) -> Iterator[Page]:
     """One file: `base` is its address or, if it ends in a slash, that of its folder."""
     if base is None:
-        with open_bytes(path, Report()) as stream:
+        with open_bytes(path, ReadReport()) as stream:
             saved = _SAVED_FROM.search(stream.read(4096))  # browsers and HTTrack leave this note
         if saved is None:
             raise BadSource(f"{path.name} does not say where it was found: give --base https://… as its address")
@@ -134,7 +134,7 @@ def _read_one(path: Path, report: Report, base: str | None, text: bool) -> Itera
         yield page
 
 
-def _read(file: Path, address: str, report: Report, text: bool) -> Page | None:
+def _read(file: Path, address: str, report: ReadReport, text: bool) -> Page | None:
     try:
         with open_bytes(file, report) as stream:
             content = stream.read(MAX_CONTENT + 1)

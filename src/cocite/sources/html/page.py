@@ -17,7 +17,7 @@ from cocite.sources.html.escapes import plain
 from cocite.sources.html.tokens import tokens
 from cocite.sources.html.walk import Walk
 from cocite.sources.link_list import UNREADABLE, meant_for_web
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, ReadReport
 
 MAX_CONTENT = 16 << 20
 """Bytes of one document; what is beyond is not read."""
@@ -46,7 +46,7 @@ _VOID = frozenset(
 
 
 def read_html(
-    content: bytes, url: str, *, encoding_hint: str | None = None, text: bool = True, report: Report | None = None
+    content: bytes, url: str, *, encoding_hint: str | None = None, text: bool = True, report: ReadReport | None = None
 ) -> Page:
     """Read one document that was found at `url`. Never fails: of a broken document it gives what there is.
 
@@ -165,7 +165,7 @@ def _refreshed(content: str, base: can_ada.URL | None, url: str) -> str:
     return "" if address.partition("#")[0] == url.partition("#")[0] else address
 
 
-def _resolved(links: list[Link], url: str, base: can_ada.URL | None, report: Report | None) -> list[Link]:
+def _resolved(links: list[Link], url: str, base: can_ada.URL | None, report: ReadReport | None) -> list[Link]:
     """The links that lead to web pages, with their absolute addresses."""
     known: dict[str, str] = {}
     kept = []

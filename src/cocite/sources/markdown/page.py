@@ -18,7 +18,7 @@ from cocite.errors import BadSource
 from cocite.sources.link_list import checked_base, decoded, files, leave_out, under, web_link, whole
 from cocite.sources.markdown.links import MarkdownHeading, read_blocks
 from cocite.sources.page_records import EMPTY
-from cocite.sources.records import Link, Page, Report
+from cocite.sources.records import Link, Page, ReadReport
 
 SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")
 MAX_FRONT_MATTER = 64 << 10
@@ -29,7 +29,7 @@ _ENTRY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
 _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d:\d\d.*)?)?)?", re.ASCII)
 
 
-def read_markdown(path: Path, report: Report, *, base: str | None = None) -> Iterator[Page]:
+def read_markdown(path: Path, report: ReadReport, *, base: str | None = None) -> Iterator[Page]:
     """The pages of a Markdown file, or of all Markdown files of a folder."""
     base = None if base is None else checked_base(base)
     found = False
@@ -52,7 +52,7 @@ def _address(base: str | None, path: Path, file: Path) -> str | None:
     return base + quote(os.fsencode(file.name)) if base.endswith("/") else base
 
 
-def parse(text: str, address: str | None, report: Report, name: str = "the text") -> Page:
+def parse(text: str, address: str | None, report: ReadReport, name: str = "the text") -> Page:
     """One Markdown text as a page; `address` is its own unless its front matter names one."""
     front, text = _front_matter(text.replace("\r\n", "\n"), report, name)
     url = _resolved(front.get("url", ""), address)
@@ -91,7 +91,7 @@ def _resolved(url: str, address: str | None) -> str:
     return url if "://" in url else (address or "")
 
 
-def _front_matter(text: str, report: Report, name: str) -> tuple[dict[str, str], str]:
+def _front_matter(text: str, report: ReadReport, name: str) -> tuple[dict[str, str], str]:
     """The fields of a page's front matter (simple YAML or TOML), and the text after it."""
     if found := _TOML.match(text, 0, MAX_FRONT_MATTER):
         try:
@@ -115,7 +115,7 @@ def _scalar(text: str) -> str:
     return text.partition(" #")[0].rstrip()
 
 
-def _captured(front: dict[str, str], report: Report, name: str) -> str:
+def _captured(front: dict[str, str], report: ReadReport, name: str) -> str:
     for key in ("captured", "date"):
         value = front.get(key, "")
         if _DATE.fullmatch(value):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import open_bytes
-from cocite.sources.records import Report, trimmed
+from cocite.sources.records import ReadReport, trimmed
 
 BLOCK = 4 << 20
 LONGEST_LINE = 1 << 20
@@ -33,10 +33,10 @@ _NUMBERED = re.compile(rb"\s*\d+\t")
 _NO_NAME = "vertex without a usable name"
 
 
-def text_blocks(path: Path, report: Report) -> Iterator[NDArray[np.uint8]]:
+def text_blocks(path: Path, report: ReadReport) -> Iterator[NDArray[np.uint8]]:
     """The text of a file, compressed or not, in blocks of whole lines; a last line that is cut off is left out."""
     rest = b""
-    damage = Report(report.strict)
+    damage = ReadReport(report.strict)
     with open_bytes(path, damage) as stream:
         while piece := stream.read(BLOCK):
             report.read["bytes"] += damage.read.pop("bytes", 0)
@@ -147,7 +147,7 @@ def number_names(count: int) -> pa.Array:
         return names.mapped()
 
 
-def read_names(paths: list[Path], report: Report) -> pa.Array:
+def read_names(paths: list[Path], report: ReadReport) -> pa.Array:
     """The address of every vertex from Common Crawl's files (`number<TAB>com.example`) or from one name a line.
 
     Numbers must ascend. A vertex without a usable name has an empty one; it is counted.
@@ -177,7 +177,7 @@ def read_names(paths: list[Path], report: Report) -> pa.Array:
 
 
 def _valid(
-    texts: NDArray[np.uint8], ends: NDArray[np.int64], report: Report
+    texts: NDArray[np.uint8], ends: NDArray[np.int64], report: ReadReport
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """The names that are UTF-8, trimmed; others, which are rare, become empty and are counted."""
     if not len(ends):

@@ -22,7 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.errors import BadSource
-from cocite.sources.records import LINK, SCHEMA, Report
+from cocite.sources.records import LINK, SCHEMA, ReadReport
 from cocite.sources.webgraphs.bvgraph import LINKS_AT_ONCE, BVGraph, basename, beside
 from cocite.sources.webgraphs.files import PART, Release, find_release, graphs_in, parts_of, texts_in
 from cocite.sources.webgraphs.vertex_names import example, number_names, read_names, text_blocks
@@ -68,7 +68,7 @@ def _whole(path: Path) -> bool:
     return bool(release.base or release.vertices)
 
 
-def read_webgraph_release(path: Path, report: Report) -> Iterator[pa.RecordBatch]:
+def read_webgraph_release(path: Path, report: ReadReport) -> Iterator[pa.RecordBatch]:
     """Page records from a release: its folder or any one of its files, the others being found beside it."""
     release = find_release(path)
     if release.base is not None:
@@ -77,7 +77,7 @@ def read_webgraph_release(path: Path, report: Report) -> Iterator[pa.RecordBatch
         yield from _text_records(release, report)
 
 
-def read_bvgraph(path: Path, report: Report, *, vertices: Path | None = None) -> Iterator[pa.RecordBatch]:
+def read_bvgraph(path: Path, report: ReadReport, *, vertices: Path | None = None) -> Iterator[pa.RecordBatch]:
     """Page records from a BVGraph: its basename or one of its files.
 
     `vertices` names its nodes: a file of `number<TAB>com.example` or of one name a line, a folder of such files or a
@@ -86,7 +86,7 @@ def read_bvgraph(path: Path, report: Report, *, vertices: Path | None = None) ->
     yield from _graph_records(basename(path), parts_of(vertices) if vertices else [], report)
 
 
-def _graph_records(base: Path, vertices: list[Path], report: Report) -> Iterator[pa.RecordBatch]:
+def _graph_records(base: Path, vertices: list[Path], report: ReadReport) -> Iterator[pa.RecordBatch]:
     graph = BVGraph(base)
     records = _Records(read_names(vertices, report) if vertices else number_names(graph.nodes), report)
     if records.count != graph.nodes:
@@ -104,7 +104,7 @@ def _graph_records(base: Path, vertices: list[Path], report: Report) -> Iterator
     records.finish()
 
 
-def _text_records(release: Release, report: Report) -> Iterator[pa.RecordBatch]:
+def _text_records(release: Release, report: ReadReport) -> Iterator[pa.RecordBatch]:
     """Records of the runs of edges with one source; the last run of a block waits for the next block."""
     records = _Records(read_names(release.vertices, report), report)
     partial = len(release.edges) > 1
@@ -155,7 +155,7 @@ def _edges(paths: list[Path], records: _Records) -> Iterator[NDArray[np.int64]]:
 class _Records:
     """Makes record batches over one dictionary of addresses and sees which vertices take part."""
 
-    def __init__(self, names: pa.Array, report: Report) -> None:
+    def __init__(self, names: pa.Array, report: ReadReport) -> None:
         self.names = names
         self.report = report
         self.count = len(names)
