@@ -77,7 +77,7 @@ class Web:
         """The words of pages as vectors, made and kept like keywords; None if there is no text."""
         from cocite.words.vectors import open_vectors
 
-        if not self.graph.has_texts:
+        if not self.graph.texts:
             return None
         with suppress(BadStore):
             return open_vectors(self.graph)

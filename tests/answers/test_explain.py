@@ -142,7 +142,7 @@ def test_copies_far_away_on_long_lists(place: Path) -> None:
     ]
     make(place / "web.cocite", pages)
     web = Web(place / "web.cocite")
-    assert web.graph.near_duplicates(web.graph.find(answer)).tolist() == [web.graph.find(copy)]
+    assert web.graph.facts.near_duplicates(web.graph.find(answer)).tolist() == [web.graph.find(copy)]
     found = reasons(web, q, answer, "cocitation(window=0, merge=true)")
     assert found[:2] == [
         {"kind": "cited together", "by": "https://list2.example/", "title": "Two", "block": "All", "distance": 5000,
@@ -215,7 +215,7 @@ def test_mirrors_count_as_one_site(small: Web) -> None:
 
 
 def test_evidence_of_a_mirror_is_said_to_be_of_the_mirror(small: Web) -> None:
-    assert small.graph.representative(small.graph.find("mirror.example")) == small.graph.find("many.example")
+    assert small.graph.facts.representative(small.graph.find("mirror.example")) == small.graph.find("many.example")
     assert reasons(small, "list.example", "many.example", "proximity") == [
         {"kind": "cited together", "by": "https://hub.example/", "distance": 1, "copy": "https://mirror.example/"},
         {"kind": "links to the same page", "to": "https://a.example/"},  # as both do: said of the answer itself

@@ -159,9 +159,10 @@ def content(graph: Graph, names: list[str]) -> list[Any]:
         texts = zip(graph.anchors(page), graph.contexts(page), strict=True)
         told = zip(found.targets.tolist(), *(part.tolist() for part in of_links), texts, strict=True)
         links += [[name, names[to], *more] for to, *more in told]
-        facts = (graph.title, graph.text, graph.headings, graph.language, graph.status, graph.captured, graph.fetched)
-        others = (graph.lead, graph.representative)
-        pages.append([name, *(fact(page) for fact in (*facts, graph.noindex)), *(names[of(page)] for of in others)])
+        of = graph.facts
+        facts = (graph.title, graph.text, graph.headings, of.language, of.status, of.captured, of.fetched, of.noindex)
+        others = (graph.lead, of.representative)
+        pages.append([name, *(fact(page) for fact in facts), *(names[other(page)] for other in others)])
     again = []
     for some in graph.iter_links(64):
         starts, both, _ = graph.with_repeats(*some)

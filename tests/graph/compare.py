@@ -59,16 +59,16 @@ def assert_same_links(graph: Graph, naive: Naive, number: int, name: str) -> Non
 def assert_same_record(graph: Graph, naive: Naive, number: int, name: str) -> None:
     page = naive.pages[name]
     record = page.record
-    assert graph.fetched(number) == page.fetched, name
-    assert graph.captured(number) == (record.captured if record else 0), name
+    assert graph.facts.fetched(number) == page.fetched, name
+    assert graph.facts.captured(number) == (record.captured if record else 0), name
     if name in naive.aliases or record is None:
         assert graph.title(number) == graph.text(number) == ""
         return
     assert graph.title(number) == record.title
     assert graph.headings(number) == record.headings
     assert graph.text(number) == record.text
-    assert graph.status(number) == record.status
-    assert graph.language(number) == record.language
+    assert graph.facts.status(number) == record.status
+    assert graph.facts.language(number) == record.language
     assert bool(graph.array("page.kind")[number] & NOINDEX) == record.noindex
 
 
@@ -95,7 +95,7 @@ def assert_same_derived(graph: Graph, naive: Naive) -> None:
         assert [[names[p] for p in row] for row in chosen] == [choose(names[p], keep) for p in pages]
     stand_ins = naive.representatives()
     for number, name in enumerate(names):
-        assert names[graph.representative(number)] == stand_ins.get(name, name)
+        assert names[graph.facts.representative(number)] == stand_ins.get(name, name)
         copies = [other for other, stand_in in stand_ins.items() if stand_in == name and other != name]
-        assert sorted(names[copy] for copy in graph.near_duplicates(number)) == sorted(copies)
+        assert sorted(names[copy] for copy in graph.facts.near_duplicates(number)) == sorted(copies)
     assert [names[p] for p in graph.array("near.page")] == [name for name in names if name in stand_ins]

@@ -14,6 +14,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from operator import attrgetter
 from pathlib import Path
 from unittest.mock import patch
 
@@ -63,7 +64,7 @@ def read_all(graph: Graph) -> Iterator[str]:
 
     def attempt(name: str, *arguments: object) -> Iterator[str]:
         try:
-            getattr(graph, name)(*arguments)
+            attrgetter(name)(graph)(*arguments)
         except CociteError:
             pass
         except Exception:
@@ -72,12 +73,12 @@ def read_all(graph: Graph) -> Iterator[str]:
     for number in range(graph.pages):
         for name in (
             "links_from", "links_to", "weights_from", "blocks", "canonical", "address", "lead", "site", "title", "text",
-            "headings", "anchors", "contexts", "fetched", "noindex", "status", "captured", "language",
-            "representative", "near_duplicates", "best_parents",
+            "headings", "anchors", "contexts", "facts.fetched", "facts.noindex", "facts.status", "facts.captured",
+            "facts.language", "facts.representative", "facts.near_duplicates", "best_parents",
         ):  # fmt: skip
             yield from attempt(name, number)
     for probe in PROBES:
-        for name in ("find", "get", "pages_under", "nearest"):
+        for name in ("find", "get", "names.pages_under", "names.nearest"):
             yield from attempt(name, probe)
     for unit in ("host", "domain", "site"):
         yield from attempt("units", unit)

@@ -60,7 +60,7 @@ def rebuilt(source: Path, path: Path) -> Graph:
 
 def whole(graph: Graph, page: int) -> dict[str, Any]:
     """Everything that a store says of a page, with addresses instead of numbers."""
-    links, repeats = graph.links_from(page), graph.repeats
+    links, repeats, facts = graph.links_from(page), graph.repeats, graph.facts
     again = slice(*np.searchsorted(repeats.page, [page, page + 1]).tolist())
     return {
         "again": [graph.canonical(int(target)) for target in repeats.target[again]],
@@ -74,9 +74,10 @@ def whole(graph: Graph, page: int) -> dict[str, Any]:
         "anchors": graph.anchors(page),
         "contexts": graph.contexts(page),
         "headings": graph.headings(page),
-        "facts": [graph.title(page), graph.text(page), graph.status(page), graph.captured(page), graph.language(page)],
+        "texts": [graph.title(page), graph.text(page)],
+        "facts": [facts.status(page), facts.captured(page), facts.language(page)],
         "kind": int(graph.array("page.kind")[page]),
-        "stands for it": graph.canonical(graph.representative(page)),
+        "stands for it": graph.canonical(facts.representative(page)),
     }
 
 

@@ -224,7 +224,7 @@ def test_texts_survive_adds_and_may_be_dropped(place: Path) -> None:
     assert graph.weights_from(at).tolist() == [0.5, 1, 1]
     assert graph.links_from(at).blocks.tolist() == [1, 2, -1]
     assert graph.links_from(at).flags.tolist() == [17, 0, 0]
-    assert (graph.status(at), graph.language(at), graph.captured(at)) == (200, "en", 1577836800)
+    assert (graph.facts.status(at), graph.facts.language(at), graph.facts.captured(at)) == (200, "en", 1577836800)
     assert graph.address(graph.find("x.example/~ann")) == "http://www.x.example/%7Eann/index.htm"
     extend(place / "s", [page(E, A)], text=False, anchors=False)
     graph = Graph(place / "s")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.graph.nearest import IN_HOST, WINDOW, chopped, edits, other_suffixes
+from cocite.graph.nearest import IN_HOST, WINDOW_PAGES, chopped, edits, other_suffixes
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
 from tests.graph.webs import make, page
@@ -51,39 +51,39 @@ def web(fast_root: Path) -> Graph:
 )
 def test_what_is_meant_comes_first(web: Graph, asked: str, meant: str) -> None:
     assert web.get(asked) is None
-    assert web.nearest(asked)[:1] == [meant]
+    assert web.names.nearest(asked)[:1] == [meant]
 
 
 def test_shorter_addresses_then_the_most_cited_beside_it(web: Graph) -> None:
     # Links in: / 1, news/ 2, news/one 3, news/two 4, about 5.
-    assert web.nearest("site.example/news/three/x") == [SITE[i] for i in (1, 0, 3, 2, 4)]
-    assert web.nearest("site.example/none") == [SITE[0], SITE[4], SITE[3], SITE[2], SITE[1]]
-    assert web.nearest("site.example/none", most=2) == [SITE[0], SITE[4]]
+    assert web.names.nearest("site.example/news/three/x") == [SITE[i] for i in (1, 0, 3, 2, 4)]
+    assert web.names.nearest("site.example/none") == [SITE[0], SITE[4], SITE[3], SITE[2], SITE[1]]
+    assert web.names.nearest("site.example/none", limit=2) == [SITE[0], SITE[4]]
 
 
 def test_a_host_of_which_only_deeper_pages_are_known(web: Graph) -> None:
-    assert web.nearest("deep.example") == [DEEP]
+    assert web.names.nearest("deep.example") == [DEEP]
 
 
 @pytest.mark.parametrize(
     "asked", ["", " ", "http://", "http://[", "mailto:x", "☃", "x" * 5000, "a.", "nothing.alike.example"]
 )
 def test_nothing_is_near(web: Graph, asked: str) -> None:
-    assert web.nearest(asked) == []
+    assert web.names.nearest(asked) == []
 
 
 @given(st.text(max_size=60) | st.text(alphabet="ab:/?#.[]%()@ 名\ud800\x00\x03", max_size=30))
 def test_any_text_gives_known_pages_and_no_error(web: Graph, text: str) -> None:
-    found = web.nearest(text)
+    found = web.names.nearest(text)
     assert len(found) <= 5
     assert all(web.get(address) is not None for address in found)
 
 
 def test_of_very_many_pages_those_around_are_looked_at(place: Path) -> None:
-    links = [Link(f"https://big.example/{i:05}") for i in range(3 * WINDOW)]
+    links = [Link(f"https://big.example/{i:05}") for i in range(3 * WINDOW_PAGES)]
     cited = [page(f"https://l{i}.example/", f"https://big.example/{6000:05}") for i in range(3)]
     make(place / "s", [Page("https://hub.example/", links=links), *cited])
-    assert Graph(place / "s").nearest("big.example/06001x1x1")[0] == "https://big.example/06000"
+    assert Graph(place / "s").names.nearest("big.example/06001x1x1")[0] == "https://big.example/06000"
 
 
 def test_edits_of_a_word() -> None:

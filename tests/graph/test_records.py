@@ -53,8 +53,8 @@ def test_partial_records_add_up_and_leave_the_record_alone(place: Path) -> None:
     graph = Graph(place / "s")
     at = graph.find(A)
     assert targets(graph, A) == [C, B, D]
-    assert (graph.title(at), graph.status(at), graph.language(at)) == ("Title", 200, "en")
-    assert graph.captured(at) == 1577836800  # 2020-01-01
+    assert (graph.title(at), graph.facts.status(at), graph.facts.language(at)) == ("Title", 200, "en")
+    assert graph.facts.captured(at) == 1577836800  # 2020-01-01
     assert graph.array("page.kind")[at] & 8
 
 
@@ -97,7 +97,7 @@ def test_a_page_that_redirects_to_its_own_variant_keeps_its_links(place: Path) -
         at = graph.find(plain)
         assert at == graph.find(variant)
         assert targets(graph, plain) == [B]
-        assert (graph.title(at), graph.anchors(at), graph.fetched(at)) == ("T", ["b"], True)
+        assert (graph.title(at), graph.anchors(at), graph.facts.fetched(at)) == ("T", ["b"], True)
 
 
 def test_a_canonical_address_counts_within_a_domain_only(place: Path) -> None:
@@ -155,7 +155,7 @@ def test_ports_and_homes_of_one_host_are_the_sites_that_pages_say(place: Path) -
     ]
     make(place / "s", [Page(url) for url in urls])
     graph = Graph(place / "s")
-    sites = {url: int(graph.site_of[graph.find(url)]) for url in urls}
+    sites = {url: int(graph.units("site")[graph.find(url)]) for url in urls}
     names = {url: graph.site(graph.find(url)) for url in urls}
     assert len(set(sites.values())) == len(set(names.values())) == len({(sites[u], names[u]) for u in urls})
 

@@ -8,6 +8,7 @@ import random
 import shutil
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.errors import BadAddress, BadParameter, BadStore, UnknownPage
-from cocite.graph import finding, mapped
+from cocite.graph import arrays, names
 from cocite.graph.generation import map_array
 from cocite.graph.store import Graph
 from cocite.pages.address import canonical
@@ -67,7 +68,7 @@ def strange(fast_root: Path) -> tuple[Graph, Graph, list[str]]:
     texts = [join(choose) for _ in range(2000)]
     make(fast_root / "strange.cocite", [page("https://list.example/", *(t for t in texts if usable(t)))])
     compiled = Graph(fast_root / "strange.cocite")
-    compiled._asked = finding.FEW
+    compiled.names._looked_up = names.PYTHON_LOOK_UPS
     return Graph(fast_root / "strange.cocite"), compiled, texts
 
 
@@ -83,7 +84,7 @@ def test_the_compiled_way_finds_the_same(strange: tuple[Graph, Graph, list[str]]
     plain, compiled, texts = strange
     unknown = [text + "x" for text in texts]
     for text in texts + unknown + ["https://" + "a" * 99_999, "https://\ud800.example/", "https://"]:
-        plain._asked = 0
+        plain.names._looked_up = 0
         assert compiled.get(text) == plain.get(text), text
     assert sum(compiled.get(text) is not None for text in texts) > 1000
     assert sum(compiled.get(text) is None for text in unknown) > 1000
@@ -133,7 +134,7 @@ def test_pages_under_an_address(web: Graph) -> None:
     names = [web.canonical(p) for p in range(web.pages)]
 
     def under(prefix: str) -> set[str]:
-        return {names[p] for p in web.pages_under(prefix)}
+        return {names[p] for p in web.names.pages_under(prefix)}
 
     assert under("example.com") == {name for name in names if name.startswith(("example.com", "blog.example.com"))}
     assert under("example.com/a") == {"example.com/a", "example.com/a?b=1", "example.com/a#!x/y"}
@@ -153,7 +154,7 @@ def test_pages_under_an_address(web: Graph) -> None:
 def test_opaque_names_with_brackets_and_commas_have_nothing_under_them(place: Path) -> None:
     make(place / "s", [page("name:a,b)", "name:a,b,c", "name:a,b)c", "name:a,b", "name:a,b-")])
     graph = Graph(place / "s")
-    assert [graph.canonical(p) for p in graph.pages_under("a,b)")] == ["name:a,b)"]
+    assert [graph.canonical(p) for p in graph.names.pages_under("a,b)")] == ["name:a,b)"]
 
 
 def test_domains_of_all_pages_are_worked_out_once(web: Graph) -> None:
@@ -173,11 +174,11 @@ def test_names_are_numbered_in_the_order_of_keys(web: Graph) -> None:
 def test_pages_that_do_not_exist(web: Graph, number: int) -> None:
     asked = (
         "links_from", "links_to", "weights_from", "blocks", "canonical", "address", "title", "text", "headings",
-        "anchors", "contexts", "fetched", "status", "captured", "language", "site",
+        "anchors", "contexts", "facts.fetched", "facts.status", "facts.captured", "facts.language", "site",
     )  # fmt: skip
     for name in asked:
         with pytest.raises(BadParameter, match="no page"):
-            getattr(web, name)(number)
+            attrgetter(name)(web)(number)
 
 
 def test_numbers_of_any_kind_name_a_page(web: Graph) -> None:
@@ -249,10 +250,10 @@ def test_opening_while_the_store_is_replaced(place: Path, monkeypatch: pytest.Mo
         if calls == 5:  # a new generation comes, and the old one goes, while its files are being opened
             monkeypatch.undo()
             make(place / "s", [page(C, B)])
-            monkeypatch.setattr(mapped, "map_array", map_array)
+            monkeypatch.setattr(arrays, "map_array", map_array)
         return map_array(file, entry)
 
-    monkeypatch.setattr(mapped, "map_array", slow)
+    monkeypatch.setattr(arrays, "map_array", slow)
     graph = Graph(place / "s")
     assert graph.get(C) is not None
     assert graph.manifest["generation"] == 2

@@ -91,7 +91,7 @@ class NaiveWeb:
             units={unit: dict(enumerate(of)) for unit, of in numbers.items()},
             addresses={page: graph.canonical(page) for page in pages},
             fingerprints=dict(enumerate(graph.fingerprints.tolist())),
-            representatives={page: graph.representative(page) for page in sources},
+            representatives={page: graph.facts.representative(page) for page in sources},
             aliases={page: graph.lead(page) for page in pages},
             again=links_again(graph),
         )

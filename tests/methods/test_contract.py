@@ -95,7 +95,7 @@ def addresses(web: Web, name: str, *urls: str, k: int = 1000, **given_: Any) -> 
 def test_never_the_query_nor_what_is_merged_with_it(web: Web, name: str) -> None:
     graph = web.graph
     mirrors = [graph.find(f"https://mirror{n}.example/") for n in range(2)]
-    assert graph.representative(mirrors[0]) == graph.representative(mirrors[1])
+    assert graph.facts.representative(mirrors[0]) == graph.facts.representative(mirrors[1])
     for seeds in ([number] for number in range(graph.pages)), [[0, 5], mirrors, [mirrors[0], 3, 7]]:
         for asked in seeds:
             scores = methods.method(name).relate(web, asked)
@@ -103,7 +103,7 @@ def test_never_the_query_nor_what_is_merged_with_it(web: Web, name: str) -> None
             assert len(found) == len(set(found))
             never = {*asked, *scores.used}
             if getattr(methods.method(name).params, "merge", False):
-                never |= {graph.representative(page) for page in never}
+                never |= {graph.facts.representative(page) for page in never}
             assert not never & set(found)
             values = [score for _, score in scores.ranked(graph.in_degree)]
             assert all(score >= 1e-12 and math.isfinite(score) for score in values)

@@ -71,7 +71,7 @@ def test_the_slow_truth_of_long_lists(web: Web, truth: NaiveWeb, name: str, case
     parameters = {**SMALLER.get(name, {}), **given}
     rest = {key: value for key, value in parameters.items() if key not in ("stop", "stop_degree")}
     if name == "auto":
-        rest["texts"] = web.graph.has_texts
+        rest["texts"] = bool(web.graph.texts)
     expected = getattr(naive, name)(truth, seeds, stop=stop_pages(web, given), **rest)
     found, used = fast(web, name, seeds, parameters)
     assert used == expected.used

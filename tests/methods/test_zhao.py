@@ -86,7 +86,7 @@ def test_methods_are_as_the_definition_says(pages: list[Page], alpha: float, the
         make(Path(folder) / "web.cocite", pages)
         web = Web(Path(folder) / "web.cocite")
         graph = web.graph
-        dead = {page for page in range(graph.pages) if graph.status(page) == 404}
+        dead = {page for page in range(graph.pages) if graph.facts.status(page) == 404}
         links = [{int(target) for target in graph.links_from(page).targets} - {page} for page in range(graph.pages)]
         words = [set(web.keywords.of(page).tolist()) for page in range(graph.pages)]
         truth = NaiveZhao(words, links, alpha, theta=theta, dead=frozenset(dead))

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 
 from cocite.evaluate.chart import HEAD, HEIGHT, LEFT, RIGHT, ROW, WIDTH
-from cocite.graph.store import Graph
 from research.latent_linkage import experiment
 from research.linkage_figure import draw
 from tests.graph.webs import page
@@ -84,7 +83,7 @@ def test_strange_names_stay_text(place: Path, monkeypatch: pytest.MonkeyPatch) -
     web = web_of(place, BLOCKS)
     found = experiment(web, U)
     for name in ("</text><script>alert(1)</script>", "a&b\"c'd", "bell\x07 nul\x00 \ud800", "x" * 5000, "", "ア" * 200):
-        monkeypatch.setattr(Graph, "address", lambda _self, _page, name=name: name)
+        monkeypatch.setattr(web.graph, "address", lambda _page, name=name: name)
         svg = draw(found)
         svg.encode("utf-8")
         assert ElementTree.fromstring(svg).find(f".//{SVG}script") is None

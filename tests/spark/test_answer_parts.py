@@ -46,7 +46,7 @@ def rows_of(graph: Graph, part: int, low: int, high: int) -> Iterator[dict[str, 
         degrees = graph.in_degree[targets].astype("<u4").tobytes()
         yield row(LIST, parent, int(graph.in_degree[parent]), x=targets.astype("<u4").tobytes(), z=degrees)
     for page in known:
-        if (other := graph.representative(page)) != page:
+        if (other := graph.facts.representative(page)) != page:
             yield row(NEAR, page, int(graph.in_degree[other]), other=other)
 
 

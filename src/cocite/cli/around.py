@@ -58,17 +58,17 @@ class Citation:
 
 def facts(graph: Graph, page: int) -> dict[str, Any]:
     """What is known of a page itself."""
-    captured = graph.captured(page)
+    captured = graph.facts.captured(page)
     return {
         "url": graph.address(page),
         "title": graph.title(page),
-        "read": graph.fetched(page),
+        "read": graph.facts.fetched(page),
         "links_out": int(graph.out_degree[page]),
         "links_in": int(graph.in_degree[page]),
-        "status": graph.status(page) or None,
+        "status": graph.facts.status(page) or None,
         "captured": datetime.fromtimestamp(captured, UTC).isoformat() if captured else None,
-        "lang": graph.language(page) or None,
-        "noindex": graph.noindex(page),
+        "lang": graph.facts.language(page) or None,
+        "noindex": graph.facts.noindex(page),
     }
 
 

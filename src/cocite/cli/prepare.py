@@ -13,10 +13,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 COMMAND = [sys.executable, "-m", "cocite.cli.prepare"]
@@ -65,7 +63,7 @@ def compile_late() -> None:
     near_duplicate_pairs(graph.out, graph.out.degree)
     ask_about_nothing(web)
     print("answers", flush=True)
-    find(graph.names, graph.array("page.kind"), np.empty(LONGEST_KEY, np.uint8))
+    find(graph.names.coded, graph.array("page.kind"), np.empty(LONGEST_KEY, np.uint8))
 
 
 def ask_about_nothing(web: Any) -> None:
@@ -92,7 +90,7 @@ def empty_web() -> Any:
     """A store of one page and no links; its arrays are read-only, as mapped ones are."""
     import numpy as np
 
-    from cocite.graph.arrays import TYPE_OF
+    from cocite.graph.arrays import TYPE_OF, Arrays
     from cocite.graph.huffman import LONGEST
     from cocite.graph.store import Graph
     from cocite.kernels.codec.lists import Lists
@@ -105,19 +103,11 @@ def empty_web() -> Any:
         return array
 
     table = np.zeros(1 << LONGEST, np.uint32)
-    graph, web = Graph.__new__(Graph), Web.__new__(Web)
+    web = Web.__new__(Web)
     arrays = {name: mapped(name) for name in TYPE_OF if "." not in name or name.partition(".")[0] not in ("alias",)}
     names = [arrays[name] for name in ("fingerprint", "look_up.start", "look_up.page")]
-    graph.__dict__ |= {
-        "_arrays": arrays,
-        "pages": 1,
-        "links": 0,
-        "path": Path("nowhere"),
-        "manifest": {"id": ""},
-        "_scratch": threading.local(),
-        "_asked": 0,
-        "names": Names(arrays["name.words"], arrays["name.block"], table, table, *names),
-    }
+    graph = Graph(Arrays(arrays, {"id": "", "pages": 1}))
+    graph.names.__dict__["coded"] = Names(arrays["name.words"], arrays["name.block"], table, table, *names)
     for way, name in (("out", "out"), ("into", "in")):
         words, base, offset, degree = (arrays[f"{name}.{part}"] for part in ("words", "base", "offset", "degree"))
         graph.__dict__[way] = Lists(words, base, offset, degree, table)

@@ -56,7 +56,7 @@ def search(
     graph, screen = Graph(index), Screen()
     with display(quiet) as stages:
         made = build_search(graph, stages) if make else None
-        if made and graph.has_texts:
+        if made and graph.texts:
             ready_vectors(graph, stages)  # those that fit stay
         opened = ready_search(graph, stages) if words else None
     if made and opened is None:

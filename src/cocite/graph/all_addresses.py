@@ -14,9 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from cocite.graph.names import read_keys
 from cocite.graph.store import Graph
 from cocite.pages.key import APART, from_key, shown
 
@@ -51,7 +49,7 @@ def mapped_addresses(graph: Graph, beside: Path | None, progress: Progress, mark
 
 def addresses(graph: Graph, first: int, count: int, marked: bool = False) -> Iterator[str]:
     """The addresses of pages [first, first + count)."""
-    data, offsets = decode_keys(graph, first, count)
+    data, offsets = graph.names.keys(first, count)
     raw, ends = data.tobytes(), offsets.tolist()
     spellings = graph.array("name.spelling")[first : first + count].tolist()
     for i, spelling in enumerate(spellings):
@@ -63,12 +61,3 @@ def addresses(graph: Graph, first: int, count: int, marked: bool = False) -> Ite
             yield canonical
         else:
             yield text if "://" in text else "host:" + text
-
-
-def decode_keys(graph: Graph, first: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The keys of pages [first, first + count): bytes, and where each begins."""
-    names = graph.names
-    try:
-        return read_keys((names.words, names.block, names.table, names.shared_table), first, count)
-    except ValueError as error:
-        raise graph.damaged() from error

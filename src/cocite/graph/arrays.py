@@ -1,16 +1,20 @@
-"""The arrays of a store as FORMAT.md lists them: their types, and which lengths follow from which.
+"""The arrays of one generation by name: mapped from disk, or in memory.
 
-Compiled loops trust both, so a store whose manifest says otherwise is not opened.
+FORMAT.md lists them. Kernels trust their types and lengths, so `contradictions` checks both before anything is read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.errors import BadParameter, BadStore
+from cocite.graph.generation import empty_array, map_array, read_current
 from cocite.kernels.codec.name_codec import BLOCK
 
 NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16
@@ -35,6 +39,72 @@ TYPE_OF = {name: np.dtype(f"<{code}") for code, names in TYPES.items() for name 
     for column in TEXTS
     for part, code in (("pages", "u4"), ("first", "u4"), ("offset", "u8"), ("data", "u1"))
 }
+
+IN_MEMORY = Path("(in memory)")
+"""The path of a graph without a store."""
+
+
+class Arrays(Mapping[str, NDArray[Any]]):
+    """The arrays of one generation and its manifest. A missing array reads as an empty one."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], manifest: dict[str, Any], path: Path = IN_MEMORY) -> None:
+        self._arrays, self.manifest, self.path = dict(arrays), manifest, path
+        self.pages, self.links = int(manifest.get("pages", 0)), int(manifest.get("links", 0))
+
+    @classmethod
+    def open(cls, path: Path, expected: str = "") -> Arrays:
+        """Map the current generation of a store; fail if its id is not the `expected` one."""
+        while True:
+            folder, manifest = read_current(path)
+            try:
+                mapped = {name: map_array(folder / f"{name}.bin", entry) for name, entry in manifest["arrays"].items()}
+                break
+            except (BadStore, KeyError, TypeError, ValueError) as error:
+                if read_current(path)[0] == folder:  # else it was replaced, and removed, while being opened
+                    raise error if isinstance(error, BadStore) else invalid_manifest(path) from error
+        if expected and manifest.get("id") != expected:
+            raise BadStore(f"{path} was changed meanwhile by another command: open it again")
+        arrays = cls(mapped, manifest, path)
+        wrong = list(contradictions(mapped, arrays.pages, arrays.links))
+        if wrong:
+            raise invalid_manifest(path, f" ({', '.join(wrong)})")
+        return arrays
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        found = self._arrays.get(name)
+        return empty_array(TYPE_OF.get(name, np.dtype(np.uint32))) if found is None else found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def page(self, page: int) -> int:
+        """A page number, checked."""
+        page = int(page)
+        if not 0 <= page < self.pages:
+            raise BadParameter(f"there is no page {page}: pages are numbered from 0 to {self.pages - 1}")
+        return page
+
+    def page_at(self, name: str, at: int) -> int:
+        """The page number at a place of an array, checked."""
+        page = int(self[name][at])
+        if page >= self.pages:
+            raise self.damaged()
+        return page
+
+    def damaged(self) -> BadStore:
+        """The error for lists, names or texts that cannot be read."""
+        return BadStore(f"{self.path} is damaged: run cocite check -i {quote(str(self.path))}")
+
+
+def invalid_manifest(path: Path, where: str = "") -> BadStore:
+    """The error for a manifest that contradicts itself."""
+    return BadStore(f"{path}: the manifest contradicts itself{where}: build the store again")
 
 
 def rows_of(ascending: NDArray[Any], first: int, count: int = 1) -> tuple[int, int]:

@@ -6,7 +6,7 @@ Checksums find any changed byte. The rest finds what checksums cannot: a store t
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def check(path: Path, progress: Progress = lambda *_: None) -> list[Fault]:
             if faults:
                 return faults
             raise
-        faults = [*check_bytes(graph._arrays, graph.manifest, report, pool), *strangers(path, graph.manifest)]
+        faults = [*check_bytes(graph.arrays, graph.manifest, report, pool), *strangers(path, graph.manifest)]
         return faults or list(check_contents(graph, report, pool))
 
 
@@ -79,7 +79,7 @@ def check_files(
 
 
 def check_bytes(
-    arrays: dict[str, NDArray[Any]], manifest: dict[str, Any], progress: Progress, pool: ThreadPoolExecutor
+    arrays: Mapping[str, NDArray[Any]], manifest: dict[str, Any], progress: Progress, pool: ThreadPoolExecutor
 ) -> Iterator[Fault]:
     """Checksums of all arrays."""
     for name in changed_arrays(arrays, manifest["arrays"], progress, pool):
@@ -109,11 +109,11 @@ def check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -
         yield from check_derived(graph, progress)
     for name in TEXTS:
         try:
-            pages = [page for page, _ in graph._texts(name).items()]
+            pages = [page for page, _ in graph.texts.column(name).items()]
         except BadStore as error:
             yield Fault(name, str(error))
             continue
-        beyond = len(pages) != len(graph._texts(name)) or (pages and pages[-1] >= graph.pages)
+        beyond = len(pages) != len(graph.texts.column(name)) or (pages and pages[-1] >= graph.pages)
         if beyond or not ascending(np.array(pages)):
             yield Fault(f"{name}.pages", "is out of order or names pages that do not exist")
         offsets = graph.array(f"{name}.offset")
@@ -185,13 +185,13 @@ def check_names_of(graph: Graph, progress: Progress) -> Iterator[Fault]:
     buffer, before = (np.empty(name_codec.LONGEST_KEY, np.uint8) for _ in range(2))
     for first in range(0, n, STEP):
         start = max(0, first - name_codec.BLOCK)  # the order must hold between steps too
-        bad = check_names(graph.names, start, min(STEP, n - first) + first - start, buffer, before)
+        bad = check_names(graph.names.coded, start, min(STEP, n - first) + first - start, buffer, before)
         if bad >= 0:
             yield Fault("name.words", f"the name of page {bad} is damaged, out of order, or has another fingerprint")
             break
         progress("reading names", min(STEP, n - first), n)
     starts = graph.array("look_up.start")
-    if int(starts[-1]) != n or (starts[1:] < starts[:-1]).any() or check_look_up(graph.names) >= 0:
+    if int(starts[-1]) != n or (starts[1:] < starts[:-1]).any() or check_look_up(graph.names.coded) >= 0:
         yield Fault("look_up", "does not lead from every fingerprint to its page")
 
 

@@ -1,4 +1,4 @@
-"""What pages are like: whose they are, their texts, and what was noted when they were captured."""
+"""What is known of each page beside its name, texts and links: its unit, its capture, its near-duplicates."""
 
 from __future__ import annotations
 
@@ -8,28 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
-from cocite.graph.finding import Finding
+from cocite.graph.arrays import Arrays
 from cocite.kernels.codec.look_up import find_position
-from cocite.pages.site import Sites
 
 FETCHED, NOINDEX = 128, 8
 """Kinds of a page: has a record of its own; asks not to be indexed."""
 
 
-class Facts(Finding):
-    """What a store knows of its pages, beside their links."""
+class PageFacts:
+    """Units, captures and near-duplicates of all pages."""
 
-    @property
-    def site_of(self) -> NDArray[np.uint32]:
-        """The site of each page, as a number."""
-        return self.array("page.site")
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
 
     def units(self, unit: str) -> NDArray[np.uint32]:
         """The unit of independence of each page, as a number: host, domain or site."""
         if unit == "site":
-            return self.site_of
+            return self._arrays["page.site"]
         if unit == "host":
-            return self.array("page.host")
+            return self._arrays["page.host"]
         if unit == "domain":
             return self._domain_of
         raise BadParameter(f"unit is host, domain or site, not {unit!r}")
@@ -37,61 +34,20 @@ class Facts(Finding):
     @cached_property
     def _domain_of(self) -> NDArray[np.uint32]:
         """The domain of each page: kept, since it takes memory and time in proportion to the pages."""
-        hosts, domains = self.array("page.host"), self.array("host.domain")
+        hosts, domains = self._arrays["page.host"], self._arrays["host.domain"]
         if len(hosts) and int(hosts.max()) >= len(domains):
-            raise self.damaged()
+            raise self._arrays.damaged()
         found: NDArray[np.uint32] = domains[hosts]
         found.flags.writeable = False  # as all arrays of a store
         return found
 
-    def site(self, page: int) -> str:
-        """The name of a page's site."""
-        try:
-            return Sites().site(self.canonical(page))
-        except ValueError as error:
-            raise self.damaged() from error
-
-    @property
-    def has_texts(self) -> bool:
-        """Whether there is any text beside addresses."""
-        return any(len(self.array(f"{name}.pages")) for name in ("title", "text", "headings", "anchors", "contexts"))
-
-    def title(self, page: int) -> str:
-        """The title of a page, or the empty text."""
-        return self._texts("title")[self._page(page)]
-
-    def headings(self, page: int) -> list[str]:
-        """The headings of a page's blocks, by block number."""
-        return self._texts("headings").lines(self._page(page))
-
-    def text(self, page: int) -> str:
-        """The main text of a page."""
-        return self._texts("text")[self._page(page)]
-
-    def anchors(self, page: int) -> list[str]:
-        """The texts of the links out of a page, in their order."""
-        return self._link_texts("anchors", page)
-
-    def anchor(self, page: int, place: int) -> str:
-        """The text of one link out of a page, by its place; the others are not decoded."""
-        lines = self._texts("anchors").raw(self._page(page)).split(b"\n", place + 1)
-        return lines[place].decode("utf-8", "replace") if 0 <= place < len(lines) else ""
-
-    def contexts(self, page: int) -> list[str]:
-        """The words around the links out of a page, in their order."""
-        return self._link_texts("contexts", page)
-
-    def _link_texts(self, name: str, page: int) -> list[str]:
-        lines, degree = self._texts(name).lines(self._page(page)), self._degree(self.out, page)
-        return lines[:degree] + [""] * (degree - len(lines))
-
     def fetched(self, page: int) -> bool:
         """Whether the page has a record of its own; others are known from links only."""
-        return bool(self.array("page.kind")[self._page(page)] & FETCHED)
+        return bool(self._number("page.kind", page) & FETCHED)
 
     def noindex(self, page: int) -> bool:
         """Whether the page asks not to be indexed."""
-        return bool(self.array("page.kind")[self._page(page)] & NOINDEX)
+        return bool(self._number("page.kind", page) & NOINDEX)
 
     def status(self, page: int) -> int:
         """The HTTP status of the capture, 0 if unknown."""
@@ -106,17 +62,17 @@ class Facts(Finding):
         return self._number("page.language", page).to_bytes(4, "little").rstrip(b"\0").decode("ascii", "replace")
 
     def _number(self, name: str, page: int) -> int:
-        page, values = self._page(page), self.array(name)
+        page, values = self._arrays.page(page), self._arrays[name]
         return int(values[page]) if len(values) else 0
 
     def representative(self, page: int) -> int:
-        """The page that stands for a page and its near-duplicates: itself if it has none."""
-        at = int(find_position(self.array("near.page"), page))
-        return page if at < 0 else self._stored_page("near.representative", at)
+        """The representative of a page's near-duplicate group; the page itself if it has no near-duplicates."""
+        at = int(find_position(self._arrays["near.page"], page))
+        return page if at < 0 else self._arrays.page_at("near.representative", at)
 
     def near_duplicates(self, page: int) -> NDArray[np.uint32]:
-        """The near-duplicates for which a page stands, without itself, ascending."""
-        if find_position(self.array("near.page"), self._page(page)) < 0:
+        """The other pages of the group that a page represents, ascending; none for other pages."""
+        if find_position(self._arrays["near.page"], self._arrays.page(page)) < 0:
             return np.zeros(0, np.uint32)
         representatives, pages = self._near_by_representative
         low, high = (int(np.searchsorted(representatives, np.uint32(page), side)) for side in ("left", "right"))
@@ -126,15 +82,15 @@ class Facts(Finding):
 
     @cached_property
     def near(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """All near-duplicates, ascending, and what stands for each: pages that there are, which loops trust."""
-        pages, representatives = self.array("near.page"), self.array("near.representative")
-        if max(representatives.max(initial=0), pages.max(initial=0)) >= max(1, self.pages):
-            raise self.damaged()
+        """All pages with near-duplicates, ascending, and their representatives; checked, since kernels trust them."""
+        pages, representatives = self._arrays["near.page"], self._arrays["near.representative"]
+        if max(representatives.max(initial=0), pages.max(initial=0)) >= max(1, self._arrays.pages):
+            raise self._arrays.damaged()
         return pages, representatives
 
     @cached_property
     def _near_by_representative(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """The same in the order of what stands for them: sorted once, not looked through for each answer."""
+        """The same by representative: sorted once, not searched through for each result."""
         pages, representatives = self.near
         order = np.argsort(representatives, kind="stable")
         return representatives[order], pages[order]

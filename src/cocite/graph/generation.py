@@ -15,7 +15,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -116,14 +116,14 @@ def map_array(file: Path, entry: dict[str, Any]) -> NDArray[Any]:
         if size != expected:
             raise BadStore(f"{file} has {size:,} bytes instead of {expected:,}: the store is damaged; build it again")
         if not expected:
-            return nothing(dtype)
+            return empty_array(dtype)
         return np.memmap(file, dtype, mode="r", shape=(int(entry["length"]),)).view(np.ndarray)
     except OSError as error:
         raise BadStore(f"{file} is missing: the store is damaged; build it again") from error
 
 
 def changed_arrays(
-    arrays: dict[str, NDArray[Any]], entries: dict[str, dict[str, Any]], progress: Progress, pool: Executor
+    arrays: Mapping[str, NDArray[Any]], entries: dict[str, dict[str, Any]], progress: Progress, pool: Executor
 ) -> Iterator[str]:
     """Names of mapped arrays whose bytes are not those that were written."""
 
@@ -139,7 +139,7 @@ def changed_arrays(
     yield from (name for name, changed in zip(arrays, pool.map(is_changed, arrays), strict=True) if changed)
 
 
-def nothing(dtype: np.dtype[Any]) -> NDArray[Any]:
+def empty_array(dtype: np.dtype[Any]) -> NDArray[Any]:
     """An empty array, read-only as mapped ones are: for others, loops would be compiled again."""
     empty: NDArray[Any] = np.zeros(0, dtype)
     empty.flags.writeable = False

@@ -1,16 +1,194 @@
-"""Many names of a store, or of one that is being built, at once."""
+"""From an address in any spelling to its page, and from a page to its address."""
 
 from __future__ import annotations
 
+import threading
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.codec import name_codec
+from cocite.errors import BadAddress, UnknownPage
+from cocite.graph.arrays import Arrays
+from cocite.graph.huffman import Code
+from cocite.graph.texts import TextColumn
+from cocite.kernels.addresses.canonical import rule_tables
+from cocite.kernels.addresses.find import Desk
+from cocite.kernels.codec import look_up, name_codec
+from cocite.kernels.codec.look_up import Names
+from cocite.pages import address as rules
+from cocite.pages.key import APART, from_key, key, shown
+
+PYTHON_LOOK_UPS = 1000
+"""Look-ups parsed in Python before compiling the loop pays, which is three times as fast."""
 
 Coded = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 """`name.words` and `name.block` of FORMAT.md, and the tables that decode characters and shared lengths."""
+
+
+class PageNames:
+    """The names of all pages."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self.arrays = arrays
+        self._scratch = threading.local()
+        self._looked_up = 0
+
+    @cached_property
+    def coded(self) -> Names:
+        """The names as kernels take them."""
+        arrays = self.arrays
+        lengths = arrays["name.code"]
+        try:
+            characters, shared = Code.from_lengths(lengths[:257]), Code.from_lengths(lengths[257:])
+        except ValueError as error:
+            raise arrays.damaged() from error
+        return Names(
+            arrays["name.words"],
+            arrays["name.block"],
+            characters.table,
+            shared.table,
+            arrays["fingerprint"],
+            arrays["look_up.start"],
+            arrays["look_up.page"],
+        )
+
+    def find(self, address: str) -> int:
+        """The page of an address in any spelling; an alias gives its target. Raises UnknownPage, BadAddress."""
+        page = self.get(address)
+        if page is None:
+            if "://" in address or not address.strip():
+                rules.parse_query(address)  # raises BadAddress for what is no address at all
+            nearest = self.nearest(address)
+            hint = f"; did you mean {', '.join(nearest[:3])}?" if nearest else ""
+            raise UnknownPage(f"{address[:200]!r} is not in this store{hint}", nearest)
+        return page
+
+    def get(self, address: str) -> int | None:
+        """The page of an address in any spelling, None if the store does not have it."""
+        text = address.strip()
+        if ":" not in text and "." in text.partition("/")[0]:
+            text = "https://" + text
+        try:
+            if text[:8].lower().startswith(("http://", "https://")):
+                page = self._find_spelled(text)
+            else:
+                page = self.find_canonical(rules.parse_query(address).canonical)
+        except BadAddress:
+            page = -1
+        if page < 0 and "://" not in address:
+            page = self.find_canonical("name:" + address.removeprefix("name:"))
+        return None if page < 0 else self.lead(page)
+
+    def _find_spelled(self, text: str) -> int:
+        """The page of an address as links spell it, -1 if there is none."""
+        if self._looked_up < PYTHON_LOOK_UPS:
+            self._looked_up += 1
+        else:
+            desk: Desk | None = getattr(self._scratch, "desk", None)
+            if desk is None:
+                desk = self._scratch.desk = Desk(self.coded, rule_tables())
+            page = desk.find(text)
+            if page >= -1:
+                return page
+        return self.find_canonical(rules.parse(text).canonical)  # raises BadAddress with the reason
+
+    def find_canonical(self, canonical: str) -> int:
+        """The page of a canonical address, -1 if there is none; aliases are not followed."""
+        return self.find_key(encode_key(canonical))
+
+    def find_key(self, text: bytes) -> int:
+        """The page with a key, -1 if there is none; aliases are not followed."""
+        page = int(look_up.find(self.coded, np.frombuffer(text, np.uint8), self._buffer()))
+        if page < -1:
+            raise self.arrays.damaged()
+        return page
+
+    def lead(self, page: int) -> int:
+        """The target of an alias; any other page itself."""
+        aliases = self.arrays["alias.page"]
+        if len(aliases):
+            at = int(look_up.find_position(aliases, page))
+            if at >= 0:
+                return self.arrays.page_at("alias.target", at)
+        return page
+
+    def canonical(self, page: int) -> str:
+        """The canonical address of a page, or `name:` and its opaque name."""
+        buffer, names = self._buffer(), self.coded
+        length = name_codec.decode_name(
+            names.words, names.block, names.table, names.shared_table, self.arrays.page(page), buffer
+        )
+        if length <= 0:
+            raise self.arrays.damaged()
+        return from_key(buffer[:length].tobytes().decode("utf-8", "replace"))
+
+    def address(self, page: int) -> str:
+        """The address of a page as its own record, or the first link to it, spells it."""
+        spelling = int(self.arrays["name.spelling"][self.arrays.page(page)])
+        if spelling == APART:
+            return self._shown[page]
+        return shown(self.canonical(page), spelling)
+
+    @cached_property
+    def _shown(self) -> TextColumn:
+        return TextColumn(self.arrays, "shown")
+
+    def pages_under(self, prefix: str) -> range:
+        """The pages at and below an address: `example.com/blog` has `example.com/blog/1`, not `example.com/blogger`.
+
+        A bare host includes its subdomains.
+        """
+        return self.pages_below(rules.parse_query(prefix).canonical)
+
+    def pages_below(self, canonical: str) -> range:
+        """As `pages_under`, for a canonical address."""
+        low = encode_key(canonical)
+        high = low + b"\x04"
+        if low.endswith(b")") and not canonical.startswith("name:"):
+            high = low[:-1] + (b"-" if b"," in low else b"*")  # with its ports; beyond `,` with its subdomains
+        return range(self._lower_bound(low), self._lower_bound(high))
+
+    def place_of(self, canonical: str) -> int:
+        """The number of pages before a canonical address, known or not, in key order."""
+        return self._lower_bound(encode_key(canonical))
+
+    def _lower_bound(self, bound: bytes) -> int:
+        names = self.coded
+        at = name_codec.lower_bound(
+            names.words, names.block, names.table, names.shared_table, self.arrays.pages,
+            np.frombuffer(bound, np.uint8), self._buffer(),
+        )  # fmt: skip
+        if at < 0:
+            raise self.arrays.damaged()
+        return int(at)
+
+    def nearest(self, address: str, limit: int = 5) -> list[str]:
+        """Known addresses close to an unknown one, the likeliest first; see nearest.py."""
+        from cocite.graph.nearest import nearest
+
+        return nearest(self, address, limit)
+
+    def keys(self, first: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The keys of pages [first, first + count): bytes, and where each begins."""
+        names = self.coded
+        try:
+            return read_keys((names.words, names.block, names.table, names.shared_table), first, count)
+        except ValueError as error:
+            raise self.arrays.damaged() from error
+
+    def _buffer(self) -> NDArray[np.uint8]:
+        """Scratch space of this thread for one name."""
+        buffer: NDArray[np.uint8] | None = getattr(self._scratch, "buffer", None)
+        if buffer is None:
+            buffer = self._scratch.buffer = np.empty(name_codec.LONGEST_KEY, np.uint8)
+        return buffer
+
+
+def encode_key(canonical: str) -> bytes:
+    """The key of a canonical address as bytes; half of a surrogate pair, which no name has, is let through."""
+    return key(canonical).encode("utf-8", "surrogatepass")
 
 
 def read_keys(coded: Coded, first: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

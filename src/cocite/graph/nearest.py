@@ -22,23 +22,19 @@ from cocite.pages.key import key
 from cocite.pages.site import domain, host
 
 if TYPE_CHECKING:
-    from cocite.graph.finding import Finding
+    from cocite.graph.names import PageNames
 
 IN_HOST = "abcdefghijklmnopqrstuvwxyz0123456789-."
 IN_PATH = IN_HOST + "_~"
 IN_NAME = IN_PATH + "ABCDEFGHIJKLMNOPQRSTUVWXYZ ,'"
-LONGEST = 32
-"""Characters of what is edited: a longer text has more spellings than there is time for."""
-LONGEST_PATH = 160
-"""And of what stands beside it."""
-SHORTEST = 4
-"""What is shorter has too many words one edit away that mean something else."""
-DEEPEST = 12
-"""Shorter addresses of a path that are tried."""
-WINDOW = 4096
-"""Pages around an address of which the most cited are looked for."""
-FULLEST = 32
-"""Pages of a bucket of fingerprints that are looked at; it has about four, and only a damaged store has more."""
+MIN_EDITED_CHARACTERS, MAX_EDITED_CHARACTERS = 4, 32
+"""Shorter texts are one edit away from too many unrelated ones; longer texts have too many spellings to try."""
+MAX_PREFIX_CHARACTERS = 160
+MAX_SHORTER_ADDRESSES = 12
+WINDOW_PAGES = 4096
+"""Pages around an address among which the most cited are looked for."""
+MAX_BUCKET_PAGES = 32
+"""Pages read of a bucket of fingerprints: it has about four, and only a damaged store has more."""
 SUFFIXES = (
     "com", "org", "net", "edu", "gov", "io", "co", "info", "de", "uk", "co.uk", "org.uk", "ac.uk", "fr", "it", "es",
     "nl", "be", "ch", "at", "se", "no", "dk", "fi", "pl", "cz", "pt", "gr", "ie", "eu", "ru", "ua", "tr", "br",
@@ -48,49 +44,49 @@ SUFFIXES = (
 """Common ends of hosts, those of the most pages first."""
 
 
-def nearest(graph: Finding, address: str, most: int = 5) -> list[str]:
+def nearest(names: PageNames, address: str, limit: int = 5) -> list[str]:
     """Known addresses close to an unknown one, the likeliest first."""
     try:
         canonical = rules.parse_query(address).canonical
     except BadAddress:
         return []
     found: dict[int, None] = {}
-    for page in candidates(graph, canonical, most):
-        found.setdefault(graph.lead(page))
-        if len(found) >= most:
+    for page in candidates(names, canonical, limit):
+        found.setdefault(names.lead(page))
+        if len(found) >= limit:
             break
-    return [graph.address(page) for page in found]
+    return [names.address(page) for page in found]
 
 
-def candidates(graph: Finding, canonical: str, most: int) -> Iterator[int]:
+def candidates(names: PageNames, canonical: str, limit: int) -> Iterator[int]:
     """Pages that may be meant, the likeliest first; some of them repeatedly."""
     if canonical.startswith("name:"):
         name = canonical[5:]
-        yield from known(graph, ("name:" + text for text in edits(name, IN_NAME)))
-        yield from known(graph, ("name:" + text for text in {name.lower(), name.upper(), name.title()}))
+        yield from known(names, ("name:" + text for text in edits(name, IN_NAME)))
+        yield from known(names, ("name:" + text for text in {name.lower(), name.upper(), name.title()}))
         if re.fullmatch(r"[A-Za-z0-9-]+", name):
-            yield from known(graph, (f"{name.lower()}.{suffix}" for suffix in SUFFIXES))
+            yield from known(names, (f"{name.lower()}.{suffix}" for suffix in SUFFIXES))
         return
     place = host(canonical)
     path = canonical[len(place) :]
-    if not graph.pages_below(place):
+    if not names.pages_below(place):
         others = [*edits(place, IN_HOST), *other_suffixes(place)]
-        if 0 < len(path) <= LONGEST_PATH:
-            yield from known(graph, (other + path for other in others))
-        yield from known(graph, others)
+        if 0 < len(path) <= MAX_PREFIX_CHARACTERS:
+            yield from known(names, (other + path for other in others))
+        yield from known(names, others)
         return
     cut = max(canonical.rfind(mark) for mark in "/?#&=") + 1
-    if len(place) < cut <= LONGEST_PATH:
-        yield from known(graph, (canonical[:cut] + text for text in edits(canonical[cut:], IN_PATH)))
+    if len(place) < cut <= MAX_PREFIX_CHARACTERS:
+        yield from known(names, (canonical[:cut] + text for text in edits(canonical[cut:], IN_PATH)))
     shorter = list(chopped(canonical))
-    yield from (page for text in shorter if (page := graph._find_canonical(text)) >= 0)
+    yield from (page for text in shorter if (page := names.find_canonical(text)) >= 0)
     for text in shorter or [canonical]:
-        yield from most_cited(graph, text, canonical, most)
+        yield from most_cited(names, text, canonical, limit)
 
 
 def edits(text: str, alphabet: str) -> Iterator[str]:
     """Every text that is one insertion, deletion, replacement or exchange of neighbours away."""
-    if not SHORTEST <= len(text) <= LONGEST:
+    if not MIN_EDITED_CHARACTERS <= len(text) <= MAX_EDITED_CHARACTERS:
         return
     for i in range(len(text) + 1):
         before, after = text[:i], text[i:]
@@ -104,15 +100,14 @@ def edits(text: str, alphabet: str) -> Iterator[str]:
 
 def other_suffixes(place: str) -> Iterator[str]:
     """The same host under other suffixes."""
-    own = domain(place)
-    name, _, suffix = own.partition(".")
+    name, _, suffix = domain(place).partition(".")
     if suffix and not suffix[-1].isdigit():  # else it is an IP address
         yield from (f"{name}.{other}" for other in SUFFIXES if other != suffix)
 
 
 def chopped(canonical: str) -> Iterator[str]:
     """Shorter addresses of the same path, the longest first, the host last."""
-    for _ in range(DEEPEST):
+    for _ in range(MAX_SHORTER_ADDRESSES):
         cut = max(canonical.rfind("/"), canonical.rfind("?"), canonical.rfind("#"))
         if cut <= 0:
             return
@@ -121,34 +116,34 @@ def chopped(canonical: str) -> Iterator[str]:
     yield host(canonical)
 
 
-def most_cited(graph: Finding, text: str, asked: str, most: int) -> list[int]:
-    """The pages with the most links in under an address; of very many, those around the one that was asked for."""
-    under = graph.pages_below(text)
-    if len(under) > WINDOW:
-        at = graph.place_of(asked)
-        first = max(under.start, min(at - WINDOW // 2, under.stop - WINDOW))
-        under = range(first, first + WINDOW)
-    degrees = graph.in_degree[under.start : under.stop].astype(np.int64)
-    best: list[int] = (under.start + np.argsort(-degrees, kind="stable")[:most]).tolist()
+def most_cited(names: PageNames, text: str, asked: str, limit: int) -> list[int]:
+    """The pages with the most in-links under an address; if there are very many, only those near the one asked for."""
+    under = names.pages_below(text)
+    if len(under) > WINDOW_PAGES:
+        first = max(under.start, min(names.place_of(asked) - WINDOW_PAGES // 2, under.stop - WINDOW_PAGES))
+        under = range(first, first + WINDOW_PAGES)
+    degrees = names.arrays["in.degree"][under.start : under.stop].astype(np.int64)
+    best: list[int] = (under.start + np.argsort(-degrees, kind="stable")[:limit]).tolist()
     return best
 
 
-def known(graph: Finding, spellings: Iterable[str]) -> list[int]:
+def known(names: PageNames, spellings: Iterable[str]) -> list[int]:
     """The pages of those canonical addresses that the store has, the most cited first."""
     keys = [key(text).encode("utf-8", "surrogatepass") for text in dict.fromkeys(spellings) if text.strip("./")]
-    if not keys or not graph.pages:
+    if not keys or not names.arrays.pages:
         return []
     fingerprints = np.zeros(len(keys), np.uint64)
     hash_keys(np.frombuffer(b"".join(keys), np.uint8), np.cumsum([0, *map(len, keys)]), fingerprints)
-    names = graph.names
-    shift = np.uint64(64 - (len(names.start) - 1).bit_length() + 1)
+    coded, last = names.coded, names.arrays.pages - 1
+    shift = np.uint64(64 - (len(coded.start) - 1).bit_length() + 1)
     bucket = (fingerprints >> shift).astype(np.int64)
-    at, stop = names.start[bucket].astype(np.int64), np.minimum(names.start[bucket + 1], len(names.page))
+    at, stop = coded.start[bucket].astype(np.int64), np.minimum(coded.start[bucket + 1], len(coded.page))
     hits: set[int] = set()
-    for _ in range(FULLEST):
+    for _ in range(MAX_BUCKET_PAGES):
         left = np.flatnonzero(at < stop)
-        there = np.minimum(names.page[at[left]], graph.pages - 1)
-        hits.update(left[graph.fingerprints[there] == fingerprints[left]].tolist())
+        there = np.minimum(coded.page[at[left]], last)
+        hits.update(left[coded.fingerprint[there] == fingerprints[left]].tolist())
         at[left] += 1
-    pages = {page for hit in hits if (page := graph._find_key(keys[hit])) >= 0}
-    return sorted(pages, key=lambda page: (-int(graph.in_degree[page]), page))
+    pages = {page for hit in hits if (page := names.find_key(keys[hit])) >= 0}
+    degrees = names.arrays["in.degree"]
+    return sorted(pages, key=lambda page: (-int(degrees[page]), page))

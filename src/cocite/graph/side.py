@@ -27,7 +27,7 @@ from cocite.errors import BadStore
 from cocite.graph.generation import Writer, digest, file_digest, map_array, sync_folder, write_synced
 
 if TYPE_CHECKING:
-    from cocite.graph.mapped import Mapped
+    from cocite.graph.store import Graph
 
 FOLDER = "side"
 Made = TypeVar("Made")
@@ -90,7 +90,7 @@ class Side:
             yield f"the files of {self.folder} are described by what makes no sense"
 
 
-def write_side(graph: Mapped, name: str, about: dict[str, Any], make: Callable[[Path, Writer], None]) -> Files:
+def write_side(graph: Graph, name: str, about: dict[str, Any], make: Callable[[Path, Writer], None]) -> Files:
     """Have side data made into a new folder, then put it in the place of what was there under this name.
 
     `make` gets the folder, for files of its own, and a Writer for arrays. If it fails, nothing has changed. Returns
@@ -136,7 +136,7 @@ def remove_others(name: str, folder: Path) -> None:
             shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
 
 
-def read_side(graph: Mapped, name: str, again: str, stale: bool = False) -> Side | None:
+def read_side(graph: Graph, name: str, again: str, stale: bool = False) -> Side | None:
     """Side data of this generation; None if there is none. Raises BadStore if it is damaged, or stale, unless `stale`.
 
     `again` is the command that makes it anew.
@@ -167,7 +167,7 @@ def read_side(graph: Mapped, name: str, again: str, stale: bool = False) -> Side
 
 
 @contextmanager
-def only_one(graph: Mapped, name: str, what: str) -> Iterator[None]:
+def only_one(graph: Graph, name: str, what: str) -> Iterator[None]:
     """Wait until nobody else makes side data of this name: each removes what is there beside its own."""
     side = graph.path / FOLDER
     try:
@@ -181,7 +181,7 @@ def only_one(graph: Mapped, name: str, what: str) -> Iterator[None]:
         yield
 
 
-def ready_side(graph: Mapped, name: str, what: str, read: Callable[[], Made], make: Callable[[], Made]) -> Made:
+def ready_side(graph: Graph, name: str, what: str, read: Callable[[], Made], make: Callable[[], Made]) -> Made:
     """Side data as `read` gives them, or as `make` makes and keeps them if that raises BadStore: none fit."""
     with suppress(BadStore):
         return read()
@@ -191,7 +191,7 @@ def ready_side(graph: Mapped, name: str, what: str, read: Callable[[], Made], ma
         return make()
 
 
-def drop_side(graph: Mapped, name: str, what: str) -> None:
+def drop_side(graph: Graph, name: str, what: str) -> None:
     """Remove side data, of whatever generation: they may tell of pages that were removed."""
     side = graph.path / FOLDER
     folders = f"{name}-????????"
@@ -202,7 +202,7 @@ def drop_side(graph: Mapped, name: str, what: str) -> None:
                 shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
 
 
-def is_left_over(graph: Mapped, name: str) -> bool:
+def is_left_over(graph: Graph, name: str) -> bool:
     """Whether there are side data of another generation, or of none: a command died before it had renewed them."""
     with suppress(BadStore):
         side = read_side(graph, name, "", stale=True)
@@ -211,14 +211,14 @@ def is_left_over(graph: Mapped, name: str) -> bool:
     return any((graph.path / FOLDER).glob(f"{name}-????????"))
 
 
-def faults_of_sides(graph: Mapped) -> Iterator[tuple[str, str]]:
+def faults_of_sides(graph: Graph) -> Iterator[tuple[str, str]]:
     """Side data that are damaged, and what is wrong; that they are stale is no fault."""
     for file in sorted((graph.path / FOLDER).glob("*.json")):
         for fault in faults_of_side(graph, file.stem) if NAME.fullmatch(file.stem) else ():
             yield f"{FOLDER}/{file.stem}", fault
 
 
-def faults_of_side(graph: Mapped, name: str) -> list[str]:
+def faults_of_side(graph: Graph, name: str) -> list[str]:
     """What is wrong with side data of any generation, unless another command replaces them meanwhile."""
     before: Path | None = None
     while True:

@@ -16,6 +16,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
+from cocite.graph.arrays import TEXTS, Arrays
 from cocite.graph.generation import Writer
 
 CHUNK = 16 << 10
@@ -65,7 +66,51 @@ class TextWriter:
         self._writer.append(f"{self._name}.offset", np.array([self._offset], np.uint64))
 
 
-class Texts:
+class PageTexts:
+    """The texts of all pages."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
+        self._columns: dict[str, TextColumn] = {}
+
+    def column(self, name: str) -> TextColumn:
+        """All texts of one kind, such as `title`."""
+        if name not in self._columns:
+            self._columns[name] = TextColumn(self._arrays, name)
+        return self._columns[name]
+
+    def __bool__(self) -> bool:
+        """Whether any page has a text beside its address."""
+        return any(len(self._arrays[f"{name}.pages"]) for name in TEXTS if name != "shown")
+
+    def title(self, page: int) -> str:
+        """The title of a page, or the empty text."""
+        return self.column("title")[self._arrays.page(page)]
+
+    def headings(self, page: int) -> list[str]:
+        """The headings of a page's blocks, by block number."""
+        return self.column("headings").lines(self._arrays.page(page))
+
+    def text(self, page: int) -> str:
+        """The main text of a page."""
+        return self.column("text")[self._arrays.page(page)]
+
+    def anchors(self, page: int) -> list[str]:
+        """The texts of the links out of a page, in their order."""
+        return self._of_links("anchors", page)
+
+    def contexts(self, page: int) -> list[str]:
+        """The words around the links out of a page, in their order."""
+        return self._of_links("contexts", page)
+
+    def _of_links(self, name: str, page: int) -> list[str]:
+        lines, degree = self.column(name).lines(self._arrays.page(page)), int(self._arrays["out.degree"][page])
+        if degree > self._arrays.links:
+            raise self._arrays.damaged()
+        return lines[:degree] + [""] * (degree - len(lines))
+
+
+class TextColumn:
     """Reads a column: `column[page]` is the text, or ""."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], name: str) -> None:
@@ -113,7 +158,7 @@ class Texts:
 def read_chunk(
     name: str, first: NDArray[np.uint32], offset: NDArray[np.uint64], data: NDArray[np.uint8], chunk: int
 ) -> Sequence[bytes]:
-    """The texts of a chunk. No method: what a `Texts` keeps of them would keep it, and its files, open."""
+    """The texts of a chunk. Not a method: the cache would keep its TextColumn, and the files, open."""
     if not 0 <= chunk < len(offset) - 1:
         raise damaged(name)
     start, stop = int(offset[chunk]), int(offset[chunk + 1])

@@ -100,7 +100,7 @@ class Served(Web):
 
         graph = self.graph
         found: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {}
-        if graph.has_texts:
+        if graph.texts:
             found["search"] = partial(search.open_search, graph), partial(search.ready_search, graph)
             found["vectors"] = partial(vectors.open_vectors, graph), partial(make_vectors.ready_vectors, graph)
             found["keywords"] = partial(keywords.open_keywords, graph), partial(keywords.ready_keywords, graph)

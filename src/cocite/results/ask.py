@@ -118,7 +118,7 @@ def unwanted_ranks(web: Web, unwanted: Sequence[int], method: Method) -> Mapping
         for rank, (other, _) in enumerate(islice(scores.ranked(web.graph.in_degree, FAR), FAR), 1):
             ranks[other] = min(rank, ranks.get(other, rank))
         for same in (page, *scores.used):
-            ranks |= {same: 0, web.graph.representative(same): 0}
+            ranks |= {same: 0, web.graph.facts.representative(same): 0}
     return ranks
 
 

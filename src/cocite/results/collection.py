@@ -144,7 +144,7 @@ def ask_collection(
         if not seeds:
             raise UnknownPage(
                 f"this store has no page of the collection, neither {first[:200]!r} nor any other: use another store",
-                graph.nearest(first),
+                graph.names.nearest(first),
             )
         banned = question(graph, [graph.address(next(iter(seeds)))], unwanted).unwanted if unwanted else ()
         asked: list[Answers | None] = []

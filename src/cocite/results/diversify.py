@@ -75,7 +75,7 @@ def diversify(
 
     What is as near to an unwanted page as to the query, or nearer, does not pass.
     """
-    sites = graph.site_of
+    sites = graph.units("site")
     own = {int(sites[page]) for page in seeds} if wanted.not_own_site else set()
     moment, shown = wanted.moment(), Counter[int]()
     lang = wanted.language()
@@ -85,9 +85,9 @@ def diversify(
             continue
         if wanted.per_site and shown[site] >= wanted.per_site:
             continue
-        if lang and graph.language(page) != lang:
+        if lang and graph.facts.language(page) != lang:
             continue
-        if moment is not None and graph.captured(page) < max(moment, 1):  # 0: unknown
+        if moment is not None and graph.facts.captured(page) < max(moment, 1):  # 0: unknown
             continue
         shown[site] += 1
         yield page, score

@@ -85,7 +85,7 @@ class Explainer:
     def _linked(self, page: int) -> tuple[Reason, ...]:
         """Reasons from the links."""
         most = max(1, BEST // max(1, len(self._around)))
-        subject = Subject(page, self._graph.near_duplicates(page) if self._merge else NO_PAGES)
+        subject = Subject(page, self._graph.facts.near_duplicates(page) if self._merge else NO_PAGES)
         found = [_reasons(around, subject, most) for around in self._around]
         if len(found) > 1:
             queries = [around.address for around in self._around]

@@ -121,7 +121,7 @@ class _Cited:
         view = View(graph, [page], Switches(unit="none"))
         parents = parents_of(view, page, PARENTS, 2, blocks=True)
         blocks = (parents.attributes[parents.places] & 0xFFFFFF).astype(np.int64) - 1
-        self.pages = [graph.representative(int(parent)) for parent in parents.pages]
+        self.pages = [graph.facts.representative(int(parent)) for parent in parents.pages]
         self.sections = [(parent, int(block)) for parent, block in zip(self.pages, blocks, strict=True) if block >= 0]
 
 

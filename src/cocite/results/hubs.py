@@ -39,7 +39,7 @@ def why_none(web: Web, asked: Question, params: Any, answers: Answers) -> str:
     around = f"{met:,} {'page was' if met == 1 else 'pages were'} met around {pages}, but"
     if params.likeness > 0 or params.criterion == "text":
         option = f"--likeness {params.likeness:g}" if params.likeness > 0 else "--by text"
-        if not web.graph.has_texts:
+        if not web.graph.texts:
             return f"{option} compares texts, and this store has none: leave it out, or build the store with texts"
         what = f"has a likeness of {params.likeness:g}" if params.likeness > 0 else "has a word in common"
         return f"{around} the text of none {what}: leave out {option}"

@@ -7,18 +7,16 @@ methods run on it as on a store, and give the same.
 
 from __future__ import annotations
 
-import threading
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cocite.graph.arrays import TYPE_OF
+from cocite.graph.arrays import TYPE_OF, Arrays
 from cocite.graph.build.bit_stream import BitStream, encode
 from cocite.graph.build.derive import BEST, BEST_FROM, read_lists, write_long
-from cocite.graph.generation import nothing
+from cocite.graph.generation import empty_array
 from cocite.graph.huffman import Code
 from cocite.graph.store import Graph
 from cocite.kernels.codec import link_codec
@@ -48,18 +46,11 @@ class SubWeb(Web):
 class SubGraph(Graph):
     """A Graph of a part: what it lacks, no question to it needs."""
 
-    def __init__(
-        self, numbers: Numbers, arrays: dict[str, NDArray[Any]], units: NDArray[np.uint32], pools: Pools
-    ) -> None:
-        self.path, self.manifest = Path("a part of the web"), {"id": ""}
+    def __init__(self, numbers: Numbers, arrays: dict[str, NDArray[Any]], pools: Pools) -> None:
+        links = int(arrays["out.degree"].sum(dtype=np.int64))
+        super().__init__(Arrays(arrays, {"id": "", "pages": len(numbers), "links": links}))
         self.numbers = numbers  # of its pages in the web
-        self.pages, self.links = len(numbers), int(arrays["out.degree"].sum(dtype=np.int64))
-        self._arrays, self._units, self._pools = arrays, units, pools
-        self._scratch, self._asked = threading.local(), 0
-
-    def units(self, unit: str) -> NDArray[np.uint32]:
-        """The unit of each page: the one that the rows were made with."""
-        return self._units
+        self._pools = pools
 
     def links_to(self, page: int) -> NDArray[np.uint32]:
         """The parents to choose from, in the order of choice where there are more than can be chosen."""
@@ -119,9 +110,11 @@ def make_subweb(rows: pa.Table, kind: str) -> tuple[SubGraph, NDArray[np.uint32]
     writer.append("near.page", local(own[NEAR][order]))
     writer.append("near.representative", local(numbers(near["other"])[order]))
     writer.append("fingerprint", fingerprint)
-    arrays = {name: values if len(values) else nothing(TYPE_OF[name]) for name, values in writer.all().items()}
+    arrays = {name: values if len(values) else empty_array(TYPE_OF[name]) for name, values in writer.all().items()}
+    # The rows were made with one unit: whichever is asked for, it is that one.
     units = np.unique(unit, return_inverse=True)[1].astype(np.uint32)
-    graph = SubGraph(known, arrays, units, _pools(local(own[POOL]), pool_starts, local(parents)))
+    arrays |= {"page.site": units, "page.host": units, "host.domain": np.arange(len(known), dtype=np.uint32)}
+    graph = SubGraph(known, arrays, _pools(local(own[POOL]), pool_starts, local(parents)))
     return graph, np.sort(local(own[QUERY]))
 
 

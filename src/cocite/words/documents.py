@@ -12,7 +12,7 @@ import numpy as np
 
 from cocite.graph.all_addresses import addresses
 from cocite.graph.store import NOINDEX, Graph
-from cocite.graph.texts import Texts
+from cocite.graph.texts import TextColumn
 from cocite.words.links_in import NOTHING, Progress, Said, said_of_pages
 from cocite.words.tokens import prepared
 
@@ -45,7 +45,7 @@ def texts_of_pages(
 ) -> Iterator[tuple[int, dict[str, str], Said]]:
     """(page, its own texts by column, what links to it say) in page order, of the pages of `documents`."""
     said = Ahead(said_of_pages(graph, folder, memory, progress))
-    own = {name: Ahead(items(graph._texts(name))) for name in ("title", "headings", "text")}
+    own = {name: Ahead(items(graph.texts.column(name))) for name in ("title", "headings", "text")}
     kind = graph.array("page.kind")
     hidden = np.union1d(np.flatnonzero(kind & NOINDEX), graph.array("alias.page")).astype(np.int64)
     for first in range(0, graph.pages, STEP):
@@ -86,7 +86,7 @@ def spoken(address: str) -> str:
     return unquote(_SCHEME.sub("", address.removeprefix("name:")), errors="replace").replace("_", " ")
 
 
-def items(column: Texts) -> Iterator[tuple[int, str]]:
+def items(column: TextColumn) -> Iterator[tuple[int, str]]:
     """Every (page, text) of a column."""
     return ((page, raw.decode("utf-8", "replace")) for page, raw in column.items())
 

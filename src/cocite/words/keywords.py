@@ -210,7 +210,7 @@ def chosen_words(
     terms = lru_cache(CACHED)(terms_of)
     languages = graph.array("page.language")
     for page, own, said in texts_of_pages(graph, folder, memory, progress, STAGE):
-        noted = graph.language(page) if len(languages) else ""
+        noted = graph.facts.language(page) if len(languages) else ""
         for count, language in counted_words(own, said, noted, terms):
             if chosen := choose(count, language, per_page):
                 yield page, chosen

@@ -139,7 +139,7 @@ class Cursor:
 
     def __init__(self, graph: Graph, name: str) -> None:
         self._having = graph.array(f"{name}.pages")
-        self._items = graph._texts(name).items() if len(self._having) else iter(())
+        self._items = graph.texts.column(name).items() if len(self._having) else iter(())
         self._next = next(self._items, None)
 
     def pages(self, first: int, count: int) -> list[int]:

@@ -99,7 +99,7 @@ def renew_search(path: Path, wanted: bool, progress: Progress = no_progress, mem
     graph = Graph(path)
     for name in OF_WORDS:
         drop_side(graph, name, f"the {name}")
-    if wanted and graph.has_texts:
+    if wanted and graph.texts:
         indexed = build_search(graph, progress, memory)
         ready_vectors(graph, progress, memory)
         return indexed
@@ -111,7 +111,7 @@ def finish_renewal(path: Path, wanted: bool, progress: Progress = no_progress, m
     """What a command that died after it had changed a store did not come to: words of removed pages must not stay."""
     graph = Graph(path)
     missing = (
-        wanted and graph.has_texts and not all((path / FOLDER / f"{name}.json").exists() for name in (NAME, "vectors"))
+        wanted and graph.texts and not all((path / FOLDER / f"{name}.json").exists() for name in (NAME, "vectors"))
     )
     if missing or any(is_left_over(graph, name) for name in (NAME, *OF_WORDS)):
         renew_search(path, wanted, progress, memory)

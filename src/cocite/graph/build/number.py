@@ -21,7 +21,7 @@ from cocite.graph.build.sort_names import Batch, choose, in_batches, sorted_name
 from cocite.graph.generation import Writer
 from cocite.graph.huffman import Code
 from cocite.graph.names import read_keys
-from cocite.graph.texts import Texts, TextWriter
+from cocite.graph.texts import TextColumn, TextWriter
 from cocite.kernels.addresses.hashing import count_buckets, fill_buckets
 from cocite.kernels.codec import name_codec
 from cocite.pages.key import APART
@@ -63,7 +63,7 @@ def written_names(writer: Writer, kept: NDArray[np.bool_]) -> Iterator[Batch]:
         writer.map(name) for name in ("name.words", "name.block", "name.code", "name.spelling", "fingerprint")
     )
     parts = [f"shown.{part}" for part in ("pages", "first", "offset", "data")]
-    texts = Texts({name: writer.map(name) for name in parts}, "shown") if "shown.pages" in writer.arrays else None
+    texts = TextColumn({name: writer.map(name) for name in parts}, "shown") if "shown.pages" in writer.arrays else None
     tables = Code.from_lengths(lengths[:257]).table, Code.from_lengths(lengths[257:]).table
 
     def batches() -> Iterator[Batch]:

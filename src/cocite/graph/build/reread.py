@@ -15,7 +15,6 @@ from cocite.graph.build.blocks import ALIAS, BY_CANONICAL, NOINDEX, STORED, Link
 from cocite.graph.build.spill import LINK_TEXTS, TEXTS, Spill
 from cocite.graph.build.spill_names import spelling_orders
 from cocite.graph.generation import Progress, changed_arrays
-from cocite.graph.names import read_keys
 from cocite.graph.store import FETCHED, Graph
 from cocite.kernels.addresses.hashing import copy_chosen
 from cocite.pages.key import APART
@@ -30,7 +29,7 @@ def reread(old: Graph, spill: Spill, progress: Progress) -> None:
     would be right by them for ever.
     """
     with ThreadPoolExecutor(2) as pool:
-        for name in changed_arrays(old._arrays, old.manifest["arrays"], progress, pool):
+        for name in changed_arrays(old.arrays, old.manifest["arrays"], progress, pool):
             raise BadStore(
                 f"{old.path} is damaged (the bytes of {name} do not match their checksum): build it again from its "
                 "sources, which cocite info names; nothing was changed"
@@ -91,7 +90,7 @@ def stored_weights(old: Graph, first: int, links: int, added: NDArray[np.int64])
     weights = old.array("out.weight")
     if not len(weights):
         return np.zeros(0, np.float32)
-    at = old._first_link(first)
+    at = old.first_link(first)
     return np.insert(weights[at : at + links].astype(np.float32), added, np.float32(1))
 
 
@@ -104,8 +103,7 @@ def column_part(old: Graph, name: str, pages: NDArray[np.int64], dtype: type[np.
 def put_names(old: Graph, spill: Spill, first: int, kept: NDArray[np.bool_], own: NDArray[np.bool_]) -> None:
     """Names of the kept pages from `first` on; `own` are those with a record, which spells them."""
     count = len(kept)
-    names = old.names
-    data, offsets = read_keys((names.words, names.block, names.table, names.shared_table), first, count)
+    data, offsets = old.names.keys(first, count)
     chosen, ends = np.empty(int(offsets[-1]), np.uint8), np.empty(int(kept.sum()) + 1, np.int64)
     used = copy_chosen(data, offsets, kept, chosen, ends)
     spelling = old.array("name.spelling")[first : first + count][kept]
@@ -121,7 +119,7 @@ class TextCursor:
     """Reads a column of texts once, in page order."""
 
     def __init__(self, old: Graph, name: str) -> None:
-        self._items = old._texts(name).items()
+        self._items = old.texts.column(name).items()
         self._next = next(self._items, None)
 
     def take(self, first: int, count: int) -> pa.Array:

@@ -157,7 +157,7 @@ def to_networkx(graph: Graph, pages: Iterable[int] | None = None) -> Any:
     names = dict(zip(chosen, addresses(graph, 0, graph.pages), strict=True)) if pages is None else {}
     for page in chosen:
         names.setdefault(page, graph.address(page))
-        made.add_node(names[page], page=page, title=graph.title(page), site=int(graph.site_of[page]))
+        made.add_node(names[page], page=page, title=graph.title(page), site=int(graph.units("site")[page]))
     for page in chosen:
         links, weights = graph.links_from(page), graph.weights_from(page).tolist()
         for target, block, flags, weight in zip(
@@ -182,7 +182,7 @@ def to_igraph(graph: Graph) -> Any:
     made = igraph.Graph(n=graph.pages, edges=np.column_stack([sources, targets]), directed=True)
     made.vs["name"] = list(addresses(graph, 0, graph.pages))
     made.vs["title"] = [graph.title(page) for page in range(graph.pages)]
-    made.vs["site"] = graph.site_of.tolist()
+    made.vs["site"] = graph.units("site").tolist()
     made.es["block"] = blocks.tolist()
     made.es["boilerplate"] = ((flags & BOILERPLATE) > 0).tolist()
     made.es["nofollow"] = ((flags & NOFOLLOW) > 0).tolist()

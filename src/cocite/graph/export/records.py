@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cocite.graph.all_addresses import Progress, mapped_addresses
 from cocite.graph.arrays import BOILERPLATE, NOFOLLOW, REL, rows_of
 from cocite.graph.build.reread import TextCursor, column_part, stored_weights
-from cocite.graph.store import FETCHED, NOINDEX, Graph, Links
+from cocite.graph.store import FETCHED, NOINDEX, Graph, OutLinks
 from cocite.sources.page_records import write_jsonl, write_parquet
 from cocite.sources.records import LINK, SCHEMA, Link, Page
 
@@ -74,7 +74,11 @@ def strings(known: pa.Array, pages: NDArray[np.integer], without: NDArray[np.boo
 
 
 def link_lists(
-    known: pa.Array, starts: NDArray[np.int64], links: Links, weights: NDArray[np.float32], texts: dict[str, pa.Array]
+    known: pa.Array,
+    starts: NDArray[np.int64],
+    links: OutLinks,
+    weights: NDArray[np.float32],
+    texts: dict[str, pa.Array],
 ) -> pa.Array:
     """The links of some pages as Arrow lists."""
     weight = weights if len(weights) else np.ones(len(links.targets), np.float32)

@@ -167,7 +167,7 @@ def write_gexf(graph: Graph, path: Path, progress: Progress) -> int:
 
 def nodes(graph: Graph, progress: Progress) -> Iterator[tuple[int, str, str, int]]:
     """(page, address, title, site) of every page."""
-    sites = graph.site_of
+    sites = graph.units("site")
     for first in range(0, graph.pages, STEP):
         count = min(STEP, graph.pages - first)
         for page, url in enumerate(addresses(graph, first, count), first):

@@ -69,7 +69,7 @@ def examples(web: Served) -> Iterator[tuple[str, str, int]]:
     degrees = graph.in_degree
     sites: set[int] = set()
     for page in largest(degrees, most):
-        site, title = int(graph.site_of[page]), titles.of(page)
+        site, title = int(graph.units("site")[page]), titles.of(page)
         if len(sites) == EXAMPLES or not degrees[page]:
             return
         if site not in sites and (title or most <= EXAMPLES):

@@ -83,7 +83,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 def solve(around: Subweb, params: Params) -> Blocks:
     """SimRank in all blocks, and between them."""
-    _, of = np.unique(around.graph.site_of[around.pages], return_inverse=True)
+    _, of = np.unique(around.graph.units("site")[around.pages], return_inverse=True)
     links, own = around.into, of[around.into.owners] == of[around.into.links]
     inside_links = _chosen(links, own)
     inside = _rounds(inside_links, shares(inside_links, np.diff(inside_links.starts).astype(np.float64)), params)

@@ -24,7 +24,7 @@ class Merged(NamedTuple):
 
 def near_duplicates(view: View) -> tuple[Pages, Pages]:
     """The pages that are near-duplicates, ascending, and what stands for each; none if they are not put together."""
-    near, standing = view.graph.near
+    near, standing = view.graph.facts.near
     return (near, standing) if view.switches.merge else (near[:0], standing[:0])
 
 

@@ -79,5 +79,5 @@ def chopped(graph: Graph, page: int) -> Iterator[int]:
             found = graph.get(address)
         except BadAddress:
             continue
-        if found is not None and graph.site_of[found] == graph.site_of[page]:
+        if found is not None and graph.units("site")[found] == graph.units("site")[page]:
             yield found

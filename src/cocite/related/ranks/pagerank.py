@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cocite.graph.generation import nothing
+from cocite.graph.generation import empty_array
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Progress, Ranked
@@ -32,5 +32,5 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
     if not graph.pages:
         return Ranked(np.zeros(0), 0, 0.0, True)
     with work_on(graph, threads) as workers:
-        surfer = Surfer(workers, graph.into, graph.out_degree, nothing(np.dtype(np.uint32)), 1 - params.jump)
+        surfer = Surfer(workers, graph.into, graph.out_degree, empty_array(np.dtype(np.uint32)), 1 - params.jump)
         return surfer.rank(params.tolerance, params.rounds, progress)
