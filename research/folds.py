@@ -27,7 +27,7 @@ from cocite.evaluate.evaluation import in_store
 from cocite.evaluate.judgements import Judgements
 from cocite.related.methods import method
 from cocite.results.ask import Question, ask
-from cocite.results.diversify import NO_FILTERS
+from cocite.results.filters import NO_FILTERS
 from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research import datasets

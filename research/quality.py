@@ -29,7 +29,7 @@ from cocite.evaluate.significance import Tests, compare
 from cocite.related.methods import method, names
 from cocite.results import DEFAULT_METHOD
 from cocite.results.ask import Question, ask
-from cocite.results.diversify import Filters
+from cocite.results.filters import Filters
 from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research import datasets

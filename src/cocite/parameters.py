@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from cocite.errors import BadParameter
@@ -45,7 +45,11 @@ class Parameter:
     metavar: str = ""
     positional: bool = False  # an argument of the command line, not an option
     surfaces: tuple[str, ...] = ("cli", "http", "mcp", "python")
-    aliases: Mapping[str, str] = field(default_factory=dict)  # its name on a surface, where it differs
+    on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # other values of these fields, by surface
+
+    def for_surface(self, surface: str) -> Parameter | None:
+        """The parameter as a surface has it, with its own name and bounds there; None if it does not have it."""
+        return replace(self, **self.on.get(surface, {})) if surface in self.surfaces else None
 
     def check(self, value: Any) -> Any:
         """The value in its own type; raises BadParameter if it is invalid."""
@@ -128,6 +132,21 @@ def _from_field(each: Any) -> Parameter:
     many = isinstance(each.default, tuple)
     kind = {"type": str if many else type(each.default), "many": many}
     return Parameter(name=each.name, default=each.default, **{**kind, **each.metadata["about"]})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """A dataclass of parameters that are checked when it is made; `validate` may check further."""
+
+    def __post_init__(self) -> None:
+        for each in parameters_of(type(self)):
+            value = getattr(self, each.name)
+            if value is not each.default:
+                object.__setattr__(self, each.name, each.check(value))
+        self.validate()
+
+    def validate(self) -> None:
+        """Raise BadParameter if the values don't go together."""
 
 
 def make(cls: type[T], owner: str, given: Mapping[str, Any]) -> T:

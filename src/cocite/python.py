@@ -25,7 +25,7 @@ from cocite.results.batch import Done, batch
 from cocite.results.communities import CommunitiesFound
 from cocite.results.communities import find as find_communities
 from cocite.results.compare import Comparison, compare
-from cocite.results.diversify import Filters
+from cocite.results.filters import Filters
 from cocite.results.groups import MOST_GROUPS, group_pages
 from cocite.results.history import entries_of
 from cocite.results.hubs import find_hubs

@@ -18,7 +18,7 @@ from cocite.related.neighbourhood import view
 from cocite.results import timing
 from cocite.results.answer import Answers
 from cocite.results.ask import Question, ask, check_k, question
-from cocite.results.diversify import Filters
+from cocite.results.filters import Filters
 from cocite.web import Web
 from tests.answers.conftest import MANY, OTHERS
 from tests.graph.webs import make, page

@@ -20,7 +20,7 @@ from cocite.errors import BadParameter, BadStore, CociteError
 from cocite.related.methods import method
 from cocite.results.ask import Question, ask
 from cocite.results.batch import PLAN, Done, batch, linked_pages
-from cocite.results.diversify import Filters
+from cocite.results.filters import Filters
 from cocite.web import Web
 from tests.answers.conftest import MANY, PAGES
 from tests.conftest import ROOT

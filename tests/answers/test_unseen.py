@@ -10,7 +10,7 @@ import pytest
 from cocite.errors import BadAddress, UnknownPage
 from cocite.related.methods import method
 from cocite.results.answer import BY_WORDS
-from cocite.results.diversify import Filters
+from cocite.results.filters import Filters
 from cocite.results.unseen import MOST_LINKS, ask_unseen, linked_pages
 from cocite.sources.records import Link, Page
 from cocite.web import Web

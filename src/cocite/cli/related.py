@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cocite.graph.store import Graph
     from cocite.related.methods import Method as Chosen
     from cocite.results.answer import Answer, Answers
-    from cocite.results.diversify import Filters
+    from cocite.results.filters import Filters
     from cocite.results.groups import Group
 
 Method = Annotated[
@@ -104,7 +104,7 @@ def related(
     from cocite.related.methods import method as method_of
     from cocite.results.ask import ask, check_k, question
     from cocite.results.collection import read_collection
-    from cocite.results.diversify import NO_FILTERS
+    from cocite.results.filters import NO_FILTERS
     from cocite.results.groups import group_answers
     from cocite.results.history import read_history
     from cocite.web import Web
@@ -176,7 +176,7 @@ def read_addresses(path: Path) -> list[str]:
 
 def filters_of(per_site: int, not_own_site: bool, lang: str, since: str) -> Filters:
     """The filters that were given; what is wrong with one is said of its option."""
-    from cocite.results.diversify import Filters
+    from cocite.results.filters import Filters
 
     try:
         return Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)

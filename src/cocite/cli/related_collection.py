@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cocite.related.methods import Method
     from cocite.results.answer import Answer
     from cocite.results.collection import Collection, NearCollection
-    from cocite.results.diversify import Filters
+    from cocite.results.filters import Filters
 
 FEW = 3
 

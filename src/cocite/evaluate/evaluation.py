@@ -18,7 +18,7 @@ from cocite.evaluate.significance import compare, compare_as_1999
 from cocite.graph.store import Graph
 from cocite.related.methods import Method
 from cocite.results.ask import Question, ask
-from cocite.results.diversify import NO_FILTERS, Filters
+from cocite.results.filters import NO_FILTERS, Filters
 from cocite.sources.records import ReadReport
 from cocite.web import Web
 

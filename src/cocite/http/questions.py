@@ -20,7 +20,7 @@ from cocite.related.methods import Method
 from cocite.results import COMPARED, DEFAULT_METHOD
 from cocite.results.answer import Answers
 from cocite.results.ask import ask, question
-from cocite.results.diversify import NO_FILTERS, Filters
+from cocite.results.filters import NO_FILTERS, Filters
 from cocite.results.groups import group_answers
 from cocite.results.present import briefly, one_line, say, separated
 

@@ -10,7 +10,7 @@ from cocite.http.questions import Question, Related
 from cocite.http.settings import LONGEST_ADDRESS, MOST_K
 from cocite.http.taken import Taken
 from cocite.results import DEFAULT_METHOD
-from cocite.results.diversify import NO_FILTERS, Filters
+from cocite.results.filters import NO_FILTERS, Filters
 
 Given = dict[str, Any]
 SOMETHING = r"\S"

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from cocite.http.settings import LONGEST_ADDRESS, MOST_K
-from cocite.results.diversify import NO_FILTERS, Filters
+from cocite.results.filters import NO_FILTERS, Filters
 
 K = {"related": 10, "compare": 10, "picture": 12, "hubs": 10, "search": 10, "communities": 6, "keywords": 20}
 """How many answers a view shows, unless its address says otherwise."""

@@ -12,7 +12,7 @@ from cocite.http.limits import check_addresses, confined, method_of
 from cocite.http.questions import Made, put_into_words
 from cocite.http.replies import JSON, to_json
 from cocite.related.methods import Method
-from cocite.results.diversify import Filters
+from cocite.results.filters import Filters
 from cocite.results.unseen import ask_unseen
 from cocite.sources.json_record import page_of
 from cocite.sources.records import Page, ReadReport

@@ -19,7 +19,7 @@ from cocite.results.ask import ask, question
 from cocite.results.communities import Member
 from cocite.results.communities import find as find_communities
 from cocite.results.compare import compare as compare_methods
-from cocite.results.diversify import NO_FILTERS, Filters
+from cocite.results.filters import NO_FILTERS, Filters
 from cocite.results.hubs import find_hubs
 from cocite.results.keywords import Keyword, keywords_for, keywords_of_page
 from cocite.results.naming import title_of

@@ -17,7 +17,7 @@ from cocite.related.methods.integrated import Params
 from cocite.related.neighbourhood.all_alike import AllAlike, Progress, all_alike
 from cocite.related.neighbourhood.likenesses import counting_links, likeness_of
 from cocite.related.neighbourhood.scores import Scores
-from cocite.results.diversify import best_answers
+from cocite.results.filters import best_answers
 from cocite.web import Web
 
 MOST_PAGES = 1_000_000

@@ -13,8 +13,8 @@ from cocite.parameters import Parameter, values_of
 from cocite.related.methods import Method
 from cocite.related.neighbourhood.view import Switches, View, stop_pages, with_stop_pages
 from cocite.results.answer import Answer, Answers
-from cocite.results.diversify import NO_FILTERS, Filters, best_answers
 from cocite.results.explain import Explainer
+from cocite.results.filters import NO_FILTERS, Filters, best_answers
 from cocite.results.history import EXPLAINED, NO_HISTORY, History, find_history, relate_history
 from cocite.results.naming import Titles
 from cocite.results.timing import stopwatch

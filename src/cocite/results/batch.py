@@ -32,7 +32,7 @@ from cocite.related.methods import method as method_of
 from cocite.related.neighbourhood.view import stop_pages
 from cocite.results.all_pairs import all_pairs, check_all_pairs
 from cocite.results.ask import check_k
-from cocite.results.diversify import NO_FILTERS, Filters
+from cocite.results.filters import NO_FILTERS, Filters
 from cocite.results.workers import Part, Task, answer_parts, gathered, open_task
 
 PART = 20_000

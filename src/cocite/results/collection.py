@@ -16,7 +16,7 @@ from cocite.graph.store import Graph
 from cocite.related.methods import Method
 from cocite.results.answer import Answer, Answers
 from cocite.results.ask import Question, ask, check_k, question
-from cocite.results.diversify import NO_FILTERS, Filters
+from cocite.results.filters import NO_FILTERS, Filters
 from cocite.results.history import MOST_PAGES, NO_HISTORY, History, find_history
 from cocite.results.timing import stopwatch
 from cocite.sources.collections import bookmarks, opml

@@ -9,7 +9,7 @@ from typing import Any
 from cocite.related.methods import Method
 from cocite.results.answer import Answers
 from cocite.results.ask import Question, ask
-from cocite.results.diversify import NO_FILTERS, Filters
+from cocite.results.filters import NO_FILTERS, Filters
 from cocite.web import Web
 
 

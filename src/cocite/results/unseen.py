@@ -27,7 +27,7 @@ from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import NO_PAGES
 from cocite.results.answer import BY_WORDS, Answers
 from cocite.results.ask import Question, ask
-from cocite.results.diversify import NO_FILTERS, Filters
+from cocite.results.filters import NO_FILTERS, Filters
 from cocite.results.history import History
 from cocite.sources.records import Page
 from cocite.web import Web

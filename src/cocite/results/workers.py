@@ -26,7 +26,7 @@ from cocite.errors import BadStore, CociteError
 from cocite.related.methods import Method
 from cocite.related.methods import method as method_of
 from cocite.related.neighbourhood.view import with_stop_pages
-from cocite.results.diversify import NO_FILTERS, Filters, best_answers
+from cocite.results.filters import NO_FILTERS, Filters, best_answers
 from cocite.web import Web
 
 AT_ONCE, ANSWERS_AT_ONCE = 4096, 1 << 22

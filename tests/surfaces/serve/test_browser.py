@@ -323,7 +323,7 @@ def test_light_and_dark(opening: Opening) -> None:
         ("/?url=lonely.example", 200, "finds nothing related"),
         (f"/?{ASK}&method=nonsense", 422, "Unknown method"),
         (f"/?{ASK}&method=companion(parents=-1)", 422, "parents"),
-        (f"/?{ASK}&since=yesterday", 422, "since is a date"),
+        (f"/?{ASK}&since=yesterday", 422, "since must be a date"),
         (f"/?{ASK}&not=hugo.example", 422, "asked about and unwanted"),
         ("/search?q=zzzzqqqq", 200, "No page has these words"),
         ("/keywords?q=statix", 404, "Did you mean"),

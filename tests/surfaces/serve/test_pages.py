@@ -127,7 +127,7 @@ def test_titles_of_strangers_are_text(asking: Asking) -> None:
         (f"/?{ASK}&url=nowhere.example", 404, "Ask without it"),
         (f"/compare?{ASK}&method=no", 422, "Unknown method 'no'"),
         (f"/?{ASK}&method=companion(parents=x)", 422, "parents must be a whole number"),
-        (f"/?{ASK}&lang=klingon-", 422, "lang is a code"),
+        (f"/?{ASK}&lang=klingon-", 422, "lang must be a code"),
         (f"/picture?{ASK}&{'&'.join(f'url=p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
         (f"/compare?url={'+'.join(f'p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
         (f"/hubs?url={'+'.join(f'p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from cocite.errors import BadParameter
 from cocite.related import methods
 from cocite.results.ask import ask, question
-from cocite.results.diversify import Filters, diversify
+from cocite.results.filters import Filters, passing
+from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.answers.conftest import MANY, OTHERS
+from tests.methods.webs import opened
 
 
 def shown(web: Web, *, query: str = "q.example", k: int = 100, **given: Any) -> list[str]:
@@ -59,11 +62,11 @@ def test_since_a_date(web: Web) -> None:
         ({"per_site": 1.5}, "per_site must be a whole number of at least 0, not 1.5"),
         ({"per_site": "two"}, "per_site must be a whole number of at least 0, not 'two'"),
         ({"not_own_site": "perhaps"}, "not_own_site must be true or false, not 'perhaps'"),
-        ({"lang": "german"}, "lang is a code such as de or en-GB, not 'german'"),
-        ({"lang": "é"}, "lang is a code such as de or en-GB, not 'é'"),
+        ({"lang": "german"}, "lang must be a code such as de or en-GB, not 'german'"),
+        ({"lang": "é"}, "lang must be a code such as de or en-GB, not 'é'"),
         ({"lang": 5}, "lang must be a text, not 5"),
-        ({"since": "yesterday"}, "since is a date such as 2020-05-17, not 'yesterday'"),
-        ({"since": "2020-13-01"}, "since is a date such as 2020-05-17, not '2020-13-01'"),
+        ({"since": "yesterday"}, "since must be a date such as 2020-05-17, not 'yesterday'"),
+        ({"since": "2020-13-01"}, "since must be a date such as 2020-05-17, not '2020-13-01'"),
         ({"since": 2020}, "since must be a text, not 2020"),
     ],
 )
@@ -77,4 +80,52 @@ def test_unwanted_pages_go_by_rank(web: Web) -> None:
     ranked = [(10, 0.5), (11, 0.4), (12, 0.3), (13, 0.2)]
     # 11 is second here and first there, 12 third in both, 13 fourth here and fifth there
     unwanted = {11: 1, 12: 3, 13: 5}
-    assert list(diversify(web.graph, ranked, [0], Filters(), unwanted)) == [(10, 0.5), (13, 0.2)]
+    assert list(passing(web.graph, ranked, [0], Filters(), unwanted)) == [(10, 0.5), (13, 0.2)]
+
+
+def test_only_these_sites(web: Web) -> None:
+    assert shown(web, site="many.example") == MANY
+    assert shown(web, site="other0.example") == [OTHERS[0]]
+    assert shown(web, site=["https://many.example/2", "other1.example/"]) == [MANY[2], OTHERS[1]]
+    assert shown(web, site="unknown.example") == []
+    assert shown(web, site="many.example", per_site=2) == MANY[:2]
+
+
+def test_not_these_sites(web: Web) -> None:
+    assert shown(web, not_site="many.example") == OTHERS
+    assert shown(web, not_site=["many.example/1", *OTHERS]) == [MANY[0], *MANY[2:]]
+    assert shown(web, site="many.example", not_site="many.example/0") == MANY[1:]
+
+
+def test_until_a_date(web: Web) -> None:
+    assert shown(web, until="2019-12-31") == [MANY[1]]
+    assert shown(web, until="2020") == MANY[:2]
+    assert shown(web, until="2020-05-17") == MANY[:2]
+    assert shown(web, until="2020-05-16") == [MANY[1]]
+    assert shown(web, until="2020-05") == MANY[:2]
+    assert shown(web, since="2020", until="2020-12") == [MANY[0]]
+    assert shown(web, since="2021", until="2020") == []
+
+
+def test_hide_linked_pages(web: Web) -> None:
+    linked = {"https://list1.example/", "https://list2.example/"}
+    for query in ("q.example", MANY[0]):
+        everything = shown(web, query=query)
+        hidden = set(everything) - set(shown(web, query=query, unlinked=True))
+        page = web.graph.find(query)
+        targets = {web.graph.address(int(target)) for target in web.graph.links_from(page).targets}
+        sources = {web.graph.address(int(source)) for source in web.graph.links_to(page)}
+        assert hidden == set(everything) & (targets | sources)
+        assert not linked & set(shown(web, query=query, unlinked=True))
+
+
+def test_hide_linked_pages_both_ways(place: Path) -> None:
+    pages = [
+        Page("https://l.example/", links=[Link(f"https://{name}.example/", block=0) for name in "qabc"]),
+        Page("https://q.example/", links=[Link("https://a.example/")]),
+        Page("https://b.example/", links=[Link("https://q.example/")]),
+    ]
+    with opened(place, pages) as web:
+        everything = [f"https://{name}.example/" for name in "abc"]
+        assert sorted(shown(web)) == everything
+        assert shown(web, unlinked=True) == everything[2:]

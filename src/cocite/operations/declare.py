@@ -1,0 +1,106 @@
+"""How operations are declared, and how front ends read the declarations."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from cocite import operations
+from cocite.errors import BadParameter
+from cocite.parameters import Checked, Parameter, parameters_of
+
+if TYPE_CHECKING:
+    from cocite.web import Web
+
+SURFACES = ("cli", "http", "mcp", "python")
+Op = TypeVar("Op", bound="Operation")
+
+
+@dataclass(frozen=True)
+class About:
+    """What is declared of an operation, beside its parameters."""
+
+    name: str  # of the command, and of the method in Python
+    summary: str  # one sentence
+    help: str  # further paragraphs
+    group: str  # of the API's description, and of the list of commands
+    examples: tuple[str, ...]  # of the command line
+    route: str  # of the HTTP API; empty: none
+    tool: str  # for assistants; empty: none
+    slow: bool  # takes longer than milliseconds: HTTP has a queue of its own for such questions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation(Checked):
+    """A question to a store: its fields are the parameters, checked when it is made."""
+
+    about: ClassVar[About]
+
+    def run(self, web: Web) -> Any:
+        """The result."""
+        raise NotImplementedError
+
+    @property
+    def slow(self) -> bool:
+        """Whether this question takes longer than milliseconds."""
+        return self.about.slow
+
+    def why_empty(self, web: Web, result: Any) -> str:
+        """Why a result has nothing to show, and what to try; empty if it has something."""
+        return ""
+
+
+def operation(
+    *, group: str, examples: tuple[str, ...] | list[str], route: str = "", tool: str = "", slow: bool = False
+) -> Callable[[type[Op]], type[Op]]:
+    """Declare an operation: its name is that of the class, in lower case, and its help the docstring."""
+
+    def declare(cls: type[Op]) -> type[Op]:
+        made = dataclass(frozen=True, kw_only=True)(cls)
+        summary, _, help = (cls.__doc__ or "").strip().partition("\n\n")
+        made.about = About(
+            cls.__name__.lower(), " ".join(summary.split()), help, group, tuple(examples), route, tool, slow
+        )
+        return made
+
+    return declare
+
+
+@cache
+def operations_by_name() -> dict[str, type[Operation]]:
+    """All operations: every class that is declared in a file of this folder."""
+    found = {}
+    for module in pkgutil.iter_modules(operations.__path__):
+        for value in vars(import_module(f"{operations.__name__}.{module.name}")).values():
+            if isinstance(value, type) and issubclass(value, Operation) and "about" in vars(value):
+                found[value.about.name] = value
+    return dict(sorted(found.items()))
+
+
+def parameters_on(cls: type[Operation], surface: str) -> Iterator[tuple[str, Parameter]]:
+    """The parameters of an operation that a surface has, as it names and bounds them, each with the field's name."""
+    own = vars(cls)["__annotations__"]  # first, then those that it inherits
+    for each in sorted(parameters_of(cls), key=lambda each: each.name not in own):
+        shown = each.for_surface(surface)
+        if shown is not None:
+            yield each.name, shown
+
+
+def make(cls: type[Op], surface: str, given: Mapping[str, Any]) -> Op:
+    """An operation from parameters as a surface names them; raises BadParameter."""
+    left, values = dict(given), {}
+    for field, each in parameters_on(cls, surface):
+        if each.name in left:
+            values[field] = each.check(left.pop(each.name))
+        elif each.required:
+            raise BadParameter(f"{each.name} is missing: {each.help[:1].lower()}{each.help[1:]}")
+        elif each.default != getattr(cls, field):
+            values[field] = each.default
+    if left:
+        names = ", ".join(each.name for _, each in parameters_on(cls, surface)) or "none"
+        raise BadParameter(f"Unknown parameter {next(iter(left))!r:.100}. Available: {names}")
+    return cls(**values)

@@ -1,0 +1,162 @@
+"""Filters: which of the ranked pages are returned.
+
+A filter is a field of `Filters` and a line of `passing`. Every operation that returns pages inherits the fields, and
+every front end makes its options from them.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cocite.errors import BadParameter
+from cocite.parameters import Checked, parameter, parameters_of
+
+if TYPE_CHECKING:
+    from cocite.graph.store import Graph
+    from cocite.related.neighbourhood.scores import Scores
+
+MAX_SITES = 50
+_DATE = "[12][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|1[0-9]|2[0-8]))?)?"
+"""For schemas; days after the 28th are checked against the calendar."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters(Checked):
+    """Conditions that a result has to meet. A page of unknown language or date fails a filter by it."""
+
+    per_site: int = parameter(
+        0, "Maximum number of results from one site (0: no limit)", minimum=0, metavar="N",
+        on={"http": {"maximum": 1000}, "mcp": {"maximum": 50}},
+    )  # fmt: skip
+    not_own_site: bool = parameter(False, "Exclude the sites of the query pages")
+    site: tuple[str, ...] = parameter(
+        (), "Only pages of this site, or under this address; may be repeated", metavar="SITE", max_items=MAX_SITES,
+        max_length=2000, example=["bbc.co.uk"],
+    )  # fmt: skip
+    not_site: tuple[str, ...] = parameter(
+        (), "Exclude this site, or pages under this address; may be repeated", metavar="SITE", max_items=MAX_SITES,
+        max_length=2000,
+    )  # fmt: skip
+    lang: str = parameter(
+        "", "Only pages known to be in this language, such as de", metavar="L", max_length=20,
+        pattern="^([A-Za-z]{2,3}([-_][A-Za-z]{2})?)?$",
+    )  # fmt: skip
+    since: str = parameter(
+        "", "Only pages captured on or after this date, such as 2020-05-17 or 2020", metavar="DATE", max_length=40,
+        pattern=f"^({_DATE})?$",
+    )  # fmt: skip
+    until: str = parameter(
+        "", "Only pages captured on or before this date, such as 2020-05-17 or 2020", metavar="DATE", max_length=40,
+        pattern=f"^({_DATE})?$",
+    )  # fmt: skip
+    unlinked: bool = parameter(False, "Hide pages that a query page links to, or is linked from")
+
+    def validate(self) -> None:
+        """Check dates and language."""
+        for name in ("since", "until"):
+            seconds(name, getattr(self, name), last=False)
+        if self.lang and not re.fullmatch("[a-z]{2,3}", self.language):
+            raise BadParameter(f"lang must be a code such as de or en-GB, not {self.lang!r:.100}")
+
+    @property
+    def language(self) -> str:
+        """`lang` as a store has it: without a country."""
+        return re.split("[-_]", self.lang.strip().lower())[0]
+
+    @property
+    def filters(self) -> Filters:
+        """The filters alone, of an operation that inherits them."""
+        if not any(getattr(self, each.name) for each in parameters_of(Filters)):
+            return NO_FILTERS
+        return Filters(**{each.name: getattr(self, each.name) for each in parameters_of(Filters)})
+
+
+def seconds(name: str, text: str, last: bool) -> float:
+    """A date in seconds since 1970: the first moment that it covers, or the last one; 0 if it is empty."""
+    if not text:
+        return 0.0
+    try:
+        short = re.fullmatch(r"(\d{4})(?:-(\d\d))?", text)
+        year, month = (int(short[1]), int(short[2] or (12 if last else 1))) if short else (0, 0)
+        day = monthrange(year, month)[1] if short and last else 1
+        given = datetime(year, month, day) if short else datetime.fromisoformat(text)
+    except ValueError:
+        raise BadParameter(f"{name} must be a date such as 2020-05-17, not {text!r:.100}") from None
+    if last and (short or re.fullmatch(r"\d{4}-?\d\d-?\d\d", text)):
+        given = given.replace(hour=23, minute=59, second=59)
+    return (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
+
+
+NO_FILTERS = Filters()
+
+
+def best_answers(
+    graph: Graph,
+    scores: Scores,
+    seeds: Sequence[int],
+    k: int,
+    filters: Filters = NO_FILTERS,
+    unwanted: Mapping[int, int] | None = None,
+) -> Iterator[tuple[int, float]]:
+    """The k best pages that pass, with their scores."""
+    if filters == NO_FILTERS and not unwanted:
+        return islice(scores.ranked(graph.in_degree, k), k)
+    ranked = scores.ranked(graph.in_degree, 10 * k + 100)  # more than k are ranked at once, as some will not pass
+    return islice(passing(graph, ranked, {*seeds, *scores.used}, filters, unwanted or {}), k)
+
+
+def passing(
+    graph: Graph,
+    ranked: Iterable[tuple[int, float]],
+    seeds: Iterable[int],
+    filters: Filters,
+    unwanted: Mapping[int, int],
+) -> Iterator[tuple[int, float]]:
+    """The pages that pass all filters.
+
+    `unwanted` has the rank of pages among those related to an unwanted page: pages closer to the query pass.
+    """
+    sites, seeds = graph.units("site"), list(seeds)
+    own = {int(sites[page]) for page in seeds} if filters.not_own_site else set()
+    inside, outside = (_ranges(graph, each) for each in (filters.site, filters.not_site))
+    since, until = max(seconds("since", filters.since, last=False), 1), seconds("until", filters.until, last=True)
+    language, per_site, count = filters.language, filters.per_site, Counter[int]()
+    linked = _linked(graph, seeds) if filters.unlinked else None
+    for place, (page, score) in enumerate(ranked, 1):
+        site = int(sites[page])
+        if site in own or unwanted.get(page, place + 1) <= place or (per_site and count[site] >= per_site):
+            continue
+        if filters.site and not any(page in each for each in inside):
+            continue
+        if any(page in each for each in outside):
+            continue
+        if language and graph.facts.language(page) != language:
+            continue
+        if (filters.since or until) and not since <= graph.facts.captured(page) <= (until or graph.facts.captured(page)):
+            continue  # an unknown date is 0
+        if linked is not None and linked(page):
+            continue
+        count[site] += 1
+        yield page, score
+
+
+def _ranges(graph: Graph, sites: Sequence[str]) -> list[range]:
+    """The pages of sites: a site's pages have neighbouring numbers."""
+    return [graph.pages_under(site) for site in sites]
+
+
+def _linked(graph: Graph, seeds: Sequence[int]) -> Callable[[int], bool]:
+    """Whether a page is linked with a query page, either way.
+
+    Reads the links of candidates rather than all in-links of the query pages, of which there may be millions.
+    """
+    targets = {int(target) for seed in seeds for target in graph.links_from(seed).targets}
+    wanted = set(seeds)
+    return lambda page: page in targets or not wanted.isdisjoint(graph.links_from(page).targets.tolist())
