@@ -139,7 +139,9 @@ def passing(
             continue
         if language and graph.facts.language(page) != language:
             continue
-        if (filters.since or until) and not since <= graph.facts.captured(page) <= (until or graph.facts.captured(page)):
+        if (filters.since or until) and not since <= graph.facts.captured(page) <= (
+            until or graph.facts.captured(page)
+        ):
             continue  # an unknown date is 0
         if linked is not None and linked(page):
             continue
@@ -149,7 +151,7 @@ def passing(
 
 def _ranges(graph: Graph, sites: Sequence[str]) -> list[range]:
     """The pages of sites: a site's pages have neighbouring numbers."""
-    return [graph.pages_under(site) for site in sites]
+    return [graph.names.pages_under(site) for site in sites]
 
 
 def _linked(graph: Graph, seeds: Sequence[int]) -> Callable[[int], bool]:
