@@ -36,7 +36,7 @@ from research.reproduce.data import Data
 
 WEIGHTS = {
     "words": (0.5, 0.7, 1.0),
-    "company": (0.3, 0.6, 1.0),
+    "context": (0.3, 0.6, 1.0),
     "names": (0.3, 0.5, 0.7),
     "near": (0.06, 0.12, 0.2),
 }

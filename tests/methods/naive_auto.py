@@ -190,8 +190,8 @@ def of_length_1(vector: Mapping[Any, float], keep: int = 1 << 30) -> dict[Any, f
     return {word: weight / length for word, weight in kept.items()} if length else {}
 
 
-def namesakes(called: Mapping[int, Mapping[str, int]]) -> dict[int, dict[int, float]]:
-    """Of each page its three best namesakes: cosines of names that at most sixteen pages have."""
+def same_name_pages(called: Mapping[int, Mapping[str, int]]) -> dict[int, dict[int, float]]:
+    """Of each page its three best same-name pages: cosines of names that at most sixteen pages have."""
     pages = Counter(name for names in called.values() for name in names)
     rows = {page: of_length_1({n: k for n, k in names.items() if pages[n] <= 16}) for page, names in called.items()}
     found = {}
@@ -202,11 +202,11 @@ def namesakes(called: Mapping[int, Mapping[str, int]]) -> dict[int, dict[int, fl
     return found
 
 
-def company(
+def context_words(
     blocks: Sequence[Sequence[int]], words: Mapping[int, Mapping[str, float]], named: Mapping[int, Mapping[int, float]],
     headings: Sequence[Mapping[str, float]],
 ) -> dict[int, dict[str, float]]:  # fmt: skip
-    """Of each page the words of the blocks that list it, and its namesakes; headings by the rarity of their words."""
+    """Of each page the words of the blocks that list it, and its same-name pages; headings by the rarity of their words."""
     of_block: list[dict[str, float]] = []
     for block, heading in zip(blocks, headings, strict=True):
         total: dict[str, float] = defaultdict(float)

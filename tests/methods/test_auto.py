@@ -157,7 +157,7 @@ def test_the_places_of_listed_pages(place: Path) -> None:
     """One block of u and three others: on its host, the first of a host, and neither."""
     asked, on_host, far = "https://code.example/rook", "https://code.example/keel", "https://t.example/rook"
     links = [Link(url, "x", block=0) for url in (asked, on_host, S, far)]
-    found = scores(place, [Page(LISTS[0], links=links)], asked, words=0, company=0, names=0, near=0)
+    found = scores(place, [Page(LISTS[0], links=links)], asked, words=0, context=0, names=0, near=0)
     assert found[on_host] == pytest.approx(found[far] + 0.25, rel=1e-4)
     assert found[S] == pytest.approx(found[far] + 0.2, rel=1e-4)
 
@@ -180,32 +180,32 @@ def test_text_enough(place: Path) -> None:
     assert found[S] == pytest.approx(0.7 + 0.003 * 100**2, rel=1e-3)
 
 
-def test_lists_of_a_namesake_count_half(place: Path) -> None:
+def test_lists_of_a_same_name_page_count_half(place: Path) -> None:
     """Links call u and t the same, so that t's list is half u's: s, on it with t, is related to u, and so is t."""
     pages = [Page(LISTS[0], links=[Link(U, "Rook")]), Page(LISTS[1], links=[Link(T, "rook!", 0), Link(S, "Keel", 0)])]
-    found = scores(place, pages, words=0, company=0)
+    found = scores(place, pages, words=0, context=0)
     said = 0.5 * (1 / math.log(4) + 0.12 + 0.1 / math.log(4))
     # u itself is in no block, so that neither hosts nor first pages count; t's own place gives it as much as s has.
     assert found[S] == pytest.approx(said / math.sqrt(said) + HOME, rel=1e-5)
-    # Beside it, s has no namesake, and t's namesake is u, of which nothing is said.
+    # Beside it, s has no same-name page, and t's is u, of which nothing is said.
     assert found[T] == pytest.approx(found[S], rel=1e-5)
-    assert S not in scores(place, pages, words=0, company=0, names=0)
+    assert S not in scores(place, pages, words=0, context=0, names=0)
 
 
-def test_what_is_said_of_namesakes_counts(place: Path) -> None:
+def test_lists_of_same_name_pages_count(place: Path) -> None:
     """s stands beside u; t, of s's name, on no list with u. It has 0.15, as the highest."""
     lists = [
         Page(LISTS[0], links=[Link(U, "Rook", 0), Link(S, "Keel", 0)]),
         Page(LISTS[1], links=[Link(T, "keel"), Link(V)]),
     ]
     pages = [*lists, Page(LISTS[2], links=[Link(T), Link(U)])]
-    without = scores(place, pages, words=0, company=0, names=0)
-    found = scores(place, pages, words=0, company=0)
+    without = scores(place, pages, words=0, context=0, names=0)
+    found = scores(place, pages, words=0, context=0)
     assert found[T] - without[T] == pytest.approx(0.15, rel=1e-4)
     assert found[S] == pytest.approx(without[S], rel=1e-5)
 
 
-def test_company_without_a_common_list(place: Path) -> None:
+def test_context_words_without_a_common_list(place: Path) -> None:
     """u and s stand on lists of different people, beside pages about chess: N = 5, chess in 3 texts, keel in 2."""
     texts = [Page(T, text="chess"), Page(V, text="chess"), Page(f"{V}w", text="chess"), Page(f"{T}k", text="keel")]
     lists = [
@@ -218,10 +218,10 @@ def test_company_without_a_common_list(place: Path) -> None:
     vectors = web.vectors
     assert vectors is not None
     u, s, k = (web.graph.find(each) for each in (U, S, f"{T}k"))
-    assert vectors.in_company(u, np.array([s, k], np.uint32)).tolist() == pytest.approx([1.0, 0.0], abs=1e-4)
+    assert vectors.context_cosines(u, np.array([s, k], np.uint32)).tolist() == pytest.approx([1.0, 0.0], abs=1e-4)
 
 
-def test_a_copy_is_no_namesake_of_what_stands_for_it(place: Path) -> None:
+def test_a_copy_is_not_a_same_name_page_of_its_representative(place: Path) -> None:
     """s and its copy are called the same and count as one page: that gives it nothing beside v."""
     copy, rest = "https://copy.example/", [f"https://p{n}.example/" for n in range(12)]
     lists = [
@@ -229,17 +229,17 @@ def test_a_copy_is_no_namesake_of_what_stands_for_it(place: Path) -> None:
         for n, each in enumerate((S, copy))
     ]
     pages = [*lists, page(S, *rest), page(copy, *rest)]
-    found = scores(place, pages, words=0, company=0)
+    found = scores(place, pages, words=0, context=0)
     assert found[V] > max(found.get(S, 0), found.get(copy, 0))
 
 
-def test_what_a_page_lists_beside_its_namesake_is_not_listed_beside_it(place: Path) -> None:
+def test_what_a_page_lists_beside_its_same_name_page_is_not_listed_beside_it(place: Path) -> None:
     own = Page(U, links=[Link(T, "Rook", 0), Link(S, "Keel", 0)])
     pages = [own, Page(LISTS[0], links=[Link(U, "rook")])]
-    assert scores(place, pages, words=0, company=0)[S] == scores(place, pages, words=0, company=0, names=0)[S]
+    assert scores(place, pages, words=0, context=0)[S] == scores(place, pages, words=0, context=0, names=0)[S]
 
 
-def test_a_namesake_is_a_reason(place: Path) -> None:
+def test_a_same_name_page_is_a_reason(place: Path) -> None:
     links = [Link(T, "rook!", 0), Link(S, "Keel", 0)]
     make(place / "web.cocite", [Page(LISTS[0], links=[Link(U, "Rook")]), Page(LISTS[1], links=links)])
     answers = {answer.url: answer.reasons for answer in cocite.open(place / "web.cocite").related(U)}
@@ -252,10 +252,10 @@ def test_a_namesake_is_a_reason(place: Path) -> None:
 
 
 def test_what_the_name_of_an_answer_gave_is_a_reason(place: Path) -> None:
-    """s stands beside u on the page, its namesake t in u's block: the best of what namesakes get, 0.15."""
+    """s stands beside u on the page, its same-name page t in u's block: the best of what same-name pages get, 0.15."""
     links = [Link(U, "Rook", 0), Link(T, "Keel", 0), Link(S, "keel!", 1)]
     make(place / "web.cocite", [Page(LISTS[0], links=links)])
-    found = cocite.open(place / "web.cocite").related(U, words=0, company=0)
+    found = cocite.open(place / "web.cocite").related(U, words=0, context=0)
     (answer,) = [answer for answer in found if answer.url == S]
     (named,) = [reason for reason in answer.reasons if reason.kind == "its name beside"]
     assert (named.through, named.share) == (T, pytest.approx(0.15 / answer.score, abs=1e-3))
@@ -280,7 +280,7 @@ def test_of_blocks_that_have_a_page_again_those_that_counted_are_told(place: Pat
     links = [link for n, url in enumerate(others) for link in (Link(U, block=n), Link(url, block=n))]
     make(place / "web.cocite", [Page(LISTS[0], headings=[f"H{n}" for n in range(5)], links=links)])
     web = cocite.open(place / "web.cocite")
-    told = {answer.url: answer.reasons[0].block for answer in web.related(U, company=0)}
+    told = {answer.url: answer.reasons[0].block for answer in web.related(U, context=0)}
     assert [told[url] for url in others] == ["H0", "H1", "H2", "H3", None]
     by_others = {answer.url: answer.reasons[0].block for answer in web.related(U, "cocitation")}
     assert [by_others[url] for url in others] == ["H0", None, None, None, None]  # which hears first links alone

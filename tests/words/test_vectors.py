@@ -53,7 +53,7 @@ def test_weights_by_hand(place: Path) -> None:
     assert words_of(found, one) == {"chess": 1.0}
     assert words_of(found, two) == {}
     assert words_of(found, three) == {"chess": 1.0}
-    assert found.said[[one, two, three]].tolist() == [2, 2, 0]
+    assert found.text_words[[one, two, three]].tolist() == [2, 2, 0]
     assert found.cosines(one, np.array([two, three], np.uint32)).tolist() == [0.0, 1.0]
     assert found.near(one, 10).tolist() == [three]
     assert found.common(one, three, 5) == ["chess"]
@@ -173,8 +173,8 @@ def test_damaged_ones_are_refused_or_harmless(place: Path) -> None:
             for one in range(4):
                 assert np.isfinite(found.cosines(one, np.arange(4, dtype=np.uint32))).all()
                 assert (found.near(one, 10) < 4).all()
-                assert np.isfinite(found.in_company(one, np.arange(4, dtype=np.uint32))).all()
-                assert (found.of_same_name(one)[0] < 4).all()
+                assert np.isfinite(found.context_cosines(one, np.arange(4, dtype=np.uint32))).all()
+                assert (found.same_name_pages(one)[0] < 4).all()
         file.write_bytes(whole[:-2])
         with pytest.raises(BadStore):
             open_vectors(Graph(path))
@@ -220,8 +220,8 @@ def test_the_slow_truth_of_names_and_company(
         own |= {graph.find(f"https://list{n}.example/"): headings[n] for n in range(len(lists))}
         anchors = {page: list(names.elements()) for page, names in called.items()}
         found = make_vectors.make_vectors(graph)
-        named = naive_auto.namesakes(called)
-        got = as_dicts(found.namesakes)
+        named = naive_auto.same_name_pages(called)
+        got = as_dicts(found.same_name)
         for one in range(graph.pages):
             assert got[one] == pytest.approx(named.get(one, {}), abs=2e-5)
         truth = naive_auto.vectors(own, 128, anchors)
@@ -230,8 +230,8 @@ def test_the_slow_truth_of_names_and_company(
         all_words = {page: [*own.get(page, []), *anchors.get(page, [])] for page in {*own, *anchors}}
         rare = naive_auto.rarities(all_words)
         headed = [{word: rare[word] for word in headings[n]} for n in range(len(lists))]
-        expected = naive_auto.company(members, lengths, named, headed)
-        for one, row in enumerate(as_dicts(found.company)):
+        expected = naive_auto.context_words(members, lengths, named, headed)
+        for one, row in enumerate(as_dicts(found.context)):
             words = {found.words[word]: weight for word, weight in row.items()}
             assert words == pytest.approx(expected.get(one, {}), abs=1e-4)
 
@@ -266,8 +266,8 @@ def test_a_heading_is_company(place: Path) -> None:
     graph = made(place, [*lists, Page(C, text="chess"), Page(D, text="keel"), Page(f"{D}d", text="keel")])
     found = make_vectors.make_vectors(graph)
     one, two, other = (graph.find(url) for url in (f"{A}1", f"{A}2", D))
-    assert found.in_company(one, np.array([two, other], np.uint32)).tolist() == pytest.approx([1.0, 0.0], abs=1e-4)
-    assert found.common_company(one, two, 5) == ["chess"]
+    assert found.context_cosines(one, np.array([two, other], np.uint32)).tolist() == pytest.approx([1.0, 0.0], abs=1e-4)
+    assert found.common_context(one, two, 5) == ["chess"]
 
 
 def test_a_link_again_is_company(place: Path) -> None:
@@ -277,9 +277,9 @@ def test_a_link_again_is_company(place: Path) -> None:
     graph = made(place, [Page(B, links=links, headings=["Keel", "Chess"]), *texts])
     found = make_vectors.make_vectors(graph)
     one, two, three = (graph.find(f"{A}{n}") for n in (1, 2, 3))
-    alike = found.in_company(one, np.array([two, three], np.uint32))
+    alike = found.context_cosines(one, np.array([two, three], np.uint32))
     assert alike.tolist() == pytest.approx([math.sqrt(0.5)] * 2, abs=1e-4)
-    assert found.common_company(one, three, 5) == ["chess"]
+    assert found.common_context(one, three, 5) == ["chess"]
 
 
 def test_a_large_store_has_no_company(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,5 +289,5 @@ def test_a_large_store_has_no_company(place: Path, monkeypatch: pytest.MonkeyPat
     graph = made(place, [*texts, *lists, Page(D, text="keel", links=[Link(A, block=1), Link(B)])])
     for limit, having in ((80, 80), (79, 0)):
         monkeypatch.setattr(company, "LINKS", limit)
-        found = make_vectors.make_vectors(graph).company
+        found = make_vectors.make_vectors(graph).context
         assert np.count_nonzero(np.diff(found.starts)) == having

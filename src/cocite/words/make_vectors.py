@@ -80,12 +80,12 @@ def keep_new(graph: Graph, progress: Progress, memory: int) -> Vectors:
 def parts(made: Vectors) -> dict[str, NDArray[Any]]:
     """The arrays of word vectors by the names under which they are kept."""
     return {
-        "starts": made.pages.starts, "ids": made.pages.ids, "weights": made.pages.weights, "said": made.said,
+        "starts": made.pages.starts, "ids": made.pages.ids, "weights": made.pages.weights, "said": made.text_words,
         "word.starts": made.columns.starts, "word.ids": made.columns.ids, "word.weights": made.columns.weights,
         "words.starts": made.words.starts, "words.data": made.words.data, "home": made.home,
-        "company.starts": made.company.starts, "company.ids": made.company.ids, "company.weights": made.company.weights,
-        "namesakes.starts": made.namesakes.starts, "namesakes.ids": made.namesakes.ids,
-        "namesakes.weights": made.namesakes.weights,
+        "company.starts": made.context.starts, "company.ids": made.context.ids, "company.weights": made.context.weights,
+        "namesakes.starts": made.same_name.starts, "namesakes.ids": made.same_name.ids,
+        "namesakes.weights": made.same_name.weights,
     }  # fmt: skip
 
 

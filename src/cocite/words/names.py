@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cocite.words.sparse import stacked
-from cocite.words.vectors import NAMESAKES
+from cocite.words.vectors import MAX_SAME_NAME
 
 SHARED = 16
 """Pages that have a name in common, at most."""
@@ -83,11 +83,11 @@ def _says(character: str) -> bool:
 
 
 def closest(alike: csr_array, first: int) -> csr_array:
-    """Of each page, from `first` on, the NAMESAKES others that are most alike; of equals the first."""
+    """Of each page, from `first` on, the MAX_SAME_NAME others that are most alike; of equals the first."""
     rows = np.repeat(np.arange(alike.shape[0]), np.diff(alike.indptr))
     kept = np.flatnonzero((alike.data >= LEAST) & (alike.indices != rows + first))
     rows, columns, values = rows[kept], alike.indices[kept], alike.data[kept]
     order = np.lexsort((columns, -values, rows))
     begin = np.searchsorted(rows[order], rows[order])
-    best = order[np.arange(len(order)) - begin < NAMESAKES]
+    best = order[np.arange(len(order)) - begin < MAX_SAME_NAME]
     return csr_array((values[best], (rows[best], columns[best])), shape=alike.shape)

@@ -1,7 +1,7 @@
 """The words of each page as a vector, for cosines in microseconds; `make_vectors` makes them.
 
 They are side data `vectors`: the matrix by pages, and the same by words, for finding pages that have words in common;
-the words of the company that each page keeps (`company`), pages of the same name (`namesakes`), and first pages.
+the context words of each page (`company`), its same-name pages (`namesakes`), and which pages are the first of a host.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cocite.words.vocabulary import Vocabulary, is_starts
 NAME, WHAT = "vectors", "the word vectors"
 VERSION = 9
 """Of what is in a vector; others are made again."""
-NAMESAKES = 3
+MAX_SAME_NAME = 3
 """Pages of the same name that are kept of a page."""
 LOOKED = 1 << 14
 """Pages that are looked at for words in common with a page."""
@@ -42,10 +42,10 @@ class Vectors:
 
     pages: Sparse  # of each page its words, ascending
     columns: Sparse  # of each word its pages, ascending
-    said: NDArray[np.uint16]  # how many different words the text of each page has
+    text_words: NDArray[np.uint16]  # number of different words in the text of each page
     words: Vocabulary
-    company: Sparse  # of each page the words of the lists that it stands in
-    namesakes: Sparse  # of each page others that links call by the same name
+    context: Sparse  # of each page its context words: those of the sections that list it
+    same_name: Sparse  # of each page others that are linked under the same anchor text
     home: NDArray[np.uint8]  # 1: the first page of a host
 
     def of(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
@@ -56,14 +56,14 @@ class Vectors:
         """How alike a page is to others."""
         return alike(self.pages, page, others)
 
-    def in_company(self, page: int, others: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """How alike the company of a page is to that of others."""
-        return alike(self.company, page, others)
+    def context_cosines(self, page: int, others: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """The cosines of the context words of a page and of others."""
+        return alike(self.context, page, others)
 
-    def of_same_name(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-        """Pages that links call by the same name, and how much so, the most first."""
-        pages, weights = heaviest_first(self.namesakes, page)
-        there = np.flatnonzero(pages < len(self.said))[:NAMESAKES]  # whatever a file says
+    def same_name_pages(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Pages that links call by the same name, the most similar first, with the cosine of the names."""
+        pages, weights = heaviest_first(self.same_name, page)
+        there = np.flatnonzero(pages < len(self.text_words))[:MAX_SAME_NAME]  # whatever a file says
         return pages[there], weights[there]
 
     def near(self, page: int, most: int) -> NDArray[np.uint32]:
@@ -76,16 +76,16 @@ class Vectors:
         pages, sums = pages[:count], sums[:count]
         best = np.lexsort((pages, -sums)) if count <= 4 * most else closest(pages, sums, most + 1)
         found: NDArray[np.uint32] = pages[best]
-        others: NDArray[np.uint32] = found[(found != page) & (found < len(self.said))]  # whatever a file says
+        others: NDArray[np.uint32] = found[(found != page) & (found < len(self.text_words))]  # whatever a file says
         return others[:most]
 
     def common(self, page: int, other: int, most: int) -> list[str]:
         """Words that two pages have in common and that make them alike, most first; not those that hardly do."""
         return self._named(in_common(self.pages, page, other), most)
 
-    def common_company(self, page: int, other: int, most: int) -> list[str]:
-        """The same of the company that they keep."""
-        return self._named(in_common(self.company, page, other), most)
+    def common_context(self, page: int, other: int, most: int) -> list[str]:
+        """The same for their context words."""
+        return self._named(in_common(self.context, page, other), most)
 
     def _named(self, shared: list[tuple[float, int]], most: int) -> list[str]:
         shared = sorted(shared)[:most]

@@ -68,7 +68,7 @@ def add_together(
     """Add what being linked together says: totals[IN_BLOCK] of parents that have blocks, totals[ON_PAGE] of others.
 
     shares[i] is what parent i, of degrees[i] links, counts; `order` has the parents group by group. The page that a
-    parent is for is told of too, if it is among the numbered ones: it may be a namesake of the one asked about. What a
+    parent is for is told of too, if it is among the numbered ones: it may be a same-name page of the one asked about. What a
     parent links to again counts in that block too, at no known distance; of the blocks that have the page again the
     first AGAIN are looked at. Of a long list that was read in part no repeats are.
     """
@@ -171,11 +171,11 @@ def add_shared(starts, spouses, shares, table, local, merged, totals):
 
 
 @kernel
-def add_namesakes(namesakes, pages, table, local, merged, said, totals):
-    """Add to totals[i] what is said of the namesakes of pages[i], by how alike the names are."""
+def add_same_name(same_name, pages, table, local, merged, said, totals):
+    """Add to totals[i] what is said of the same-name pages of pages[i], by how alike the names are."""
     for i in range(len(pages)):
-        low, high = row_of(namesakes, pages[i])
+        low, high = row_of(same_name, pages[i])
         for k in range(low, high):
-            slot = slot_of(table, namesakes.ids[k])
+            slot = slot_of(table, same_name.ids[k])
             if table[slot] != EMPTY and merged[local[slot]] != i:  # a copy that it stands for is no other page
-                totals[i] += namesakes.weights[k] / SCALE * said[merged[local[slot]]]
+                totals[i] += same_name.weights[k] / SCALE * said[merged[local[slot]]]

@@ -7,16 +7,16 @@ With parents q of the page u, each counting c_q, children x that u and s share, 
                 + Σ c_q · r(links of q)                      parents without
                 + Σ c_x · r(links into x) / √children
                 + 0.05 for a link from u to s, 0.05 for one from s to u, and 0.9 more if there are both
-    score(s)    = links(s) / √(max of links) + 0.15 · (together of s's namesakes) / (max of that)
+    score(s)    = links(s) / √(max of links) + 0.15 · (together of s's same-name pages) / (max of that)
                 + weight · cosine(words of u, words of s)
-                + company · in_degree(s)^popularity · cosine(company of u, company of s)
+                + context · in_degree(s)^popularity · cosine(context words of u, context words of s)
                 + 0.25 if s is on u's host, and 0.2 if it is the first page of its own      where blocks list u
     weight      = words + 0.003 · (different words of u's text, at most 100)²
 
-Parents of u's namesakes, pages that links call by the same name (words/names.py), are parents too, and count `names`
+Parents of u's same-name pages, which links call by the same name (words/context.py), are parents too, and count `names`
 times how alike the names are. A parent that has s or u again in another block has them together there, too, without
 `near` and `elsewhere`; of blocks that have u again, three are looked at, and of lists of more than 4,096 links none.
-The company of a page are the words of the blocks it stands in (words/company.py). k parents of one site, and k blocks
+The context words of a page are those of the sections that list it (words/context.py). k parents of one site, and k blocks
 of one parent, count as √k, and pages of u's own site a quarter: their links are often one template. So links speak for
 pages that many cite, and words the louder the more text a page has; a page that nobody cites, or of which there is no
 text, is answered from what there is; one for which nothing speaks, from the addresses beside it on its host, 0.25 times
@@ -49,8 +49,8 @@ from cocite.words.vectors import Vectors
 
 LINKED, BOTH_WAYS = 0.05, 0.9
 OWN_SITE = 0.25
-OF_NAMESAKES = 0.15
-"""What is said of a page's namesakes counts so much for the page itself."""
+SAME_NAME_SHARE = 0.15
+"""The share of the score of same-name pages that a page gets."""
 SAME_HOST, HOME = 0.25, 0.2
 """For pages in lists: one list is often of repositories, or of sites, and of a site its first page is meant."""
 SAID, ENOUGH = 0.003, 100
@@ -62,7 +62,7 @@ ALIKE = 200
 BESIDE = 10
 """Addresses before and after that of a page of which nothing speaks."""
 IN_FRONT = 250
-"""Pages whose company is looked at: those for which links and words speak most, to so many DIGITS."""
+"""Pages whose context words are compared: those for which links and words speak most, to so many DIGITS."""
 DIGITS = 6
 NAMED = 8
 TOLD = 0.95
@@ -84,7 +84,7 @@ class Params(Switches):
     near: float = parameter(0.12, "what standing near each other in a block adds", minimum=0, maximum=100)
     popularity: float = parameter(0.18, "the power of links in that multiplies what blocks say", minimum=0, maximum=10)
     words: float = parameter(0.7, "what being alike in words is worth", minimum=0, maximum=1000)
-    company: float = parameter(0.6, "what standing in lists about the same things is worth", minimum=0, maximum=1000)
+    context: float = parameter(0.6, "weight of being listed in sections about the same things", minimum=0, maximum=1000)
     names: float = parameter(
         0.5, "what a link to a page of the same name counts, beside one to the page", minimum=0, maximum=1
     )
@@ -95,7 +95,7 @@ class Around(NamedTuple):
 
     page: int
     parents: Parents
-    listing: Parents  # parents, and those of its namesakes
+    listing: Parents  # parents, and those of its same-name pages
     counts: Values  # what each of `listing` counts
     children: Pages
     starts: NDArray[np.int64]  # where each child's other parents begin in `spouses`
@@ -109,21 +109,21 @@ class Blend:
     pages: Merged
     around: Sequence[Around]
     links: Values
-    named: Values  # what links say of a page's namesakes
+    named: Values  # what links say of a page's same-name pages
     words: Values
-    company: Values
+    context: Values
     place: Values
 
     @property
     def enough(self) -> bool:
         """Whether anything speaks for any page."""
-        return any(bool((each > 0).any()) for each in (self.links, self.words, self.company))
+        return any(bool((each > 0).any()) for each in (self.links, self.words, self.context))
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by all that speaks for them."""
     start, found = begin(web.graph, seeds, params, lambda view, pages: gather(web, view, pages, params))
-    rows = found.links + found.named + found.words + found.company + found.place
+    rows = found.links + found.named + found.words + found.context + found.place
     reached = (rows > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
     told = Told(web, start.used, found, params.names > 0)
     return Scores(found.pages.pages, rows.sum(axis=0), start.used, start.never, reached=reached, evidence=told)
@@ -131,7 +131,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 def gather(web: Web, view: View, pages: Sequence[int], params: Params) -> Blend:
     """Everything that may be related to pages, and what speaks for it."""
-    named = [namesakes(web, page, params) for page in pages]
+    named = [same_name_pages(web, page, params) for page in pages]
     parents = [
         [parents_of(view, each, params.parents, params.window, blocks=True) for each in (page, *others)]
         for page, (others, _) in zip(pages, named, strict=True)
@@ -156,9 +156,9 @@ def gather(web: Web, view: View, pages: Sequence[int], params: Params) -> Blend:
         listed = by_links(web, view, numbered, merged, own, one, params, blend.links[row], blend.named[row])
         if web.vectors is not None:
             by_words(web.vectors, web.graph.in_degree, blend, row, one.page, params)
-            blend.words[row, own] = blend.company[row, own] = 0
+            blend.words[row, own] = blend.context[row, own] = 0
             if listed:
-                found = np.flatnonzero(blend.links[row] + blend.named[row] + blend.words[row] + blend.company[row])
+                found = np.flatnonzero(blend.links[row] + blend.named[row] + blend.words[row] + blend.context[row])
                 blend.place[row, found] = by_place(web.graph, web.vectors, merged.pages[found], one.page)
     return blend if blend.enough else by_address(view, around)
 
@@ -183,11 +183,11 @@ def by_address(view: View, around: Sequence[Around]) -> Blend:
     return blend
 
 
-def namesakes(web: Web, page: int, params: Params) -> tuple[list[int], list[float]]:
+def same_name_pages(web: Web, page: int, params: Params) -> tuple[list[int], list[float]]:
     """Pages that links call by the same name as a page, and what links to them count."""
     if web.vectors is None or not params.names:
         return [], []
-    others, alike = web.vectors.of_same_name(page)
+    others, alike = web.vectors.same_name_pages(page)
     return others.tolist(), (params.names * alike).tolist()
 
 
@@ -199,7 +199,7 @@ def near_in_words(web: Web, page: int) -> Pages:
 def read_around(
     view: View, numbered: Numbered, page: int, parts: list[Parents], worths: list[float], children: Pages, room: int
 ) -> Around:
-    """Number the pages around a page: siblings, spouses, parents, children. `parts`: its parents, its namesakes'."""
+    """Number the pages around a page: siblings, spouses, parents, children. `parts`: its parents, those of its same-name pages."""
     parents = parts[0]
     for each in parts:
         numbered.add_windows(each)
@@ -216,7 +216,7 @@ def read_around(
     listing = joined(parts)
     counts = shares(view, page, listing.pages)
     counts *= np.repeat([1.0, *worths], [len(each.pages) for each in parts])
-    counts[listing.pages == page] = 0  # what the page itself lists beside its namesake
+    counts[listing.pages == page] = 0  # what the page itself lists beside its same-name page
     for at, each in enumerate(parts[1:], 1):  # a list that has both is for the page
         begin = sum(len(before.pages) for before in parts[:at])
         counts[begin : begin + len(each.pages)][is_one_of(each.pages, listing.pages[:begin])] = 0
@@ -227,7 +227,7 @@ def by_links(
     web: Web, view: View, numbered: Numbered, merged: Merged, own: NDArray[np.bool_], around: Around, params: Params,
     links: Values, named: Values,
 ) -> bool:  # fmt: skip
-    """What links say of each page and of its namesakes, beside one query page; nothing of those that are `own`.
+    """What links say of each page and of its same-name pages, beside one query page; nothing of those that are `own`.
 
     Returns whether any of them stand in a block with it.
     """
@@ -251,11 +251,11 @@ def by_links(
     links[own] = 0
     links /= np.sqrt(max(float(links.max(initial=0)), LEAST))
     if web.vectors is not None and params.names:
-        evidence.add_namesakes(
-            web.vectors.namesakes, merged.pages, numbered.table, numbered.local, merged.number, in_block, named
+        evidence.add_same_name(
+            web.vectors.same_name, merged.pages, numbered.table, numbered.local, merged.number, in_block, named
         )
         named[own] = 0
-        named *= OF_NAMESAKES / max(float(named.max(initial=0)), LEAST)
+        named *= SAME_NAME_SHARE / max(float(named.max(initial=0)), LEAST)
     return bool(in_block.any())
 
 
@@ -268,15 +268,15 @@ def by_words(vectors: Vectors, in_degree: Pages, blend: Blend, row: int, page: i
     """What words say of each page: its own, and, of the pages in front, those of the lists that it stands in."""
     pages = blend.pages.pages
     if params.words:
-        weight = params.words + SAID * min(ENOUGH, int(vectors.said[page])) ** 2
+        weight = params.words + SAID * min(ENOUGH, int(vectors.text_words[page])) ** 2
         blend.words[row] = weight * vectors.cosines(page, pages)
-    if params.company:
+    if params.context:
         scores = np.round(blend.links[row] + blend.named[row] + blend.words[row], DIGITS)
         last = max(0, len(pages) - IN_FRONT)
         front = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
         few = pages[front]
-        said = params.company * vectors.in_company(page, few) * popular(in_degree, few, params)
-        blend.company[row, front] = said
+        said = params.context * vectors.context_cosines(page, few) * popular(in_degree, few, params)
+        blend.context[row, front] = said
 
 
 def by_place(graph: Graph, vectors: Vectors, pages: Pages, page: int) -> Values:
@@ -321,20 +321,20 @@ class Told:
     def _beside(self, row: int, seed: int, page: int, at: int) -> tuple[bool, list[dict[str, Any]]]:
         """What spoke for a page beside one query page, and whether that were links alone."""
         found = self._found
-        parts = (found.links, found.named, found.words, found.company, found.place)
-        links, named, words, company, place = (float(each[row, at]) for each in parts)
-        total = max(links + named + words + company + place, LEAST)
+        parts = (found.links, found.named, found.words, found.context, found.place)
+        links, named, words, context, place = (float(each[row, at]) for each in parts)
+        total = max(links + named + words + context + place, LEAST)
         by_name = self._names(seed, page)
         by_place = self._place(seed, page, total, alone=place == total) if place else []
         by_links = links > TOLD * (total - place)
         told = [
             (links, [{"kind": "links", "page": seed, "share": round(links / total, 3)}, *by_name]),
-            (named, self._namesake(row, seed, page, named / total) if named else []),
+            (named, self._same_name(row, seed, page, named / total) if named else []),
         ]
         if not by_links or by_name:
             told += [
                 (words, self._words(seed, page, words / total)),
-                (company, self._company(seed, page, company / total)),
+                (context, self._context(seed, page, context / total)),
             ]
         said = [reason for value, of in sorted(told, key=lambda each: -each[0]) for reason in (of if value > 0 else ())]
         return by_links and not (by_name or by_place or named), said + by_place
@@ -353,21 +353,21 @@ class Told:
     def _names(self, seed: int, page: int) -> list[dict[str, Any]]:
         """That a page has the name of the one asked about, or stands beside one that has."""
         vectors = self._web.vectors
-        others = vectors.of_same_name(seed)[0].tolist() if vectors is not None and self._by_names else []
+        others = vectors.same_name_pages(seed)[0].tolist() if vectors is not None and self._by_names else []
         if page in others:
             return [{"kind": "same name", "page": seed}]
         one = self._found.around[self._used.index(seed)]
         for at in range(len(one.parents.pages), len(one.listing.pages)):
             low, high = one.listing.starts[at : at + 2]
             if one.counts[at] and page in one.listing.targets[low:high]:
-                namesake = int(one.listing.targets[one.listing.places[at]])
-                return [{"kind": "beside the same name", "page": seed, "through": self._web.graph.address(namesake)}]
+                other = int(one.listing.targets[one.listing.places[at]])
+                return [{"kind": "beside the same name", "page": seed, "through": self._web.graph.address(other)}]
         return []
 
-    def _namesake(self, row: int, seed: int, page: int, share: float) -> list[dict[str, Any]]:
+    def _same_name(self, row: int, seed: int, page: int, share: float) -> list[dict[str, Any]]:
         """That a page of this one's name stands beside the one asked about."""
         found, vectors = self._found, self._web.vectors
-        others = vectors.of_same_name(page)[0].tolist() if vectors is not None else []
+        others = vectors.same_name_pages(page)[0].tolist() if vectors is not None else []
         linked = found.pages.pages[found.links[row] > 0]
         through = next((other for other in others if other in linked), None)
         if through is None:
@@ -383,9 +383,9 @@ class Told:
         count = {"count": len(common), "of": len(vectors.of(seed)[0])}
         return [{"kind": "words", "page": seed, "share": round(share, 3), "words": common, **count}]
 
-    def _company(self, seed: int, page: int, share: float) -> list[dict[str, Any]]:
+    def _context(self, seed: int, page: int, share: float) -> list[dict[str, Any]]:
         vectors = self._web.vectors
-        common = telling(vectors.common_company(seed, page, 4 * NAMED)) if vectors is not None else ()
+        common = telling(vectors.common_context(seed, page, 4 * NAMED)) if vectors is not None else ()
         return [{"kind": "company", "page": seed, "share": round(share, 3), "words": common}] if common else []
 
 
