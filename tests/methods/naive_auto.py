@@ -206,7 +206,7 @@ def context_words(
     blocks: Sequence[Sequence[int]], words: Mapping[int, Mapping[str, float]], named: Mapping[int, Mapping[int, float]],
     headings: Sequence[Mapping[str, float]],
 ) -> dict[int, dict[str, float]]:  # fmt: skip
-    """Of each page the words of the blocks that list it, and its same-name pages; headings by the rarity of their words."""
+    """The words of the sections that list each page or its same-name pages; headings by the rarity of their words."""
     of_block: list[dict[str, float]] = []
     for block, heading in zip(blocks, headings, strict=True):
         total: dict[str, float] = defaultdict(float)

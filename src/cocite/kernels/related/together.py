@@ -68,7 +68,7 @@ def add_together(
     """Add what being linked together says: totals[IN_BLOCK] of parents that have blocks, totals[ON_PAGE] of others.
 
     shares[i] is what parent i, of degrees[i] links, counts; `order` has the parents group by group. The page that a
-    parent is for is told of too, if it is among the numbered ones: it may be a same-name page of the one asked about. What a
+    parent is for is told of too, if it is among the numbered ones: it may have the name of the one asked about. What a
     parent links to again counts in that block too, at no known distance; of the blocks that have the page again the
     first AGAIN are looked at. Of a long list that was read in part no repeats are.
     """

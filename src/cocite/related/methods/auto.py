@@ -16,8 +16,8 @@ With parents q of the page u, each counting c_q, children x that u and s share, 
 Parents of u's same-name pages, which links call by the same name (words/context.py), are parents too, and count `names`
 times how alike the names are. A parent that has s or u again in another block has them together there, too, without
 `near` and `elsewhere`; of blocks that have u again, three are looked at, and of lists of more than 4,096 links none.
-The context words of a page are those of the sections that list it (words/context.py). k parents of one site, and k blocks
-of one parent, count as √k, and pages of u's own site a quarter: their links are often one template. So links speak for
+The context words of a page are those of the sections that list it (words/context.py). k parents of one site, and k
+blocks of one parent, count as √k, and pages of u's own site a quarter: their links are often one template. So links speak for
 pages that many cite, and words the louder the more text a page has; a page that nobody cites, or of which there is no
 text, is answered from what there is; one for which nothing speaks, from the addresses beside it on its host, 0.25 times
 the part of its path that they share. Several query pages: scores add up, after the number reached.
@@ -199,7 +199,7 @@ def near_in_words(web: Web, page: int) -> Pages:
 def read_around(
     view: View, numbered: Numbered, page: int, parts: list[Parents], worths: list[float], children: Pages, room: int
 ) -> Around:
-    """Number the pages around a page: siblings, spouses, parents, children. `parts`: its parents, those of its same-name pages."""
+    """Number the pages around a page: siblings, spouses, parents (its own and its same-name pages': `parts`), children."""
     parents = parts[0]
     for each in parts:
         numbered.add_windows(each)
