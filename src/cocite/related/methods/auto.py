@@ -13,14 +13,14 @@ With parents q of the page u, each counting c_q, children x that u and s share, 
                 + 0.25 if s is on u's host, and 0.2 if it is the first page of its own      where blocks list u
     weight      = words + 0.003 · (different words of u's text, at most 100)²
 
-Parents of u's same-name pages, which links call by the same name (words/context.py), are parents too, and count `names`
-times how alike the names are. A parent that has s or u again in another block has them together there, too, without
-`near` and `elsewhere`; of blocks that have u again, three are looked at, and of lists of more than 4,096 links none.
+Parents of u's same-name pages, which links call by the same name (words/context.py), are parents too; they count
+`names` times how alike the names are. A parent that has s or u again in another block has them together there, too,
+without `near` and `elsewhere`: in at most three blocks that have u again, and not on lists of more than 4,096 links.
 The context words of a page are those of the sections that list it (words/context.py). k parents of one site, and k
-blocks of one parent, count as √k, and pages of u's own site a quarter: their links are often one template. So links speak for
-pages that many cite, and words the louder the more text a page has; a page that nobody cites, or of which there is no
-text, is answered from what there is; one for which nothing speaks, from the addresses beside it on its host, 0.25 times
-the part of its path that they share. Several query pages: scores add up, after the number reached.
+blocks of one parent, count as √k, and pages of u's own site a quarter: their links are often one template. So links
+count most for pages that many cite, and words count more the more text a page has. A page without links or without
+text is answered from what there is. One with neither gets the addresses beside it on its host, by 0.25 times the part
+of its path that they share. Several query pages: scores add up, after the number reached.
 
 Weights were chosen on some lists and tested on others: docs/decisions/0050, which also tells what did not help.
 """
@@ -199,7 +199,7 @@ def near_in_words(web: Web, page: int) -> Pages:
 def read_around(
     view: View, numbered: Numbered, page: int, parts: list[Parents], worths: list[float], children: Pages, room: int
 ) -> Around:
-    """Number the pages around a page: siblings, spouses, parents (its own and its same-name pages': `parts`), children."""
+    """Number the pages around a page: siblings, spouses, parents (`parts`: its own, its same-name pages'), children."""
     parents = parts[0]
     for each in parts:
         numbered.add_windows(each)
