@@ -28,8 +28,9 @@ import pyarrow as pa
 
 from cocite.errors import BadSource
 from cocite.evaluate.judgements import Judgements, page_of, read_judgements
-from cocite.graph.build.passes import BuildOptions, Progress, Source, build, no_progress
+from cocite.graph.build.passes import BuildOptions, Source, build
 from cocite.graph.clicks import add_clicks
+from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
 from cocite.sources.open_source import open_source

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadSource, BadStore
 from cocite.evaluate import measures
-from cocite.evaluate.evaluation import Evaluation, Progress, ask_methods, in_store
+from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store
 from cocite.evaluate.judgements import Judgements, Run
 from cocite.evaluate.significance import compare
 from cocite.graph.build.passes import BuildOptions, Source, build
+from cocite.graph.generation import Progress
 from cocite.related.methods import Method, method
 from cocite.sources.open_source import open_source
 from cocite.sources.page_records import read_jsonl

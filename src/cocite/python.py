@@ -11,9 +11,10 @@ from typing import Any
 
 from cocite.errors import BadParameter
 from cocite.graph.build.maintain import add as add_to_store
-from cocite.graph.build.passes import BuildOptions, Built, Progress, no_progress
+from cocite.graph.build.passes import BuildOptions, Built
 from cocite.graph.build.passes import build as build_store
 from cocite.graph.clicks import Kept, add_clicks
+from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 from cocite.related import methods
 from cocite.related.methods.hubfinder import Criterion

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cocite.errors import BadStore
+from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 
 if TYPE_CHECKING:
@@ -20,19 +20,12 @@ if TYPE_CHECKING:
     from cocite.words.vectors import Vectors
 
 
-Progress = Callable[[str, int, int | None], None]
-
-
-def _nobody(stage: str, done: int, total: int | None) -> None:
-    """Progress that is not shown."""
-
-
 class Web:
     """A store opened for asking."""
 
     def __init__(self, path: str | Path) -> None:
         self.graph = Graph(path)
-        self.progress: Progress = _nobody  # told of what takes long the first time: keywords, ranks
+        self.progress: Progress = no_progress  # told of what takes long the first time: keywords, ranks
         self._ranks: dict[str, Ranked] = {}
 
     def __repr__(self) -> str:

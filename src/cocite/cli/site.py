@@ -19,7 +19,7 @@ from cocite.cli.terminal import Screen, count, seconds
 from cocite.errors import BadParameter, BadSource
 
 if TYPE_CHECKING:
-    from cocite.graph.build.passes import Progress
+    from cocite.graph.generation import Progress
     from cocite.site.making import Made
     from cocite.site.overrides import Overrides
     from cocite.site.stamps import Cache, Files, Stamp

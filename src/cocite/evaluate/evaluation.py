@@ -15,6 +15,7 @@ from cocite.errors import BadParameter
 from cocite.evaluate import measures
 from cocite.evaluate.judgements import Judgements, Run, page_of
 from cocite.evaluate.significance import compare, compare_as_1999
+from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.related.methods import Method
 from cocite.results.ask import Question, ask
@@ -22,7 +23,6 @@ from cocite.results.filters import NO_FILTERS, Filters
 from cocite.sources.records import ReadReport
 from cocite.web import Web
 
-Progress = Callable[[str, int, int | None], None]
 Table = tuple[list[str], list[list[object]]]
 """A header, and rows."""
 SIZES = ("nodes", "edges", "siblings", "cocited")

@@ -8,20 +8,19 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.pages.key import APART, from_key, shown
 
 STEP = 1 << 14
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
-
-Progress = Callable[[str, int, int | None], None]
 
 
 @contextmanager

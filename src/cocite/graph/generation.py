@@ -33,6 +33,11 @@ OURS = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+|side")
 ALIGNMENT = 8
 STEP = 1 << 24
 Progress = Callable[[str, int, int | None], None]
+"""Called with the stage, how much more of it is done, and the total if it is known."""
+
+
+def no_progress(stage: str, done: int, total: int | None) -> None:
+    """Report nothing."""
 
 
 def file_digest(file: Path) -> str:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocite.errors import BadParameter
+from cocite.graph.generation import Progress
 from cocite.related.methods import Method
 from cocite.related.methods.integrated import Params
-from cocite.related.neighbourhood.all_alike import AllAlike, Progress, all_alike
+from cocite.related.neighbourhood.all_alike import AllAlike, all_alike
 from cocite.related.neighbourhood.likenesses import counting_links, likeness_of
 from cocite.related.neighbourhood.scores import Scores
 from cocite.results.filters import best_answers

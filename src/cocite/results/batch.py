@@ -25,7 +25,7 @@ from cocite import __version__
 from cocite.errors import BadParameter
 from cocite.graph.all_addresses import addresses as addresses_of
 from cocite.graph.all_addresses import mapped_addresses
-from cocite.graph.generation import sync_folder
+from cocite.graph.generation import Progress, sync_folder
 from cocite.graph.store import Graph
 from cocite.parameters import Parameter
 from cocite.related.methods import method as method_of
@@ -45,8 +45,6 @@ _PROCESSES = Parameter(
     name="processes", help="Processes that share the work", type=int, default=1, minimum=1, maximum=256
 )
 SCHEMA = pa.schema([("query", pa.string()), ("rank", pa.int32()), ("url", pa.string()), ("score", pa.float64())])
-
-Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True)

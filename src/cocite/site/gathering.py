@@ -16,7 +16,7 @@ from cocite.site.stamps import MAX_CONTENT, Cache, Files, Stamp, digest_of
 from cocite.sources.link_list import under
 
 if TYPE_CHECKING:
-    from cocite.graph.build.passes import Progress
+    from cocite.graph.generation import Progress
 
 ALONE = 200
 """Pages up to which starting processes takes longer than reading."""

@@ -18,7 +18,7 @@ from cocite.site.relating import Near, Why, common_parts, own_title, relate, res
 from cocite.sources.link_list import under
 
 if TYPE_CHECKING:
-    from cocite.graph.build.passes import Progress
+    from cocite.graph.generation import Progress
 
 PINNED_SPARE = 20
 """So many more are looked for than wanted, since owners may not want some."""

@@ -30,7 +30,7 @@ from cocite.kernels.related.all_pairs import compare_rows
 from cocite.site.reading import Read
 
 if TYPE_CHECKING:
-    from cocite.graph.build.passes import Progress
+    from cocite.graph.generation import Progress
 
 DIRECT, TOGETHER = 0.2, 0.1
 WORDS = 150

@@ -11,9 +11,10 @@ from urllib.parse import unquote
 import numpy as np
 
 from cocite.graph.all_addresses import addresses
+from cocite.graph.generation import Progress
 from cocite.graph.store import NOINDEX, Graph
 from cocite.graph.texts import TextColumn
-from cocite.words.links_in import NOTHING, Progress, Said, said_of_pages
+from cocite.words.links_in import NOTHING, Said, said_of_pages
 from cocite.words.tokens import prepared
 
 FIELDS = ("title", "anchors", "headings", "around", "text", "address")

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.generation import Writer
+from cocite.graph.generation import Progress, Writer, no_progress
 from cocite.graph.side import Side, only_one, read_side, ready_side, write_side
 from cocite.graph.store import Graph
 from cocite.kernels.words.keyword_pairs import Pairs, Rows
 from cocite.words.keywords import Keywords, make_command
-from cocite.words.links_in import Progress
 from cocite.words.relevance import Range, Relevance, count_relevance
-from cocite.words.search import no_progress
 from cocite.words.vocabulary import is_starts
 
 NAME = "relevance"

@@ -24,12 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore, UnknownWord
-from cocite.graph.generation import Writer
+from cocite.graph.generation import Progress, Writer, no_progress
 from cocite.graph.side import Side, only_one, read_side, ready_side, write_side
 from cocite.graph.store import Graph
 from cocite.words.documents import texts_of_pages
-from cocite.words.links_in import Progress, Said
-from cocite.words.search import no_progress
+from cocite.words.links_in import Said
 from cocite.words.stop_words import language_of, stop_words
 from cocite.words.terms import terms_of
 from cocite.words.vocabulary import Vocabulary, is_starts

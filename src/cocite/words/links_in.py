@@ -7,7 +7,7 @@ many links in is told by a sample of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,9 +17,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cocite.graph.arrays import rows_of
+from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
-
-Progress = Callable[[str, int, int | None], None]
 
 COLUMNS = ("anchors", "contexts", "headings")
 STAGE = "reading what links say"

@@ -25,15 +25,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cocite.graph.all_addresses import addresses
-from cocite.graph.build.passes import no_progress
-from cocite.graph.generation import Writer
+from cocite.graph.generation import Progress, Writer, no_progress
 from cocite.graph.side import ready_side, write_side
 from cocite.graph.store import Graph
 from cocite.kernels.codec.lists import read_many
 from cocite.words.company import company
 from cocite.words.documents import texts_of_pages
 from cocite.words.keywords import arranged
-from cocite.words.links_in import Progress, Said
+from cocite.words.links_in import Said
 from cocite.words.names import Names
 from cocite.words.sparse import kept, of_length_1, pruned, stacked
 from cocite.words.terms import terms_of

@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cocite.graph.generation import Progress, no_progress
 from cocite.kernels.words.keyword_pairs import Pairs, Rows, absent_values, logical_values, mutual_range, similar_values
-from cocite.words.links_in import Progress
 from cocite.words.pair_counts import (
     STAGE,
     count_both,
@@ -43,7 +43,6 @@ from cocite.words.pair_counts import (
     shares,
     transposed,
 )
-from cocite.words.search import no_progress
 
 SUPPORT, INFORMATION = "support", "information"
 """What r_l has beside confidence."""

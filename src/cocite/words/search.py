@@ -17,11 +17,10 @@ import tantivy
 from tantivy import Occur, Query
 
 from cocite.errors import BadParameter, BadStore
-from cocite.graph.generation import Writer, read_current
+from cocite.graph.generation import Progress, Writer, no_progress, read_current
 from cocite.graph.side import FOLDER, Side, drop_side, is_left_over, only_one, read_side, ready_side, write_side
 from cocite.graph.store import Graph
 from cocite.words.documents import FIELDS, documents
-from cocite.words.links_in import Progress
 from cocite.words.query import Clause, anywhere, clauses_of, query_of
 from cocite.words.tokens import analyzer
 
@@ -57,10 +56,6 @@ class Found:
     hits: list[tuple[int, float]]  # (page, score), best first
     had: int  # so many words and phrases of the question each of these pages has, at least
     asked: int  # of so many
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    """Say nothing."""
 
 
 def schema() -> tantivy.Schema:

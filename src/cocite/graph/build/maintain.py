@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from cocite.errors import BadAddress, BadStore, UnknownPage
-from cocite.graph.build.passes import BuildOptions, Built, Progress, Source, build, no_progress
+from cocite.graph.build.passes import BuildOptions, Built, Source, build
 from cocite.graph.clicks import renew_clicks
-from cocite.graph.generation import drop_left_over
+from cocite.graph.generation import Progress, drop_left_over, no_progress
 from cocite.graph.store import Graph
 from cocite.kernels.addresses.canonical import fingerprint_of
 from cocite.pages.address import parse_query

@@ -33,7 +33,7 @@ from cocite.graph.build.ordered import in_order
 from cocite.graph.build.resolve import Resolved
 from cocite.graph.build.sort_links import LinkSorter
 from cocite.graph.build.spill import Spill
-from cocite.graph.generation import Writer, new_generation, publish, read_current
+from cocite.graph.generation import Progress, Writer, new_generation, no_progress, publish, read_current
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
 from cocite.sources.records import ReadReport
@@ -78,14 +78,6 @@ class Built:
     links_read: int  # with those that the store had before
     left_out: dict[str, int]  # how many of these, by cause: sort_links.CAUSES
     passes: dict[str, float]  # seconds of each
-
-
-Progress = Callable[[str, int, int | None], None]
-"""Called with (what is being done, how much more of it is done, of how much in all if known)."""
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    """Say nothing."""
 
 
 def build(

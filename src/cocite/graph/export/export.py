@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
-from cocite.graph.all_addresses import Progress, addresses
+from cocite.graph.all_addresses import addresses
 from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.export import records as export_records
 from cocite.graph.export import text as export_text
+from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 
 MANY = 5_000_000

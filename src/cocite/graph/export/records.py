@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cocite.graph.all_addresses import Progress, mapped_addresses
+from cocite.graph.all_addresses import mapped_addresses
 from cocite.graph.arrays import BOILERPLATE, NOFOLLOW, REL, rows_of
 from cocite.graph.build.reread import TextCursor, column_part, stored_weights
+from cocite.graph.generation import Progress
 from cocite.graph.store import FETCHED, NOINDEX, Graph, OutLinks
 from cocite.sources.page_records import write_jsonl, write_parquet
 from cocite.sources.records import LINK, SCHEMA, Link, Page

@@ -19,8 +19,9 @@ import pyarrow.compute as pc
 import zstandard
 from numpy.typing import NDArray
 
-from cocite.graph.all_addresses import Progress, addresses, mapped_addresses
+from cocite.graph.all_addresses import addresses, mapped_addresses
 from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
+from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 
 STEP = 1 << 13

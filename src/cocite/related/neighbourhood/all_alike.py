@@ -25,13 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
+from cocite.graph.generation import Progress
 from cocite.kernels.related.all_alike import Limits, Near, Room, Vocabulary, alike_by_both, alike_by_words
 from cocite.kernels.words.best_matches import Known, as_whole, scratch
 from cocite.related.neighbourhood.linked import HeldLinks
 from cocite.words.likeness import Likeness
 from cocite.words.pair_counts import in_parts, ranges
 
-Progress = Callable[[str, int, int | None], None]
 BLOCK = 256
 """Pages that a thread does at a time."""
 REST = 0.6

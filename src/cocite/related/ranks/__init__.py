@@ -19,14 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore
-from cocite.graph.generation import Writer, read_current
+from cocite.graph.generation import Progress, Writer, read_current
 from cocite.graph.side import list_sides, only_one, read_side, write_side
 from cocite.graph.store import Graph
 from cocite.parameters import changed, make, parameter, parse, spell, values_of
 from cocite.registry import Registry
-
-Progress = Callable[[str, int, int | None], None]
-"""(stage, links read since the last call, links to be read in all as far as can be told)"""
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.graph.generation import Progress
 from cocite.kernels.codec.lists import Lists
 from cocite.kernels.ranks.ranking import settle
-from cocite.related.ranks import Progress, Ranked
+from cocite.related.ranks import Ranked
 from cocite.related.ranks._blocks import Blocks, Threads, Vector
 from cocite.related.ranks._mixing import Mixing
 

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.kernels.ranks.vectors import advance, products
 from cocite.parameters import parameter
-from cocite.related.ranks import Iteration, Progress, Ranked
+from cocite.related.ranks import Iteration, Ranked
 from cocite.related.ranks._blocks import Blocks, Threads, Vector, work_on
 from cocite.related.ranks._surfer import Watch
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
-from cocite.related.ranks import Iteration, Progress, Ranked
+from cocite.related.ranks import Iteration, Ranked
 from cocite.related.ranks._blocks import work_on
 from cocite.related.ranks._surfer import Surfer
 
