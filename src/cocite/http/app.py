@@ -132,7 +132,7 @@ def add_service(app: FastAPI, service: Service) -> None:
         graph = service.web.graph
         about = {"id": str(graph.manifest.get("id")), "edition": service.web.edition, "version": __version__}
         text = service.metrics.text(about, {"store_pages": graph.pages, "store_links": graph.links})
-        return Sent(Reply(200, text.encode(), b"text/plain; version=0.0.4; charset=utf-8"))
+        return Sent(Reply(200, text, b"text/plain; version=0.0.4; charset=utf-8"))
 
 
 def add_errors(app: FastAPI) -> None:

@@ -203,7 +203,7 @@ class Service:
         self.metrics.set("waiting", self.quick.waiting + self.slow.waiting)
         self.metrics.count("cache_evictions", self.cache.evictions)
         self.cache.evictions = 0
-        self.metrics.look_at_process()
+        self.metrics.update_process()
 
     def close(self) -> None:
         """Begin nothing any more."""

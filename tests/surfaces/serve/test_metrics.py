@@ -11,9 +11,9 @@ from tests.surfaces.serve.conftest import Asking
 SAMPLE = re.compile(r'cocite_[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? -?[0-9.e+-]+')
 
 
-def samples(text: str) -> dict[str, float]:
+def samples(text: bytes) -> dict[str, float]:
     """All numbers by name and labels."""
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    lines = [line for line in text.decode().splitlines() if not line.startswith("#")]
     assert all(SAMPLE.fullmatch(line) for line in lines), [line for line in lines if not SAMPLE.fullmatch(line)]
     return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines}
 
@@ -30,7 +30,7 @@ def test_requests_by_route_status_and_time() -> None:
     assert found['cocite_requests_total{route="related",status="503"}'] == 1
     assert found['cocite_requests_total{route="search",status="400"}'] == 1
     assert found['cocite_requests_total{route="search",status="500"}'] == 1
-    buckets = [found[f'cocite_request_seconds_bucket{{route="related",le="{le}"}}'] for le in (*BUCKETS, "+Inf")]
+    buckets = [found[f'cocite_request_seconds_bucket{{le="{le}",route="related"}}'] for le in (*BUCKETS, "+Inf")]
     assert buckets == [2, 2, 2, 2, 3, 3, 4, 4, 4, 4, 4, 4, 4, 5]
     assert found['cocite_request_seconds_count{route="related"}'] == 5
     assert abs(found['cocite_request_seconds_sum{route="related"}'] - 99.1215) < 1e-6
@@ -63,10 +63,11 @@ def test_the_sum_over_workers() -> None:
 
 
 def test_every_family_has_a_type_and_a_meaning() -> None:
-    text = Metrics(Shared(1)).text({"id": "x"}, {"store_pages": 1})
+    metrics = Metrics(Shared(1)).text({"id": "x"}, {"store_pages": 1})
+    text = metrics.decode()
     typed = set(re.findall(r"# TYPE (\S+) ", text))
     assert set(re.findall(r"# HELP (\S+) .+", text)) == typed
-    families = {name.partition("{")[0] for name in samples(text)}
+    families = {name.partition("{")[0] for name in samples(metrics)}
     assert families <= typed | {f"cocite_request_seconds_{part}" for part in ("bucket", "sum", "count")}
     assert all(name.endswith("_total") for name in re.findall(r"# TYPE (\S+) counter", text))
 
@@ -76,7 +77,7 @@ def test_what_a_server_says(asking: Asking) -> None:
     asking.get("/api/related?url=robin.example&k=55")
     answer = asking.get("/metrics")
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-    found = samples(answer.text)
+    found = samples(answer.body)
     assert found["cocite_cache_hits_total"] >= 1
     assert found["cocite_store_pages"] == 13
     assert found["cocite_resident_bytes"] > 1e7

@@ -119,16 +119,16 @@ def test_workers_are_minded_and_counted_together(own: Path, place: Path) -> None
         def workers() -> list[int]:
             return [line["pid"] for line in lines(log) if line["event"] == "serving"]
 
-        server.wait_for(lambda: "cocite_workers 2\n" in server.get("/metrics").decode())
+        server.wait_for(lambda: "cocite_workers 2.0\n" in server.get("/metrics").decode())
         first = workers()
         for n in range(20):
             server.get(f"/api/related?url={ROBIN}&k={n}")
         text = server.get("/metrics").decode()
-        assert 'cocite_requests_total{route="related",status="200"} 20\n' in text
-        assert "cocite_workers 2\n" in text
+        assert 'cocite_requests_total{route="related",status="200"} 20.0\n' in text
+        assert "cocite_workers 2.0\n" in text
         subprocess.run(["kill", "-9", str(first[0])], check=True)
         server.wait_for(lambda: len(workers()) == 3)
-        assert 'route="related",status="200"} 20\n' in server.get("/metrics").decode()  # what it counted is not lost
+        assert 'route="related",status="200"} 20.0\n' in server.get("/metrics").decode()  # what it counted is not lost
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(20) == 0
     assert [line["worker"] for line in lines(log) if line["event"] == "worker died"] in ([1], [2])

@@ -41,7 +41,7 @@ def test_ratings_are_kept_in_the_sheet_of_who_gave_them(rating: Asking, folder: 
     rating.post("/study", f"rater=anna&at=1&{second}=0".encode(), **FORM)
     assert read_ratings(folder / "ratings-anna.csv", study, ReadReport()) == {first: "1", second: "0"}
     assert read_ratings(folder / "ratings.csv", study, ReadReport()) == {}
-    assert 'cocite_requests_total{route="page",status="303"} 2\n' in rating.get("/metrics").text
+    assert 'cocite_requests_total{route="page",status="303"} 2.0\n' in rating.get("/metrics").text
     page = rating.get("/study?rater=anna&at=1").text
     assert page.count("checked") == 2
     assert "companion" not in page and "study.json" not in page
