@@ -13,9 +13,9 @@ from numba.core.compiler_lock import global_compiler_lock
 
 import cocite
 from cocite.errors import BadAddress, BadParameter, UnknownPage
+from cocite.kernels.jit import stopwatch
 from cocite.related import methods
 from cocite.related.neighbourhood import view
-from cocite.results import timing
 from cocite.results.answer import Answers
 from cocite.results.ask import Question, ask, check_k, question
 from cocite.results.filters import Filters
@@ -112,9 +112,9 @@ def test_a_page_that_is_called_like_a_file_can_be_a_stop_page(place: Path) -> No
 
 def test_milliseconds_without_those_of_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [100.0]
-    monkeypatch.setattr("cocite.results.timing.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("cocite.kernels.jit.time.perf_counter", lambda: clock[0])
     monkeypatch.setattr(event, "timer", lambda: clock[0])
-    with timing.stopwatch() as passed:
+    with stopwatch() as passed:
         clock[0] += 0.25
         for _ in range(2):
             with global_compiler_lock, global_compiler_lock:  # a loop that calls another compiles it, too

@@ -1,4 +1,4 @@
-"""Loops are kept on disk where that is possible, and work where it is not."""
+"""Kernels are cached on disk where that is possible, and work where it is not."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ for kind in vars(caching).values():
     if isinstance(kind, type) and issubclass(kind, caching.CacheImpl):
         kind._locator_classes = []
 import numpy as np
-from cocite.kernels.jit import KEPT
+from cocite.kernels.jit import CACHED
 from cocite.kernels.addresses import plain
 from cocite.kernels.codec.look_up import find_position
-print(KEPT, find_position(np.array([3, 5], np.uint32), 5))
+print(CACHED, find_position(np.array([3, 5], np.uint32), 5))
 """
 
 
@@ -24,8 +24,8 @@ def test_a_process_that_may_write_nowhere() -> None:
     assert "set NUMBA_CACHE_DIR to a folder that can be written" in done.stderr
 
 
-def test_usually_they_are_kept() -> None:
-    code = "from cocite.kernels.jit import KEPT; print(KEPT)"
+def test_kernels_are_usually_cached() -> None:
+    code = "from cocite.kernels.jit import CACHED; print(CACHED)"
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
 

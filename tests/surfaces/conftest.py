@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from cocite.cli import app, progress
+from cocite.cli import app
+from cocite.kernels import jit
 from cocite.sources.records import Link, Page
 from tests.graph.webs import make
 
@@ -67,9 +67,8 @@ def store(fast_root: Path) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No settings of the user's own, and not a word of compiling, which some test is always the first to do."""
-    told = threading.Event()
-    told.set()
-    monkeypatch.setattr(progress, "_told", told)
+    """No settings of the user's own, and no note on compiling, since some test is always the first to compile."""
+    watch = jit.watch
+    monkeypatch.setattr(jit, "watch", lambda _: watch(lambda kernel: None))
     for name in ("COCITE_INDEX", "COCITE_DEBUG", "FORCE_COLOR", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)

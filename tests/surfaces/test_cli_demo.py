@@ -1,4 +1,4 @@
-"""cocite demo: the bundled sample, from its pages to answers; and the helper that compiles."""
+"""cocite demo: the bundled sample, from its pages to answers; and the second process that compiles."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cocite.cli import demo as module
-from cocite.cli import prepare
 from cocite.cli.demo import cached_store, sample_pages
 from cocite.sources.records import Link, Page
+from cocite.warm import SecondProcess, compile_answers
 from tests.graph.webs import make
 from tests.surfaces.conftest import run
 
@@ -63,8 +63,8 @@ def test_the_cache_goes_elsewhere_where_it_cannot_be_written(place: Path, monkey
     store.parent.rmdir()
 
 
-def test_the_helper_compiles_what_a_build_needs(place: Path) -> None:
-    """Loops are compiled for the types of their arguments: the helper's must be those of a build and a question."""
+def test_the_second_process_compiles_what_a_build_needs(place: Path) -> None:
+    """Kernels are compiled for the types of their arguments, which must be those of a build and a question."""
     import cocite
     from cocite.kernels.build import near_duplicates
     from cocite.kernels.codec import lists, look_up
@@ -86,16 +86,29 @@ def test_the_helper_compiles_what_a_build_needs(place: Path) -> None:
     make(place / "web.cocite", [Page("https://a.example/", links=many), Page("https://z.example/", links=many)])
     assert len(cocite.open(place / "web.cocite").related("b.example"))
     needed = [set(loop.signatures) for loop in loops]
-    prepare.compile_late()
+    compile_answers()
     for loop, types in zip(loops, needed, strict=True):
         assert not types or set(loop.signatures) == types, loop  # none: words, of which this web has none
 
 
-def test_the_helper_ends_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prepare, "COMMAND", ["sleep", "60"])
-    monkeypatch.setattr(prepare.os, "cpu_count", lambda: 2)
-    with prepare.helper() as start:
-        start()
-        (process,) = start()
+def test_the_second_process_ends_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SecondProcess, "command", ["sleep", "60"])
+    monkeypatch.setattr("cocite.warm.os.cpu_count", lambda: 2)
+    with SecondProcess() as second:
+        second.start()
+        process = second.process
+        second.start()
+        assert process is second.process is not None
         assert process.poll() is None
     assert process.poll() is not None
+
+
+def test_a_command_waits_for_the_kernels_of_an_answer_and_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SecondProcess, "command", ["sh", "-c", "echo one; echo two; echo ready; sleep 60"])
+    monkeypatch.setattr("cocite.warm.os.cpu_count", lambda: 2)
+    kernels: list[str] = []
+    with SecondProcess() as second:
+        second.wait(kernels.append)  # nothing runs, nothing to wait for
+        second.start()
+        second.wait(kernels.append)
+    assert kernels == ["one", "two"]

@@ -8,15 +8,19 @@ import time
 import unicodedata
 from typing import Any
 
+import numba
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba.core import event
 from rich.cells import cell_len
 from rich.console import Console
 
 from cocite.cli import progress
-from cocite.cli.progress import COMPILING, Lines, Live, Stages, amount, compilation
+from cocite.cli.progress import Lines, Live, Stages, amount, display
 from cocite.cli.terminal import Cell, Screen, clean, count, rate, seconds, size
+from cocite.kernels import jit
+from cocite.kernels.jit import FIRST_RUN_NOTE, watch
 
 ESCAPE = "\x1b"
 
@@ -121,65 +125,55 @@ def test_the_live_display() -> None:
     terminal = Terminal(80)
     with Live(terminal) as stages:
         stages("reading", 1_000, None)
-        stages.say(COMPILING)
+        stages.say(FIRST_RUN_NOTE)
+        stages.compile("read_parents")
         stages("numbering pages", 300, 300)
         table = stages._progress.make_tasks_table(stages._progress.tasks)
         other = Terminal(80)
         other.console.print(table)
         stages.close(True)
     assert "✓ reading" in other.lines[0] and "1,000 links" in other.lines[0]
-    assert "numbering pages" in other.lines[1] and "300 pages" in other.lines[1]
+    assert "compiling" in other.lines[1] and "read_parents" in other.lines[1]
+    assert "numbering pages" in other.lines[2] and "300 pages" in other.lines[2]
     assert all(len(line) <= 80 for line in other.lines)
-    assert COMPILING[:40] in terminal.file.getvalue()
+    assert FIRST_RUN_NOTE[:40] in terminal.file.getvalue()
 
 
-def test_compiling_is_told_once_and_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    import numba
-
-    monkeypatch.setattr(progress, "_told", threading.Event())
-
-    said: list[str] = []
+def test_compiling_is_announced_once_and_timed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jit, "watch", watch)
     begun: list[int] = []
-
-    class Listening(Stages):
-        def say(self, message: str) -> None:
-            said.append(message)
-
-    stages = Listening()
-    with compilation(stages, lambda: begun.append(1)):
+    with display(compiling=lambda: begun.append(1)) as stages:
         for kind in (1, 1.5):
             numba.njit(lambda x: x + 1)(kind)
-    assert said == [COMPILING]
+    assert capsys.readouterr().err == FIRST_RUN_NOTE + "\n"
     assert begun == [1]
-    assert stages.compiling > 0
+    took = stages.compiling
+    assert took > 0
     numba.njit(lambda x: x + 2)(1)
-    assert said == [COMPILING], "nobody listens any more"
-    again = Listening()
-    with compilation(again, lambda: begun.append(2)):
-        numba.njit(lambda x: x + 3)(1)
-    assert (said, begun) == ([COMPILING], [1]), "once in a run, whatever comes after it"
-    assert again.compiling > 0
+    assert (capsys.readouterr().err, stages.compiling) == ("", took), "the display has ended"
 
 
-def test_compiling_in_several_threads_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from numba.core import event
+def test_compiling_in_several_threads_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    @numba.njit
+    def work() -> None: ...
 
-    monkeypatch.setattr(progress, "_told", threading.Event())
-    said: list[str] = []
+    monkeypatch.setattr(jit, "watch", watch)
+    begun: list[int] = []
 
-    class Slow(Stages):
-        def say(self, message: str) -> None:
-            time.sleep(0.02)
-            said.append(message)
+    def slow() -> None:
+        time.sleep(0.02)
+        begun.append(1)
 
     def compile_something() -> None:
-        event.start_event("numba:compile", {})
-        event.end_event("numba:compile", {})
+        event.start_event("numba:compile", {"dispatcher": work})
+        event.end_event("numba:compile", {"dispatcher": work})
 
-    with compilation(Slow(), lambda: None):
+    with display(quiet=True, compiling=slow):
         threads = [threading.Thread(target=compile_something) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    assert said == [COMPILING]
+    assert begun == [1]

@@ -40,6 +40,7 @@ from cocite.cli import (
     site,
     spark,
     study,
+    warm,
 )
 from cocite.cli.failures import Commands
 
@@ -61,7 +62,7 @@ VERBS: list[Callable[..., None]] = [
     *(related.related, compare.compare, batch.batch, similarity.similarity, methods.methods),
     *(evaluate.evaluate, reproduce.reproduce),
     *(hubs.hubs, communities.communities, cluster.cluster, search.search, keywords.keywords, rank.rank),
-    *(links.links, info.info, check.check, export.export, serve.serve, mcp.mcp, site.site),
+    *(links.links, info.info, check.check, export.export, serve.serve, mcp.mcp, site.site, warm.warm),
 ]
 for verb in VERBS:
     app.command()(verb)

@@ -39,17 +39,17 @@ def add(
       cocite add more.warc.gz -i web.cocite
       cocite add https://example.org/news --depth 1
     """
-    from cocite.cli.prepare import helper
     from cocite.cli.progress import display
     from cocite.graph.build.maintain import add as add_to_store
     from cocite.sources.records import ReadReport
+    from cocite.warm import SecondProcess
 
     report = ReadReport(strict)
     keep = given.as_before(index, anchors, text, platforms)
     crawling = Crawling(depth, max_pages, delay, scope, allow_private)
     said = given.said_of_sources(base, kind, platforms, crawling)
     made = given.build_options(memory, threads, platforms, *keep, said)
-    with helper() as start, display(quiet, start) as stages:
+    with SecondProcess() as second, display(quiet, second.start) as stages:
         opened = open_sources(sources, report, base=base, kind=kind, text=made.text, crawling=crawling, progress=stages)
         stages.fraction = part_read(opened, report)
         built = add_to_store(opened, index, report, made, stages)

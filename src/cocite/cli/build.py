@@ -62,16 +62,16 @@ def build(
       cocite build notes/ bookmarks.html --base https://me.example/
       cocite build https://example.org/ --depth 3 --max-pages 5000
     """
-    from cocite.cli.prepare import helper
     from cocite.cli.progress import display
     from cocite.graph.build.passes import build as build_store
     from cocite.sources.records import ReadReport
+    from cocite.warm import SecondProcess
 
     report = ReadReport(strict)
     crawling = Crawling(depth, max_pages, delay, scope, allow_private)
     said = given.said_of_sources(base, kind, platforms, crawling)
     made = given.build_options(memory, threads, platforms, anchors, text, said)
-    with helper() as start, display(quiet, start) as stages:
+    with SecondProcess() as second, display(quiet, second.start) as stages:
         opened = open_sources(sources, report, base=base, kind=kind, text=made.text, crawling=crawling, progress=stages)
         stages.fraction = part_read(opened, report)
         built = build_store(opened, output, report, made, stages)

@@ -7,7 +7,6 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,12 +14,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cocite import __version__
-from cocite.cli.prepare import helper, wait_for_answers
 from cocite.cli.terminal import Cell, Screen, count, seconds
 from cocite.errors import BadStore
 from cocite.results import DEFAULT_METHOD
+from cocite.warm import SecondProcess
 
 if TYPE_CHECKING:
+    from cocite.cli.progress import Stages
     from cocite.graph.store import Graph
     from cocite.web import Web
 
@@ -49,41 +49,38 @@ def demo(
     """
     screen = Screen()
     screen.line(("A small web", "bold"), " of link lists, written by hand: papers, databases, cars, museums …")
-    with helper() as start:
+    with SecondProcess() as second:
         store = output or cached_store()
-        # Before a second of imports: without a store this is most likely the first run on a machine.
-        compilers = [] if store.exists() else start()
+        if not store.exists():  # most likely the first run on this machine; started before a second of imports
+            second.start()
         from cocite.cli.progress import display
         from cocite.web import Web
 
-        graph = sample_graph(screen, store, start)
-        web = Web(graph.path)
-        with display(quiet=True, compiling=start):
-            # Looking up is compiled here, and words are counted, while a second process compiles the rest.
-            _ = graph.find(WELL_KNOWN[0]), web.vectors
-            wait_for_answers(compilers)
-            for url in urls or WELL_KNOWN:
-                screen.blank()
-                show(screen, web, url)
+        with display(compiling=second.start) as stages:
+            graph, note = sample_graph(store, stages)
+            web = Web(graph.path)
+            # This process compiles looking up and counts words while the second compiles the rest.
+            _ = graph.get(WELL_KNOWN[0]), web.vectors
+            second.wait(stages.compile)
+    lists = sum(entry["records"] for entry in graph.manifest["sources"])
+    counts = f"{count(lists, 'list')}, {count(graph.links, 'link')} to {count(graph.pages - lists, 'page')}"
+    screen.line((f"{counts}, {note}", "dim"))
+    for url in urls or WELL_KNOWN:
+        screen.blank()
+        show(screen, web, url)
     screen.blank()
     show_next(screen, graph)
 
 
-def sample_graph(screen: Screen, store: Path, compiling: Callable[[], object]) -> Graph:
-    """The sample as a store: the one of the last time if it is there and good, else a new one."""
+def sample_graph(store: Path, stages: Stages) -> tuple[Graph, str]:
+    """The sample as a store, from the last run or built now, and a note that says which."""
     from cocite.graph.store import Graph
 
     try:
-        graph = Graph(store)
-        note = "from the last run"
+        return Graph(store), "from the last run"
     except BadStore:
-        store, took = build_sample(store, compiling)
-        graph = Graph(store)
-        note = f"built in {seconds(took)}"
-    lists = sum(entry["records"] for entry in graph.manifest["sources"])
-    counts = f"{count(lists, 'list')}, {count(graph.links, 'link')} to {count(graph.pages - lists, 'page')}"
-    screen.line((f"{counts}, {note}", "dim"))
-    return graph
+        store, took = build_sample(store, stages)
+        return Graph(store), f"built in {seconds(took)}"
 
 
 def sample_pages() -> Path:
@@ -113,17 +110,15 @@ def cached_store() -> Path:
     return folder / f"sample-{__version__}-{checksum.hexdigest()}.cocite"
 
 
-def build_sample(store: Path, compiling: Callable[[], object]) -> tuple[Path, float]:
-    """Build the sample; returns where, and the seconds it took."""
-    from cocite.cli.progress import display
+def build_sample(store: Path, stages: Stages) -> tuple[Path, float]:
+    """Build the sample; returns its path and the seconds it took."""
     from cocite.graph.build.passes import BuildOptions, build
     from cocite.sources.open_source import open_source
     from cocite.sources.records import ReadReport
 
-    pages, report = sample_pages(), ReadReport()
-    source = open_source(str(pages), report, kind="markdown")
-    with display(compiling=compiling) as stages:
-        built = build([source], store, report, BuildOptions(), stages)
+    report = ReadReport()
+    source = open_source(str(sample_pages()), report, kind="markdown")
+    built = build([source], store, report, BuildOptions(), stages)
     return built.path, built.seconds
 
 

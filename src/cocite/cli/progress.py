@@ -6,17 +6,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cocite.cli.terminal import Screen, count, rate, seconds, size
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+    from cocite.kernels.jit import Compilation
+
 HEARTBEAT = 30.0
 """Seconds after which a log hears of a stage that is still under way."""
-_told = threading.Event()  # in this run that it compiles
-COMPILING = "compiling, once: the first run on this machine makes its loops fast, later ones start at once"
 
 
 def unit(stage: str) -> str:
@@ -46,8 +46,13 @@ class Stages:
         self.done = 0
         self.total: int | None = None
         self.began = time.monotonic()
-        self.compiling = 0.0  # seconds
+        self.compilation: Compilation | None = None
         self.fraction: Callable[[], float | None] = lambda: None  # of the sources, while they are read
+
+    @property
+    def compiling(self) -> float:
+        """Seconds spent compiling kernels."""
+        return self.compilation.seconds if self.compilation else 0.0
 
     def __enter__(self) -> Stages:
         return self
@@ -68,6 +73,9 @@ class Stages:
 
     def say(self, message: str) -> None:
         """Tell something beside the stages."""
+
+    def compile(self, kernel: str) -> None:
+        """A kernel is being compiled, here or in a process that this one waits for."""
 
     def start(self) -> None:
         """A stage begins."""
@@ -118,6 +126,7 @@ class Live(Stages):
         super().__init__()
         self._progress = _bars(screen)
         self._task: TaskID | None = None
+        self._compiling: TaskID | None = None
 
     def __enter__(self) -> Live:
         self._progress.start()
@@ -128,6 +137,12 @@ class Live(Stages):
         from rich.text import Text
 
         self._progress.console.print(Text(message, "yellow"), soft_wrap=True)
+
+    def compile(self, kernel: str) -> None:
+        """Name the kernel in a row of its own."""
+        if self._compiling is None:
+            self._compiling = self._progress.add_task("compiling", total=None, amount="", speed="")
+        self._progress.update(self._compiling, amount=kernel)
 
     def start(self) -> None:
         """Add a row."""
@@ -177,43 +192,18 @@ def _bars(screen: Screen) -> Progress:
 
 @contextmanager
 def display(quiet: bool = False, compiling: Callable[[], object] = lambda: None) -> Iterator[Stages]:
-    """The display that suits where standard error goes. Tells when loops are being compiled, and calls `compiling`."""
+    """The display that suits standard error. When kernels have to be compiled, it says so and calls `compiling`."""
+    from cocite.kernels import jit
+
     screen = Screen(stderr=True)
     stages = Stages() if quiet else Live(screen) if screen.live else Lines(screen)
-    with stages, compilation(stages, compiling):
+    first = threading.Lock()  # several threads may reach kernels that aren't compiled yet
+
+    def started(kernel: str) -> None:
+        if first.acquire(blocking=False):
+            stages.say(jit.FIRST_RUN_NOTE)
+            compiling()
+        stages.compile(kernel)
+
+    with stages, jit.watch(started) as stages.compilation:
         yield stages
-
-
-@contextmanager
-def compilation(stages: Stages, begun: Callable[[], object]) -> Iterator[None]:
-    """Watch Numba: say so at the first compilation, and add up what compiling takes.
-
-    Loops that are in Numba's cache on disk are loaded without compiling, and make no such event.
-    """
-    from numba.core import event
-
-    class Listener(event.Listener):  # type: ignore[misc, unused-ignore]
-        depth = 0
-        began = 0.0
-        lock = threading.Lock()  # several threads may come to loops that are not compiled yet
-
-        def on_start(self, _: Any) -> None:
-            with self.lock:
-                self.depth += 1
-                if self.depth > 1:
-                    return
-                self.began = time.monotonic()
-                told = _told.is_set()
-                _told.set()
-            if not told:
-                stages.say(COMPILING)
-                begun()
-
-        def on_end(self, _: Any) -> None:
-            with self.lock:
-                self.depth -= 1
-                if not self.depth:
-                    stages.compiling += time.monotonic() - self.began
-
-    with event.install_listener("numba:compile", Listener()):
-        yield

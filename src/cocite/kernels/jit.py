@@ -1,31 +1,37 @@
-"""The one compile policy of all hot loops.
+"""Everything about compiling: one policy for all kernels, their cache on disk, and what to show while it happens.
 
 Kernels take arrays and numbers and return arrays or numbers. They are compiled at first use (eager signatures would
-reject the read-only arrays of a mapped store), kept on disk, and run without the GIL, so threads scale.
+reject the read-only arrays of a mapped store), cached on disk, and run without the GIL, so threads scale.
 `NUMBA_BOUNDSCHECK=1` makes every kernel check its indices; one test run uses it.
 
-All loops of a first run take Numba some 20 s of one core. A third of that was saved by not making what nobody calls
-(functions for C, and for Python where only other kernels call) and by not collecting garbage meanwhile.
+The kernels of a first run take Numba about 20 s on one core. A third of the time was saved by leaving out the wrappers
+that nobody calls (for C, and for Python where only other kernels call) and by pausing garbage collection.
+`cocite/warm.py` compiles everything ahead.
 """
 
 import gc
 import itertools
 import os
 import threading
+import time
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
 from numba.core import bytecode, event
-from numba.experimental import function_type  # noqa: F401 - if left to Numba, loaded beneath other threads' calls
+from numba.experimental import function_type  # noqa: F401 - Numba would import it while other threads run kernels
 from numba.np import linalg
+
+FIRST_RUN_NOTE = "Compiling, once: the first run on this machine takes longer. `cocite warm` compiles everything ahead."
 
 
 def _load_array_functions() -> None:
-    """Load Numba's array functions without SciPy's linear algebra, a fifth of a second that no kernel needs.
+    """Import Numba's array functions without SciPy's linear algebra, which saves 0.2 s and which no kernel uses.
 
-    Numba imports it only to see whether it is there, and it is: SciPy is among our dependencies. Whoever compiles
-    a matrix product in the same process still has it imported then.
+    Numba imports SciPy only to see whether it is installed, and it is: we depend on it. Compiling a matrix product in
+    the same process still imports it.
     """
     ensure_blas, linalg.ensure_blas = linalg.ensure_blas, lambda: None
     try:
@@ -34,32 +40,30 @@ def _load_array_functions() -> None:
         linalg.ensure_blas = ensure_blas
 
 
-_load_array_functions()
+def _number_from_random_start() -> None:
+    """Number compiled functions from a random start, in this process and in each fork.
 
-
-def _number_apart() -> None:
-    """Number what is compiled from a random start on, in this process and in each that it forks.
-
-    Numba tells functions of one name apart by a number that begins at 1 in every process: those inside np.sort and
-    np.argsort are called alike. Of two with one name and number the first that is loaded is called by both. Loops that
-    had been kept by different processes met so: np.argsort called the sort of np.sort, and gave places that are none.
+    Numba tells functions of the same name apart by a number that begins at 1 in every process. Two functions that
+    different processes cached can so have the same name and number, and a third process that loads both calls the
+    first for either: np.argsort called the inner function of np.sort and returned wrong positions.
     """
     bytecode.FunctionIdentity._unique_ids = itertools.count(int.from_bytes(os.urandom(6)))
 
 
-_number_apart()
-os.register_at_fork(after_in_child=_number_apart)
+_load_array_functions()
+_number_from_random_start()
+os.register_at_fork(after_in_child=_number_from_random_start)
 
-_njit: Any = numba.njit  # its types know only some of its options
+_njit: Any = numba.njit  # its type stubs lack some options
 
 
-def _can_be_kept() -> bool:
-    """Whether there is a place on disk for compiled loops. A service that may write nowhere compiles at every start."""
+def _has_cache_folder() -> bool:
+    """Whether compiled kernels can be cached on disk. A service without a writable folder compiles at every start."""
     try:
-        _njit(cache=True)(_can_be_kept)
+        _njit(cache=True)(_has_cache_folder)
     except RuntimeError:
         warnings.warn(
-            "compiled loops cannot be kept, which costs half a minute each time: "
+            "No folder for compiled kernels, so every start compiles for half a minute: "
             "set NUMBA_CACHE_DIR to a folder that can be written",
             RuntimeWarning,
             stacklevel=1,
@@ -68,46 +72,97 @@ def _can_be_kept() -> bool:
     return True
 
 
-KEPT = _can_be_kept()
-kernel: Any = _njit(cache=KEPT, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
-_inlined: Any = _njit(
-    cache=KEPT, nogil=True, error_model="numpy", inline="never", forceinline=True,
-    no_cfunc_wrapper=True, no_cpython_wrapper=True,
-)  # fmt: skip
+CACHED = _has_cache_folder()
+_policy: dict[str, Any] = {"cache": CACHED, "nogil": True, "error_model": "numpy"}
+kernel: Any = _njit(**_policy, no_cfunc_wrapper=True)
+_inlined: Any = _njit(**_policy, inline="never", forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+# Without reference counts, which Numba keeps around every call that passes an array: a quarter of the time of
+# `kernels/addresses/plain.py`. Only for kernels that allocate nothing.
+lean_kernel: Any = _njit(**_policy, _nrt=False)
+lean_inline: Any = _njit(**_policy, _nrt=False, forceinline=True)
 
 
 def inline(function: Any) -> Any:
-    """For small functions called from other kernels' inner loops: always inlined by LLVM, never called from Python.
+    """Decorate a small function for the inner loops of kernels: LLVM always inlines it, Python can't call it.
 
-    Numba would crash on a call from Python, so it does not get to know of one.
+    Numba would crash on a call from Python, so such a call raises a TypeError instead.
     """
 
     def refuse(*_: Any, **__: Any) -> None:
-        raise TypeError(f"{function.__name__} is inlined into kernels: call one of these")
+        raise TypeError(f"{function.__name__} is inlined into kernels: call one of them instead")
 
-    made = _inlined(function)
-    made._insert, made._compile_for_args = (lambda *_, **__: None), refuse
-    return made
+    compiled = _inlined(function)
+    compiled._insert, compiled._compile_for_args = (lambda *_, **__: None), refuse
+    return compiled
 
 
-class _NoCollection(event.Listener):
-    """No garbage collection while a loop is compiled or loaded: there is none to speak of, and much to look through."""
+class _PauseCollection(event.Listener):
+    """Pause garbage collection while Numba compiles or loads: it would find little and search much."""
 
     def __init__(self) -> None:
-        self._lock, self._compiling, self._wanted = threading.Lock(), 0, False
+        self._lock, self._depth, self._was_enabled = threading.Lock(), 0, False
 
     def on_start(self, event: Any) -> None:
         with self._lock:
-            if self._compiling == 0:
-                self._wanted = gc.isenabled()
+            if self._depth == 0:
+                self._was_enabled = gc.isenabled()
                 gc.disable()
-            self._compiling += 1
+            self._depth += 1
 
     def on_end(self, event: Any) -> None:
         with self._lock:
-            self._compiling -= 1
-            if self._compiling == 0 and self._wanted:
+            self._depth -= 1
+            if self._depth == 0 and self._was_enabled:
                 gc.enable()
 
 
-event.register("numba:compiler_lock", _NoCollection())
+event.register("numba:compiler_lock", _PauseCollection())
+
+
+class Compilation(event.Listener):
+    """What was compiled in a `watch`. Loading a kernel from the cache doesn't count."""
+
+    def __init__(self, started: Callable[[str], object]) -> None:
+        self.kernels, self.seconds = 0, 0.0
+        self._started, self._lock, self._depth, self._since = started, threading.Lock(), 0, 0.0
+
+    def on_start(self, event: Any) -> None:
+        with self._lock:  # several threads may reach kernels that aren't compiled yet
+            self._depth += 1
+            if self._depth > 1:  # a kernel that another one calls
+                return
+            self._since = time.monotonic()
+            self.kernels += 1
+        self._started(event.data["dispatcher"].py_func.__name__)
+
+    def on_end(self, event: Any) -> None:
+        with self._lock:
+            self._depth -= 1
+            if not self._depth:
+                self.seconds += time.monotonic() - self._since
+
+
+@contextmanager
+def watch(started: Callable[[str], object]) -> Iterator[Compilation]:
+    """Call `started` with the name of each kernel that is compiled in this context, and add up the time."""
+    compilation = Compilation(started)
+    with event.install_listener("numba:compile", compilation):
+        yield compilation
+
+
+@contextmanager
+def stopwatch() -> Iterator[Callable[[], float]]:
+    """A function that returns the milliseconds since the start, without compiling and loading kernels.
+
+    A process spends that time once: 0.1 to 20 s on its first question, which by itself takes a few milliseconds.
+    Numba holds its compiler lock meanwhile.
+    """
+    waiting = event.TimingListener()
+    with event.install_listener("numba:compiler_lock", waiting):
+        began = time.perf_counter()
+
+        def passed() -> float:
+            waited = waiting.duration if waiting.done else 0.0
+            return max(0.0, time.perf_counter() - began - waited) * 1e3
+
+        yield passed

@@ -9,6 +9,7 @@ from typing import Any
 
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
+from cocite.kernels.jit import stopwatch
 from cocite.parameters import Parameter, values_of
 from cocite.related.methods import Method
 from cocite.related.neighbourhood.view import Switches, View, stop_pages, with_stop_pages
@@ -17,7 +18,6 @@ from cocite.results.explain import Explainer
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
 from cocite.results.history import EXPLAINED, NO_HISTORY, History, find_history, relate_history
 from cocite.results.naming import Titles
-from cocite.results.timing import stopwatch
 from cocite.web import Web
 
 MOST = 100_000

@@ -13,12 +13,12 @@ from typing import Any
 
 from cocite.errors import BadAddress, BadParameter, BadSource, UnknownPage
 from cocite.graph.store import Graph
+from cocite.kernels.jit import stopwatch
 from cocite.related.methods import Method
 from cocite.results.answer import Answer, Answers
 from cocite.results.ask import Question, ask, check_k, question
 from cocite.results.filters import NO_FILTERS, Filters
 from cocite.results.history import MOST_PAGES, NO_HISTORY, History, find_history
-from cocite.results.timing import stopwatch
 from cocite.sources.collections import bookmarks, opml
 from cocite.sources.records import Page, ReadReport
 from cocite.web import Web

@@ -16,6 +16,7 @@ import numpy as np
 
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
+from cocite.kernels.jit import stopwatch
 from cocite.parameters import values_of
 from cocite.related.methods import community as method
 from cocite.related.methods.community import Base, Communities, Community, Params, Weighed
@@ -25,7 +26,6 @@ from cocite.results.ask import MOST_QUERIES, about_store, check_address, check_k
 from cocite.results.naming import Titles
 from cocite.results.present import one_line
 from cocite.results.telling import keywords, page_words
-from cocite.results.timing import stopwatch
 from cocite.web import Web
 from cocite.words.tokens import words_of
 

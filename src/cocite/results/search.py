@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
+from cocite.kernels.jit import stopwatch
 from cocite.results.answer import Answer, Answers
 from cocite.results.ask import about_store, check_k
 from cocite.results.naming import title_of
-from cocite.results.timing import stopwatch
 from cocite.words.search import Search
 
 

@@ -10,19 +10,12 @@ All of it is one file, because compiled code on disk is renewed when its own fil
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 
 from cocite.kernels.addresses.xxh64 import SEED, xxh64
-from cocite.kernels.jit import KEPT
+from cocite.kernels.jit import lean_inline, lean_kernel
 from cocite.pages.key import APART, BARE, HTTP, SLASH, WWW
 from cocite.pages.rules import LONGEST
-
-# Without reference counts, which the compiler would keep round every call that passes an array: a quarter of the time.
-_options: dict[str, Any] = {"cache": KEPT, "nogil": True, "error_model": "numpy", "_nrt": False}
-_lean, _inline = njit(**_options), njit(**_options, forceinline=True)
 
 # Classes of bytes, above the byte that stands for it in a key
 IN_HOST, IN_PATH, IN_QUERY = 0x100, 0x200, 0x400  # may stand there as it is; . and ( in paths are looked at
@@ -45,7 +38,7 @@ _HTTP, _NAME, _HOST, _WWW, _IDN = (
 )
 
 
-@_lean
+@lean_kernel
 def key_plain(data, offsets, classes, names, hosts, endings, dots, out, ends, fingerprint, flags):
     """Keys of all plain addresses, one after the other; the others are marked and counted. `dots`: 66 places."""
     left = 0
@@ -73,7 +66,7 @@ def key_plain(data, offsets, classes, names, hosts, endings, dots, out, ends, fi
     return left
 
 
-@_inline
+@lean_inline
 def _begin(data, start, stop):
     """What the address is, the first flags of its spelling, _OPAQUE or _LOST, and where its host or name begins."""
     if stop - start < np.uintp(6) or stop - start > np.uintp(LONGEST):
@@ -91,7 +84,7 @@ def _begin(data, start, stop):
     return BARE if mark == _HOST else _OPAQUE, start + _1
 
 
-@_inline
+@lean_inline
 def _find_dots(data, start, stop, classes, dots):
     """How many dots the host has, and where; one before it and one after it are thought of. 0 if it is not plain."""
     i = start
@@ -114,7 +107,7 @@ def _find_dots(data, start, stop, classes, dots):
     return count - _1
 
 
-@_inline
+@lean_inline
 def _write_host(data, dots, count, out, at):
     """The labels reversed, and `)`: where it ends, and WWW if that was left out, or _LOST."""
     if count == _0:
@@ -141,7 +134,7 @@ def _write_host(data, dots, count, out, at):
     return at + _1, www
 
 
-@_inline
+@lean_inline
 def _write_name(data, start, stop, out, at):
     """An opaque name in ASCII."""
     length = stop - start
@@ -162,7 +155,7 @@ def _write_name(data, start, stop, out, at):
     return at, BARE
 
 
-@_inline
+@lean_inline
 def _write_rest(data, dots, count, stop, flags, classes, names, hosts, endings, out, at):
     """What follows the host: where the key ends, and the flags of the spelling, or _LOST."""
     path, i = at, dots[count + _1]
@@ -199,7 +192,7 @@ def _write_rest(data, dots, count, stop, flags, classes, names, hosts, endings, 
     return at, _LOST if data[dots[count + _1]] != _SLASH else APART  # so that what is shown is what was given
 
 
-@_inline
+@lean_inline
 def _write_path(data, i, stop, classes, out, at):
     """The path up to `?`, `#` or the end: where it ends in both, and the classes seen, with APART or _LOST."""
     seen = spelling = 0
@@ -245,7 +238,7 @@ def _write_path(data, i, stop, classes, out, at):
     return i, i + ahead, (seen & (CAPITAL | IS_DOT)) | spelling
 
 
-@_inline
+@lean_inline
 def _write_escape(data, i, stop, classes, out, at):
     """An escape in its one spelling: its last byte's place, and what it brings (APART if its spelling changes)."""
     if i + _2 >= stop:
@@ -264,7 +257,7 @@ def _write_escape(data, i, stop, classes, out, at):
     return at + _2, 0 if same else APART
 
 
-@_inline
+@lean_inline
 def _digit(byte):
     """The value of a hexadecimal digit; more than 15 for another byte."""
     if 48 <= byte <= 57:
@@ -273,7 +266,7 @@ def _digit(byte):
     return letter - 87 if 97 <= letter <= 102 else 99
 
 
-@_inline
+@lean_inline
 def _lower_names(count, out, path, at):
     """Write a path's first parts small, where the host's user names have no case; escapes keep their capitals."""
     if count == ONLY_SOME:
@@ -296,7 +289,7 @@ def _lower_names(count, out, path, at):
     return changed
 
 
-@_inline
+@lean_inline
 def _take_off_index(out, path, at, endings):
     """Take off one of INDEX_ENDINGS: where the path ends then, and the flag; _LOST if others like it are there."""
     number, length = _index(out, path, at, endings)
@@ -308,7 +301,7 @@ def _take_off_index(out, path, at, endings):
     return at, number << 4
 
 
-@_inline
+@lean_inline
 def _index(out, path, at, endings):
     """Which of INDEX_ENDINGS a path has, and its length; for a name like them the number is _LOST, for others 0."""
     length = _1
@@ -331,7 +324,7 @@ def _index(out, path, at, endings):
     return _LOST, length
 
 
-@_inline
+@lean_inline
 def _write_query(data, i, stop, classes, names, out, at):
     """The query up to `#` or the end, as `_write_path`; _LOST if a rule knows a name in it, or a parameter is empty."""
     seen = 0
@@ -374,7 +367,7 @@ def _write_query(data, i, stop, classes, names, out, at):
         i += _1
 
 
-@_inline
+@lean_inline
 def _fragment_means_nothing(data, i, stop):
     """Whether a fragment names a place on the page, not a page (`#!…`)."""
     if i < stop and data[i] == _BANG:
@@ -386,7 +379,7 @@ def _fragment_means_nothing(data, i, stop):
     return True
 
 
-@_inline
+@lean_inline
 def _four(data, at):
     """Four bytes as one number, little-endian."""
     return (
@@ -397,7 +390,7 @@ def _four(data, at):
     )
 
 
-@_inline
+@lean_inline
 def _hash(data, start, stop):
     state = HASH_START
     for i in range(start, stop):
@@ -405,7 +398,7 @@ def _hash(data, start, stop):
     return state
 
 
-@_inline
+@lean_inline
 def _note(table, value):
     """What an open-addressing table notes of a hash, 0 if nothing: rows of hash and note."""
     mask = np.uint64(table.shape[0] - 1)
