@@ -42,6 +42,7 @@ def kernels_called_from_python() -> dict[str, Dispatcher]:
     return found
 
 
+@pytest.mark.timeout(900)  # on a machine where nothing is compiled yet
 def test_the_steps_call_every_kernel(place: Path) -> None:
     for _, work in steps(place):
         work()
