@@ -11,15 +11,15 @@ from typing import Any
 
 from cocite import __version__
 from cocite.errors import BadAddress, CociteError, UnknownPage
+from cocite.http import views
 from cocite.http.assets import assets
-from cocite.http.frame import Content, document, trouble
 from cocite.http.holding import Served
 from cocite.http.limits import check_addresses
-from cocite.http.markup import joined, tag
 from cocite.http.questions import Made, Related
+from cocite.http.render import render
 from cocite.http.replies import CSV, HTML, STATUS
 from cocite.http.state import State, like_words
-from cocite.http.views import communities, compare, hubs, keywords, picture, related, search, start
+from cocite.http.views import VIEWS, View
 from cocite.results import DEFAULT_METHOD
 from cocite.results.picture import picture_of
 from cocite.results.picture_gexf import gexf
@@ -60,26 +60,28 @@ class Page:
         if file is not None and state.asks:
             return file(self, web, load)
         try:
-            content = self._content(web, state, load)
+            view = self._view(web, state, load)
         except (UnknownPage, BadAddress) as error:
-            content = start.unknown(web, state, error)
-        return Made(document(state, content, web), HTML, content.status)
+            view = views.unknown(web, state, error)
+        return Made(document(state, view, web), HTML, view.status)
 
-    def _content(self, web: Served, state: State, load: int) -> Content:
+    def _view(self, web: Served, state: State, load: int) -> View:
         if not state.asks and state.view in ("related", "compare", "picture", "hubs", "search"):
-            return start.show(web, state)
+            return views.start(web, state)
         if state.view in ("related", "picture"):
             assert self.asked is not None
-            showing = related.show if state.view == "related" else picture.show
+            showing = views.related if state.view == "related" else views.picture
             return showing(web, state, self.asked, load)
-        shows: dict[str, Callable[[Served, State], Content]] = {
-            "compare": compare.show,
-            "hubs": hubs.show,
-            "search": search.show,
-            "communities": communities.show,
-            "keywords": keywords.show,
-        }
-        return shows[state.view](web, state)
+        return VIEWS[state.view](web, state)
+
+
+def document(state: State, view: View, web: Served | None = None) -> bytes:
+    """A view as a whole page."""
+    store = None
+    if web is not None:
+        built = str(web.graph.manifest.get("built", ""))[:10]
+        store = {"pages": web.graph.pages, "links": web.graph.links, "built": built}
+    return render(view.template, state=state, title=view.title, look=view.look, store=store, **view.values)
 
 
 def only_words(web: Served, state: State) -> bool:
@@ -110,9 +112,13 @@ def _picture_file(page: Page, web: Served, load: int) -> Made:
 
 FILES: dict[tuple[str, str], Callable[[Page, Served, int], Made]] = {
     ("picture", "gexf"): _picture_file,
-    ("communities", "gexf"): lambda page, web, _: Made(communities.find(web, page.state).to_gexf().encode(), GEXF),
-    ("communities", "html"): lambda page, web, _: Made(communities.find(web, page.state).to_html().encode(), HTML),
-    ("hubs", "csv"): lambda page, web, _: Made(separated(hubs.find(web, page.state), ",").encode(), CSV),
+    ("communities", "gexf"): lambda page, web, _: Made(
+        views.find_communities_of(web, page.state).to_gexf().encode(), GEXF
+    ),
+    ("communities", "html"): lambda page, web, _: Made(
+        views.find_communities_of(web, page.state).to_html().encode(), HTML
+    ),
+    ("hubs", "csv"): lambda page, web, _: Made(separated(views.find_hubs(web, page.state), ",").encode(), CSV),
     ("search", "csv"): lambda page, web, _: Made(
         separated(search_for(web.graph, web.search, page.state.words, page.state.shown), ",").encode(), CSV
     ),
@@ -128,5 +134,5 @@ def wrong(state: State, error: CociteError) -> Made:
 
 def failed(state: State, status: int, message: str) -> Made:
     """A page that says what did not work."""
-    body = joined(tag("h1", "Not answered"), trouble(message))
-    return Made(document(replace(state, form=""), Content("Not answered", body)), HTML, status)
+    view = View("failed.html", "Not answered", {"message": message})
+    return Made(document(replace(state, form=""), view), HTML, status)

@@ -14,14 +14,13 @@ from starlette.exceptions import HTTPException
 
 from cocite.errors import CociteError
 from cocite.http.assets import assets
-from cocite.http.describe import description
-from cocite.http.frame import document
-from cocite.http.pages import failed, question_of, wrong
+from cocite.http.pages import document, failed, question_of, wrong
 from cocite.http.questions import Made, Question
+from cocite.http.render import render
 from cocite.http.replies import HTML, JSON, TEXT, Refused, Reply, etag, to_json
 from cocite.http.state import PATHS, State, state_of
 from cocite.http.taken import MOST_FIELDS
-from cocite.http.views import methods
+from cocite.http.views import every_method
 
 if TYPE_CHECKING:
     from cocite.http.app import Sent
@@ -44,8 +43,8 @@ def add_site(app: FastAPI, answer: Answer, sent: Callable[[Reply], Sent]) -> Non
             raise HTTPException(404)
         return sent(found)
 
-    add_lasting(app, "/methods", HTML, lambda: document(State(), methods.show()), sent)
-    add_lasting(app, "/docs", HTML, lambda: description(app.openapi()), sent)
+    add_lasting(app, "/methods", HTML, lambda: document(State(), every_method()), sent)
+    add_lasting(app, "/docs", HTML, lambda: render("docs.html", schema=app.openapi()), sent)
     add_lasting(app, "/openapi.json", JSON, lambda: to_json(app.openapi()), sent)
 
     @app.get("/robots.txt", include_in_schema=False)

@@ -75,6 +75,36 @@ class State:
         """Whether anything is asked."""
         return bool(self.urls or self.words)
 
+    @property
+    def tabs(self) -> tuple[str, ...]:
+        """The views of what is asked."""
+        return OF_PAGES if self.urls else OF_WORDS
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """Parameters that the next question keeps."""
+        names = ("method", "not", "authorities", *(() if self.view in ("related", "picture") else ("k",)))
+        return [pair for pair in self.given() if pair[0] in names]
+
+    @property
+    def has_options(self) -> bool:
+        """Whether any option of the form differs from its default."""
+        return any(name in ("k", *FILTERS, "group") for name, _ in self.given())
+
+    @property
+    def without_filters(self) -> State:
+        """The same question without filters."""
+        return replace(self, unwanted=(), per_site=0, not_own_site=False, lang="", since="")
+
+    def from_here(self, url: str) -> State:
+        """The same view of another page; views that aren't about a page lead to its related pages."""
+        view = self.view if self.view in ("related", "picture", "compare") else "related"
+        return self.but(urls=(url,), unwanted=(), words="", view=view)
+
+    def given_but(self, name: str) -> list[tuple[str, str]]:
+        """Parameters of the address without one."""
+        return [pair for pair in self.given() if pair[0] != name]
+
     def given(self) -> list[tuple[str, str]]:
         """Parameters of the address: those that differ from the usual."""
         found = [("url", url) for url in self.urls] + [("not", url) for url in self.unwanted]

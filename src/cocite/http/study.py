@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from fastapi import FastAPI, Request
@@ -21,9 +21,7 @@ from fastapi.responses import Response
 
 from cocite.errors import BadParameter
 from cocite.evaluate.study import RATINGS, Item, keep_edited, read, read_ratings, write_ratings
-from cocite.http.frame import NOTHING, brand, foot, keyboard, note, tools, trouble, whole
-from cocite.http.listing import name_of, titled
-from cocite.http.markup import Markup, joined, link_out, shown_address, tag, void
+from cocite.http.render import render
 from cocite.http.replies import HTML, TEXT, Refused, Reply
 from cocite.http.state import with_query
 from cocite.http.taken import body_of
@@ -99,16 +97,17 @@ def add_study(app: FastAPI, folder: Path, sent: Callable[[Reply], Sent]) -> None
         request.scope["cocite"].route = "page"
         name, at = request.query_params.get("rater"), request.query_params.get("at", "")
         if name is None:
-            return sent(Reply(200, page(asking_name(sheets)), HTML))
+            return sent(shown(sheets))
         try:
             rater = checked(name)
         except BadParameter as error:
-            return sent(Reply(422, page(joined(trouble(f"{error}."), asking_name(sheets))), HTML))
-        told = await asyncio.to_thread(sheets.ratings, rater)
-        chosen = int(at) - 1 if re.fullmatch("[0-9]{1,6}", at) else sheets.left(told)
+            return sent(shown(sheets, 422, error=f"{error}."))
+        ratings = await asyncio.to_thread(sheets.ratings, rater)
+        left = sheets.left(ratings)
+        chosen = int(at) - 1 if re.fullmatch("[0-9]{1,6}", at) else left
         if chosen is None or not 0 <= chosen < len(sheets.queries):
-            return sent(Reply(200, page(finished(sheets, rater, told)), HTML))
-        return sent(Reply(200, page(task(sheets, rater, chosen, told)), HTML))
+            return sent(shown(sheets, rater=rater, ratings=ratings, left=left))
+        return sent(shown(sheets, rater=rater, ratings=ratings, at=chosen, items=sheets.queries[chosen]))
 
     @app.post("/study", include_in_schema=False)
     async def rated(request: Request) -> Response:
@@ -120,6 +119,12 @@ def add_study(app: FastAPI, folder: Path, sent: Callable[[Reply], Sent]) -> None
         after = int(at) - 1 if re.fullmatch("[0-9]{1,6}", at) else -1
         following = sheets.left(told, after)
         return sent(Reply(303, b"", TEXT, extra=((b"location", place(rater, following).encode()),)))
+
+
+def shown(sheets: Sheets, status: int = 200, **values: Any) -> Reply:
+    """A page of the study: who rates, what is to be rated, or the end."""
+    given = {"ratings": None, "KEYS": KEYS, "CHOICES": CHOICES, "place": place, "sheets": sheets, **values}
+    return Reply(status, render("study.html", **given), HTML)
 
 
 def fields(body: bytes) -> dict[str, str]:
@@ -150,76 +155,3 @@ def same_origin(request: Request) -> None:
         site = "none" if origin is None or origin.partition("://")[2] == request.headers.get("host") else "cross-site"
     if site not in ("same-origin", "none"):
         raise Refused(400, "CrossSite", "ratings are taken from the rating page only", "open /study and rate there")
-
-
-def page(body: Markup) -> bytes:
-    """A whole page."""
-    top = tag("header", tag("div", brand(), tools(), class_="top"))
-    return whole("Which pages are related? – cocite", top, tag("main", body, id="answers"), foot(None), keyboard(KEYS))
-
-
-def asking_name(sheets: Sheets) -> Markup:
-    """What it is about, and who rates."""
-    what = f"{len(sheets.study.items):,} pages to be rated, for {len(sheets.queries):,} others."
-    return joined(
-        tag("h1", "Which pages are related?"),
-        tag("p", "You will see a page, and below it pages that might be related to it. Open them, and say of each "
-            "whether you find it valuable as a page related to the one above. ", what, class_="lead"),
-        tag("p", "What you say is kept with every step; you can go on later, with the same name."),
-        tag("form",
-            tag("div", tag("label", "Your name, or any word", for_="rater"),
-                void("input", name="rater", id="rater", maxlength=40, pattern=r"[A-Za-z0-9][A-Za-z0-9_\-]*",
-                     autocomplete="off")),
-            tag("button", "Begin"), class_="fields", action="/study"),
-    )  # fmt: skip
-
-
-def progress(sheets: Sheets, told: Mapping[str, str]) -> Markup:
-    """How far a rater is."""
-    done, total = len(told), len(sheets.study.items)
-    said = f"{done:,} of {total:,} rated"
-    return joined(tag("p", said, class_="facts"), tag("progress", said, value=done, max=total, aria_label="Rated"))
-
-
-def task(sheets: Sheets, rater: str, at: int, told: Mapping[str, str]) -> Markup:
-    """One query page and what is to be rated for it."""
-    items = sheets.queries[at]
-    query, title = items[0].query, items[0].query_title
-    steps = [tag("a", "before", href=place(rater, at - 1))] if at else []
-    steps += [tag("a", "skip", href=place(rater, at + 1))] if at + 1 < len(sheets.queries) else []
-    return joined(
-        progress(sheets, told),
-        tag(
-            "p", f"Page {at + 1:,} of {len(sheets.queries):,}", *(joined(" · ", step) for step in steps), class_="facts"
-        ),
-        tag("h1", "Which are related to ", link_out(query, name_of(query, title), target="_blank"), "?"),
-        tag("p", shown_address(query), class_="facts"),
-        tag(
-            "form",
-            void("input", type="hidden", name="rater", value=rater),
-            void("input", type="hidden", name="at", value=at + 1),
-            *(choice(item, told.get(item.id, "")) for item in items),
-            tag("p", tag("button", "Save and go on")),
-            method="post",
-            action="/study",
-        ),
-    )
-
-
-def choice(item: Item, said: str) -> Markup:
-    """One page to be rated."""
-    name = name_of(item.page, item.title)
-    buttons = [
-        tag("label", void("input", type="radio", name=item.id, value=value, checked=value == said), label)
-        for value, label in CHOICES
-    ]
-    legend = tag("legend", f"Is {name} related?", class_="unseen")
-    return tag("div", titled(item.page, item.title), tag("fieldset", legend, *buttons), class_="rate")
-
-
-def finished(sheets: Sheets, rater: str, told: Mapping[str, str]) -> Markup:
-    """Nothing is left, or nothing more was wanted."""
-    left = sheets.left(told)
-    more = tag("p", tag("a", "Go on", href=place(rater, left))) if left is not None else NOTHING
-    thanks = note("All is rated. Thank you!") if left is None else note("Saved.")
-    return joined(tag("h1", "Which pages are related?"), progress(sheets, told), thanks, more)

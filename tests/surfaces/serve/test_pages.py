@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.http.markup import shown_address
+from cocite.http.render import shown_address
 from cocite.http.state import PATHS
 from tests.surfaces.serve.conftest import BIRDS, EVIL, NASTY, Asking
 

@@ -1,0 +1,157 @@
+"""HTML from the templates in templates/.
+
+Titles, addresses and words are strangers' text. Autoescape makes sure that none of it becomes markup, `finalize` drops
+characters that are invisible or change the direction of text, and only http and https addresses become links.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, Undefined
+from markupsafe import Markup
+
+from cocite.cli.terminal import clean, count
+from cocite.http.assets import asset
+from cocite.http.state import MOST_SHOWN, PATHS, State
+from cocite.results import DEFAULT_METHOD, present
+from cocite.results.answer import TOGETHER, Answer
+from cocite.results.picture_layout import sign
+
+MAX_SHOWN_LENGTH = 300
+"""Characters of a stranger's text."""
+SCHEME = re.compile(r"\bhttps?://(?:www\.)?")
+TABS = {
+    "related": "Related",
+    "compare": "Compare",
+    "picture": "Picture",
+    "hubs": "Hubs",
+    "search": "Pages",
+    "communities": "Communities",
+    "keywords": "Keywords",
+}
+KEYS = (
+    ("/", "ask about something"),
+    ("j, k", "next, previous answer"),
+    ("Enter", "open it"),
+    ("e", "why it is related"),
+    ("r", "what is related to it"),
+    ("a", "add it to the question"),
+    ("x", "not like this"),
+    ("1 … 5", "another view"),
+    ("t", "light or dark"),
+    ("?", "this help"),
+)
+
+
+def render(template: str, **values: Any) -> bytes:
+    """A page."""
+    return environment().get_template(template).render(values).encode("utf-8", "replace")
+
+
+@cache
+def environment() -> Environment:
+    """The templates, and what all of them may use."""
+    env = Environment(
+        loader=PackageLoader("cocite.http"), autoescape=True, finalize=visible, trim_blocks=True, lstrip_blocks=True
+    )
+    env.filters |= {
+        "address": lambda url: cut(shown_address(url)),
+        "apart": present.apart,
+        "briefly": briefly,
+        "clean": clean,
+        "commas": "{:,}".format,
+        "count": count,
+        "cut": cut,
+        "is_web": is_web,
+        "notes": notes,
+        "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
+        "round_off": lambda value, by=0: f"{value + by:.0f}",
+        "say": lambda reason: shorter(present.say(reason)),
+        "sentence": lambda text: f"{text[:1].upper()}{text[1:]}.",
+        "spelled": spelled,
+        "without": lambda urls, url: tuple(each for each in urls if each != url),
+    }
+    env.globals |= {
+        "DEFAULT_METHOD": DEFAULT_METHOD,
+        "KEYS": KEYS,
+        "MAX_SHOWN": MOST_SHOWN,
+        "PATHS": PATHS,
+        "TABS": TABS,
+        "TOGETHER": TOGETHER,
+        "about": lambda url: State(urls=(url,)).address(),
+        "asset": asset,
+        "at": lambda view, words: State(view, words=words).address(),
+        "name_of": name_of,
+        "sign": sign,
+    }
+    env.globals["parts"] = env.get_template("parts.html").module
+    return env
+
+
+def visible(value: Any) -> Any:
+    """Text without invisible characters; a space at either end stays, since parts are put together."""
+    if isinstance(value, Markup | int | float | Undefined):
+        return value
+    text = str(value)
+    before, after = (" " if each.isspace() else "" for each in (text[:1], text[-1:]))
+    plain = clean(text)
+    return f"{before}{plain}{after}" if plain else before
+
+
+def cut(text: str, length: int = MAX_SHOWN_LENGTH) -> str:
+    """Text of a limited length."""
+    plain = clean(text)
+    return plain if len(plain) <= length else plain[: length - 1] + "…"
+
+
+def is_web(url: str) -> bool:
+    """Whether a browser may follow an address."""
+    return url.lower().startswith(("http://", "https://"))
+
+
+def shown_address(url: str) -> str:
+    """An address as people read it: without scheme, `www.`, fragment and the last slash.
+
+    It may be any text of a stranger: `urlsplit` would raise an error for some.
+    """
+    if not is_web(url):
+        return url
+    place, _, query = url.partition("://")[2].partition("#")[0].partition("?")
+    return place.removeprefix("www.").rstrip("/") + (f"?{query}" if query else "")
+
+
+def name_of(url: str, title: str) -> str:
+    """What to call a page: its title or, without one, its address."""
+    return cut(title) or cut(shown_address(url))
+
+
+def shorter(reason: str) -> str:
+    """A reason with addresses as people read them."""
+    return cut(SCHEME.sub("", reason))
+
+
+def briefly(answer: Answer) -> str:
+    """The reasons of an answer in one line."""
+    return shorter(present.briefly(answer))
+
+
+def spelled(value: object) -> str:
+    """A default as it is written in a method's name."""
+    return str(value).lower() if isinstance(value, bool) else "" if value == () else str(value)
+
+
+def notes(parameter: dict[str, Any]) -> str:
+    """What OpenAPI says of a parameter beside its description."""
+    schema = parameter.get("schema", {})
+    found = ["required"] if parameter.get("required") else []
+    if schema.get("default", "") not in ("", []):
+        found.append(f"default {json.dumps(schema['default'])}")
+    if "enum" in schema:
+        found.append("one of " + ", ".join(schema["enum"]))
+    if "maximum" in schema:
+        found.append(f"from {schema.get('minimum', 0)} to {schema['maximum']:,}")
+    return "; ".join(found)
