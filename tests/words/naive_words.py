@@ -8,8 +8,7 @@ from collections import Counter
 import stopwordsiso
 
 from cocite.graph.store import Graph
-from cocite.words.terms import terms_of
-from cocite.words.tokens import words_of
+from cocite.words.tokens import terms_of, words_of
 
 
 def links_into(graph: Graph, page: int) -> list[tuple[str, str, str]]:

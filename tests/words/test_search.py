@@ -25,7 +25,7 @@ from cocite.graph.check import check
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
 from cocite.words import search as module
-from cocite.words.documents import LONGEST_TEXT, spoken
+from cocite.words.documents import MAX_TEXT_CHARACTERS, address_words
 from cocite.words.query import forms
 from cocite.words.search import build_search, kept_side, open_search, ready_search, renew_search
 from tests.graph.webs import examples, extend, make
@@ -81,7 +81,7 @@ def test_fields_by_weight(graph: Graph) -> None:
 def test_words_of_an_address_in_any_script(graph: Graph) -> None:
     assert found(graph, "peregrinee") == [ADDRESS]
     assert found(graph, "list example") == ["https://list.example/"]
-    assert spoken("https://www2.a.example/%E9%9F%B3_%FF/www.") == "a.example/音 \ufffd/www."
+    assert address_words("https://www2.a.example/%E9%9F%B3_%FF/www.") == "a.example/音 \ufffd/www."
 
 
 def test_the_heading_of_a_link_tells_of_its_page(graph: Graph) -> None:
@@ -166,7 +166,15 @@ def test_the_same_every_time_and_in_any_memory(fast_root: Path, pages: list[Page
 
 
 def test_hostile_texts(place: Path) -> None:
-    texts = ["\x00", "\u202e" * 1000, "a" * (LONGEST_TEXT + 100), "é" * 70_000, "x " * 300_000 + "last", "\n\t\r ￾￿"]
+    long = "a" * (MAX_TEXT_CHARACTERS + 100)
+    texts = ["\x00", "\u202e" * 1000, long, "é" * 70_000, "x " * 300_000 + "last", "\n\t\r \ufffe\uffff"]
+        "\x00",
+        "\u202e" * 1000,
+        "a" * (MAX_TEXT_CHARACTERS + 100),
+        "é" * 70_000,
+        "x " * 300_000 + "last",
+        "\n\t\r ￾￿",
+    ]
     make(place / "w", [Page(f"https://{i}.example/", text, text=text, headings=[text]) for i, text in enumerate(texts)])
     graph = Graph(place / "w")
     assert build_search(graph).pages == graph.pages

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.words.terms import terms_of
+from cocite.words.tokens import terms_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.words.query import LONGEST, MOST, clauses_of
+from cocite.words.query import MAX_CHARACTERS, MAX_CLAUSES, clauses_of
 from cocite.words.tokens import words_of
 
 
@@ -55,5 +55,5 @@ def test_a_question_is_words_and_phrases(question: str, clauses: list[tuple[str,
 
 
 def test_long_questions_are_cut() -> None:
-    assert clauses_of(" ".join(map(str, range(1000)))) == [(str(i),) for i in range(MOST)]
-    assert clauses_of(" " * LONGEST + "x") == []
+    assert clauses_of(" ".join(map(str, range(1000)))) == [(str(i),) for i in range(MAX_CLAUSES)]
+    assert clauses_of(" " * MAX_CHARACTERS + "x") == []

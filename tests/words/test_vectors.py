@@ -16,9 +16,9 @@ from cocite.graph.store import Graph
 from cocite.kernels.words.word_vectors import SCALE, Sparse
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from cocite.words import company, make_vectors, vectors
+from cocite.words import context, make_vectors, vectors
+from cocite.words.context import Names, name_in
 from cocite.words.make_vectors import ready_vectors
-from cocite.words.names import Names, name_in
 from cocite.words.search import renew_search
 from cocite.words.vectors import Vectors, open_vectors
 from tests.graph.webs import examples, extend, make, page
@@ -59,7 +59,7 @@ def test_weights_by_hand(place: Path) -> None:
     assert found.common(one, three, 5) == ["chess"]
 
 
-def test_pages_that_exchange_links_speak_for_each_other(place: Path) -> None:
+def test_pages_that_exchange_links_share_words(place: Path) -> None:
     """a and c have no word in common; a ⇄ b, b has c's words. n = 1: b's vector is added with weight 1."""
     texts = {A: "chess", B: "yacht", C: "yacht", D: "chess"}
     pages = [Page(url, text=text) for url, text in texts.items()]
@@ -74,7 +74,7 @@ def test_pages_that_exchange_links_speak_for_each_other(place: Path) -> None:
     assert make_vectors.make_vectors(graph).cosines(graph.find(A), three)[0] == 0
 
 
-def test_the_more_a_page_says_the_less_others_say_for_it(place: Path) -> None:
+def test_neighbours_count_less_the_more_text_a_page_has(place: Path) -> None:
     """36 words of its own: the weight is (30 / 36)⁶ = 0.335, which the shared word has beside a vector of length 1."""
     own = " ".join(f"word{n}" for n in range(36))
     pages = [Page(A, text=own, links=[Link(B)]), Page(B, text="yacht", links=[Link(A)])]
@@ -97,7 +97,7 @@ def test_the_slow_truth(texts: list[list[str]], said: list[tuple[int, str]], kee
     pages = [Page(url, text=" ".join(words)) for url, words in zip(urls, texts, strict=False)]
     links = [Link(urls[to], word) for to, word in dict(said).items()]
     with tempfile.TemporaryDirectory(dir=fast_root) as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(make_vectors, "MOST", keep)
+        patch.setattr(make_vectors, "MAX_WORDS", keep)
         graph = made(Path(folder), [*pages, Page("https://list.example/", links=links)])
         expected_texts = {graph.find(page.url): list(words) for page, words in zip(pages, texts, strict=False)}
         anchors = {graph.find(urls[to]): [word] for to, word in dict(said).items()}
@@ -112,21 +112,21 @@ def test_the_slow_truth(texts: list[list[str]], said: list[tuple[int, str]], kee
             }
 
 
-def test_only_some_pages_are_looked_at(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """chess, in 3 pages, is rarer than yacht, in 4: it is looked at first, and there is no room for yacht."""
+def test_only_some_pages_are_compared(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """chess, in 3 pages, is rarer than yacht, in 4: it is read first, and there is no room for yacht."""
     texts = ["chess yacht", "chess", "chess", "yacht", "yacht", "yacht", "keel"]
     graph = made(place, [Page(f"https://p{n}.example/", text=text) for n, text in enumerate(texts)])
-    monkeypatch.setattr(vectors, "LOOKED", 4)
+    monkeypatch.setattr(vectors, "MAX_CANDIDATES", 4)
     found = make_vectors.make_vectors(graph)
     assert found.near(graph.find("p0.example"), 9).tolist() == [graph.find("p1.example"), graph.find("p2.example")]
     assert found.near(graph.find("p0.example"), 1).tolist() == [graph.find("p1.example")]
-    # All of p3's words are on more pages than are looked at: the first of them, rather than none.
-    monkeypatch.setattr(vectors, "LOOKED", 3)
+    # All of p3's words are on more pages than are compared: the first of them, rather than none.
+    monkeypatch.setattr(vectors, "MAX_CANDIDATES", 3)
     having = sorted(graph.find(f"p{n}.example") for n in (0, 3, 4, 5))[:3]
     assert set(found.near(graph.find("p3.example"), 9).tolist()) == {*having} - {graph.find("p3.example")}
 
 
-def test_they_are_kept_renewed_and_dropped(place: Path) -> None:
+def test_they_are_stored_renewed_and_dropped(place: Path) -> None:
     path = place / "web.cocite"
     make(path, [Page(A, text="chess"), Page(B, text="chess")])
     with pytest.raises(BadStore, match="no word vectors"):
@@ -192,7 +192,7 @@ def as_dicts(matrix: Sparse) -> list[dict[int, float]]:
     headings=st.lists(st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=3), min_size=6, max_size=6),
 )
 @examples(25)
-def test_the_slow_truth_of_names_and_company(
+def test_the_slow_truth_of_names_and_context_words(
     blocks: list[list[tuple[int, str]]], texts: list[list[str]], headings: list[list[str]], fast_root: Path
 ) -> None:
     """Each list has one block, which may have a heading, and calls pages by single words."""
@@ -236,7 +236,7 @@ def test_the_slow_truth_of_names_and_company(
             assert words == pytest.approx(expected.get(one, {}), abs=1e-4)
 
 
-def test_what_is_a_name() -> None:
+def test_names_in_anchor_texts() -> None:
     assert [name_in(text) for text in ("Rook & Keel", "apache/airflow", "ab", "Documentation", "x" * 61, "…")] == [
         "rookkeel", "airflow", "", "", "", "",
     ]  # fmt: skip
@@ -244,12 +244,12 @@ def test_what_is_a_name() -> None:
     assert name_in("Café Rook") == name_in("Cafe\u0301 rook") == "caférook"
 
 
-def test_what_many_pages_are_called_is_no_name() -> None:
+def test_a_name_of_many_pages_is_ignored() -> None:
     for many, found in ((16, 3), (17, 0)):
         names = Names()
         for number in range(many):
             names.add(number, [("rook", 1)])
-        assert names.namesakes(many).nnz == found * many
+        assert names.same_name(many).nnz == found * many
 
 
 def test_first_pages_of_hosts(place: Path) -> None:
@@ -258,7 +258,7 @@ def test_first_pages_of_hosts(place: Path) -> None:
     assert found == {A: 1, f"{A}b": 0, B: 1, "rook": 0}
 
 
-def test_a_heading_is_company(place: Path) -> None:
+def test_a_heading_gives_context_words(place: Path) -> None:
     """Lists of pages without words, under the same heading: chess is on three pages of five, N + 1 = 6."""
     lists = [Page(f"https://l{n}.example/", links=[Link(f"{A}{n}", block=0), Link(f"{B}{n}", block=0)]) for n in (1, 2)]
     for each in lists:
@@ -270,8 +270,8 @@ def test_a_heading_is_company(place: Path) -> None:
     assert found.common_context(one, two, 5) == ["chess"]
 
 
-def test_a_link_again_is_company(place: Path) -> None:
-    """A list has a page under Keels, and again under Chess with others: it keeps the company of both."""
+def test_a_repeated_link_gives_context_words(place: Path) -> None:
+    """A list has a page under Keels, and again under Chess with others: it has the context words of both."""
     links = [Link(f"{A}1", block=0), Link(f"{A}2", block=0), Link(f"{A}3", block=1), Link(f"{A}1", block=1)]
     texts = [Page(C, text="chess"), Page(D, text="keel"), Page(f"{D}d", text="keel"), Page(f"{C}c", text="chess")]
     graph = made(place, [Page(B, links=links, headings=["Keel", "Chess"]), *texts])
@@ -282,12 +282,12 @@ def test_a_link_again_is_company(place: Path) -> None:
     assert found.common_context(one, three, 5) == ["chess"]
 
 
-def test_a_large_store_has_no_company(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_store_has_no_context_words(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """80 links in blocks, and a limit of 80, and of 79; a link in a block of its own, or in none, is none of them."""
     texts = [Page(f"{A}{n}", text="chess") for n in range(40)]
     lists = [Page(f"{B}{n}", links=[Link(f"{A}{n}", block=0), Link(f"{C}{n}", block=0)]) for n in range(40)]
     graph = made(place, [*texts, *lists, Page(D, text="keel", links=[Link(A, block=1), Link(B)])])
     for limit, having in ((80, 80), (79, 0)):
-        monkeypatch.setattr(company, "LINKS", limit)
+        monkeypatch.setattr(context, "MAX_LINKS", limit)
         found = make_vectors.make_vectors(graph).context
         assert np.count_nonzero(np.diff(found.starts)) == having

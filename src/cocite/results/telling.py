@@ -22,7 +22,7 @@ from cocite.related.methods.community import Community, Weighed
 from cocite.related.neighbourhood.weigh import Edges
 from cocite.words.query import forms
 from cocite.words.search import Search
-from cocite.words.stop_words import USUAL, language_of, stop_words
+from cocite.words.stop_words import DEFAULT_LANGUAGE, language_of, stop_words
 from cocite.words.tokens import words_of
 
 LISTS = 300
@@ -81,7 +81,7 @@ def keywords(
 ) -> list[str]:
     """The most telling words of a community, best first; of equals by alphabet. `asked` are words of the question."""
     heard = _heard(words, community.authorities) or _heard(words, community.hubs)
-    dull = (stop_words(USUAL) | stop_words(language_of(heard))) - asked
+    dull = (stop_words(DEFAULT_LANGUAGE) | stop_words(language_of(heard))) - asked
     weights = {word: own for word, own in heard.items() if word not in dull}
     pages = Counter({word: len(each) for word, each in weights.items()})
     least = 2 if any(number > 1 for number in pages.values()) else 1  # a name tells of one page, not of many

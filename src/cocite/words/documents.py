@@ -1,106 +1,233 @@
-"""A store's pages as documents to be searched: what a page says of itself, and what links to it say."""
+"""The texts of each page: its own, and those of the links to it. Most pages of a link graph were never fetched.
+
+Links and their texts are stored by source. One pass writes (target, texts) to files by ranges of targets; a range then
+fits in memory, where equal texts are counted. Memory is bounded for any store: of a page with very many in-links a
+sample is read.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from cocite.graph.all_addresses import addresses
+from cocite.graph.arrays import rows_of
 from cocite.graph.generation import Progress
 from cocite.graph.store import NOINDEX, Graph
-from cocite.graph.texts import TextColumn
-from cocite.words.links_in import NOTHING, Said, said_of_pages
-from cocite.words.tokens import prepared
+from cocite.words.tokens import prepare
 
 FIELDS = ("title", "anchors", "headings", "around", "text", "address")
-STAGE = "indexing pages"
-STEP = 1 << 12
-LONGEST_TEXT = 1 << 20
-"""Characters of a page's text that are searched."""
+COLUMNS = ("anchors", "contexts", "headings")
+READING_LINKS, INDEXING = "reading anchor texts", "indexing pages"
+CHUNK_PAGES = 1 << 12
+"""Pages read at a time."""
+CHUNK_LINKS = 1 << 17
+"""Links written to files at a time."""
+RANGE_PAGES = 256
+"""Ranges of targets begin at multiples of this."""
+DEGREE_PAGES = RANGE_PAGES << 12
+"""Pages whose in-degrees are summed at a time."""
+SAMPLE_LINKS = 10_000
+"""In-links read of one page, about."""
+MAX_LINE_CHARACTERS = 300
+MAX_TEXT_CHARACTERS = 1 << 20
+MAX_TEXTS = {"anchors": 64, "contexts": 16, "headings": 16}
+"""Different texts kept for a page, the most frequent."""
+MAX_FILES = 256
 _SCHEME = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:www\d?\.)?", re.IGNORECASE)
 
-Document = dict[str, list[str]]
 T = TypeVar("T")
 
 
-def documents(graph: Graph, folder: Path, memory: int, progress: Progress) -> Iterator[tuple[int, Document]]:
-    """(page, its texts by field) in page order. Left out: aliases, and pages that ask not to be indexed.
+@dataclass(frozen=True)
+class LinkTexts:
+    """Texts of the links to one page with the number of links that use each, the most frequent first."""
 
-    `folder` is for passing use.
-    """
-    first, names = 0, list(addresses(graph, 0, min(STEP, graph.pages)))
-    for page, own, said in texts_of_pages(graph, folder, memory, progress, STAGE):
-        if page >= first + len(names):
-            first = page - page % STEP
-            names = list(addresses(graph, first, min(STEP, graph.pages - first)))
-        yield page, document(own, said, names[page - first])
+    anchors: list[tuple[str, int]]
+    contexts: list[tuple[str, int]]  # the words around the links
+    headings: list[tuple[str, int]]  # of the sections with the links
 
 
-def texts_of_pages(
-    graph: Graph, folder: Path, memory: int, progress: Progress, stage: str
-) -> Iterator[tuple[int, dict[str, str], Said]]:
-    """(page, its own texts by column, what links to it say) in page order, of the pages of `documents`."""
-    said = Ahead(said_of_pages(graph, folder, memory, progress))
-    own = {name: Ahead(items(graph.texts.column(name))) for name in ("title", "headings", "text")}
-    kind = graph.array("page.kind")
-    hidden = np.union1d(np.flatnonzero(kind & NOINDEX), graph.array("alias.page")).astype(np.int64)
-    for first in range(0, graph.pages, STEP):
-        count = min(STEP, graph.pages - first)
-        low, high = np.searchsorted(hidden, [first, first + count])
-        skipped = set(hidden[low:high].tolist())
-        for page in range(first, first + count):
-            found = {name: column.take(page) or "" for name, column in own.items()}
-            links = said.take(page) or NOTHING
-            if page not in skipped:
-                yield page, found, links
-        progress(stage, count, graph.pages)
+NO_LINK_TEXTS = LinkTexts([], [], [])
 
 
-def document(own: dict[str, str], said: Said, address: str) -> Document:
-    """The texts of one page by field, such that words are found in them."""
-    texts = {
-        "title": [own["title"]],
-        "anchors": [text for text, count in said.anchors for _ in range(times(count))],
-        "headings": own["headings"].split("\n"),
-        "around": [
-            text for column in (said.contexts, said.headings) for text, count in column for _ in range(times(count))
-        ],
-        "text": [own["text"][:LONGEST_TEXT]],
-        "address": [spoken(address)],
-    }
-    return {name: [prepared(text) for text in values if text] for name, values in texts.items()}
-
-
-def times(count: int) -> int:
-    """How often a text that `count` links use is counted: once more for each doubling, or thousands of the same would
-    drown everything else that is said of a page."""
-    return count.bit_length()
-
-
-def spoken(address: str) -> str:
-    """An address without what all have; its words in any script."""
-    return unquote(_SCHEME.sub("", address.removeprefix("name:")), errors="replace").replace("_", " ")
-
-
-def items(column: TextColumn) -> Iterator[tuple[int, str]]:
-    """Every (page, text) of a column."""
-    return ((page, raw.decode("utf-8", "replace")) for page, raw in column.items())
-
-
-class Ahead(Generic[T]):
-    """Values by page, read once in page order."""
+class PageReader(Generic[T]):
+    """Reads values by page once, in ascending page order."""
 
     def __init__(self, values: Iterator[tuple[int, T]]) -> None:
         self._values = values
         self._next = next(values, None)
 
     def take(self, page: int) -> T | None:
-        """The value of a page, if it has one; pages are asked in ascending order."""
+        """The value of a page, if it has one."""
         while self._next is not None and self._next[0] < page:
             self._next = next(self._values, None)
         return self._next[1] if self._next is not None and self._next[0] == page else None
+
+
+def documents(
+    graph: Graph, folder: Path, memory: int, progress: Progress
+) -> Iterator[tuple[int, dict[str, list[str]]]]:
+    """Yield (page, its texts by field) in page order, as `texts_of_pages` does, ready for the tokenizer."""
+    first, names = 0, list(addresses(graph, 0, min(CHUNK_PAGES, graph.pages)))
+    for page, own, links in texts_of_pages(graph, folder, memory, progress, INDEXING):
+        if page >= first + len(names):
+            first = page - page % CHUNK_PAGES
+            names = list(addresses(graph, first, min(CHUNK_PAGES, graph.pages - first)))
+        texts = {
+            "title": [own["title"]],
+            "anchors": repeated(links.anchors),
+            "headings": own["headings"].split("\n"),
+            "around": repeated([*links.contexts, *links.headings]),
+            "text": [own["text"][:MAX_TEXT_CHARACTERS]],
+            "address": [address_words(names[page - first])],
+        }
+        yield page, {name: [prepare(text) for text in values if text] for name, values in texts.items()}
+
+
+def repeated(texts: list[tuple[str, int]]) -> list[str]:
+    """Each text once for every doubling of its count: thousands of equal ones would drown the others."""
+    return [text for text, count in texts for _ in range(count.bit_length())]
+
+
+def address_words(address: str) -> str:
+    """The part of an address that differs between pages, with words in any script."""
+    return unquote(_SCHEME.sub("", address.removeprefix("name:")), errors="replace").replace("_", " ")
+
+
+def texts_of_pages(
+    graph: Graph, folder: Path, memory: int, progress: Progress, stage: str
+) -> Iterator[tuple[int, dict[str, str], LinkTexts]]:
+    """Yield (page, its own texts by column, the texts of links to it) in page order.
+
+    Aliases and pages that ask not to be indexed are skipped. `folder` is for temporary files.
+    """
+    of_links = PageReader(link_texts(graph, folder, memory, progress))
+    own = {
+        name: PageReader((page, raw.decode("utf-8", "replace")) for page, raw in graph.texts.column(name).items())
+        for name in ("title", "headings", "text")
+    }
+    hidden = np.union1d(np.flatnonzero(graph.array("page.kind") & NOINDEX), graph.array("alias.page")).astype(np.int64)
+    for first in range(0, graph.pages, CHUNK_PAGES):
+        count = min(CHUNK_PAGES, graph.pages - first)
+        low, high = np.searchsorted(hidden, [first, first + count])
+        skipped = set(hidden[low:high].tolist())
+        for page in range(first, first + count):
+            texts = {name: column.take(page) or "" for name, column in own.items()}
+            links = of_links.take(page) or NO_LINK_TEXTS
+            if page not in skipped:
+                yield page, texts, links
+        progress(stage, count, graph.pages)
+
+
+def link_texts(graph: Graph, folder: Path, memory: int, progress: Progress) -> Iterator[tuple[int, LinkTexts]]:
+    """Yield (page, texts of links to it) in page order, of pages that have any. `folder` is for temporary files."""
+    if not any(len(graph.array(f"{name}.pages")) for name in COLUMNS):
+        return
+    stored = sum(len(graph.array(f"{name}.data")) for name in COLUMNS)
+    borders = cut_targets(graph, min(MAX_FILES, 1 + stored * 20 // memory))  # stored texts take a fifth of the space
+    files = [folder / f"{number}.arrow" for number in range(len(borders) - 1)]
+    split_by_target(graph, borders, files, progress)
+    for file in files:
+        with pa.OSFile(str(file)) as source:
+            table = pa.ipc.open_stream(source).read_all()
+        file.unlink()
+        found: dict[int, LinkTexts] = {}
+        for name in COLUMNS:
+            for page, text, count in count_texts(table["target"], table[name], MAX_TEXTS[name]):
+                if page not in found:
+                    found[page] = LinkTexts([], [], [])
+                getattr(found[page], name).append((text, count))
+        yield from sorted(found.items())
+
+
+def cut_targets(graph: Graph, ranges: int) -> NDArray[np.int64]:
+    """Borders of ranges of pages with about as many in-links each."""
+    parts = [graph.in_degree[first : first + DEGREE_PAGES] for first in range(0, graph.pages, DEGREE_PAGES)]
+    sums = [
+        np.add.reduceat(np.minimum(part, SAMPLE_LINKS), np.arange(0, len(part), RANGE_PAGES), dtype=np.int64)
+        for part in parts
+    ]
+    totals = np.cumsum(np.concatenate(sums))
+    inner = RANGE_PAGES * np.searchsorted(totals, totals[-1] * np.arange(1, ranges) // ranges)
+    return np.unique(np.concatenate([[0], inner, [graph.pages]]))
+
+
+def split_by_target(graph: Graph, borders: NDArray[np.int64], files: list[Path], progress: Progress) -> None:
+    """Write every link that has texts to the file of its target's range."""
+    schema = pa.schema([("target", pa.uint32()), *((name, pa.string()) for name in COLUMNS)])
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    writers = [pa.ipc.new_stream(str(file), schema, options=options) for file in files]
+    try:
+        for targets, texts in read_link_texts(graph, progress):
+            of_range = np.searchsorted(borders, targets, side="right") - 1
+            columns = [pa.array(targets), *(pa.array(texts[name], pa.string()) for name in COLUMNS)]
+            batch = pa.record_batch(columns, schema)
+            for number in np.unique(of_range).tolist():
+                chosen = np.flatnonzero(of_range == number)
+                writers[number].write_batch(batch if len(chosen) == len(targets) else batch.take(pa.array(chosen)))
+    finally:
+        for writer in writers:
+            writer.close()
+
+
+def read_link_texts(graph: Graph, progress: Progress) -> Iterator[tuple[NDArray[np.uint32], dict[str, list[str]]]]:
+    """Yield targets of links and their texts, about CHUNK_LINKS at a time."""
+    targets: list[NDArray[np.uint32]] = []
+    texts: dict[str, list[str]] = {name: [] for name in COLUMNS}
+    columns = {name: PageReader(lines_of(graph, name)) for name in COLUMNS}
+    pages_with = [graph.array(f"{name}.pages") for name in COLUMNS]
+    for first, starts, links in graph.iter_links(CHUNK_PAGES):
+        some = [pages[slice(*rows_of(pages, first, len(starts) - 1))] for pages in pages_with]
+        for page in np.unique(np.concatenate(some)).tolist():
+            low, high = int(starts[page - first]), int(starts[page - first + 1])
+            lines = {name: column.take(page) or [] for name, column in columns.items()}
+            taken = np.flatnonzero(sampled(graph, page, links.targets[low:high]))
+            headings = lines["headings"]
+            blocks = links.blocks[low:high][taken].tolist()
+            texts["headings"] += [headings[b] if 0 <= b < len(headings) else "" for b in blocks]
+            for name in ("anchors", "contexts"):
+                own = lines[name]
+                texts[name] += [own[i] if i < len(own) else "" for i in taken.tolist()]
+            targets.append(links.targets[low:high][taken])
+            if len(texts["anchors"]) >= CHUNK_LINKS:
+                yield np.concatenate(targets), texts
+                targets, texts = [], {name: [] for name in COLUMNS}
+        progress(READING_LINKS, int(starts[-1]), graph.links)
+    if targets:
+        yield np.concatenate(targets), texts
+
+
+def lines_of(graph: Graph, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (page, its lines) of a column of the store, in page order."""
+    for page, raw in graph.texts.column(name).items():
+        yield page, [line[:MAX_LINE_CHARACTERS] for line in raw.decode("utf-8", "replace").split("\n")]
+
+
+def sampled(graph: Graph, page: int, targets: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Which links of a page are read: all, but of targets with very many in-links a share, always the same."""
+    if int(targets.max(initial=0)) >= graph.pages:
+        raise graph.damaged()
+    every = graph.in_degree[targets] // SAMPLE_LINKS + 1
+    taken: NDArray[np.bool_] = np.uint32((page * 0x9E3779B1 & 0xFFFFFFFF) >> 8) % every == 0
+    return taken
+
+
+def count_texts(targets: pa.ChunkedArray, texts: pa.ChunkedArray, maximum: int) -> Iterator[tuple[int, str, int]]:
+    """Yield (page, text, count) of the `maximum` most frequent texts of each page, in page order."""
+    texts = pc.utf8_trim_whitespace(pc.utf8_lower(texts))
+    table = pa.table({"target": targets, "text": texts}).filter(pc.not_equal(texts, ""))
+    found = table.group_by(["target", "text"], use_threads=False).aggregate([([], "count_all")])
+    found = found.sort_by([("target", "ascending"), ("count_all", "descending"), ("text", "ascending")])
+    pages = found["target"].to_numpy()
+    found = found.filter(pa.array(np.arange(len(pages)) - np.searchsorted(pages, pages) < maximum))
+    yield from zip(*(found[name].to_pylist() for name in ("target", "text", "count_all")), strict=True)

@@ -27,10 +27,9 @@ from cocite.errors import BadParameter, BadStore, UnknownWord
 from cocite.graph.generation import Progress, Writer, no_progress
 from cocite.graph.side import Side, only_one, read_side, ready_side, write_side
 from cocite.graph.store import Graph
-from cocite.words.documents import texts_of_pages
-from cocite.words.links_in import Said
+from cocite.words.documents import LinkTexts, texts_of_pages
 from cocite.words.stop_words import language_of, stop_words
-from cocite.words.terms import terms_of
+from cocite.words.tokens import terms_of
 from cocite.words.vocabulary import Vocabulary, is_starts
 
 NAME = "keywords"
@@ -217,7 +216,7 @@ def chosen_words(
 
 
 def counted_words(
-    own: dict[str, str], said: Said, noted: str, terms: Callable[[str], list[str]]
+    own: dict[str, str], said: LinkTexts, noted: str, terms: Callable[[str], list[str]]
 ) -> Iterator[tuple[Counter[str], str]]:
     """The words of a page, counted, from the best source to the least; with the language that was noted of them."""
     named = f"{own['title']}\n{own['headings']}"

@@ -1,13 +1,13 @@
-"""Word vectors, made. Their words are those that a page says itself (title, headings, text), and those of links into it
-with what stands around them. Word w of page p, among N pages with words, weighs
+"""Make word vectors. The words of a page are its own (title, headings, text), and those of links to it and around them.
+Word w of page p, among N pages with words, has the weight
 
     ln(1 + tf(w, p)) · √ln((1 + N) / (1 + df(w)))
 
-and words of one page alone nothing; without the root, rare words would drown those that tell what kind of page it is.
-The text of a link is mostly a name: its words count 0.3 each, and a page of which nothing else is known has a vector
-of length ½, all others of length 1. Where a page has little text, n words, pages that it exchanges links with speak for
-it: the mean of their vectors, made as long, is added with the weight (FEW / n)^FADING, at most 1. The MOST heaviest
-words are kept. Nothing depends on the numbers of pages.
+and 0 if only one page has it. Without the root, rare words would drown those that say what kind of page it is. An
+anchor text is mostly a name: its words count 0.3 each, and a page with no other words has a vector of length ½, all
+others of length 1. To a page with little text, n words, the mean vector of the pages it exchanges links with is added,
+with the weight (SHORT_WORDS / n)^SHORT_POWER, at most 1. The MAX_WORDS heaviest words are kept. Nothing depends on the
+numbers of pages.
 """
 
 from __future__ import annotations
@@ -29,142 +29,130 @@ from cocite.graph.generation import Progress, Writer, no_progress
 from cocite.graph.side import ready_side, write_side
 from cocite.graph.store import Graph
 from cocite.kernels.codec.lists import read_many
-from cocite.words.company import company
-from cocite.words.documents import texts_of_pages
+from cocite.kernels.words.word_vectors import SCALE, Sparse
+from cocite.words.context import Names, chunks_of, context_words, of_length_1, pruned, rows_of, stacked
+from cocite.words.documents import LinkTexts, texts_of_pages
 from cocite.words.keywords import arranged
-from cocite.words.links_in import Said
-from cocite.words.names import Names
-from cocite.words.sparse import kept, of_length_1, pruned, stacked
-from cocite.words.terms import terms_of
-from cocite.words.vectors import NAME, VERSION, WHAT, Vectors, open_vectors
+from cocite.words.tokens import terms_of
+from cocite.words.vectors import NAME, TITLE, VERSION, Vectors, open_vectors
 
 STAGE = "reading words of pages"
-MOST = 128
-"""Words of a page that are kept."""
-READ = 256
-"""Words of a page that are counted: the most frequent."""
-FEW, FADING = 30, 6
-TENTHS, OF_LINKS = 10, 3
-"""What a word counts, and what one in the text of a link does."""
-NAMED_ONLY = 0.5
-"""The length of the vector of a page of which only such words are known."""
-LONGEST = 1 << 16
-"""Characters of a page that are read."""
-CACHED = 1 << 16
-"""Texts of links whose words are remembered."""
-MEMORY = 1 << 29
-STEP = 1 << 14
-LEAST_WEIGHT = 0.01
-"""Neighbours that would count less are not looked at."""
+MAX_WORDS = 128
+COUNTED_WORDS = 256
+"""Words of a page that are weighted: the most frequent."""
+SHORT_WORDS, SHORT_POWER = 30, 6
+TENTHS, ANCHOR_TENTHS = 10, 3
+"""Counts are kept in tenths: a word counts ten, one of an anchor text three."""
+NAME_ONLY_LENGTH = 0.5
+"""The length of the vector of a page that is known by anchor texts alone."""
+MAX_CHARACTERS = 1 << 16
+CACHED_TEXTS = 1 << 16
+MEMORY_BYTES = 1 << 29
+CHUNK_PAGES = 1 << 14
+MIN_WEIGHT = 0.01
+"""Neighbours that would count less are not read."""
 NOTHING = np.zeros(0, np.uint32)
 
 
-def ready_vectors(graph: Graph, progress: Progress = no_progress, memory: int = MEMORY) -> Vectors:
-    """The word vectors of a store, made and kept if there are none that fit."""
-    return ready_side(graph, NAME, WHAT, partial(open_vectors, graph), partial(keep_new, graph, progress, memory))
+def ready_vectors(graph: Graph, progress: Progress = no_progress, memory: int = MEMORY_BYTES) -> Vectors:
+    """The word vectors of a store, made and stored if there are none yet."""
+    return ready_side(graph, NAME, TITLE, partial(open_vectors, graph), partial(store_new, graph, progress, memory))
 
 
-def keep_new(graph: Graph, progress: Progress, memory: int) -> Vectors:
-    """Make word vectors and write them beside the store; returns them as they are kept."""
+def store_new(graph: Graph, progress: Progress, memory: int) -> Vectors:
+    """Make word vectors and write them beside the store; return them as they are stored."""
 
     def write(folder: Path, writer: Writer) -> None:
         made = make_vectors(graph, progress, memory, folder)
-        for name, values in parts(made).items():
+        matrices = {"": made.pages, "word.": made.columns, "company.": made.context, "namesakes.": made.same_name}
+        arrays: dict[str, NDArray[Any]] = {"said": made.text_words, "home": made.home}
+        arrays |= {f"{name}{part}": a for name, matrix in matrices.items() for part, a in matrix._asdict().items()}
+        for name, values in (arrays | {"words.starts": made.words.starts, "words.data": made.words.data}).items():
             writer.append(name, values)
 
     write_side(graph, NAME, {"version": VERSION}, write)
     return open_vectors(graph)
 
 
-def parts(made: Vectors) -> dict[str, NDArray[Any]]:
-    """The arrays of word vectors by the names under which they are kept."""
-    return {
-        "starts": made.pages.starts, "ids": made.pages.ids, "weights": made.pages.weights, "said": made.text_words,
-        "word.starts": made.columns.starts, "word.ids": made.columns.ids, "word.weights": made.columns.weights,
-        "words.starts": made.words.starts, "words.data": made.words.data, "home": made.home,
-        "company.starts": made.context.starts, "company.ids": made.context.ids, "company.weights": made.context.weights,
-        "namesakes.starts": made.same_name.starts, "namesakes.ids": made.same_name.ids,
-        "namesakes.weights": made.same_name.weights,
-    }  # fmt: skip
-
-
 def make_vectors(
-    graph: Graph, progress: Progress = no_progress, memory: int = MEMORY, folder: Path | None = None
+    graph: Graph, progress: Progress = no_progress, memory: int = MEMORY_BYTES, folder: Path | None = None
 ) -> Vectors:
-    """Make word vectors; nothing is kept. Files for passing use go to `folder`, or where the system has them."""
+    """Make word vectors without storing them. Temporary files go to `folder`, or to the system's place for them."""
     numbers: dict[str, int] = {}
-    ids, counts, sizes, said = array("I"), array("I"), np.zeros(graph.pages, np.int64), np.zeros(graph.pages, np.uint16)
-    described, names = np.zeros(graph.pages, np.bool_), Names()
-    terms = lru_cache(CACHED)(terms_of)
-    with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as passing:
-        for page, own, of_links in texts_of_pages(graph, Path(passing), memory, progress, STAGE):
-            words = Counter(terms_of(own["text"][:LONGEST]))
-            said[page] = min(len(words), 0xFFFF)
-            words.update(terms_of(f"{own['title']}\n{own['headings']}"[:LONGEST]))
-            described[page] = count_said(words, of_links, terms)
-            names.add(page, of_links.anchors)
-            chosen = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:READ]
+    ids, counts, sizes = array("I"), array("I"), np.zeros(graph.pages, np.int64)
+    text_words, described, names = np.zeros(graph.pages, np.uint16), np.zeros(graph.pages, np.bool_), Names()
+    terms = lru_cache(CACHED_TEXTS)(terms_of)
+    with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
+        for page, own, links in texts_of_pages(graph, Path(temporary), memory, progress, STAGE):
+            words = Counter(terms_of(own["text"][:MAX_CHARACTERS]))
+            text_words[page] = min(len(words), 0xFFFF)
+            words.update(terms_of(f"{own['title']}\n{own['headings']}"[:MAX_CHARACTERS]))
+            described[page] = add_link_words(words, links, terms)
+            names.add(page, links.anchors)
+            chosen = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:COUNTED_WORDS]
             ids.extend([numbers.setdefault(word, len(numbers)) for word, _ in chosen])
             counts.extend([count for _, count in chosen])
             sizes[page] = len(chosen)
-    found = arranged(list(numbers), sizes, np.array(ids, np.uint32), np.array(counts, np.uint32), READ)
+    found = arranged(list(numbers), sizes, np.array(ids, np.uint32), np.array(counts, np.uint32), COUNTED_WORDS)
     shape = graph.pages, len(found.words)
     rarity = np.sqrt(np.log((1 + np.count_nonzero(sizes)) / (1.0 + found.frequency)) * (found.frequency > 1))
-    counted = csr_array((found.counts.astype(np.float32), found.ids, found.starts), shape=shape)
-    matrix = weighted(counted, rarity)
-    namesakes = names.namesakes(graph.pages)
-    numbers = {word: number for number, word in enumerate(sorted(numbers))}  # as they are in `found`
-    beside = company(graph, matrix, namesakes, numbers, rarity)
-    rows = pruned(with_neighbours(graph, matrix, said), MOST)
-    rows.data *= np.where(described, 1, NAMED_ONLY).astype(np.float32)[
-        np.repeat(np.arange(graph.pages), np.diff(rows.indptr))
-    ]
-    turned = csr_array(rows.T.tocsr())
-    return Vectors(kept(rows), kept(turned), said, found.words, kept(beside), kept(namesakes), homes(graph))
+    matrix = weighted(csr_array((found.counts.astype(np.float32), found.ids, found.starts), shape=shape), rarity)
+    same_name = names.same_name(graph.pages)
+    numbers = {word: number for number, word in enumerate(sorted(numbers))}  # the order of `found`
+    context = context_words(graph, matrix, same_name, numbers, rarity)
+    rows = pruned(with_neighbours(graph, matrix, text_words), MAX_WORDS)
+    rows.data *= np.where(described, 1, NAME_ONLY_LENGTH).astype(np.float32)[rows_of(rows)]
+    by_word = csr_array(rows.T.tocsr())
+    return Vectors(
+        packed(rows), packed(by_word), text_words, found.words, packed(context), packed(same_name), homes(graph)
+    )
 
 
-def count_said(words: Counter[str], said: Said, terms: Callable[[str], list[str]]) -> bool:
-    """Add the words of links into a page and of what stands around them, all counted in tenths; returns whether there
-    are words but those of links."""
-    for text, times in said.contexts:
+def packed(matrix: csr_array) -> Sparse:
+    """A matrix as it is stored."""
+    matrix.sort_indices()
+    weights = np.rint(np.minimum(matrix.data, 1.0) * SCALE).astype(np.uint16)
+    return Sparse(matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32), weights)
+
+
+def add_link_words(words: Counter[str], links: LinkTexts, terms: Callable[[str], list[str]]) -> bool:
+    """Add the words of links to a page, counting in tenths; return whether the page has words other than anchors."""
+    for text, count in links.contexts:
         for term in terms(text):
-            words[term] += times
+            words[term] += count
     for word in words:
         words[word] *= TENTHS
     described = bool(words)
-    for text, times in said.anchors:
+    for text, count in links.anchors:
         for term in terms(text):
-            words[term] += times * OF_LINKS
+            words[term] += count * ANCHOR_TENTHS
     return described
 
 
 def weighted(counts: csr_array, rarity: NDArray[np.float64]) -> csr_array:
-    """Counts of words, in tenths → vectors of length 1."""
+    """Turn counts of words in tenths into vectors of length 1."""
     counts.data = (np.log1p(counts.data / TENTHS) * rarity[counts.indices]).astype(np.float32)
     counts.eliminate_zeros()
     return of_length_1(counts)
 
 
-def with_neighbours(graph: Graph, matrix: csr_array, said: NDArray[np.uint16]) -> csr_array:
-    """The vectors of pages that say little, with those of pages that they exchange links with."""
+def with_neighbours(graph: Graph, matrix: csr_array, text_words: NDArray[np.uint16]) -> csr_array:
+    """Add to the vectors of pages with little text those of the pages they exchange links with."""
     blocks = []
-    for first in range(0, graph.pages, STEP):
-        last = min(graph.pages, first + STEP)
-        own = matrix[first:last]
-        few = np.minimum(1.0, (FEW / np.maximum(1, said[first:last].astype(np.float64))) ** FADING) * (
-            said[first:last] > 0
-        )
-        links = mutual(graph, first, last) if few.max(initial=0) > LEAST_WEIGHT else None
+    for chunk in chunks_of(graph.pages, CHUNK_PAGES):
+        own, sizes = matrix[chunk], text_words[chunk].astype(np.float64)
+        weight = np.minimum(1.0, (SHORT_WORDS / np.maximum(1, sizes)) ** SHORT_POWER) * (sizes > 0)
+        links = mutual_links(graph, chunk.start, chunk.stop) if weight.max(initial=0) > MIN_WEIGHT else None
         if links is not None and links.nnz:
             near = of_length_1(csr_array(links @ matrix))
-            near.data *= few.astype(np.float32)[np.repeat(np.arange(last - first), np.diff(near.indptr))]
+            near.data *= weight.astype(np.float32)[rows_of(near)]
             own = of_length_1(csr_array(own + near))
         blocks.append(own)
     return stacked(blocks)
 
 
-def mutual(graph: Graph, first: int, last: int) -> csr_array:
-    """Which pages those from `first` to `last` link to that link back."""
+def mutual_links(graph: Graph, first: int, last: int) -> csr_array:
+    """The pages that those from `first` to `last` link to and that link back."""
     pairs = []
     for lists in (graph.out, graph.into):
         total = int(lists.degree[first:last].sum(dtype=np.int64))
@@ -184,12 +172,12 @@ def mutual(graph: Graph, first: int, last: int) -> csr_array:
 
 
 def homes(graph: Graph) -> NDArray[np.uint8]:
-    """1 for each page that is the first of its host, and 0 for others; opaque names have no host."""
+    """1 for the first page of a host, 0 for others; opaque names have no host."""
     return np.fromiter(
         (
             not address.startswith("name:") and "/" not in address.partition("://")[2].rstrip("/")
-            for first in range(0, graph.pages, STEP)
-            for address in addresses(graph, first, min(STEP, graph.pages - first), marked=True)
+            for chunk in chunks_of(graph.pages, CHUNK_PAGES)
+            for address in addresses(graph, chunk.start, chunk.stop - chunk.start, marked=True)
         ),
         np.uint8,
         graph.pages,

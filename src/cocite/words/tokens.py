@@ -1,23 +1,30 @@
-"""Text → words, the same for pages and for questions.
+"""Text → words, the same for pages and for queries; and the words that can be keywords.
 
-A word is a run of letters and digits, in lower case and without accents: `Zürich` is found as `zurich`. No stemming: it
-needs the language, and a web has many; a question asks for plurals instead (query.py, docs/decisions/0030).
+A word is a run of letters and digits, in lower case and without accents: `Zürich` is found as `zurich`. There is no
+stemming: it needs the language, and a web has many. A query adds plurals instead (query.py, docs/decisions/0030).
 
-Scripts that are written without spaces give a word a character; a question's run of them is then asked as a phrase,
-which finds it inside longer runs. `C++`, `C#` and the like stay whole, as `cplusplus` and `csharp`. Marks that many do
-not write (Hebrew points, Arabic vowels, joiners) or that would cut words in pieces (Indic viramas) are left out.
+In scripts written without spaces every character is a word; a query turns a run of them into a phrase, which also
+matches inside longer runs. `C++`, `C#` and the like stay whole, as `cplusplus` and `csharp`. Marks that many writers
+omit (Hebrew points, Arabic vowels, joiners) or that would split words (Indic viramas) are removed.
+
+Keywords (`terms_of`) have no numbers and no single letters. Han characters, and the syllables of Thai, Lao, Burmese and
+Khmer, are taken in pairs (`数据库` → `数据`, `据库`): one alone is too short for a keyword, a whole run is a sentence.
+Katakana, which writes names and loan words, stays whole. Hiragana, which writes endings and particles, and a few
+particles of Chinese are skipped.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
-LONGEST_WORD = 80
-"""Bytes; longer ones are data, not words."""
+MAX_WORD_BYTES = 80
+"""Longer words are data."""
 
 _UNSPACED = re.compile(
     "(["
@@ -37,18 +44,30 @@ _MARKS = re.compile(
 _SIGNED = re.compile(r"(?<![^\W_])([A-Za-z])(\+\+|#)")
 _SPOKEN = {"++": "plusplus", "#": "sharp"}
 
+_HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
+_PARTICLES = "的吗呢吧们这那很与及或也"
+_SYLLABIC = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_RUN = re.compile(f"([{_HAN}]+)|([\u3041-\u309f]+)|([\u30a0-\u30ff]+)|([{_SYLLABIC}]+)")
+_SPLIT = re.compile(f"[{_PARTICLES}]+")
+_TONES = re.compile("[\u0e3a\u0e47-\u0e4c\u0e4e\u0eba\u0ec8-\u0ecc\u1037\u1039\u103a\u17c9-\u17d3\u17dd]")
+# A consonant with the vowels before, above, below and after it.
+_SYLLABLE = re.compile(
+    "[\u0e40-\u0e44\u0ec0-\u0ec4]?[\u0e01-\u0eae\u1000-\u102a\u103f-\u109f\u1780-\u17b3]"
+    "[\u0e30-\u0e39\u0e45\u0e4d\u0eb0-\u0ebc\u0ecd\u102b-\u103e\u17b4-\u17c8]*"
+)
+
 
 @cache
 def analyzer() -> TextAnalyzer:
-    """tantivy's part of the work: it is compiled, and an index calls it by itself."""
+    """tantivy's tokenizer, which an index also calls itself."""
     builder = TextAnalyzerBuilder(Tokenizer.simple())
-    for each in (Filter.remove_long(LONGEST_WORD), Filter.ascii_fold(), Filter.lowercase()):
+    for each in (Filter.remove_long(MAX_WORD_BYTES), Filter.ascii_fold(), Filter.lowercase()):
         builder = builder.filter(each)
     return builder.build()
 
 
-def folded(text: str) -> str:
-    """Text in one spelling, scripts without spaces as they are."""
+def fold(text: str) -> str:
+    """Normalise spelling, but leave scripts without spaces as they are."""
     if "#" in text or "++" in text:
         text = _SIGNED.sub(lambda found: f"{found[1]}{_SPOKEN[found[2]]} ", text)
     if text.isascii():
@@ -57,12 +76,37 @@ def folded(text: str) -> str:
     return _MARKS.sub("", unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode()))
 
 
-def prepared(text: str) -> str:
-    """Text such that `analyzer` finds the words in it."""
-    text = folded(text)
+def prepare(text: str) -> str:
+    """Normalise text and put spaces where `analyzer` needs them to find words."""
+    text = fold(text)
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
 def words_of(text: str) -> list[str]:
     """The words of a text, in order."""
-    return analyzer().analyze(prepared(text))
+    return analyzer().analyze(prepare(text))
+
+
+def terms_of(text: str) -> list[str]:
+    """The words of a text that can be keywords, in order."""
+    text = fold(text)
+    if not text.isascii():
+        text = _RUN.sub(lambda found: f" {' '.join(pieces_of_run(found))} ", text)
+    return [word for word in analyzer().analyze(text) if (len(word) > 1 or word > "\u2e80") and not word.isdigit()]
+
+
+def pieces_of_run(found: re.Match[str]) -> Iterator[str]:
+    """Split a run of characters without spaces into words."""
+    han, _, katakana, syllabic = found.groups()
+    if han:
+        for part in _SPLIT.split(han):
+            yield from in_pairs(list(part))
+    elif katakana:
+        yield katakana
+    elif syllabic:
+        yield from in_pairs(_SYLLABLE.findall(_TONES.sub("", syllabic)))
+
+
+def in_pairs(parts: list[str]) -> list[str]:
+    """Join each part with the next; a single part stays as it is."""
+    return [a + b for a, b in pairwise(parts)] if len(parts) > 1 else parts

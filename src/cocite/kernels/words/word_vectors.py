@@ -1,7 +1,7 @@
-"""Word vectors of pages in compiled loops: which pages have words of a vector, and how alike pages are to it.
+"""Compiled loops over word vectors: pages that share words with a vector, and their cosines with it.
 
-Row r of a sparse matrix is ids[starts[r]:starts[r + 1]] with weights likewise, in units of 1 / SCALE. Rows that a
-damaged file makes point elsewhere are cut to what is there.
+Row r of a sparse matrix is ids[starts[r]:starts[r + 1]] with weights likewise, in units of 1 / SCALE. Rows of a damaged
+file that point outside the arrays are cut.
 """
 
 from __future__ import annotations
@@ -27,20 +27,26 @@ class Sparse(NamedTuple):
 
 @inline
 def row_of(matrix, row):
-    """The bounds of a row, inside the arrays whatever they say; a row that is not there is empty."""
+    """The bounds of a row, cut to the arrays; a missing row is empty."""
     if row + 1 >= len(matrix.starts):
         return np.int64(0), np.int64(0)
     low = min(max(np.int64(matrix.starts[row]), 0), len(matrix.ids))
     return low, min(max(np.int64(matrix.starts[row + 1]), low), len(matrix.ids))
 
 
-@kernel
-def cosines(rows, words, weights, table, local, pages, found):
-    """found[i] = the cosine of row pages[i] and a vector of length 1, given by its words and their weights.
+@inline
+def hash_table(size):
+    """An empty hash table of keys, with room for `size` of them, and for a place beside each."""
+    slots = 2
+    while slots <= 2 * size:
+        slots *= 2
+    return np.full(slots, EMPTY, np.uint32), np.empty(slots, np.int32)
 
-    `table` and `local` are room: 2^b, at least twice as many as there are words.
-    """
-    table[:] = EMPTY
+
+@kernel
+def cosines(rows, words, weights, pages, found):
+    """Set found[i] to the cosine of row pages[i] and a vector of length 1, given by its words and their weights."""
+    table, local = hash_table(len(words))
     for i in range(len(words)):
         slot = slot_of(table, words[i])
         table[slot] = words[i]
@@ -56,19 +62,20 @@ def cosines(rows, words, weights, table, local, pages, found):
 
 
 @kernel
-def pages_with(columns, words, weights, most, table, local, pages, sums):
-    """Pages with any of the words, the first words first, until `most` were looked at; returns how many are found.
+def pages_with(columns, words, weights, pages, sums):
+    """Fill `pages` with those that have any of the words, the first words first, and return their number.
 
-    A word that more pages have is passed over; if all are such, it is the first pages of the first that count.
-    sums[i] is what the words that were looked at add to the cosine of pages[i]. `table`, empty and of 2^b places, and
-    `local` must have room for twice as many pages.
+    A word on more pages than there is room for is skipped; if all are, the first pages of the first word are taken.
+    sums[i] is what the words that were read add to the cosine of pages[i].
     """
+    room = len(pages)
+    table, local = hash_table(room)
     count = np.int64(0)
     for i in range(len(words)):
         low, high = row_of(columns, words[i])
-        if high - low > most:
+        if high - low > room:
             continue
-        most -= high - low
+        room -= high - low
         for k in range(low, high):
             slot = slot_of(table, columns.ids[k])
             if table[slot] == EMPTY:
@@ -80,7 +87,7 @@ def pages_with(columns, words, weights, most, table, local, pages, sums):
             sums[local[slot]] += weights[i] * columns.weights[k]
     if count == 0 and len(words) > 0:
         low, high = row_of(columns, words[0])
-        for k in range(low, min(high, low + most)):
+        for k in range(low, min(high, low + room)):
             pages[count] = columns.ids[k]
             sums[count] = weights[0] * columns.weights[k]
             count += 1

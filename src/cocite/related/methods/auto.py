@@ -44,7 +44,7 @@ from cocite.related.neighbourhood.scores import LEAST, Scores
 from cocite.related.neighbourhood.start import begin
 from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View, is_one_of
 from cocite.web import Web
-from cocite.words.stop_words import USUAL, stop_words
+from cocite.words.stop_words import DEFAULT_LANGUAGE, stop_words
 from cocite.words.vectors import Vectors
 
 LINKED, BOTH_WAYS = 0.05, 0.9
@@ -391,5 +391,5 @@ class Told:
 
 def telling(words: list[str]) -> tuple[str, ...]:
     """The first words that tell a reader something; "the" only where there are no others."""
-    empty = stop_words(USUAL)
+    empty = stop_words(DEFAULT_LANGUAGE)
     return tuple([word for word in words if word not in empty] or words)[:NAMED]

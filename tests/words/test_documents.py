@@ -1,4 +1,4 @@
-"""What links say, by the page they lead to."""
+"""The texts of links, by target."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import given
 
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
-from cocite.words import links_in
-from cocite.words.links_in import LONGEST, MOST, said_of_pages
+from cocite.words import documents
+from cocite.words.documents import MAX_LINE_CHARACTERS, MAX_TEXTS, NO_LINK_TEXTS, LinkTexts, link_texts
 from tests.graph.webs import examples, make
 from tests.words.naive_words import said
 from tests.words.webs import webs
@@ -21,9 +21,9 @@ def silent(*_: object) -> None:
     """No progress."""
 
 
-def gathered(graph: Graph, memory: int = 1 << 30) -> dict[int, links_in.Said]:
+def gathered(graph: Graph, memory: int = 1 << 30) -> dict[int, LinkTexts]:
     with tempfile.TemporaryDirectory() as folder:
-        found = list(said_of_pages(graph, Path(folder), memory, silent))
+        found = list(link_texts(graph, Path(folder), memory, silent))
         assert not list(Path(folder).iterdir())
     assert [page for page, _ in found] == sorted({page for page, _ in found})
     return dict(found)
@@ -37,13 +37,13 @@ def test_equals_the_slow_truth_in_one_range_and_in_many(fast_root: Path, pages: 
         graph = Graph(Path(folder) / "w")
         found = gathered(graph)
         for page in range(graph.pages):
-            one = found.get(page, links_in.NOTHING)
-            expected = [{text[:LONGEST]: n for text, n in texts.items()} for texts in said(graph, page)]
+            one = found.get(page, NO_LINK_TEXTS)
+            expected = [{text[:MAX_LINE_CHARACTERS]: n for text, n in texts.items()} for texts in said(graph, page)]
             assert [dict(one.anchors), dict(one.contexts), dict(one.headings)] == expected
-        patch.setattr(links_in, "GRAIN", 1)
-        patch.setattr(links_in, "PART", 2)
-        patch.setattr(links_in, "ROWS", 2)
-        patch.setattr(links_in, "STEP", 2)
+        patch.setattr(documents, "RANGE_PAGES", 1)
+        patch.setattr(documents, "DEGREE_PAGES", 2)
+        patch.setattr(documents, "CHUNK_LINKS", 2)
+        patch.setattr(documents, "CHUNK_PAGES", 2)
         assert gathered(graph, memory=1) == found
 
 
@@ -54,14 +54,14 @@ def test_the_most_frequent_texts_first_and_not_too_many(place: Path) -> None:
     graph = Graph(place / "w")
     anchors = gathered(graph)[graph.find(target)].anchors
     assert anchors[:3] == [("often", 3), ("twice", 2), ("once 000", 1)]
-    assert len(anchors) == MOST["anchors"]
+    assert len(anchors) == MAX_TEXTS["anchors"]
 
 
 def test_a_page_with_very_many_links_in_is_sampled(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = "https://target.example/"
     make(place / "w", [Page(f"https://s{i}.example/", links=[Link(target, "x")]) for i in range(400)])
     graph = Graph(place / "w")
-    monkeypatch.setattr(links_in, "SAMPLE", 20)  # one of 400 // 20 + 1 links
+    monkeypatch.setattr(documents, "SAMPLE_LINKS", 20)  # one of 400 // 20 + 1 links
     ((_, count),) = gathered(graph)[graph.find(target)].anchors
     assert 8 <= count <= 40
     assert gathered(graph)[graph.find(target)].anchors == [("x", count)]
