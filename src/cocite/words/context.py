@@ -2,10 +2,10 @@
 
 **Context words** are those of the sections that list a page. A section of n ≥ 2 links is the sum of its pages' word
 vectors (MEMBER_WORDS words each), of length 1, plus the words of its heading by rarity, of length HEADING. The
-MAX_WORDS heaviest words are kept. A page is the sum of its sections, each by 1 / ln(2 + n), and of those of its same-name pages
-by SAME_NAME times the cosine of the names. So pages that are in lists about the same things are similar, even if no
-list has both. Stores with more than MAX_LINKS links in sections have none: reading only some lists would favour the
-pages in them.
+MAX_WORDS heaviest words are kept. A page is the sum of its sections, each by 1 / ln(2 + n), and of those of its
+same-name pages by SAME_NAME times the cosine of the names. So pages in lists about the same things are similar, even if
+no list has both. Stores with more than MAX_LINKS links in sections have no context words: reading only some lists would
+favour the pages in them.
 
 **Same-name pages** are linked under the same anchor text, as a project's site and its repository are. A page's name is
 the letters and digits of its anchor texts, by number of links; pages are compared by the cosine of their names. A name
