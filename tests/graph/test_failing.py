@@ -18,7 +18,7 @@ import pytest
 
 from cocite.errors import BadSource, BadStore
 from cocite.graph import generation
-from cocite.graph.build import sort_names
+from cocite.graph.build import number
 from cocite.graph.build.maintain import add
 from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.check import check
@@ -278,7 +278,7 @@ def test_a_damaged_store_can_be_built_again(store: Path) -> None:
 
 
 def test_names_that_cannot_be_sorted(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sort_names, "LEAST_MEMORY", 0)
+    monkeypatch.setattr(number, "MIN_SORT_BYTES", 0)
     with pytest.raises(BadStore, match="memory"):
         make(store, [page(C, A)], memory=1)
     assert_untouched(store)

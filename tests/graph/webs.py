@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from cocite.graph import check
-from cocite.graph.build import derive, number, reread, resolve, sort_links, sort_names
+from cocite.graph.build import derive, number, reread, resolve, sort_links
 from cocite.graph.build import passes as build_module
 from cocite.graph.build.maintain import add
 from cocite.graph.build.passes import BuildOptions, Built, build
@@ -66,8 +66,7 @@ def page(url: str, *targets: str, **fields: Any) -> Page:
 
 
 LIMITS = {
-    sort_names: {"BATCH": 32},
-    number: {"STEP": 16},
+    number: {"BATCH_NAMES": 32, "REREAD_NAMES": 16},
     derive: {"LONG": 5, "SKIP": 2, "BEST_FROM": 3, "BEST": 2, "SAMPLE_FROM": 2, "SAMPLE": 2, "STEP": 16},
     reread: {"STEP": 16},
     check: {"STEP": 16},
@@ -94,7 +93,7 @@ def tight() -> Iterator[None]:
 
     def in_buckets(self: Any, resolved: Any, writer: Any, memory: int) -> None:
         sorter(self, resolved, writer, memory)
-        self.most = 8
+        self.bucket_links = 8
 
     def in_ranges(resolved: Any, writer: Any, memory: int, progress: Any) -> None:
         gather(resolved, writer, 256, progress)

@@ -8,9 +8,8 @@ import numpy as np
 from numba import njit
 
 from cocite.graph.arrays import PER_BASE
-from cocite.graph.build.bit_stream import encode
+from cocite.graph.build.write_lists import count_symbols, encode
 from cocite.graph.huffman import Code
-from cocite.kernels.codec import link_codec
 from cocite.kernels.codec.lists import Lists
 
 
@@ -24,18 +23,15 @@ def lists_of(targets: list[list[int]], attributes: list[list[int]] | None = None
     flat = np.array([target for some in targets for target in some], np.uint32)
     attrs = np.array([value for some in attributes or [] for value in some], np.uint32)
     starts = np.cumsum([0, *map(len, targets)])
-    counts = np.zeros(link_codec.SYMBOLS, np.int64)
-    bases = np.arange(len(targets), dtype=np.uint32)
-    link_codec.count_symbols(flat, attrs, starts, bases, np.full(link_codec.SYMBOLS + 1, 6, np.uint8), counts)
-    code = Code.from_counts(counts)
-    words, bits, ends = encode(flat, attrs, starts, 0, code)
+    code = Code.from_counts(count_symbols(flat, attrs, starts, np.arange(len(targets), dtype=np.uint32)))
+    words, bits, ends, degrees = encode(flat, attrs, starts, 0, code)
     firsts = np.append(0, ends)
     base = firsts[::PER_BASE]
     return Lists(
         np.append(words[: (bits + 63) >> 6], np.uint64(0)),
         base.astype(np.uint64),
         (firsts - np.repeat(base, PER_BASE)[: len(firsts)]).astype(np.uint32),
-        np.array([len(some) for some in targets], np.uint32),
+        degrees,
         code.table,
     )
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore
 from cocite.graph.arrays import PER_BASE, TEXTS, rows_of
 from cocite.graph.build.derive import derive
-from cocite.graph.generation import Progress, Writer, changed_arrays, map_array, read_current
+from cocite.graph.build.workers import Workers
+from cocite.graph.generation import MemoryWriter, Progress, changed_arrays, map_array, read_current
 from cocite.graph.huffman import LONGEST
 from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
@@ -197,31 +198,13 @@ def check_names_of(graph: Graph, progress: Progress) -> Iterator[Fault]:
 
 def check_derived(graph: Graph, progress: Progress) -> Iterator[Fault]:
     """What is kept ready for queries is what the links give."""
-    again = Again(graph)
-    with ThreadPoolExecutor(2) as pool:
-        derive(cast(Writer, again), graph.pages, 2, pool, progress)
-    for name, parts in again.parts.items():
-        if not np.array_equal(np.concatenate(parts), graph.array(name)):
+    links = [f"{way}.{part}" for way in ("out", "in") for part in ("words", "base", "offset", "degree", "code")]
+    again = MemoryWriter({name: graph.array(name) for name in (*links, "fingerprint")})
+    with Workers(2) as workers:
+        derive(again, workers, progress)
+    for name, values in again.all().items():
+        if not np.array_equal(values, graph.array(name)):
             yield Fault(name, "is not what the links give")
-
-
-class Again:
-    """In the place of a Writer: keeps what is derived from a finished store, for comparing."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self.parts: dict[str, list[NDArray[Any]]] = {}
-
-    def append(self, name: str, values: NDArray[Any]) -> None:
-        """Keep values."""
-        self.parts.setdefault(name, []).append(values)
-
-    def finish(self, name: str) -> None:
-        """Nothing to finish: it was, when the store was built."""
-
-    def map(self, name: str) -> NDArray[Any]:
-        """An array of the store."""
-        return self._graph.array(name)
 
 
 def check_references(graph: Graph) -> Iterator[Fault]:

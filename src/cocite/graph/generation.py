@@ -46,7 +46,7 @@ def file_digest(file: Path) -> str:
         return hashlib.file_digest(content, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def digest(data: bytes) -> str:
+def digest(data: bytes | memoryview) -> str:
     """The checksum used throughout a store."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
@@ -110,6 +110,52 @@ class Writer:
             with suppress(OSError):
                 file.close()
         self._files.clear()
+
+
+class MemoryWriter(Writer):
+    """Keeps the arrays in memory."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
+        self.arrays: dict[str, dict[str, Any]] = {}
+        self._parts = {name: [values] for name, values in (arrays or {}).items()}
+
+    def append(self, name: str, values: NDArray[Any]) -> None:
+        """Add values to the end of an array."""
+        self._parts.setdefault(name, []).append(np.ascontiguousarray(values))
+        self.arrays.setdefault(name, {"type": values.dtype.newbyteorder("<").str})
+
+    def length(self, name: str) -> int:
+        """How many values an array has so far."""
+        return sum(map(len, self._parts.get(name, [])))
+
+    def finish(self, name: str) -> None:
+        """Nothing to finish."""
+
+    def map(self, name: str) -> NDArray[Any]:
+        """An array, read-only as mapped ones are: for others, kernels would be compiled again."""
+        parts = self._parts[name]
+        if len(parts) > 1:
+            self._parts[name] = parts = [np.concatenate(parts)]
+        found: NDArray[Any] = parts[0].view()
+        found.flags.writeable = False
+        return found
+
+    def discard(self, name: str) -> None:
+        """Take an array back."""
+        del self._parts[name], self.arrays[name]
+
+    def close(self) -> None:
+        """Describe every array as the manifest does."""
+        for name, entry in self.arrays.items():
+            values = self.map(name)
+            entry |= {"length": len(values), "digest": digest(values.view(np.uint8).data if len(values) else b"")}
+
+    def abandon(self) -> None:
+        """Nothing to close."""
+
+    def all(self) -> dict[str, NDArray[Any]]:
+        """Every array that was written, by name."""
+        return {name: self.map(name) for name in self.arrays}
 
 
 def map_array(file: Path, entry: dict[str, Any]) -> NDArray[Any]:

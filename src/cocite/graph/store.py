@@ -7,7 +7,7 @@ A Graph can be shared among threads and pickled to processes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.codec.repeats import Repeats
 from cocite.kernels.related.vicinity import Out
 from cocite.pages.site import Sites
+from cocite.sources.records import Link, Page, ReadReport, batch
 
 __all__ = ["FETCHED", "NOINDEX", "Graph", "OutLinks"]
 
@@ -63,6 +64,30 @@ class Graph:
         self.title, self.headings, self.text = self.texts.title, self.texts.headings, self.texts.text
         self.anchors, self.contexts = self.texts.anchors, self.texts.contexts
         self.units, self.damaged = self.facts.units, self.arrays.damaged
+
+    @classmethod
+    def from_records(cls, pages: Sequence[Page]) -> Graph:
+        """Build a graph of page records in memory: the same as a store of them, without a disk."""
+        from cocite.graph.build.passes import build_in_memory
+
+        return cls(build_in_memory([batch(list(pages))], ReadReport()))
+
+    @classmethod
+    def from_links(
+        cls, links: Iterable[tuple[str, str] | tuple[str, str, int]], titles: Mapping[str, str] | None = None
+    ) -> Graph:
+        """Build a graph in memory of links (source, target) or (source, target, block), in page order.
+
+        `titles` of pages are optional; a page in them need not have links.
+
+        >>> graph = Graph.from_links([("https://a.example/", "https://b.example/")])
+        >>> graph.pages, graph.links_from(graph.find("a.example")).targets.tolist()
+        (2, [1])
+        """
+        pages = {url: Page(url, title) for url, title in (titles or {}).items()}
+        for source, target, *block in links:
+            pages.setdefault(source, Page(source)).links.append(Link(target, block=block[0] if block else None))
+        return cls.from_records(list(pages.values()))
 
     def __len__(self) -> int:
         return self.pages

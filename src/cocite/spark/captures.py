@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from cocite.graph.build.blocks import ALIAS, BY_CANONICAL, PARTIAL
+from cocite.graph.build.scratch import ALIAS, BY_CANONICAL, PARTIAL
 from cocite.spark.keyed import CAPTURE, NAME
 from cocite.spark.outputs import WORK, Output
 

@@ -7,17 +7,14 @@ as on one machine. Rows of both kinds come out of one pass, told apart by `what`
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from cocite.graph.build.blocks import BY_CANONICAL, load_links, load_records
+from cocite.graph.build.scratch import BY_CANONICAL, MemoryScratch
 from cocite.graph.build.spill import Spill
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
@@ -69,20 +66,19 @@ def key_batches(
         sequence = first[file.indices.to_numpy()] + batch.column("row").to_numpy()
         sequence = sequence[usable(batch.column("url"))]
         records = conform(batch, report, "", dictionaries=False)
-        with tempfile.TemporaryDirectory(prefix="cocite-spark-") as folder:
-            yield from _keyed(records, sequence, Path(folder), report, sites)
+        yield from _keyed(records, sequence, report, sites)
         tally(report)
 
 
 def _keyed(
     records: pa.RecordBatch,
     sequence: np.ndarray[Any, np.dtype[np.int64]],
-    folder: Path,
     report: ReadReport,
     sites: Sites,
 ) -> Iterator[pa.RecordBatch]:
+    scratch = MemoryScratch()
     spill = Spill(
-        folder,
+        scratch,
         report,
         text=False,
         anchors=False,
@@ -92,8 +88,8 @@ def _keyed(
     )
     spill.add(spill.reserve(0, len(records)), records)
     spill.names.finish()
-    for file in sorted((folder / "names").glob("*.parquet")):
-        for names in pq.ParquetFile(file).iter_batches():
+    for table in map(scratch.load_table, sorted(scratch.names(".names"))):
+        for names in table.to_batches() if table is not None else ():
             yield _rows(
                 NAME,
                 fingerprint=pa.array(signed(names.column("fingerprint").to_numpy())),
@@ -101,8 +97,7 @@ def _keyed(
                 order=names.column("order").cast(pa.int32()),
                 shown=names.column("shown"),
             )
-    block = spill.block_files()[0]
-    found, links = load_records(block), load_links(block)
+    found, links = spill.records_of(0), spill.links_of(0)
     made = np.flatnonzero(found.kind[: len(sequence)] & BY_CANONICAL)  # their aliases stand at the end
     starts = found.first_link
     yield _rows(

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from cocite.graph.all_addresses import CONTROL
 from cocite.graph.build.columns import text_buffers
 from cocite.graph.build.number_sites import SiteWriter
+from cocite.graph.generation import MemoryWriter
 from cocite.pages.key import APART, from_key, shown
 from cocite.pages.site import Sites
 from cocite.spark.arrays import Batches
 from cocite.spark.keyed import NAME
-from cocite.spark.memory import MemoryWriter
 from cocite.spark.outputs import WORK, Output
 
 SCHEMA = "part int, row long, key binary, fingerprint long, url string, host long, domain long, site long"

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from cocite import __version__
 from cocite.errors import BadSource
-from cocite.graph.build.blocks import PARTIAL
+from cocite.graph.build.scratch import PARTIAL
 from cocite.sources.unfinished import PAGES_DONE, not_whole
 from cocite.spark.arrays import Batches, cut, joined, numbers, places, runs, whole_runs
 from cocite.spark.captures import Resolved, resolve

@@ -14,14 +14,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.graph.arrays import TYPE_OF, Arrays
-from cocite.graph.build.bit_stream import BitStream, encode
 from cocite.graph.build.derive import BEST, BEST_FROM, read_lists, write_long
-from cocite.graph.generation import empty_array
+from cocite.graph.build.write_lists import NO_ATTRIBUTES, ListWriter, count_symbols, encode
+from cocite.graph.generation import MemoryWriter, empty_array
 from cocite.graph.huffman import Code
 from cocite.graph.store import Graph
-from cocite.kernels.codec import link_codec
 from cocite.spark.arrays import joined, numbers
-from cocite.spark.memory import MemoryWriter
 from cocite.web import Web
 
 QUERY, LIST, POOL, NEAR, CHILD, POPULAR = range(6)
@@ -32,7 +30,6 @@ ROWS = (
 )
 SAMPLE = 100_000
 """Links from which the code of links is made."""
-NO_ATTRIBUTES = np.zeros(0, np.uint32)
 Numbers = NDArray[np.int64]
 
 
@@ -227,13 +224,8 @@ def _write_lists(
     attributes: NDArray[np.uint32],
 ) -> None:
     starts = np.append(0, np.cumsum(degrees, dtype=np.int64))
-    symbols, flat = np.zeros(link_codec.SYMBOLS, np.int64), np.full(link_codec.SYMBOLS + 1, 6, np.uint8)
     some = int(np.searchsorted(starts, SAMPLE, "right"))
-    bases = np.arange(len(degrees), dtype=np.uint32)
-    link_codec.count_symbols(targets, attributes, starts[:some], bases[: some - 1], flat, symbols)
-    code = Code.from_counts(symbols)
-    words, bits, ends = encode(targets, attributes, starts, 0, code)
-    stream = BitStream(writer, name)
-    stream.append(words, bits, ends, degrees)
-    stream.close(len(degrees))
-    writer.append(f"{name}.code", code.lengths)
+    code = Code.from_counts(count_symbols(targets, attributes, starts[:some], np.arange(some - 1, dtype=np.uint32)))
+    lists = ListWriter(writer, name, code)
+    lists.append(encode(targets, attributes, starts, 0, code))
+    lists.close()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.build.ordered import in_order
+from cocite.graph.build.workers import Workers
 from cocite.graph.generation import Writer
 from cocite.graph.huffman import Code
 from cocite.kernels.build import near_duplicates, parents
@@ -27,17 +26,11 @@ SEED = 42
 STEP = 1 << 16
 
 
-def derive(
-    writer: Writer,
-    pages: int,
-    threads: int,
-    pool: ThreadPoolExecutor,
-    progress: Callable[[str, int, int | None], None],
-) -> None:
+def derive(writer: Writer, workers: Workers, progress: Callable[[str, int, int | None], None]) -> None:
     """Write entry points, chosen parents and near-duplicates from the links just written."""
     out, into = (read_lists(writer, name) for name in ("out", "in"))
     fingerprints = writer.map("fingerprint")
-    near = pool.submit(near_duplicate_pairs, out, into.degree)
+    near = workers.submit(near_duplicate_pairs, out, into.degree)
     write_long(writer, "out", out)
     write_long(writer, "in", into)
     for name, more_than, keep in (("best", BEST_FROM, BEST), ("sample", SAMPLE_FROM, SAMPLE)):
@@ -56,7 +49,7 @@ def derive(
 
         # Nothing to choose, nothing to compile: small webs start faster.
         parts = np.array_split(many, max(1, len(many) // 256)) if len(many) else []
-        for chosen in in_order(work, parts, pool, threads):
+        for chosen in workers.in_order(work, parts):
             writer.append(f"{name}.parent", chosen)
             progress("choosing parents", len(chosen) // keep, None)
     members, representatives = near.result()

@@ -7,19 +7,16 @@ small enough for memory. Anchors and contexts are cut to the links that were kep
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from cocite.graph.arrays import PER_BASE
-from cocite.graph.build.blocks import PARTIAL
 from cocite.graph.build.columns import text_buffers
-from cocite.graph.build.ordered import in_order
 from cocite.graph.build.resolve import Resolved
+from cocite.graph.build.scratch import PARTIAL
 from cocite.graph.build.spill import LINK_TEXTS, TEXTS
 from cocite.graph.generation import Writer
 from cocite.graph.texts import TextWriter
@@ -38,16 +35,13 @@ def gather_texts(
     borders = cut_ranges(resolved, ranges)
     scattered = scatter(resolved, borders)
     degrees, firsts = writer.map("out.degree"), writer.map("out.first")
-    positions = np.zeros(0, np.uint32)
-    if (spill.folder / "positions").stat().st_size:
-        positions = np.memmap(spill.folder / "positions", np.uint32, "r")
+    positions = spill.scratch.column("positions", np.uint32, mapped=True)
 
-    def work(files: list[Path]) -> dict[str, tuple[NDArray[Any], tuple[NDArray[Any], ...]]]:
-        if not files:
+    def work(names: list[str]) -> dict[str, tuple[NDArray[Any], tuple[NDArray[Any], ...]]]:
+        if not names:
             return {}
-        table = pa.concat_tables([pq.read_table(file) for file in files]).combine_chunks()
-        for file in files:
-            file.unlink()
+        table = pa.concat_tables([spill.scratch.load_table(name) for name in names]).combine_chunks()
+        spill.scratch.remove(*names)
         pages = table["page"].to_numpy()
         order = np.argsort(pages, kind="stable")
         result: dict[str, Any] = {}
@@ -62,7 +56,7 @@ def gather_texts(
                     result[name] = pages[rows], (data, offsets[rows], offsets[rows + 1])
         return result
 
-    for result in in_order(work, scattered, resolved.pool, resolved.threads - 1):
+    for result in resolved.workers.in_order(work, scattered, resolved.workers.threads - 1):
         for name, (pages, (data, starts, stops)) in result.items():
             raw, column = data.tobytes(), columns[name]
             for page, start, stop in zip(pages.tolist(), starts.tolist(), stops.tolist(), strict=True):
@@ -78,35 +72,32 @@ def cut_ranges(resolved: Resolved, ranges: int) -> NDArray[np.int64]:
     if ranges == 1:
         return np.array([0, resolved.pages], np.int64)
     counts = np.zeros((resolved.pages >> resolved.shift) + 1, np.int64)
-    for first, _, records, page, _ in resolved.blocks():
-        taken = resolved.taken(first, records, page)
-        counts += np.bincount(page[taken] >> resolved.shift, minlength=len(counts))
+    for block in resolved.blocks():
+        counts += np.bincount(block.page[resolved.taken(block)] >> resolved.shift, minlength=len(counts))
     share = np.cumsum(counts) * ranges // max(1, int(counts.sum()) + 1)
     borders = np.searchsorted(share, np.arange(1, ranges)) << resolved.shift
     return np.unique(np.concatenate([[0], borders, [resolved.pages]]))
 
 
-def scatter(resolved: Resolved, borders: NDArray[np.int64]) -> list[list[Path]]:
-    """The texts of records that count, in files by range of pages; a list of files for each range."""
-    spill = resolved.spill
-    files: list[list[Path]] = [[] for _ in borders[1:]]
-    for block, (first, _, records, page, _) in enumerate(resolved.blocks()):
-        source = spill.text_file(block)
-        if not source.exists():
+def scatter(resolved: Resolved, borders: NDArray[np.int64]) -> list[list[str]]:
+    """The texts of records that count, in tables by range of pages; the names of the tables of each range."""
+    scratch = resolved.spill.scratch
+    names: list[list[str]] = [[] for _ in borders[1:]]
+    for block in resolved.blocks():
+        table = scratch.load_table(f"{block.number}.texts")
+        if table is None:
             continue
-        taken = resolved.taken(first, records, page) & ((records.kind & PARTIAL) == 0)
-        table = pq.read_table(source)
+        taken = resolved.taken(block) & ((block.records.kind & PARTIAL) == 0)
         rows = np.flatnonzero(taken[: len(table)])
-        pages = page[rows]
+        pages = block.page[rows]
         of_range = np.searchsorted(borders, pages, side="right") - 1
         for number in np.unique(of_range).tolist():
             chosen = rows[of_range == number]
-            part = table.take(pa.array(chosen)).append_column("page", pa.array(page[chosen]))
-            file = spill.folder / "texts" / f"{number}-{block}.range"
-            pq.write_table(part, file, compression="lz4", write_statistics=False, use_dictionary=False)
-            files[number].append(file)
-        source.unlink()
-    return files
+            part = table.take(pa.array(chosen)).append_column("page", pa.array(block.page[chosen]))
+            names[number].append(f"{number}-{block.number}.range")
+            scratch.save_table(names[number][-1], part)
+        scratch.remove(f"{block.number}.texts")
+    return names
 
 
 def kept_lines(

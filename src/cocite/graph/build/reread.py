@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 from cocite.graph.arrays import rows_of
-from cocite.graph.build.blocks import ALIAS, BY_CANONICAL, NOINDEX, STORED, Links, Records
+from cocite.graph.build.scratch import ALIAS, BY_CANONICAL, NOINDEX, STORED, LinkColumns, RecordColumns
 from cocite.graph.build.spill import LINK_TEXTS, TEXTS, Spill
 from cocite.graph.build.spill_names import spelling_orders
 from cocite.graph.generation import Progress, changed_arrays
@@ -67,7 +67,7 @@ def put_all(old: Graph, spill: Spill, progress: Progress) -> None:
         own = fingerprints.copy()
         # Pages known from links only have no record: nothing of theirs may compete with a record that is added.
         own[gone | (((kind[pages] & FETCHED) == 0) & (lead == 0))] = 0
-        records = Records(
+        records = RecordColumns(
             fingerprint=own,
             kind=((kind[pages] & (NOINDEX | BY_CANONICAL)) | STORED | np.where(lead > 0, ALIAS, 0)).astype(np.uint8),
             alias=lead,
@@ -81,7 +81,7 @@ def put_all(old: Graph, spill: Spill, progress: Progress) -> None:
         texts = {name: column.take(first, count) for name, column in columns.items()}
         empty = pa.nulls(count, pa.string())
         table = pa.table({name: texts.get(name, empty) for name in TEXTS}) if texts else None
-        spill.put(number, records, Links(targets, attribute, weight), table)
+        spill.put(number, records, LinkColumns(targets, weight, attribute), table)
         progress("reading the old store", len(distinct.targets), old.links)
 
 

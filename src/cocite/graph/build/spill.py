@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from cocite.graph.build.blocks import ALIAS, BY_CANONICAL, NOINDEX, PARTIAL, Links, Records, save
 from cocite.graph.build.columns import (
     flatten_lists,
     join_lines,
@@ -30,6 +27,16 @@ from cocite.graph.build.columns import (
     read_weights,
     struct_field,
 )
+from cocite.graph.build.scratch import (
+    ALIAS,
+    BY_CANONICAL,
+    NOINDEX,
+    PARTIAL,
+    RECORD_TYPES,
+    LinkColumns,
+    RecordColumns,
+    Scratch,
+)
 from cocite.graph.build.spill_names import NameFiles
 from cocite.sources.records import ReadReport
 
@@ -42,7 +49,7 @@ class Spill:
 
     def __init__(
         self,
-        folder: Path,
+        scratch: Scratch,
         report: ReadReport,
         *,
         text: bool,
@@ -51,7 +58,7 @@ class Spill:
         same_site: Callable[[str, str], bool],
         memory: int = 1 << 28,
     ) -> None:
-        self.folder = folder
+        self.scratch = scratch
         self.report = report
         self.text = text
         self.anchors = anchors
@@ -65,18 +72,17 @@ class Spill:
         self.weighted = False  # some link has a weight
         self.anchored = False  # some link has a text
         self.loose = False  # some name was entered that no block mentions
-        self.names = NameFiles(folder, report, removed, memory)
+        self.names = NameFiles(scratch, report, removed, memory)
         self._lock = threading.Lock()
-        (folder / "blocks").mkdir()
-        (folder / "texts").mkdir()
 
-    def block_files(self) -> list[Path]:
-        """Every block, in the order of its records, to be given to `load_records` and `load_links`."""
-        return [self.folder / "blocks" / f"{i:06d}" for i in range(self.blocks)]
+    def records_of(self, block: int) -> RecordColumns:
+        """The records of a block."""
+        return RecordColumns(*self.scratch.load(f"{block}.records", *RECORD_TYPES))
 
-    def text_file(self, block: int) -> Path:
-        """The texts of a block's records, a row each (the file is absent where there are none)."""
-        return self.folder / "texts" / f"{block:06d}.parquet"
+    def links_of(self, block: int) -> LinkColumns:
+        """The links of a block's records."""
+        targets = self.scratch.load(f"{block}.links", np.uint64, np.float32)
+        return LinkColumns(*targets, *self.scratch.load(f"{block}.attributes", np.uint32))
 
     def reserve(self, links: int, records: int) -> int:
         """The next block's number: the caller fixes the order, then any thread may `add`."""
@@ -90,23 +96,22 @@ class Spill:
         """Key a batch of page records and set it down as block `number`."""
         self.put(number, *self._read(number, batch))
 
-    def put(self, number: int, records: Records, links: Links, texts: pa.Table | None) -> None:
+    def put(self, number: int, records: RecordColumns, links: LinkColumns, texts: pa.Table | None) -> None:
         """Set down a block and its texts."""
-        save(records, self.folder / "blocks" / f"{number:06d}.records")
-        save(links, self.folder / "blocks" / f"{number:06d}.links")
+        self.scratch.save(f"{number}.records", *map(np.asarray, records, RECORD_TYPES))
+        self.scratch.save(f"{number}.links", links.target, links.weight)
+        self.scratch.save(f"{number}.attributes", links.attribute)
         with self._lock:
             self.weighted |= len(links.weight) > 0
         if texts is not None:
             with self._lock:
                 self.text_bytes += texts.nbytes
                 self.anchored |= any(texts[name].null_count < len(texts) for name in LINK_TEXTS)
-            pq.write_table(
-                texts, self.text_file(number), compression="lz4", write_statistics=False, use_dictionary=False
-            )
+            self.scratch.save_table(f"{number}.texts", texts)
 
     # ------------------------------------------------------------------------------------------------- reading a batch
 
-    def _read(self, number: int, batch: pa.RecordBatch) -> tuple[Records, Links, pa.Table | None]:
+    def _read(self, number: int, batch: pa.RecordBatch) -> tuple[RecordColumns, LinkColumns, pa.Table | None]:
         column = {name: batch.column(i) for i, name in enumerate(batch.schema.names)}
         own = self.names.key(f"{number}-pages", column["url"], own=True)
         lists = column.get("links")
@@ -131,7 +136,7 @@ class Spill:
         fingerprint[rows] = canonical
         kind[rows] |= BY_CANONICAL
         more = len(rows)
-        records = Records(
+        records = RecordColumns(
             fingerprint=np.append(fingerprint, own[rows]),
             kind=np.append(kind, np.full(more, ALIAS, np.uint8)),
             alias=np.append(leads, canonical),
@@ -140,7 +145,7 @@ class Spill:
             language=np.append(read_languages(column.get("lang"), len(batch)), np.zeros(more, np.uint32)),
             first_link=np.append(first_link, np.full(more, first_link[-1])),
         )
-        links_read = Links(
+        links_read = LinkColumns(
             target=self.names.key(f"{number}-links", urls, own=False),
             attribute=read_attributes(link_column("block"), link_column("rel"), link_column("boilerplate"), len(urls)),
             weight=weight,

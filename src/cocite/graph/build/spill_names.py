@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 import threading
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from cocite.graph.build.columns import text_buffers
+from cocite.graph.build.scratch import Scratch
 from cocite.kernels.addresses.canonical import Keyed, key_addresses
 from cocite.kernels.addresses.hashing import copy_chosen, mark_unseen
 from cocite.pages.key import APART, BARE, HTTP
@@ -41,11 +40,10 @@ class Dictionary:
 class NameFiles:
     """The names of one build in its work folder. `key` may be called by several threads."""
 
-    def __init__(self, folder: Path, report: ReadReport, removed: NDArray[np.uint64], memory: int) -> None:
+    def __init__(self, scratch: Scratch, report: ReadReport, removed: NDArray[np.uint64], memory: int) -> None:
         self.report = report
         self.removed = removed
-        self._folder = folder / "names"
-        self._folder.mkdir()
+        self._scratch = scratch
         self._seen = np.zeros(1 << max(10, (memory >> 3).bit_length() - 1), np.uint64)
         self._lock = threading.Lock()
         self._dictionaries: dict[tuple[int, ...], Dictionary] = {}
@@ -159,13 +157,7 @@ class NameFiles:
         ).cast(pa.binary())
         shown = shown if isinstance(shown, pa.Array) else pa.array(shown, pa.string())
         table = pa.Table.from_arrays([keys, pa.array(orders), pa.array(fingerprints), shown], schema=NAMES)
-        pq.write_table(
-            table,
-            self._folder / f"{name}.parquet",
-            compression="lz4",
-            write_statistics=False,
-            use_dictionary=False,
-        )
+        self._scratch.save_table(f"{name}.names", table)
 
 
 def spelling_orders(flags: NDArray[np.uint8], own: bool) -> NDArray[np.uint16]:

@@ -1,16 +1,46 @@
-"""Bringing links into order out of core: rows go to buckets of neighbouring pages, each bucket is sorted in memory.
+"""Sorting links out of core: rows go to buckets of neighbouring pages, and each bucket is sorted in memory.
 
-Bucket borders lie on *cells*, runs of 2^shift pages, so that a small table tells a page's bucket.
+Bucket borders lie on *cells*, runs of 2^shift pages, so that a small table gives the bucket of a page.
 Rows keep the order in which they came, so every sort below is stable and the result does not depend on threads.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import uint64
+from numpy.typing import NDArray
 
 from cocite.kernels.addresses.hashing import MISSING
 from cocite.kernels.jit import kernel
+
+
+class Cells(NamedTuple):
+    """The bucket of each cell of 2^shift pages."""
+
+    bucket: NDArray[np.int64]
+    shift: int
+
+
+class BatchRows(NamedTuple):
+    """The records of a batch and the targets of their links: those of record r are target[first_link[r]:][...]."""
+
+    source: NDArray[np.uint32]
+    taken: NDArray[np.bool_]  # whether the record's links count
+    first_link: NDArray[np.int64]
+    target: NDArray[np.uint32]
+
+
+class BucketRows(NamedTuple):
+    """The records of a bucket, their links one after another. `order` sorts them by source."""
+
+    order: NDArray[np.int64]
+    source: NDArray[np.uint32]
+    start: NDArray[np.int64]
+    links: NDArray[np.uint32]  # how many
+    target: NDArray[np.uint32]
+    attribute: NDArray[np.uint32]
 
 
 @kernel
@@ -63,56 +93,55 @@ def resolve_aliases(alias):
 
 
 @kernel
-def follow_aliases(sources, taken, first_link, targets, alias):
-    """Lead links to where their targets lead (`alias` may be empty); links of a page to itself become MISSING."""
-    for r in range(len(sources)):
-        if not taken[r]:
+def follow_aliases(rows, alias):
+    """Replace aliases among the targets (`alias` may be empty); links of a page to itself become MISSING."""
+    targets = rows.target
+    for r in range(len(rows.source)):
+        if not rows.taken[r]:
             continue
-        for k in range(first_link[r], first_link[r + 1]):
+        for k in range(rows.first_link[r], rows.first_link[r + 1]):
             if targets[k] != MISSING:
                 if len(alias) > 0:
                     targets[k] = alias[targets[k]]
-                if targets[k] == sources[r]:
+                if targets[k] == rows.source[r]:
                     targets[k] = MISSING
 
 
 @kernel
-def count_rows(sources, taken, first_link, targets, bucket_of_cell, shift, row_counts, link_counts):
+def count_rows(rows, cells, row_counts, link_counts):
     """Per bucket of the source: how many records and links `scatter_rows` will write."""
-    for r in range(len(sources)):
-        if taken[r]:
-            bucket = bucket_of_cell[np.int64(sources[r]) >> shift]
+    for r in range(len(rows.source)):
+        if rows.taken[r]:
+            bucket = cells.bucket[np.int64(rows.source[r]) >> cells.shift]
             row_counts[bucket] += 1
-            for k in range(first_link[r], first_link[r + 1]):
-                link_counts[bucket] += targets[k] != MISSING
+            for k in range(rows.first_link[r], rows.first_link[r + 1]):
+                link_counts[bucket] += rows.target[k] != MISSING
 
 
 @kernel
-def scatter_rows(
-    sources, taken, first_link, targets, bucket_of_cell, shift, row_at, link_at, row_source, row_count, link
-):
-    """Order records by bucket: (source, number of links) rows, and per kept link its position in the block's arrays."""
-    for r in range(len(sources)):
-        if not taken[r]:
+def scatter_rows(rows, cells, row_at, link_at, row_source, row_count, link):
+    """Order records by bucket: (source, number of links) rows, and per kept link its position in the batch's arrays."""
+    for r in range(len(rows.source)):
+        if not rows.taken[r]:
             continue
-        bucket = bucket_of_cell[np.int64(sources[r]) >> shift]
+        bucket = cells.bucket[np.int64(rows.source[r]) >> cells.shift]
         kept = 0
         at = link_at[bucket]
-        for k in range(first_link[r], first_link[r + 1]):
-            if targets[k] != MISSING:
+        for k in range(rows.first_link[r], rows.first_link[r + 1]):
+            if rows.target[k] != MISSING:
                 link[at + kept] = k
                 kept += 1
         link_at[bucket] = at + kept
-        row_source[row_at[bucket]] = sources[r]
+        row_source[row_at[bucket]] = rows.source[r]
         row_count[row_at[bucket]] = kept
         row_at[bucket] += 1
 
 
 @kernel
-def join_rows(order, row_source, row_start, row_count, targets, low, starts, kept, table):
-    """Lists of pages [low, low + len(starts) - 1) from rows in `order` (by source): targets made distinct, first kept.
+def join_rows(rows, low, starts, kept, table):
+    """Lists of pages [low, low + len(starts) - 1): targets made distinct, the first of equals kept.
 
-    starts[i] receives where page low + i begins in `kept`, which receives positions in `targets`.
+    starts[i] receives where page low + i begins in `kept`, which receives positions in `rows.target`.
     `table` is zeroed scratch of 2^b entries, more than twice the longest list.
     """
     mask = uint64(len(table) - 1)
@@ -121,10 +150,10 @@ def join_rows(order, row_source, row_start, row_count, targets, low, starts, kep
     for page in range(len(starts) - 1):
         starts[page] = at
         stamp = uint64(page + 1) << uint64(32)
-        while i < len(order) and np.int64(row_source[order[i]]) == low + page:
-            row = order[i]
-            for k in range(row_start[row], row_start[row] + row_count[row]):
-                entry = stamp | uint64(targets[k])
+        while i < len(rows.order) and np.int64(rows.source[rows.order[i]]) == low + page:
+            row = rows.order[i]
+            for k in range(rows.start[row], rows.start[row] + rows.links[row]):
+                entry = stamp | uint64(rows.target[k])
                 slot = (entry * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
                 while (table[slot] >> uint64(32)) == uint64(page + 1) and table[slot] != entry:
                     slot = (slot + uint64(1)) & mask
@@ -138,12 +167,12 @@ def join_rows(order, row_source, row_start, row_count, targets, low, starts, kep
 
 
 @kernel
-def find_repeats(order, row_source, row_start, row_count, targets, attributes, low, starts, kept, longest):
+def find_repeats(rows, low, starts, kept, longest):
     """Links that `join_rows` left out, in known blocks in which their page has no link to the target before.
 
-    Returns their pages and positions in `targets`, page by page in page order: of each page no more than it has links.
+    Returns their pages and positions in `rows.target`, in page order: of each page no more than it has links.
     """
-    room = len(targets) - len(kept)
+    room = len(rows.target) - len(kept)
     pages, links = np.empty(room, np.uint32), np.empty(room, np.int64)
     size = 1024
     while size < 2 * longest:
@@ -153,21 +182,21 @@ def find_repeats(order, row_source, row_start, row_count, targets, attributes, l
     found, i = np.int64(0), 0
     for page in range(len(starts) - 1):
         begin, total = i, np.int64(0)
-        while i < len(order) and np.int64(row_source[order[i]]) == low + page:
-            total += np.int64(row_count[order[i]])
+        while i < len(rows.order) and np.int64(rows.source[rows.order[i]]) == low + page:
+            total += np.int64(rows.links[rows.order[i]])
             i += 1
         at, end = starts[page], starts[page + 1]
         most = found + end - at
         if total == end - at:
             continue
-        for row in order[begin:i]:
-            for k in range(row_start[row], row_start[row] + row_count[row]):
+        for row in rows.order[begin:i]:
+            for k in range(rows.start[row], rows.start[row] + rows.links[row]):
                 first = at < end and np.int64(kept[at]) == k
                 at += first
-                block = attributes[k] & 0xFFFFFF
+                block = rows.attribute[k] & 0xFFFFFF
                 if block == 0:
                     continue
-                key = uint64(targets[k]) << uint64(32) | uint64(block)
+                key = uint64(rows.target[k]) << uint64(32) | uint64(block)
                 slot = ((key ^ key >> uint64(32)) * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
                 while stamps[slot] == page + 1 and keys[slot] != key:
                     slot = (slot + uint64(1)) & mask
@@ -180,31 +209,31 @@ def find_repeats(order, row_source, row_start, row_count, targets, attributes, l
 
 
 @kernel
-def longest_list(order, row_source, row_count):
+def longest_list(rows):
     """The most links that the rows of one source have together."""
     longest = np.int64(0)
     total = np.int64(0)
-    for i in range(len(order)):
-        if i > 0 and row_source[order[i]] != row_source[order[i - 1]]:
+    for i in range(len(rows.order)):
+        if i > 0 and rows.source[rows.order[i]] != rows.source[rows.order[i - 1]]:
             total = 0
-        total += np.int64(row_count[order[i]])
+        total += np.int64(rows.links[rows.order[i]])
         longest = max(longest, total)
     return longest
 
 
 @kernel
-def count_turned(targets, bucket_of_cell, shift, counts):
+def count_turned(targets, cells, counts):
     """Per bucket of the target: how many links `turn_rows` will write."""
     for k in range(len(targets)):
-        counts[bucket_of_cell[np.int64(targets[k]) >> shift]] += 1
+        counts[cells.bucket[np.int64(targets[k]) >> cells.shift]] += 1
 
 
 @kernel
-def turn_rows(starts, low, targets, bucket_of_cell, shift, at, row_target, row_source):
+def turn_rows(starts, low, targets, cells, at, row_target, row_source):
     """Links by bucket of their target, in the order of their sources."""
     for page in range(len(starts) - 1):
         for k in range(starts[page], starts[page + 1]):
-            bucket = bucket_of_cell[np.int64(targets[k]) >> shift]
+            bucket = cells.bucket[np.int64(targets[k]) >> cells.shift]
             row_target[at[bucket]] = targets[k]
             row_source[at[bucket]] = low + page
             at[bucket] += 1

@@ -1,0 +1,151 @@
+"""What the passes of a build leave for the next ones: in files of a work folder, or in memory.
+
+Three kinds of things, each under a name: arrays, columns that grow, and Arrow tables. On disk, a build needs memory for
+one batch or bucket at a time.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+PARTIAL, ALIAS, BY_CANONICAL, NOINDEX, STORED = 1, 2, 4, 8, 16
+"""Kinds of a record: one of several that add up; only an alias; a page's links under another address; not to be
+indexed; from the store that is being added to."""
+
+
+class RecordColumns(NamedTuple):
+    """The records of a batch, in the order in which they came."""
+
+    fingerprint: NDArray[np.uint64]  # of each record's page, 0: unusable
+    kind: NDArray[np.uint8]
+    alias: NDArray[np.uint64]  # of an ALIAS: fingerprint of its target; else 0
+    captured: NDArray[np.uint32]  # seconds since 1970, 0: unknown
+    status: NDArray[np.uint16]
+    language: NDArray[np.uint32]  # two or three ASCII letters as a number
+    first_link: NDArray[np.int64]
+
+    def in_sequence(self) -> NDArray[np.int64]:
+        """Rows in the order in which their records came: aliases that canonical addresses made are at the end."""
+        made = np.flatnonzero(((self.kind & BY_CANONICAL) > 0) & ((self.kind & STORED) == 0))
+        rows = np.arange(len(self.kind) - len(made))
+        return np.argsort(np.append(rows, made), kind="stable") if len(made) else rows
+
+
+class LinkColumns(NamedTuple):
+    """The links of a batch's records, in page order."""
+
+    target: NDArray[np.uint64]  # fingerprints, 0: unusable
+    weight: NDArray[np.float32]  # empty: all 1
+    attribute: NDArray[np.uint32]  # see kernels/codec/link_codec.py
+
+
+RECORD_TYPES = (np.uint64, np.uint8, np.uint64, np.uint32, np.uint16, np.uint32, np.int64)
+
+
+class Scratch:
+    """Files of a work folder.
+
+    They are plain bytes, not NumPy's files: checksums of an archive would take a tenth of a build, and `np.load` in
+    several threads at once fails now and then, because Python up to 3.11 can't parse in two threads.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._open: dict[str, IO[bytes]] = {}
+
+    def save(self, name: str, *arrays: NDArray[Any]) -> None:
+        """Keep arrays, in the place of those of the same name: their lengths, then their bytes."""
+        with (self.folder / name).open("wb") as out:
+            out.write(np.array([len(array) for array in arrays], np.int64).data)
+            for array in arrays:
+                out.write(np.ascontiguousarray(array).data)
+
+    def load(self, name: str, *types: type[np.generic], limit: int = 1 << 62) -> list[NDArray[Any]]:
+        """Arrays as they were saved; of a single one, only the first `limit` values."""
+        with (self.folder / name).open("rb") as file:
+            lengths = np.fromfile(file, np.int64, len(types)).tolist()
+            return [np.fromfile(file, dtype, min(limit, length)) for dtype, length in zip(types, lengths, strict=True)]
+
+    def append(self, name: str, values: NDArray[Any]) -> None:
+        """Add values to the end of a column."""
+        if name not in self._open:
+            self._open[name] = (self.folder / name).open("wb")
+        self._open[name].write(np.ascontiguousarray(values).data)
+
+    def close(self) -> None:
+        """Finish all columns."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def column(self, name: str, dtype: type[np.generic], mapped: bool = False) -> NDArray[Any]:
+        """A finished column, empty if nothing was added to it; mapped if it may be large."""
+        file = self.folder / name
+        if not file.exists() or not file.stat().st_size:
+            return np.zeros(0, dtype)
+        return np.memmap(file, dtype, "r") if mapped else np.fromfile(file, dtype)
+
+    def save_table(self, name: str, table: pa.Table) -> None:
+        """Keep a table."""
+        pq.write_table(table, self.folder / name, compression="lz4", write_statistics=False, use_dictionary=False)
+
+    def load_table(self, name: str) -> pa.Table | None:
+        """A table as it was saved, None if there is none."""
+        return pq.read_table(self.folder / name) if (self.folder / name).exists() else None
+
+    def names(self, ending: str) -> list[str]:
+        """The names of everything kept under a name that ends so."""
+        return [file.name for file in self.folder.glob(f"*{ending}")]
+
+    def remove(self, *names: str) -> None:
+        """Free the space of things that no pass needs again; what is not yet on disk need not be written."""
+        for name in names:
+            (self.folder / name).unlink(missing_ok=True)
+
+
+class MemoryScratch(Scratch):
+    """The same in memory, for small graphs."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Any] = {}
+
+    def save(self, name: str, *arrays: NDArray[Any]) -> None:
+        """Keep arrays."""
+        self._kept[name] = list(arrays)
+
+    def load(self, name: str, *types: type[np.generic], limit: int = 1 << 62) -> list[NDArray[Any]]:
+        """Arrays as they were saved."""
+        return [array[:limit] for array in self._kept[name]]
+
+    def append(self, name: str, values: NDArray[Any]) -> None:
+        """Add values to the end of a column."""
+        self._kept.setdefault(name, []).append(values)
+
+    def close(self) -> None:
+        """Nothing to finish."""
+
+    def column(self, name: str, dtype: type[np.generic], mapped: bool = False) -> NDArray[Any]:
+        """A column, empty if nothing was added to it."""
+        return np.concatenate(self._kept[name]) if name in self._kept else np.zeros(0, dtype)
+
+    def save_table(self, name: str, table: pa.Table) -> None:
+        """Keep a table."""
+        self._kept[name] = table
+
+    def load_table(self, name: str) -> pa.Table | None:
+        """A table as it was saved, None if there is none."""
+        return self._kept.get(name)
+
+    def names(self, ending: str) -> list[str]:
+        """The names of everything kept under a name that ends so."""
+        return [name for name in self._kept if name.endswith(ending)]
+
+    def remove(self, *names: str) -> None:
+        """Forget things that no pass needs again."""
+        for name in names:
+            self._kept.pop(name, None)
