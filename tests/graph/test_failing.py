@@ -81,8 +81,9 @@ def test_strict_stops_at_the_first_bad_record(store: Path) -> None:
 
 
 STAGES = [
-    "build.number_pages", "resolve.Resolved.number", "resolve.Resolved.choose_records", "sort_links.LinkSorter.sort",
-    "build.derive", "build.gather_texts", "build.publish", "generation.sync_folder", "generation.write_synced",
+    "build.passes.number_pages", "build.resolve.Resolved.number", "build.resolve.Resolved.choose_records",
+    "build.sort_links.LinkSorter.sort", "build.passes.derive", "build.passes.gather_texts", "build.passes.publish",
+    "generation.sync_folder", "generation.write_synced",
 ]  # fmt: skip
 
 
