@@ -27,7 +27,7 @@ from tables import show
 OURS = """
 import json, sys, time
 from pathlib import Path
-from cocite.graph.build import BuildOptions, build
+from cocite.graph.build.passes import BuildOptions, build
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
 data, out, memory, anchors = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "anchors"

@@ -181,7 +181,7 @@ def test_a_disk_that_is_really_full(place: Path) -> None:
 KILLED = """
 import sys, time
 from pathlib import Path
-from cocite.graph.build import BuildOptions, build
+from cocite.graph.build.passes import BuildOptions, build
 from cocite.sources.records import ReadReport, batch
 from tests.graph.webs import page
 
