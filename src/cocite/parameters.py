@@ -44,6 +44,7 @@ class Parameter:
     flags: tuple[str, ...] = ()  # spellings on the command line; default: --its-name
     metavar: str = ""
     positional: bool = False  # an argument of the command line, not an option
+    joined: bool = False  # an argument of several words, joined by spaces
     surfaces: tuple[str, ...] = ("cli", "http", "mcp", "python")
     on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # other values of these fields, by surface
 
@@ -69,6 +70,8 @@ class Parameter:
 
     def _check_items(self, value: Any) -> tuple[Any, ...]:
         items = (value,) if isinstance(value, str) else value
+        if self.type is float and isinstance(items, list | tuple):
+            return tuple(replace(self, many=False).check(item) for item in items[: self.max_items])
         if not isinstance(items, list | tuple) or not all(isinstance(item, self.type) for item in items):
             raise BadParameter(f"{self.name} must be {self.kind}, not {value!r:.100}")
         if self.max_items is not None and len(items) > self.max_items:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cocite.errors import BadStore
 from cocite.graph.generation import Progress, no_progress
+from cocite.graph.side import list_sides
 from cocite.graph.store import Graph
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Web:
     def __init__(self, path: str | Path) -> None:
         self.graph = Graph(path)
         self.progress: Progress = no_progress  # told of what takes long the first time: keywords, ranks
+        self.edition = str(self.graph.manifest.get("id"))  # changes with the store, or with what is kept with it
         self._ranks: dict[str, Ranked] = {}
 
     def __repr__(self) -> str:
@@ -80,6 +82,10 @@ class Web:
             return ready_vectors(self.graph, self.progress)
         except (BadStore, OSError):
             return make_vectors(self.graph, self.progress)
+
+    def has(self, part: str) -> bool:
+        """Whether `search`, `relevance` or the like is kept with the store, and fits it."""
+        return any(fresh for _, fresh in list_sides(self.graph.path, self.graph.manifest["id"], part))
 
     def rank(self, call: str) -> Ranked:
         """A rank of all pages, such as `hubrank`: the one that is kept, else worked out now, and not kept."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cocite.cli.around import cited_in, parents
 from cocite.graph.store import Graph
+from cocite.operations.links import citation, parents
 from cocite.sources.records import Link, Page
 from tests.graph.webs import make, tight
 from tests.surfaces.conftest import LIST, LONELY, NEWS, OLD, OTHER, run
@@ -22,7 +22,7 @@ def test_children_by_block_and_parents(store: Path) -> None:
     assert ran.out.splitlines() == [
         "Papers",
         LIST,
-        "4 links out · 1 link in · captured 2024-05-06 · status 200 · language en",
+        "4 out-links · 1 in-link · captured 2024-05-06 · status 200 · language en",
         "",
         "Links to",
         "  Dailies",
@@ -30,11 +30,11 @@ def test_children_by_block_and_parents(store: Path) -> None:
         f"    2\t{CLEAN}\t{OTHER}\tnofollow ugc",
         "  without a heading boilerplate",
         "    3\tImprint\thttps://foot.example/",
-        "  in no known block",
+        "  unknown section",
         "    4\t\thttps://loose.example/",
         "",
-        "Cited by the most linked first",
-        f"  {CLEAN}\thttps://blog.example/roll\tas “papers” under “Roll” beside news",
+        "Linked from (most linked first)",
+        f"  {CLEAN}\thttps://blog.example/roll\tas “papers” under “Roll” next to news",
     ]
 
 
@@ -89,8 +89,8 @@ def test_json_has_everything_that_is_kept_of_a_link(place: Path) -> None:
 
 def test_an_alias_leads_to_its_page(store: Path) -> None:
     ran = run("links", OLD, "-i", store)
-    assert ran.out.splitlines()[0] == f"{NEWS} to which that address leads"
-    assert "which that address leads" not in run("links", "news.example", "-i", store).out
+    assert ran.out.splitlines()[0] == f"{NEWS} (that address leads here)"
+    assert "that address leads" not in run("links", "news.example", "-i", store).out
 
 
 def test_a_page_without_links_is_1(store: Path) -> None:
@@ -134,5 +134,5 @@ def test_what_stands_beside_is_of_the_same_block(place: Path, near: int) -> None
     links = [Link(f"https://l{i}.example/", f"l{i}", 0 if i < 4 else 1) for i in range(7)]
     make(place / "web.cocite", [Page(LIST, links=links)])
     graph = Graph(place / "web.cocite")
-    found = cited_in(graph, graph.find("l3.example"), graph.find(LIST), near)
+    found = citation(graph, graph.find("l3.example"), graph.find(LIST), near)
     assert [text for text, _ in found.beside] == {0: [], 1: ["l2"], 5: ["l0", "l1", "l2"]}[near]

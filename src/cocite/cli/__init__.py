@@ -27,7 +27,6 @@ from cocite.cli import (
     hubs,
     info,
     keywords,
-    links,
     mcp,
     methods,
     rank,
@@ -42,7 +41,9 @@ from cocite.cli import (
     study,
     warm,
 )
+from cocite.cli.commands import command
 from cocite.cli.failures import Commands
+from cocite.cli.views.links import LinksView
 
 # Matrices here are small, and threads that wait for each other made them 8 to 30 times slower on a busy machine. It is
 # read when NumPy is loaded, which no verb has done yet.
@@ -62,7 +63,7 @@ VERBS: list[Callable[..., None]] = [
     *(related.related, compare.compare, batch.batch, similarity.similarity, methods.methods),
     *(evaluate.evaluate, reproduce.reproduce),
     *(hubs.hubs, communities.communities, cluster.cluster, search.search, keywords.keywords, rank.rank),
-    *(links.links, info.info, check.check, export.export, serve.serve, mcp.mcp, site.site, warm.warm),
+    *(command(LinksView()), info.info, check.check, export.export, serve.serve, mcp.mcp, site.site, warm.warm),
 ]
 for verb in VERBS:
     app.command()(verb)

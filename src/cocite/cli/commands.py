@@ -1,84 +1,138 @@
 """Commands made from operations: arguments, options and help are those of the declaration.
 
-A `View` adds what only a terminal has: how a result is shown, and options for that.
+A view adds what only a terminal has: how a result is shown, and options for that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from inspect import Parameter as Argument
 from inspect import Signature
 from keyword import iskeyword
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from cocite.cli import options
+from cocite.cli import options as shared
 from cocite.cli.failures import NOTHING, complain
 from cocite.cli.terminal import Screen
+from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, make, parameters_on
 from cocite.parameters import Parameter
 
+if TYPE_CHECKING:
+    from cocite.web import Web
 
-@dataclass(frozen=True)
+Options = dict[str, Any]
+
+
 class View:
-    """How the command line shows the result of an operation."""
+    """How the command line asks an operation, and shows its result."""
 
-    show: Callable[..., None]  # (screen, web, operation, result, **options)
-    options: Mapping[str, Any] = field(default_factory=dict)  # name: (annotation, default)
-    read: Callable[[dict[str, Any], dict[str, Any]], None] | None = None  # (parameters, options): reads their files
+    operation: ClassVar[type[Operation]]
+    options: ClassVar[Mapping[str, tuple[Any, Any]]] = {}  # name: (annotation, default)
+    help: ClassVar[str] = ""  # further paragraphs of the help
 
+    def read(self, values: Options, options: Options) -> Operation:
+        """The question; reads the files that options name."""
+        return make(self.operation, "cli", values)
 
-def command(operation: type[Operation], view: View) -> Callable[..., None]:
-    """The command of an operation, for Typer."""
+    def prepare(self, web: Web, options: Options) -> None:
+        """Make what the question needs and the store doesn't have yet."""
 
-    def run_command(**given: Any) -> None:
+    def show(self, screen: Screen, asked: Any, result: Any, options: Options) -> None:
+        """Print a result for people."""
+        raise NotImplementedError
+
+    def finish(self, asked: Any, result: Any, options: Options) -> None:
+        """Write files, and report what the result doesn't show."""
+
+    def run(self, values: Options, options: Options) -> None:
+        """Ask and show; exits with 1 if there is nothing to show."""
         from cocite.cli.progress import display
         from cocite.web import Web
 
-        index, json = given.pop("index"), given.pop("json")
-        extra = {name: given.pop(name) for name in view.options}
-        values = {name.rstrip("_"): value for name, value in given.items() if value is not None}
-        if view.read is not None:
-            view.read(values, extra)
-        asked = make(operation, "cli", values)
-        web, screen = Web(index), Screen()
-        with display(quiet=json) as web.progress:
-            result = asked.run(web)
-        if json:
-            screen.json(result.to_dict())
+        index, json, quiet = options.pop("index", None), options.pop("json"), options.pop("quiet", False)
+        with naming_options(self.operation):
+            asked = self.read(values, options)
+        web: Any = None
+        if index is not None:
+            web = Web(index)
+            with display(quiet=quiet or json) as web.progress:
+                self.prepare(web, options)
+                result = asked.run(web)
         else:
-            view.show(screen, web, asked, result, **extra)
+            result = asked.run(web)
+        screen = Screen()
+        if json:
+            screen.json(self.to_json(result, options))
+        else:
+            self.show(screen, asked, result, options)
         if why := asked.why_empty(web, result):
             complain(why)
             raise typer.Exit(NOTHING)
+        self.finish(asked, result, options)
 
-    arguments = [_argument(each) for _, each in parameters_on(operation, "cli")]
-    arguments.append(_keyword("index", options.Index, Path("web.cocite")))
-    arguments += [_keyword(name, *about) for name, about in view.options.items()]
-    arguments.append(_keyword("json", options.Json, False))
-    about = operation.about
+    def to_json(self, result: Any, options: Options) -> Any:
+        """A result for programs."""
+        return result.to_dict()
+
+
+def command(view: View) -> Callable[..., None]:
+    """The command of a view, for Typer."""
+    about = view.operation.about
+    declared = [each for _, each in parameters_on(view.operation, "cli")]
+    arguments = [_argument(each) for each in declared]
+    own: dict[str, tuple[Any, Any]] = {"index": (shared.Index, Path("web.cocite"))} if about.store else {}
+    own |= {**view.options, "json": (shared.Json, False)}
+    arguments += [_keyword(name, *each) for name, each in own.items()]
+    joined = {each.name for each in declared if each.joined}
+
+    def run_command(**given: Any) -> None:
+        options = {name: given.pop(name) for name in own}
+        values = {name.rstrip("_"): value for name, value in given.items() if value is not None}
+        values |= {name: " ".join(value) for name, value in values.items() if name in joined}
+        view.run(values, options)
+
     run_command.__name__ = about.name
     examples = "".join(f"\n  {example}" for example in about.examples)
-    run_command.__doc__ = "\n\n".join(filter(None, (about.summary, about.help, f"\b\nExamples:{examples}")))
+    run_command.__doc__ = "\n\n".join(filter(None, (about.summary, about.help, view.help, f"\b\nExamples:{examples}")))
     run_command.__signature__ = Signature(arguments)  # type: ignore[attr-defined]
     return run_command
 
 
+@contextmanager
+def naming_options(operation: type[Operation]) -> Iterator[None]:
+    """Errors about a parameter name it as it is written on the command line: `--per-site`, not `per_site`."""
+    try:
+        yield
+    except BadParameter as error:
+        name, _, rest = str(error).partition(" ")
+        for field, each in parameters_on(operation, "cli"):
+            if name in (field, each.name) and not each.positional:
+                raise BadParameter(f"{max(_flags(each), key=len)} {rest}") from error
+        raise
+
+
 def _argument(each: Parameter) -> Argument:
     """A parameter as Typer wants it: its type, with what is declared of it."""
-    kind: Any = list[str] | None if each.many else each.type
+    many = each.many or each.joined
+    kind: Any = list[str] | None if many else each.type
     about: dict[str, Any] = {"metavar": each.metavar or None, "help": f"{each.help}."}
     if each.positional:
-        annotated: Any = Annotated[kind, typer.Argument(**about)]
-        default = None if each.many and not each.required else Argument.empty if each.required else each.default
+        kind = list[str] if many and each.required else kind
+        annotated: Any = Annotated[kind, typer.Argument(**about, show_default=False)]
+        default = Argument.empty if each.required else None if many else each.default
     else:
-        flag = "--" + each.name.replace("_", "-")
-        annotated = Annotated[kind, typer.Option(*(each.flags or (flag,)), **about)]
-        default = None if each.many else each.default
+        annotated = Annotated[kind, typer.Option(*_flags(each), **about)]
+        default = None if many else each.default
     return _keyword(f"{each.name}_" if iskeyword(each.name) else each.name, annotated, default)
+
+
+def _flags(each: Parameter) -> tuple[str, ...]:
+    return each.flags or ("--" + each.name.replace("_", "-"),)
 
 
 def _keyword(name: str, annotation: Any, default: Any) -> Argument:

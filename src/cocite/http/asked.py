@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from cocite.cli.around import around
-from cocite.cli.methods import as_dict
 from cocite.errors import BadParameter
-from cocite.graph.side import list_sides
 from cocite.http.holding import Served
 from cocite.http.limits import check_addresses, confined, method_of, methods_of
 from cocite.http.questions import Plain
 from cocite.http.settings import MOST_K
-from cocite.related import methods
+from cocite.operations.info import Info
+from cocite.operations.links import Links
+from cocite.operations.methods import Methods
 from cocite.related.methods import method
 from cocite.results import COMPARED
 from cocite.results.ask import question
@@ -86,35 +85,19 @@ def links(url: str, k: int) -> Plain:
     check_addresses([url])
 
     def find(web: Served) -> dict[str, Any]:
-        return {"query": url, **around(web.graph, web.graph.find(url), k or MOST_K)}
+        return Links(url=url, k=k or MOST_K).run(web).to_dict()
 
     return Plain("links", (url, k), find)
 
 
 def every_method(name: str) -> Plain:
     """Every method, or one of them."""
-    return Plain(
-        "methods", (name,), lambda _: [as_dict(methods.about(each)) for each in ([name] if name else methods.names())]
-    )
+    return Plain("methods", (name,), lambda _: Methods(name=name).run().to_dict())
 
 
 def store() -> Plain:
     """What the store holds; not where it is, nor what it was made from."""
-
-    def find(web: Served) -> dict[str, Any]:
-        manifest, graph = web.graph.manifest, web.graph
-        names = ("id", "generation", "format", "built", "by", "pages", "links", "sites", "hosts", "aliases")
-        sides = {name: list_sides(graph.path, manifest["id"], name) for name in ("rank_", "clicks")}
-        return {
-            **{name: manifest.get(name) for name in names},
-            "edition": web.edition,
-            "search": web.has("search"),
-            "keywords": web.has("relevance"),
-            "ranks": sorted(str(about.get("rank")) for about, fresh in sides["rank_"] if fresh),
-            "clicks": sides["clicks"][0][0].get("clicks", 0) if sides["clicks"] else 0,
-        }
-
-    return Plain("store", (), find)
+    return Plain("store", (), lambda web: Info().run(web).to_dict())
 
 
 def _some(urls: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from cocite.cli.related import as_json
 from cocite.errors import BadAddress, BadParameter
 from cocite.graph.store import Graph
 from cocite.http.holding import Served
@@ -21,7 +20,7 @@ from cocite.results import COMPARED, DEFAULT_METHOD
 from cocite.results.answer import Answers
 from cocite.results.ask import ask, question
 from cocite.results.filters import NO_FILTERS, Filters
-from cocite.results.groups import group_answers
+from cocite.results.groups import grouped
 from cocite.results.present import briefly, one_line, say, separated
 
 IDLE, USUAL, BUSY, SWAMPED = range(4)
@@ -130,8 +129,8 @@ class Related:
             tabs = self.form == "tsv"
             file = separated(answers, "\t" if tabs else ",").encode()
             return Made(file, TSV if tabs else CSV, extra=self.told_apart(web.graph, load))
-        groups = group_answers(web, answers) if self.group else None
-        found = {**as_json(answers, groups), **self.limits(web.graph, load)}
+        shown = grouped(web, answers) if self.group else answers
+        found = {**shown.to_dict(), **self.limits(web.graph, load)}
         if self.words:
             put_into_words(found, answers)
         if not len(answers) and self.k:

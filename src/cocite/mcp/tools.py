@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cocite.cli.around import children, cited_in, facts, parents
 from cocite.errors import BadParameter
 from cocite.http.holding import Served
 from cocite.http.limits import confined, method_of
 from cocite.mcp import shapes
 from cocite.mcp.shapes import LONGEST_REASON, LONGEST_URL, said
+from cocite.operations.links import Links
 from cocite.related.methods import method as plain_method
 from cocite.results import COMPARED
 from cocite.results import answer as reasons
@@ -102,22 +102,20 @@ def keywords(web: Served, words: list[str], url: str, k: int) -> shapes.Keywords
 
 def links(web: Served, url: str, k: int) -> shapes.Links:
     """The links around a page."""
-    graph = web.graph
-    page = graph.find(url)
-    known = facts(graph, page)
+    found = Links(url=url, k=k).run(web)
+    known = found.page
     out = [
-        shapes.LinkOut(url=_url(link.url), title=said(link.text or link.title), section=said(block.heading))
-        for block in children(graph, page, k)
-        for link in block.links
+        shapes.LinkOut(url=_url(link.url), title=said(link.text or link.title), section=said(section.heading))
+        for section in found.blocks
+        for link in section.links
     ]
-    citing = [cited_in(graph, page, parent) for parent in parents(graph, page, k)]
     cited = [
         shapes.LinkIn(url=_url(each.url), title=said(each.title), section=said(each.heading), text=said(each.text))
-        for each in citing
+        for each in found.cited_by
     ]
     note = "" if known["read"] else "The page itself was never read: only links to it are known."
     note = note if out or cited else "The page is known, but has no links."
-    this = shapes.Page(url=_url(known["url"]), title=said(title_of(graph, page)))
+    this = shapes.Page(url=_url(known["url"]), title=said(title_of(web.graph, web.graph.find(url))))
     return shapes.Links(
         page=this, links_out=known["links_out"], links_in=known["links_in"], out=out, cited_by=cited, note=note
     )

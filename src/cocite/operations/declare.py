@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from cocite import operations
 from cocite.errors import BadParameter
@@ -32,6 +32,7 @@ class About:
     route: str  # of the HTTP API; empty: none
     tool: str  # for assistants; empty: none
     slow: bool  # takes longer than milliseconds: HTTP has a queue of its own for such questions
+    store: bool  # needs a store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,13 +50,24 @@ class Operation(Checked):
         """Whether this question takes longer than milliseconds."""
         return self.about.slow
 
+    def on_surface(self, surface: str) -> Self:
+        """The same question within the limits of a surface that are more than bounds of a parameter."""
+        return self
+
     def why_empty(self, web: Web, result: Any) -> str:
         """Why a result has nothing to show, and what to try; empty if it has something."""
         return ""
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 def operation(
-    *, group: str, examples: tuple[str, ...] | list[str], route: str = "", tool: str = "", slow: bool = False
+    *,
+    group: str,
+    examples: tuple[str, ...] | list[str],
+    route: str = "",
+    tool: str = "",
+    slow: bool = False,
+    store: bool = True,
 ) -> Callable[[type[Op]], type[Op]]:
     """Declare an operation: its name is that of the class, in lower case, and its help the docstring."""
 
@@ -63,7 +75,7 @@ def operation(
         made = dataclass(frozen=True, kw_only=True)(cls)
         summary, _, help = (cls.__doc__ or "").strip().partition("\n\n")
         made.about = About(
-            cls.__name__.lower(), " ".join(summary.split()), help, group, tuple(examples), route, tool, slow
+            cls.__name__.lower(), " ".join(summary.split()), help, group, tuple(examples), route, tool, slow, store
         )
         return made
 
@@ -83,7 +95,7 @@ def operations_by_name() -> dict[str, type[Operation]]:
 
 def parameters_on(cls: type[Operation], surface: str) -> Iterator[tuple[str, Parameter]]:
     """The parameters of an operation that a surface has, as it names and bounds them, each with the field's name."""
-    own = vars(cls)["__annotations__"]  # first, then those that it inherits
+    own = vars(cls).get("__annotations__", {})  # first, then those that it inherits
     for each in sorted(parameters_of(cls), key=lambda each: each.name not in own):
         shown = each.for_surface(surface)
         if shown is not None:
@@ -103,4 +115,4 @@ def make(cls: type[Op], surface: str, given: Mapping[str, Any]) -> Op:
     if left:
         names = ", ".join(each.name for _, each in parameters_on(cls, surface)) or "none"
         raise BadParameter(f"Unknown parameter {next(iter(left))!r:.100}. Available: {names}")
-    return cls(**values)
+    return cls(**values).on_surface(surface)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cocite.errors import BadParameter
-from cocite.operations import DEFAULT_METHOD
+from cocite.errors import BadAddress, BadParameter
+from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared_parameters
 from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter
 from cocite.results.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
+    from cocite.graph.store import Graph
     from cocite.results.answer import Answers
+    from cocite.results.ask import Question
     from cocite.web import Web
 
-MAX_RESULTS = 100_000
-MAX_PAGES = 1000
+QUICK_METHODS = frozenset({DEFAULT_METHOD, *COMPARED_METHODS} - {"walk"})
+"""They take milliseconds, for up to so many query pages and results:"""
+MAX_QUICK_PAGES = 5
+MAX_QUICK_RESULTS = 100
 MAX_IN_LINKS_LOOKED_AT = 100_000
 
 
@@ -35,37 +41,18 @@ class Related(Operation, Filters):
     With several pages, results are related to all of them.
     """
 
-    urls: tuple[str, ...] = parameter(
-        (), "Address of a page, in any spelling; with several, pages related to all of them", metavar="URL",
-        positional=True, max_items=MAX_PAGES, max_length=1_000_000, example=["nytimes.com"],
-        on={
-            "http": {"name": "url", "required": True, "max_items": 50, "max_length": 2000},
-            "mcp": {"required": True, "max_items": 20, "max_length": 2000},
-            "python": {"name": "pages"},
-        },
-    )  # fmt: skip
-    method: str = parameter(
-        DEFAULT_METHOD, "How to relate pages, with parameters in the name: companion(parents=500)", metavar="METHOD",
-        flags=("--method", "-m"), example="companion", on={"http": {"max_length": 1000}, "mcp": {"max_length": 1000}},
-    )  # fmt: skip
-    k: int = parameter(
-        10, "Maximum number of results", metavar="N", flags=("-k",), minimum=0, maximum=MAX_RESULTS,
-        on={"http": {"maximum": 1000}, "mcp": {"minimum": 1, "maximum": 50}},
-    )  # fmt: skip
-    exclude: tuple[str, ...] = parameter(
-        (), "Exclude this page and pages closer to it than to the query; may be repeated", metavar="URL",
-        max_items=MAX_PAGES,
-        on={
-            "cli": {"name": "not", "flags": ("--not",)},
-            "http": {"name": "not", "max_items": 50, "max_length": 2000},
-            "mcp": {"name": "not_urls", "max_items": 20, "max_length": 2000},
-            "python": {"name": "unwanted"},
-        },
-    )  # fmt: skip
+    urls: tuple[str, ...] = shared_parameters.urls(required=False)
+    method: str = shared_parameters.method()
+    k: int = shared_parameters.k()
+    exclude: tuple[str, ...] = shared_parameters.exclude()
     history: tuple[tuple[str, float], ...] = parameter(
         (), "Pages that were read, with weights: results are related to all of them, to the heavier ones more",
         type=tuple, surfaces=("python",),
     )  # fmt: skip
+    group: bool = parameter(
+        False, "Put the results into groups, named by keywords", surfaces=("cli", "http"), flags=("--group",)
+    )
+    by: str = shared_parameters.group_by(surfaces=("cli", "http"))
     explain: bool = parameter(True, "Give reasons", surfaces=("python",))
 
     def validate(self) -> None:
@@ -73,28 +60,95 @@ class Related(Operation, Filters):
         super().validate()
         if not self.urls and not self.history:
             raise BadParameter("No page to ask about: give an address")
+        if self.by != "lli" and not self.group:
+            raise BadParameter("by says how to make groups: give group, too, or leave it out")
+
+    @property
+    def slow(self) -> bool:
+        """Whether this question takes longer than milliseconds."""
+        quick = self.method.partition("(")[0].strip() in QUICK_METHODS and self.k <= MAX_QUICK_RESULTS
+        return not quick or len(self.urls) + len(self.exclude) > MAX_QUICK_PAGES
 
     def run(self, web: Web) -> Answers:
         """The k pages most related to those asked about, with reasons."""
         from cocite.related.methods import method
-        from cocite.results.ask import ask, question
+        from cocite.results.ask import ask
+        from cocite.results.groups import grouped
 
-        asked = question(web.graph, self.urls, self.exclude, self.history)
-        return ask(web, asked, method(self.method), self.k, self.filters, self.explain)
+        chosen = method(self.method)
+        asked, notes = find_pages(web.graph, self.urls, self.exclude, self.history)
+        answers = ask(web, asked, chosen, self.k, self.filters, self.explain)
+        answers = with_note(web.graph, asked, answers, notes)
+        return grouped(web, answers, self.by) if self.group else answers
 
     def why_empty(self, web: Web, result: Any) -> str:
         """Why nothing is related, and what to try."""
         if len(result) or not self.k:
             return ""
         if self.filters != NO_FILTERS or self.exclude:
-            for given, array, what in (
-                (self.lang, "page.language", "the language of any page: ask without lang"),
-                (self.since or self.until, "page.captured", "the date of any page: ask without since and until"),
-            ):
-                if given and not web.graph.array(array).any():
-                    return f"This store doesn't have {what}"
-            return f"Nothing related to {', '.join(result.query)} passes the filters; give fewer of them"
+            return why_filtered(web, self.filters, result.query)
         return why_unrelated(web, result.query, self.method)
+
+
+def find_pages(
+    graph: Graph,
+    urls: Sequence[str],
+    exclude: Sequence[str] = (),
+    history: Sequence[tuple[str, float]] = (),
+) -> tuple[Question, list[str]]:
+    """The pages of a question, with notes: an address that the store doesn't have stands for a shorter one.
+
+    Raises UnknownPage where no shorter address of its site is known, and BadAddress.
+    """
+    from cocite.results.ask import check_address, question
+
+    known, notes = [], []
+    for url in urls:
+        page = graph.get(check_address(url))
+        shorter = next(known_shorter(graph, url), None) if page is None else None
+        known.append(url if shorter is None else graph.address(shorter))
+        if shorter is not None:
+            notes.append(f"{url[:200]} isn't in this store; these results are for {known[-1]}")
+    asked = question(graph, known, exclude, history)
+    return (asked if history else replace(asked, texts=tuple(urls))), notes
+
+
+def known_shorter(graph: Graph, url: str) -> Iterator[int]:
+    """Known pages of the same site at ever shorter addresses."""
+    from cocite.graph.nearest import chopped
+    from cocite.pages.address import parse_query
+    from cocite.pages.site import Sites
+
+    try:
+        canonical = parse_query(url).canonical
+    except BadAddress:
+        return
+    if canonical.startswith("name:"):
+        return
+    sites = Sites()
+    for address in chopped(canonical):
+        page = graph.get(address)
+        if page is not None and sites.site(graph.canonical(page)) == sites.site(canonical):
+            yield page
+
+
+def with_note(graph: Graph, asked: Question, answers: Answers, notes: Sequence[str]) -> Answers:
+    """Answers that say where shorter addresses were used."""
+    own = {graph.canonical(page).removeprefix("name:") for page in asked.seeds}
+    if others := [page for page in answers.used if page not in own]:
+        notes = [*notes, f"Too few links are known around the page itself; these results are for {', '.join(others)}"]
+    return replace(answers, note=". ".join(notes)) if notes else answers
+
+
+def why_filtered(web: Web, filters: Filters, query: tuple[str, ...]) -> str:
+    """Why nothing passes the filters, and what to try."""
+    for given, array, what in (
+        (filters.lang, "page.language", "the language of any page: ask without lang"),
+        (filters.since or filters.until, "page.captured", "the date of any page: ask without since and until"),
+    ):
+        if given and not web.graph.array(array).any():
+            return f"This store doesn't have {what}"
+    return f"Nothing related to {', '.join(query)} passes the filters; give fewer of them"
 
 
 def why_unrelated(web: Web, urls: tuple[str, ...], *calls: str) -> str:
@@ -104,7 +158,7 @@ def why_unrelated(web: Web, urls: tuple[str, ...], *calls: str) -> str:
     from cocite.parameters import changed, spell
     from cocite.related.methods import method
 
-    pages, chosen = [web.graph.find(url) for url in urls], [method(call) for call in calls]
+    pages, chosen = find_pages(web.graph, urls)[0].seeds, [method(call) for call in calls]
     one = len(urls) == 1
     known = f"{', '.join(urls)} {'is' if one else 'are'} known"
     for each in chosen:

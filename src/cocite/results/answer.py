@@ -88,6 +88,7 @@ class Answers(Sequence[Answer]):
     milliseconds: float  # without those in which loops are compiled or loaded, once by a process
     facts: Mapping[str, Any] = field(default_factory=dict)  # nodes, edges, rounds …; what did not count
     steps: Sequence[Mapping[str, Any]] = ()  # what each round did, for a method that reports rounds
+    note: str = ""  # what to know about the whole result, in words
     graph: Graph | None = field(default=None, compare=False)  # for drawings, where they were asked from Python
 
     @overload
@@ -113,6 +114,7 @@ class Answers(Sequence[Answer]):
             "answers": [answer.to_dict() for answer in self.answers],
             "store": dict(self.store),
             "milliseconds": round(self.milliseconds, 3),
+            **({"note": self.note} if self.note else {}),
             **({"steps": [dict(step) for step in self.steps]} if self.steps else {}),
         }
 

@@ -122,6 +122,7 @@ class CommunitiesFound(Sequence[Shown]):
     store: Mapping[str, Any]
     milliseconds: float
     found: Communities = field(repr=False, compare=False)  # by page number, with the base set
+    plain: CommunitiesFound | None = field(default=None, repr=False, compare=False)  # without eliminating noise
 
     @overload
     def __getitem__(self, index: int) -> Shown: ...
@@ -153,6 +154,7 @@ class CommunitiesFound(Sequence[Shown]):
             "communities": [each.to_dict() for each in self.communities],
             "store": dict(self.store),
             "milliseconds": round(self.milliseconds, 3),
+            **({"without_npea": [each.to_dict() for each in self.plain]} if self.plain is not None else {}),
         }
 
     def to_html(self) -> str:

@@ -33,7 +33,7 @@ from cocite.graph.store import Graph
 from cocite.parameters import Parameter
 from cocite.related.neighbourhood.gather import parents_of
 from cocite.related.neighbourhood.view import Switches, View
-from cocite.results.answer import Answer
+from cocite.results.answer import Answer, Answers
 from cocite.results.naming import Titles
 from cocite.web import Web
 
@@ -112,6 +112,23 @@ def group_answers(
         for group in group_pages(web, list(of), most, by)
     ]
     return sorted(found, key=lambda each: (each[0].alone, each[1][0].rank))
+
+
+@dataclass(frozen=True, repr=False)
+class GroupedAnswers(Answers):
+    """Answers with the groups that they are in."""
+
+    groups: Sequence[tuple[Group, Sequence[Answer]]] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        groups = [{"keywords": list(group.keywords), "ranks": [a.rank for a in some]} for group, some in self.groups]
+        return {**super().to_dict(), "groups": groups}
+
+
+def grouped(web: Web, answers: Answers, by: str = WAYS[0]) -> GroupedAnswers:
+    """Answers put into groups."""
+    return GroupedAnswers(**vars(answers), groups=group_answers(web, answers, by=by))
 
 
 class _Cited:

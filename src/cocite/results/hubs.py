@@ -9,6 +9,7 @@ from cocite.related.methods import Method
 from cocite.related.methods.hubfinder import Criterion, relate
 from cocite.results.answer import Answers
 from cocite.results.ask import Question, ask
+from cocite.results.filters import NO_FILTERS, Filters
 from cocite.web import Web
 
 COMPARED = 2_000_000
@@ -24,10 +25,11 @@ def find_hubs(
     criterion: Criterion | None = None,
     explained: bool = True,
     compared: int = COMPARED,
+    filters: Filters = NO_FILTERS,
 ) -> Answers:
     """The k best hubs or authorities, as the method's parameters say; `steps` of the answers are its rounds."""
     relating = partial(relate, criterion=criterion, against=compared)
-    return ask(web, asked, Method(hubfinder.name, hubfinder.params, relating), k, explained=explained)
+    return ask(web, asked, Method(hubfinder.name, hubfinder.params, relating), k, filters, explained)
 
 
 def why_none(web: Web, asked: Question, params: Any, answers: Answers) -> str:

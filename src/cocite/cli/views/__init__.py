@@ -1,0 +1,1 @@
+"""Views: how commands show the results of operations."""

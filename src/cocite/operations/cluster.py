@@ -1,0 +1,88 @@
+"""Put pages into named groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cocite.errors import BadAddress, BadParameter, UnknownPage
+from cocite.operations import shared_parameters
+from cocite.operations.declare import Operation, operation
+from cocite.parameters import parameter
+
+if TYPE_CHECKING:
+    from cocite.web import Web
+
+
+@dataclass(frozen=True)
+class PageGroup:
+    """Pages that belong together."""
+
+    name: str
+    keywords: tuple[str, ...]
+    pages: tuple[tuple[str, str], ...]  # (address, title)
+
+
+@dataclass(frozen=True)
+class PageGroups:
+    """Groups, the largest first."""
+
+    groups: tuple[PageGroup, ...]
+    unknown: tuple[str, ...] = ()  # addresses that the store doesn't have
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "groups": [
+                {"keywords": list(each.keywords), "pages": [{"url": url, "title": title} for url, title in each.pages]}
+                for each in self.groups
+            ]
+        }
+
+
+@operation(
+    group="related pages",
+    examples=[
+        "cocite cluster nytimes.com lemonde.fr bmw.com audi.com louvre.fr",
+        "cocite cluster --file bookmarks.txt --json",
+    ],
+    slow=True,
+)
+class Cluster(Operation):
+    """Put pages into groups, named by keywords."""
+
+    urls: tuple[str, ...] = shared_parameters.urls("Address of a page to group", required=False)
+    most: int = parameter(12, "Maximum number of groups", metavar="N", minimum=2, maximum=100)
+    by: str = shared_parameters.group_by()
+    skip_unknown: bool = parameter(False, "Skip pages that the store doesn't have", surfaces=())
+
+    def validate(self) -> None:
+        """Check that there are pages."""
+        if not self.urls:
+            raise BadParameter("No pages to group: give addresses, or --file FILE")
+
+    def run(self, web: Web) -> PageGroups:
+        """The groups; raises UnknownPage where none of the pages is known."""
+        from cocite.results.groups import group_pages
+        from cocite.results.naming import title_of
+
+        graph = web.graph
+        pages: list[int] = []
+        unknown = []
+        for url in self.urls:
+            try:
+                pages.append(graph.find(url))
+            except (UnknownPage, BadAddress):
+                if not self.skip_unknown:
+                    raise
+                unknown.append(url)
+        if not pages:
+            raise UnknownPage(f"None of the {len(unknown):,} pages is in this store, such as {unknown[0]!r:.200}")
+        groups = group_pages(web, pages, self.most, self.by)
+        shown = [
+            PageGroup(
+                each.name, each.keywords, tuple((graph.address(page), title_of(graph, page)) for page in each.pages)
+            )
+            for each in groups
+        ]
+        return PageGroups(tuple(shown), tuple(unknown))

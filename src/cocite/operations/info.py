@@ -1,0 +1,105 @@
+"""Describe a store: what it has, from which sources, and what takes how much space."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cocite.operations.declare import Operation, operation
+
+if TYPE_CHECKING:
+    from cocite.web import Web
+
+FACTS = ("id", "generation", "format", "built", "by", "pages", "links", "sites", "hosts", "aliases")
+PARTS = {
+    "links out": r"out\.(words|base|offset|degree|code|first)",
+    "links in": r"in\.(words|base|offset|degree|code)",
+    "weights": r"out\.weight",
+    "kept ready": r"(out|in)\.(long|skip)\..*|(best|sample|near)\..*",
+    "names": r"name\..*",
+    "look-up": r"look_up\..*|fingerprint",
+    "sites, hosts": r"(host|site)\..*|page\.(host|site)",
+    "page facts": r"page\..*|alias\..*|removed",
+    "spellings": r"shown\..*",
+    "titles": r"title\..*",
+    "headings": r"headings\..*",
+    "link texts": r"anchors\..*",
+    "link contexts": r"contexts\..*",
+    "page texts": r"text\..*",
+    "other": r".*",
+}
+"""Parts of a store with the names of their arrays, as in FORMAT.md; the first match counts."""
+
+
+class StoreInfo(NamedTuple):
+    """What anybody may know about a store: neither its path nor its sources."""
+
+    facts: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return self.facts
+
+
+@operation(group="the store", examples=["cocite info web.cocite", "cocite info --json | jq .pages"], route="/api/store")
+class Info(Operation):
+    """Show what a store has, from which sources, and what takes how much space."""
+
+    def run(self, web: Web) -> StoreInfo:
+        """Facts about the store that may be shown to anybody."""
+        from cocite.graph.side import list_sides
+
+        manifest, path = web.graph.manifest, web.graph.path
+        sides = {name: list_sides(path, manifest["id"], name) for name in ("rank_", "clicks")}
+        facts = {
+            **{name: manifest.get(name) for name in FACTS},
+            "edition": web.edition,
+            "search": web.has("search"),
+            "keywords": web.has("relevance"),
+            "ranks": sorted(str(about.get("rank")) for about, fresh in sides["rank_"] if fresh),
+            "clicks": sides["clicks"][0][0].get("clicks", 0) if sides["clicks"] else 0,
+        }
+        return StoreInfo(facts)
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """Everything about a store, for its owner. Reads no arrays, so that damaged stores can be described as well."""
+    from cocite.graph.generation import read_current
+    from cocite.graph.side import list_sides
+
+    _, manifest = read_current(path)
+    pages, links = int(manifest["pages"]), int(manifest["links"])
+    parts, clicks = part_bytes(manifest["arrays"]), list_sides(path, manifest["id"], "clicks")
+    return {
+        "store": str(path),
+        **{name: manifest[name] for name in FACTS},
+        "names": manifest.get("names", 0),
+        "removed": manifest["arrays"].get("removed", {}).get("length", 0),
+        "bytes": sum(parts.values()),
+        "parts": [
+            {
+                "part": name,
+                "bytes": number,
+                "bits_per_link": round(number * 8 / max(1, links), 3),
+                "bytes_per_page": round(number / max(1, pages), 3),
+            }
+            for name, number in parts.items()
+        ],
+        "sources": manifest["sources"],
+        "options": manifest["options"],
+        "skipped": manifest["skipped"],
+        "public_suffix_list": manifest.get("public_suffix_list", ""),
+        "ranks": {str(about.get("rank")): fresh for about, fresh in list_sides(path, manifest["id"], "rank_")},
+        "clicks": clicks[0][0].get("clicks", 0) if clicks else 0,
+    }
+
+
+def part_bytes(arrays: dict[str, dict[str, Any]]) -> dict[str, int]:
+    """Bytes of each part."""
+    found: dict[str, int] = {}
+    for name, entry in arrays.items():
+        part = next(part for part, pattern in PARTS.items() if re.fullmatch(pattern, name))
+        width = int(re.sub(r"\D", "", str(entry["type"])) or 1)
+        found[part] = found.get(part, 0) + int(entry["length"]) * width
+    return {part: found[part] for part in PARTS if found.get(part)}

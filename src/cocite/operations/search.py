@@ -1,0 +1,66 @@
+"""Search pages by words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cocite.operations import shared_parameters
+from cocite.operations.declare import Operation, operation
+from cocite.parameters import parameter
+from cocite.results.filters import NO_FILTERS, Filters
+
+if TYPE_CHECKING:
+    from cocite.results.answer import Answers
+    from cocite.web import Web
+
+
+@operation(
+    group="words",
+    examples=[
+        "cocite search password manager",
+        "cocite search '\"static site\" generator' -k 20 -i web.cocite",
+        "cocite search --make -i web.cocite",
+    ],
+    route="/api/search",
+)
+class Search(Operation, Filters):
+    """Search pages by words: in titles, headings, texts and addresses, and in the texts of links to them.
+
+    Finds the pages that have all of the words, in any field; if there are none, those that have the most. Case,
+    accents and a plural s don't matter. Pages that ask not to be indexed are excluded.
+    """
+
+    query: str = parameter(
+        "", "Words, and phrases in double quotes", metavar="WORDS", positional=True, joined=True, required=True,
+        example="static site generator", on={"http": {"name": "q", **shared_parameters.TEXT}},
+    )  # fmt: skip
+    k: int = shared_parameters.k()
+
+    def run(self, web: Web) -> Answers:
+        """The k best pages; `facts` says how many query words each of them has, and how many there are."""
+        from dataclasses import replace
+
+        from cocite.results.filters import passing
+        from cocite.results.search import search_for
+
+        if self.filters == NO_FILTERS:
+            return search_for(web.graph, web.search, self.query, self.k)
+        looked_at = 10 * self.k + 100
+        while True:
+            looked_at = min(looked_at, shared_parameters.MAX_RESULTS)
+            found = search_for(web.graph, web.search, self.query, looked_at)
+            ranked = ((answer.page, answer.score) for answer in found)
+            passed = {page for page, _ in passing(web.graph, ranked, (), self.filters, {})}
+            if len(passed) >= self.k or len(found) < looked_at or looked_at == shared_parameters.MAX_RESULTS:
+                break
+            looked_at *= 10
+        best = [answer for answer in found if answer.page in passed][: self.k]
+        return replace(found, answers=tuple(replace(answer, rank=rank) for rank, answer in enumerate(best, 1)))
+
+    def why_empty(self, web: Web, result: Any) -> str:
+        """Why nothing is found, and what to try."""
+        if len(result) or not self.k:
+            return ""
+        if self.filters != NO_FILTERS:
+            return f"No page with the words {self.query[:200]!r} passes the filters; give fewer of them"
+        return f"No page has any of the words {self.query[:200]!r}; try others"

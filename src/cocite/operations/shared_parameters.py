@@ -1,0 +1,83 @@
+"""Parameters that several operations have, with the bounds of each surface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cocite.operations import DEFAULT_METHOD
+from cocite.parameters import parameter
+
+MAX_RESULTS = 100_000
+MAX_PAGES = 1000
+ADDRESS = {"max_length": 2000}
+TEXT = {"max_length": 1000}
+SEVERAL_ADDRESSES: dict[str, dict[str, Any]] = {
+    "http": {**ADDRESS, "max_items": 50},
+    "mcp": {**ADDRESS, "max_items": 20},
+}
+ADDRESS_HELP = "Address of a page, in any spelling"
+
+
+def urls(help: str = f"{ADDRESS_HELP}; with several, pages related to all of them", required: bool = True) -> Any:
+    """The pages that a question is about."""
+    http, mcp = SEVERAL_ADDRESSES["http"], SEVERAL_ADDRESSES["mcp"]
+    return parameter(
+        (), help, metavar="URL", positional=True, required=required, max_items=MAX_PAGES, example=["nytimes.com"],
+        on={
+            "http": {**http, "name": "url", "required": True},
+            "mcp": {**mcp, "required": True},
+            "python": {"name": "pages"},
+        },
+    )  # fmt: skip
+
+
+def url(help: str = ADDRESS_HELP) -> Any:
+    """The one page that a question is about."""
+    return parameter(
+        "", help, metavar="URL", positional=True, required=True, example="nytimes.com",
+        on={"http": ADDRESS, "mcp": ADDRESS},
+    )  # fmt: skip
+
+
+def exclude() -> Any:
+    """Pages that results should be unlike."""
+    http, mcp = SEVERAL_ADDRESSES["http"], SEVERAL_ADDRESSES["mcp"]
+    return parameter(
+        (), "Exclude this page and pages closer to it than to the query; may be repeated", metavar="URL",
+        max_items=MAX_PAGES,
+        on={
+            "cli": {"name": "not", "flags": ("--not",)},
+            "http": {**http, "name": "not"},
+            "mcp": {**mcp, "name": "not_urls"},
+            "python": {"name": "unwanted"},
+        },
+    )  # fmt: skip
+
+
+def method(
+    default: str = DEFAULT_METHOD,
+    help: str = "How to relate pages, with parameters in the name: companion(parents=500)",
+    **about: Any,
+) -> Any:
+    """The method, with its parameters."""
+    return parameter(
+        default, help, **{"metavar": "METHOD", "flags": ("--method", "-m"), "example": "companion",
+        "on": {"http": TEXT, "mcp": TEXT}, **about},
+    )  # fmt: skip
+
+
+def k(default: int = 10, help: str = "Maximum number of results", mcp_default: int | None = None, **http: int) -> Any:
+    """How many results."""
+    mcp = {"minimum": 1, "maximum": 50, "default": default if mcp_default is None else mcp_default}
+    return parameter(
+        default, help, metavar="N", flags=("-k",), minimum=0, maximum=MAX_RESULTS,
+        on={"http": {"maximum": 1000, **http}, "mcp": mcp},
+    )  # fmt: skip
+
+
+def group_by(**about: Any) -> Any:
+    """What groups of pages are made by."""
+    return parameter(
+        "lli", "Group pages that are listed in the same sections (lli) or have similar words and links (integrated)",
+        metavar="lli|integrated", choices=("lli", "integrated"), **about,
+    )  # fmt: skip
