@@ -66,9 +66,9 @@ class Rank(Operation):
 
     def run(self, web: Web) -> RankResult:
         """Compute the rank and keep it."""
+        from cocite.kernels.jit import stopwatch
         from cocite.parameters import values_of
         from cocite.related import ranks
-        from cocite.results.timing import stopwatch
         from cocite.results.top_pages import top_pages
 
         wanted, graph = ranks.rank(self.by), web.graph
