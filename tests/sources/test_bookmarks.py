@@ -58,7 +58,7 @@ def test_folders_are_blocks(tmp_path: Path) -> None:
         Link("https://www.zeit.de/", "Zeit", 3),
         Link("https://last.example/", "Last", 0),
     ]
-    assert report.read["link that leads to no web page"] == 2
+    assert report.read["link to something other than a web page"] == 2
     assert not report.skipped
     assert recognises(path, FIREFOX.encode())
     assert not recognises(path, b"<!doctype html><title>x</title><dl><dt>term<dd>text</dl>")
@@ -85,7 +85,7 @@ def test_nothing_to_read_is_said(tmp_path: Path, content: str) -> None:
     path.write_text(content)
     report = ReadReport()
     assert list(read_bookmarks(path, report)) == []
-    assert report.skipped == {"source that holds no records": 1}
+    assert report.skipped == {"source without records": 1}
 
 
 @pytest.mark.timeout(30)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.errors import BadSource
-from cocite.sources.clicks import Trail, read_clicks, recognised
+from cocite.sources.clicks import Trail, detect_clicks, read_clicks
 from cocite.sources.records import ReadReport
 
 
@@ -56,7 +56,7 @@ def test_back_clicks_as_in_wikispeedia(place: Path) -> None:
     found, report = read(place, "a;b;<;c;d;<;<;e\nx;<;y;z\n")
     assert found[0] == Trail(["a", "b", "c", "d", "e"], [(0, 1), (0, 2), (2, 3), (0, 4)])
     assert found[1] == Trail(["x", "y", "z"], [(0, 1), (1, 2)])
-    assert report.skipped == {"click on back where there is no page before": 1}
+    assert report.skipped == {"click on back at the first page": 1}
 
 
 def test_bad_rows_are_counted_by_reason(place: Path) -> None:
@@ -68,9 +68,9 @@ def test_bad_rows_are_counted_by_reason(place: Path) -> None:
     assert found == [step("a", "b", 1), step("c", "d", 2), step("e", "f", 3)]
     assert report.skipped == {
         "row without from, to and count": 3,
-        "row whose count is no number, or with too many columns": 4,
-        "row whose count is not positive": 3,
-        "row whose count is beyond all measure": 2,
+        "row with an invalid count or too many columns": 4,
+        "row with a count that is not positive": 3,
+        "row with a count over 1e+15": 2,
     }
     assert report.read["rows"] == len(rows)
 
@@ -87,7 +87,7 @@ def test_sessions_with_gaps(place: Path) -> None:
 def test_what_is_no_text(place: Path) -> None:
     found, report = read(place, b"\xff\xfe\x00\nPNG\x00\x01\na\tb\t1\n\x89\x50;\x80\n")
     assert (found, sum(report.skipped.values())) == ([step("a", "b", 1)], 3)
-    assert set(report.skipped) == {"row that is not UTF-8 text", "row with NUL in it"}
+    assert set(report.skipped) == {"row that is not UTF-8 text", "row with a NUL character"}
     assert read(place, b"")[0] == []
     assert read(place, b"\n\n \n#\n")[0] == []
 
@@ -98,7 +98,7 @@ def test_long_lines(place: Path) -> None:
     assert found == [step("x" * 100_000, "y", 1), step("a", "b", 1)]
     assert report.skipped == {
         "line longer than 1 MiB": 1,
-        "row whose count is no number, or with too many columns": 1,
+        "row with an invalid count or too many columns": 1,
     }
     assert all(len(example) <= 250 for example in report.example.values())
     session, _ = read(place, "p;" * 50_000 + "q\n")
@@ -109,9 +109,9 @@ def test_strict_and_wrong_kinds(place: Path) -> None:
     (place / "clicks").write_text("a\tb\n")
     with pytest.raises(BadSource, match="row without from, to and count"):
         list(read_clicks(place / "clicks", ReadReport(strict=True), "transitions"))
-    with pytest.raises(BadSource, match="holds transitions or sessions, not 'links'"):
+    with pytest.raises(BadSource, match="Unknown kind of click log 'links': use transitions or sessions"):
         list(read_clicks(place / "clicks", ReadReport(), "links"))
-    with pytest.raises(BadSource, match="cannot read"):
+    with pytest.raises(BadSource, match="Cannot read"):
         list(read_clicks(place / "none", ReadReport()))
 
 
@@ -126,7 +126,7 @@ def test_strict_and_wrong_kinds(place: Path) -> None:
     ],
 )
 def test_kinds_are_told_apart(start: bytes, kind: str) -> None:
-    assert recognised(start) == kind
+    assert detect_clicks(start) == kind
 
 
 @given(st.lists(st.binary(max_size=40) | st.text("ab<;\t01.e-\n", max_size=40).map(str.encode), max_size=6))

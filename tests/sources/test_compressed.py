@@ -58,8 +58,8 @@ def test_a_cut_file_gives_what_it_has(tmp_path: Path, pack) -> None:
         got = stream.read()
     assert TEXT.startswith(got)
     assert len(got) > len(TEXT) // 3
-    assert report.skipped == {"compressed file cut short: read up to the cut": 1}
-    with pytest.raises(BadSource, match="cut short"), open_bytes(path) as stream:
+    assert report.skipped == {"truncated compressed file: read up to its end": 1}
+    with pytest.raises(BadSource, match="truncated"), open_bytes(path) as stream:
         stream.read()
     assert head(path) == TEXT[: 64 << 10]
 
@@ -88,7 +88,7 @@ def test_a_bomb_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack
     with open_bytes(path, report) as stream:
         read = sum(len(piece) for piece in iter(lambda: stream.read(1 << 20), b""))
     assert 4 << 20 < read < 48 << 20
-    assert report.skipped == {"compressed file that expands over 1000 times: cut off": 1}
+    assert report.skipped == {"compressed file that expands over 1000 times: stopped": 1}
     with pytest.raises(BadSource, match="expands over"):
         list(open_lines(path, ReadReport(strict=True)))
 
@@ -113,7 +113,7 @@ def test_an_open_stream_is_read_and_left_open() -> None:
 def test_archives_are_refused_with_advice(tmp_path: Path, start: bytes, what: str) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(start + bytes(100))
-    with pytest.raises(BadSource, match=f"{what}.*unpack it first"):
+    with pytest.raises(BadSource, match=f"{what}.*unpack it, and"):
         open_bytes(path)
 
 

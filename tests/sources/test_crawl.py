@@ -246,7 +246,7 @@ def test_what_is_left_out_is_counted(outcome: Outcome) -> None:
         "HTTP status 403": 1,
         "HTTP status 500": 1,
         "page cannot be fetched": 1,
-        "link whose address cannot be read": 1,
+        "link with an invalid address": 1,
     }
     assert "video/mp4" in outcome.report.example["not HTML"]
 

@@ -76,9 +76,9 @@ def test_only_links_to_web_pages_are_kept() -> None:
         <a href="/good">8</a>"""
     found = read_html(source.encode(), HERE, report=report)
     assert [link.url for link in found.links] == ["https://example.org/good"]
-    assert report.skipped == {"link whose address cannot be read": 2}
-    assert report.example == {"link whose address cannot be read": f"http://[bad on {HERE}"}
-    with pytest.raises(BadSource, match=r"link whose address cannot be read: 'http://\[bad on"):
+    assert report.skipped == {"link with an invalid address": 2}
+    assert report.example == {"link with an invalid address": f"http://[bad on {HERE}"}
+    with pytest.raises(BadSource, match=r"link with an invalid address: 'http://\[bad on"):
         read_html(source.encode(), HERE, report=ReadReport(strict=True))
 
 

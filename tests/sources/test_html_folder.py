@@ -116,7 +116,7 @@ def test_a_folder_without_addresses_is_refused(tmp_path: Path) -> None:
     fill(tmp_path, {"index.html": "x", "v1.html/x.html": "x"})
     with pytest.raises(BadSource, match=r"give --base https://"):
         read(tmp_path, None)
-    with pytest.raises(BadSource, match="is no web address"):
+    with pytest.raises(BadSource, match="Invalid --base"):
         read(tmp_path, "docs")
 
 
@@ -149,8 +149,8 @@ def test_bad_files_are_counted(tmp_path: Path) -> None:
     assert [page.url[-6:] for page in pages] == ["a.html", "c.html", "d.html"]
     assert len(pages[0].links) > 4000
     assert report.skipped == {
-        "compressed file cut short: read up to the cut": 1,
-        "file that cannot be read": 1,
+        "truncated compressed file: read up to its end": 1,
+        "file that can't be read": 1,
         "page longer than 16 MiB: the rest is left out": 1,
     }
 

@@ -8,7 +8,8 @@ import pytest
 
 from cocite.errors import BadSource
 from cocite.sources import link_list
-from cocite.sources.link_list import checked_base, decoded, files, own_address, web_link, whole
+from cocite.sources.folders import checked_base, walk_files
+from cocite.sources.link_list import decoded, list_address, read_list_file, web_link
 from cocite.sources.records import ReadReport
 
 PAGE = "https://example.org/a/b?c"
@@ -44,7 +45,7 @@ def test_files_are_sorted_and_hidden_ones_left_out(tmp_path: Path) -> None:
         path.write_text("x")
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
-    assert [path.relative_to(tmp_path).as_posix() for path in files(tmp_path)] == ["a", "c", "b/a", "b/z"]
+    assert [path.relative_to(tmp_path).as_posix() for path in walk_files(tmp_path)] == ["a", "c", "b/a", "b/z"]
 
 
 def made(folder: Path, *names: str) -> None:
@@ -57,7 +58,7 @@ def made(folder: Path, *names: str) -> None:
 
 def found(folder: Path) -> list[str]:
     """What is to be read of a folder."""
-    return [path.relative_to(folder).as_posix() for path in files(folder)]
+    return [path.relative_to(folder).as_posix() for path in walk_files(folder)]
 
 
 @pytest.mark.parametrize("sign", ["part-0.parquet", "_SUCCESS", "day=2/x.jsonl"])
@@ -75,7 +76,9 @@ def test_elsewhere_they_are_but_for_parquet(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_whole_is_refused(tmp_path: Path, sign: str) -> None:
     made(tmp_path, "part-0.parquet", "a/b/part-0.parquet", sign)
     where = tmp_path / sign.partition("_")[0]
-    with pytest.raises(BadSource, match=rf"^{where} is not whole: what writes it is at work or was stopped; let it"):
+    with pytest.raises(
+        BadSource, match=rf"^{where} is incomplete: wait for the job that writes it, or run that job again"
+    ):
         found(tmp_path)
 
 
@@ -89,17 +92,17 @@ def test_a_list_that_is_too_long_is_counted(tmp_path: Path, monkeypatch: pytest.
     path = tmp_path / "x"
     path.write_bytes(b"x" * 10)
     report = ReadReport()
-    assert whole(path, report) == b"x" * 10
+    assert read_list_file(path, report) == b"x" * 10
     path.write_bytes(b"x" * 11)
-    assert whole(path, report) is None
+    assert read_list_file(path, report) is None
     assert sum(report.skipped.values()) == 1
 
 
 def test_addresses_and_bases() -> None:
-    assert own_address(Path("/home/me/Ünïcode  List.v2.html"), b"x", None) == "https://ncode-list-2d711642.example/"
-    assert own_address(Path("日本.html"), b"x", None) == "https://links-2d711642.example/"
-    assert own_address(Path("x"), b"x", " https://a.example/ ") == "https://a.example/"
-    with pytest.raises(BadSource, match="no web address: give one such as https"):
+    assert list_address(Path("/home/me/Ünïcode  List.v2.html"), b"x", None) == "https://ncode-list-2d711642.example/"
+    assert list_address(Path("日本.html"), b"x", None) == "https://links-2d711642.example/"
+    assert list_address(Path("x"), b"x", " https://a.example/ ") == "https://a.example/"
+    with pytest.raises(BadSource, match="give a web address such as https"):
         checked_base("/home/me")
 
 

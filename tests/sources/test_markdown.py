@@ -62,7 +62,7 @@ def test_a_list_of_links_as_a_page() -> None:
         Link("https://www.newyorker.com/?a=1&b=2", "The New Yorker", 3, "long reads"),
         Link("https://www.chicagotribune.com/", "Tribune", 3, "Chicago"),
     ]
-    assert report.read["link that leads to no web page"] == 2
+    assert report.read["link to something other than a web page"] == 2
     assert "nested Der Spiegel is German" in page.text
 
 
@@ -98,7 +98,10 @@ def test_front_matter_may_be_broken_or_none_at_all() -> None:
     report = ReadReport()
     assert parse("+++\nurl = \n+++\ntext", HERE, report).text == "text"
     assert parse("---\ndate: yesterday\n---\ntext", HERE, report).captured == ""
-    assert report.skipped == {"front matter that is not TOML": 1, "front matter's date that is no ISO date": 1}
+    assert report.skipped == {
+        "front matter that is not valid TOML": 1,
+        "front matter with a date that is not an ISO date": 1,
+    }
     assert parse("---\n[a](a)\n\n---\n", HERE, report).links[0].url == "https://example.org/notes/a"
     assert parse("---\nurl: /elsewhere\n---\n", HERE, report).url == "https://example.org/elsewhere"
     assert parse("# Own\n\ntext", HERE, report).title == "Own"
@@ -120,16 +123,16 @@ def test_addresses_of_files_and_folders(tmp_path: Path) -> None:
     file = tmp_path / "a.markdown"
     assert next(read_markdown(file, ReadReport(), base="https://x.org/README")).url == "https://x.org/README"
     assert next(read_markdown(file, ReadReport(), base="https://x.org/")).url == "https://x.org/a.markdown"
-    with pytest.raises(BadSource, match=r"a.markdown does not say its address: give --base"):
+    with pytest.raises(BadSource, match=r"a.markdown has no address: use --base"):
         list(read_markdown(file, ReadReport()))
-    with pytest.raises(BadSource, match="no web address"):
+    with pytest.raises(BadSource, match="Invalid --base"):
         list(read_markdown(file, ReadReport(), base="example.org"))
 
 
 def test_an_empty_folder_and_encodings(tmp_path: Path) -> None:
     report = ReadReport()
     assert list(read_markdown(tmp_path, report, base=HERE)) == []
-    assert report.skipped == {"source that holds no records": 1}
+    assert report.skipped == {"source without records": 1}
     (tmp_path / "a.md").write_bytes("# Café".encode("cp1252"))
     (tmp_path / "b.md").write_bytes("# Café".encode("utf-16"))
     (tmp_path / "c.md").write_bytes(b"\xef\xbb\xbf# Caf\xc3\xa9")

@@ -9,16 +9,19 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cocite.cli import options
 from cocite.errors import BadSource
-from cocite.sources.open_source import READERS, Source, open_source
+from cocite.sources import kinds
+from cocite.sources.kinds import ReadOptions, SourceKind, source_kinds
+from cocite.sources.open_source import Source, open_source
 from cocite.sources.page_records import write_jsonl, write_parquet
-from cocite.sources.recognise import KINDS
 from cocite.sources.records import SCHEMA, Link, Page, ReadReport, batches
 from tests.sources.test_warc import record
 
@@ -79,12 +82,12 @@ def test_parquet_is_told_by_its_columns(tmp_path: Path) -> None:
     assert counts(open_source(str(path), ReadReport())) == (1, 1)
     pq.write_table(pa.table({"x": [1], "y": [2]}), path)
     with pytest.raises(
-        BadSource, match="has the columns x, y: call two of them source and target, or give --kind edges"
+        BadSource, match="has the columns x, y: name two of them source and target, or use --kind edges"
     ):
         open_source(str(path), ReadReport())
     assert counts(open_source(str(path), ReadReport(), kind="edges")) == (1, 1)
     path.write_bytes(b"PAR1")
-    with pytest.raises(BadSource, match="not a whole Parquet file"):
+    with pytest.raises(BadSource, match="incomplete or damaged Parquet file"):
         open_source(str(path), ReadReport())
 
 
@@ -139,37 +142,37 @@ def test_progress(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("none.jsonl", None, r"does not exist: check the path, or to crawl it write https://"),
+        ("none.jsonl", None, r"does not exist: check the path; to crawl a site, write https://"),
         ("none", None, "does not exist: check the path$"),
         ("empty.tsv", b"", "is empty"),
-        ("x.bin", b"\x7fELF" + bytes(100), r"cannot tell what .*x.bin is: say so by --kind \(records, edges"),
-        ("x.tar", bytes(257) + b"ustar" + bytes(100), "is a tar archive: unpack it first"),
-        ("x.json", b'[{"url": "https://a.example/"}]', "one JSON document: write one record per line"),
-        ("x.json", b'{\n  "url": "https://a.example/"\n}', "one JSON document"),
-        ("x.jsonl", b'{"id": 1}', "records without url: see docs/page-records.md"),
-        ("nodes.tsv", b"id\tlabel\n1\tx\n2\ty\n", "has the columns id, label: call two of them source and target"),
-        ("paths.tsv", b"1 2 3\n1 2\n4 5 6 7\n1 2 3 4 5\n", "same columns on every line.*give --kind edges"),
-        ("words.csv", b"one\ntwo\n", "no two columns"),
+        ("x.bin", b"\x7fELF" + bytes(100), r"Cannot recognise .*x.bin: use --kind \(webgraph, wat"),
+        ("x.tar", bytes(257) + b"ustar" + bytes(100), "is a tar archive: unpack it, and"),
+        ("x.json", b'[{"url": "https://a.example/"}]', "a single JSON document: write one record per line"),
+        ("x.json", b'{\n  "url": "https://a.example/"\n}', "a single JSON document"),
+        ("x.jsonl", b'{"id": 1}', "records without url: docs/page-records.md lists"),
+        ("nodes.tsv", b"id\tlabel\n1\tx\n2\ty\n", "has the columns id, label: name two of them source and target"),
+        ("paths.tsv", b"1 2 3\n1 2\n4 5 6 7\n1 2 3 4 5\n", "lines with different numbers of columns.*use --kind edges"),
+        ("words.csv", b"one\ntwo\n", "a single column"),
         (
             "prose.txt",
             b"Some words stand here,\nand in the next line there are more.\n",
-            "it looks like plain text; say",
+            "it looks like plain text; use --kind",
         ),
         ("a" * 150 + ".x", None, r"/a+… does not exist: check the path"),
         (
             "list.txt",
             b"milk, eggs\nbread, jam\n",
-            "list.txt looks like a table of 2 columns parted by commas, with no name",
+            "list.txt looks like a table of 2 columns separated by commas, without a name",
         ),
         (
             "list.csv",
             b"milk, eggs\nbread, jam\n",
-            "on both sides, not like links: --kind edges reads it as an edge list",
+            "that is in both, not like links; to read it as links, use --kind edges",
         ),
         (
             "words",
             b"hello world\n" * 10,
-            "words looks like text with 2 words on every line, not like links: --kind edges",
+            "words looks like text with 2 words on every line, not like links; to read it as links, use --kind edges",
         ),
     ],
 )
@@ -186,7 +189,7 @@ def test_a_zip_is_to_be_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "x.zip"
     with zipfile.ZipFile(path, "w"):
         pass
-    with pytest.raises(BadSource, match="empty zip archive: unpack it first"):
+    with pytest.raises(BadSource, match="empty zip archive: unpack it, and"):
         open_source(str(path), ReadReport())
 
 
@@ -195,9 +198,9 @@ def test_a_kind_can_be_forced(tmp_path: Path) -> None:
     path.write_text("[b](https://b.example/)")
     source = open_source(str(path), ReadReport(), kind="markdown", base="https://a.example/")
     assert (source.kind, counts(source)) == ("markdown", (1, 1))
-    with pytest.raises(BadSource, match="no kind of source is called 'xml': choose one of records, edges, warc"):
+    with pytest.raises(BadSource, match="Unknown kind of source 'xml': choose one of webgraph, wat, warc"):
         open_source(str(path), ReadReport(), kind="xml")
-    with pytest.raises(BadSource, match="no web address"):
+    with pytest.raises(BadSource, match="Invalid --base"):
         open_source(str(path), ReadReport(), base="example")
     with pytest.raises(BadSource, match="does not exist"):
         open_source(str(tmp_path / "none"), ReadReport(), kind="edges")
@@ -227,7 +230,7 @@ def test_a_store_is_no_source(tmp_path: Path) -> None:
     (store / "g000001" / "pages.jsonl").write_text(RECORD)
     for path in (store, store / "g000001"):
         with pytest.raises(
-            BadSource, match=r"is a cocite store: .* cocite export --format records .*web\.cocite"
+            BadSource, match=r"is a cocite store: .*cocite export --format records .*web\.cocite"
         ) as caught:
             open_source(str(path), ReadReport())
         assert "-i to cocite add" in str(caught.value)
@@ -236,14 +239,37 @@ def test_a_store_is_no_source(tmp_path: Path) -> None:
     (tmp_path / "pages.jsonl").write_text(RECORD)
     report = ReadReport()
     assert counts(open_source(str(tmp_path), report)) == (1, 1)
-    assert report.read["file of no known kind"] == 0
+    assert report.read["file of an unsupported type"] == 0
     (store / "CURRENT").unlink()
     os.mkfifo(store / "CURRENT")  # never opened
     assert counts(open_source(str(store), ReadReport())) == (1, 1)
 
 
-def test_every_kind_has_a_reader_and_a_description() -> None:
-    assert set(READERS) | {"crawl"} == set(KINDS)
+def test_every_kind_is_a_choice_on_the_command_line() -> None:
+    assert sorted(options.KINDS.split(", ")) == sorted(source_kinds())
+    assert all(kind.description for kind in source_kinds().values())
+
+
+class AddressPlugin:
+    """An entry point of the example in the docstring of `cocite.sources`."""
+
+    def load(self) -> SourceKind:
+        def read(path: Path, report: ReadReport, options: ReadOptions) -> Iterator[Page]:
+            yield Page(options.base or "https://x.example/", links=[Link(x) for x in path.read_text().split()])
+
+        return SourceKind("addresses", "one per line", lambda path, head: head.startswith(b"https://"), read)
+
+
+def test_a_plugin_adds_a_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kinds, "entry_points", lambda group: [AddressPlugin()] if group == "cocite.sources" else [])
+    source_kinds.cache_clear()
+    try:
+        (tmp_path / "list.txt").write_text("https://a.example/\nhttps://b.example/\n")
+        source = open_source(str(tmp_path / "list.txt"), ReadReport())
+        assert (source.kind, counts(source)) == ("addresses", (1, 2))
+        assert counts(open_source(str(tmp_path), ReadReport())) == (1, 2)
+    finally:
+        source_kinds.cache_clear()
 
 
 def test_an_address_is_crawled() -> None:
@@ -256,7 +282,7 @@ def test_standard_input_and_pipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     source = open_source("-", ReadReport())
     assert counts(source) == (1, 1)
     assert source.progress() is None
-    with pytest.raises(BadSource, match="only page records can be read from a pipe"):
+    with pytest.raises(BadSource, match="Only page records can come from a pipe"):
         open_source("-", ReadReport(), kind="edges")
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -294,29 +320,29 @@ def test_a_mixed_folder_is_read_file_by_file(tmp_path: Path) -> None:
         "https://me.example/c/list.html",
         "https://me.example/c/subs.opml",
     ]
-    assert report.read["file of no known kind"] == 3
+    assert report.read["file of an unsupported type"] == 3
     assert source.progress() == 1.0
     report = ReadReport()
     urls = [url for batch in open_source(str(tmp_path), report).records() for url in batch.column("url").to_pylist()]
     assert [url.endswith(".example/") for url in urls] == [False, True, True, True]
-    assert report.skipped == {"file that cannot be read": 2}
-    assert "--base" in report.example["file that cannot be read"]
+    assert report.skipped == {"file that can't be read": 2}
+    assert "--base" in report.example["file that can't be read"]
 
 
 def test_folders_with_nothing_to_read(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="is an empty folder"):
         open_source(str(tmp_path), ReadReport())
     (tmp_path / "x.bin").write_bytes(b"\0\1\2")
-    with pytest.raises(BadSource, match="holds no file of a known kind: say what its files are by --kind"):
+    with pytest.raises(BadSource, match="has no files of a supported type: use --kind"):
         open_source(str(tmp_path), ReadReport())
     (tmp_path / "x.md").write_text("text")
-    with pytest.raises(BadSource, match=r"x\.md does not say its address"):
+    with pytest.raises(BadSource, match=r"x\.md has no address"):
         list(open_source(str(tmp_path), ReadReport()).records())
     assert counts(open_source(str(tmp_path), ReadReport(), kind="markdown", base="https://a.example/")) == (1, 0)
     (tmp_path / "x.md").write_text("1 2\n1 3\n")
     report = ReadReport()
     assert counts(open_source(str(tmp_path), report, kind="edges")) == (1, 2)
-    assert report.skipped == {"file that cannot be read": 1}
+    assert report.skipped == {"file that can't be read": 1}
 
 
 def test_a_folder_of_html_is_read_as_one_site(tmp_path: Path) -> None:
@@ -385,14 +411,14 @@ def test_what_spark_writes_beside_records_is_neither_read_nor_counted(tmp_path: 
     for kind in (None, "records"):
         report = ReadReport()
         assert counts(open_source(str(tmp_path), report, kind=kind)) == (1, 2)
-        assert not report.skipped and not report.read["file of no known kind"]
+        assert not report.skipped and not report.read["file of an unsupported type"]
 
 
 def test_a_folder_that_is_still_written_is_refused(tmp_path: Path) -> None:
     write_parquet(batches([PAGE]), tmp_path / "part-0.parquet")
     (tmp_path / "_temporary" / "0").mkdir(parents=True)
     write_parquet(batches([PAGE]), tmp_path / "_temporary" / "0" / "part-1.parquet")
-    with pytest.raises(BadSource, match="is not whole"):
+    with pytest.raises(BadSource, match="is incomplete"):
         open_source(str(tmp_path), ReadReport())
 
 

@@ -41,7 +41,7 @@ def test_outlines_are_blocks(tmp_path: Path) -> None:
         Link("https://link.example/?a=1&b=2", "Link", 0),
         Link("https://loose.example/", "Loose", 2),
     ]
-    assert report.read["link that leads to no web page"] == 1
+    assert report.read["link to something other than a web page"] == 1
     assert recognises(tmp_path, FEEDS.encode())
     assert recognises(tmp_path, FEEDS.encode("utf-16"))
     assert (
@@ -58,10 +58,10 @@ def test_encodings(tmp_path: Path, encoding: str) -> None:
 
 def test_entity_bombs_are_refused(tmp_path: Path) -> None:
     bomb = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><opml><body><outline text="&b;"/>'
-    with pytest.raises(BadSource, match="declares entities"):
+    with pytest.raises(BadSource, match="declares XML entities"):
         read(tmp_path, bomb)
     secret = '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><opml><body><outline text="&f;"/></body></opml>'
-    with pytest.raises(BadSource, match="declares entities"):
+    with pytest.raises(BadSource, match="declares XML entities"):
         read(tmp_path, secret)
 
 
@@ -78,7 +78,7 @@ def test_what_is_no_opml_is_refused_and_nothing_is_said(tmp_path: Path) -> None:
             read(tmp_path, content)
     report = ReadReport()
     assert read(tmp_path, "", report) == read(tmp_path, "<opml><body/></opml>", report) == []
-    assert report.skipped == {"source that holds no records": 2}
+    assert report.skipped == {"source without records": 2}
 
 
 def test_depth_does_not_matter(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.sources.conform import conform
+from cocite.sources.arrow_batches import to_schema
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Link, Page, ReadReport, batch, trimmed
 from cocite.sources.webgraphs.vertex_names import read_names
@@ -68,7 +68,7 @@ def test_every_field_that_is_an_address_is_trimmed(dictionaries: bool) -> None:
         }
     )
     report = ReadReport()
-    (row,) = conform(given.to_batches()[0], report, dictionaries=dictionaries).to_pylist()
+    (row,) = to_schema(given.to_batches()[0], report, dictionaries=dictionaries).to_pylist()
     assert [row[name] for name in ("url", "redirect", "canonical", "title")] == ["name:a", "name:b", "name:c", " t "]
     assert [link["url"] for link in row["links"]] == ["name:d"]
     assert report.skipped == {"record without url": 1, "link without url": 1}

@@ -422,7 +422,7 @@ def test_strict_stops_at_the_first_skip(tmp_path: Path) -> None:
 
 
 def test_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="cannot read"):
+    with pytest.raises(BadSource, match="Cannot read"):
         list(read_warc(tmp_path / "none.warc", ReadReport()))
 
 

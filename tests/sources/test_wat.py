@@ -78,7 +78,7 @@ def test_a_page(tmp_path: Path) -> None:
     )
     assert [link.block for link in page.links] == [None, None, None]
     assert report.read["links"] == 3
-    assert report.read["link that leads to no web page"] == 1
+    assert report.read["link to something other than a web page"] == 1
 
 
 def test_pages_that_ask_not_to_follow(tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_addresses_that_cannot_be_read_are_skips(tmp_path: Path) -> None:
     links = [{"path": "A@/href", "url": url} for url in ("http://[bad", "tel:1", "/good")]
     (page,), report = read(tmp_path, wat(answer({"Links": links}, status="9" * 5000)))
     assert [link.url for link in page.links] == ["http://example.org/good"]
-    assert (page.status, report.read["link that leads to no web page"]) == (None, 1)
-    assert report.example == {"link whose address cannot be read": "http://[bad on http://example.org/dir/page"}
+    assert (page.status, report.read["link to something other than a web page"]) == (None, 1)
+    assert report.example == {"link with an invalid address": "http://[bad on http://example.org/dir/page"}
 
 
 def test_recognises() -> None:

@@ -167,7 +167,7 @@ def test_a_cut_file_gives_what_it_has(tmp_path: Path) -> None:
     report = ReadReport()
     found = links(read_webgraph_release(tmp_path, report))
     assert 1 <= len(found) <= 5
-    assert any("cut short" in reason for reason in report.skipped)
+    assert any("truncated" in reason for reason in report.skipped)
 
 
 # BVGraph

@@ -200,7 +200,7 @@ def test_pages(spark: Any, sources: list[Path], place: Path) -> None:
     first, again, names = Until("group=00001"), Until(), list(map(str, sources))
     with pytest.raises(Stopped):
         write_pages(spark, names, str(output), group=1, tell=first)
-    with pytest.raises(BadSource, match="is not whole"):
+    with pytest.raises(BadSource, match="is incomplete"):
         write_store(spark, str(output), str(place / "shards"))
     assert not (place / "shards").exists()
     with pytest.raises(BadParameter, match="is there already"):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cocite.errors import BadParameter, BadSource
-from cocite.sources.conform import conform
+from cocite.sources.arrow_batches import to_schema
 from cocite.sources.open_source import open_source
 from cocite.sources.records import SCHEMA, ReadReport
 from cocite.spark import inputs
@@ -28,7 +28,7 @@ def one_machine(*sources: Path) -> list[dict[str, Any]]:
     """The records of sources, one after another."""
     report = ReadReport()
     batches = (batch for source in sources for batch in open_source(str(source), report).records())
-    whole = (conform(batch, report, dictionaries=False).cast(SCHEMA) for batch in batches)
+    whole = (to_schema(batch, report, dictionaries=False).cast(SCHEMA) for batch in batches)
     return [row for batch in whole for row in batch.to_pylist()]
 
 
@@ -115,7 +115,7 @@ def test_files_behind_a_web_server(place: Path) -> None:
         assert listed == [f"{address}a.tsv", f"{address}b.tsv"]
         with on_disk(listed[0]) as copy:
             assert Path(copy).read_text() == EDGES
-        with pytest.raises(BadSource, match="cannot read"), on_disk(listed[1]):
+        with pytest.raises(BadSource, match="Cannot read"), on_disk(listed[1]):
             pass
     finally:
         server.shutdown()

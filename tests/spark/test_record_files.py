@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadSource
 from cocite.graph.all_addresses import addresses
-from cocite.sources.link_list import files
+from cocite.sources.folders import walk_files
 from cocite.spark.arrays import joined
 from cocite.spark.keyed import file_name
 from cocite.spark.record_files import places_of, read_records
@@ -34,7 +34,7 @@ def test_files_have_the_places_in_which_a_folder_is_read(folders: set[Sequence[s
             folder.mkdir(parents=True, exist_ok=True)
             for name in ("a.parquet", "z.parquet"):
                 (folder / name).touch()
-        expected = [path.as_uri() for path in files(Path(root))]
+        expected = [path.as_uri() for path in walk_files(Path(root))]
     found = places_of(reversed(expected))
     assert sorted(found, key=found.__getitem__) == [file_name(name) for name in expected]
 

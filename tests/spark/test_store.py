@@ -95,7 +95,7 @@ def test_records_that_are_no_parquet(spark: Any, records: Path, place: Path, cap
 @pytest.mark.parametrize("below", ["", "group=00000", "group=00000/day=2"])
 def test_records_that_are_being_written(spark: Any, place: Path, below: str) -> None:
     (place / "records" / below / "_temporary").mkdir(parents=True)
-    with pytest.raises(BadSource, match="is not whole"):
+    with pytest.raises(BadSource, match="is incomplete"):
         write_store(spark, str(place / "records"), str(place / "shards"))
     assert not (place / "shards").exists()
 

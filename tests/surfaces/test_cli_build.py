@@ -103,7 +103,7 @@ def test_strict_stops(source: Path, place: Path) -> None:
     ran = run("build", source, "-o", place / "web.cocite", "--strict", "-q")
     assert ran.code == 2
     assert ran.err.startswith("cocite: ")
-    assert "leave out --strict" in ran.err
+    assert "remove --strict" in ran.err
     assert not (place / "web.cocite").exists(), "nothing is left of a build that failed"
 
 
@@ -117,7 +117,7 @@ def test_from_a_pipe(place: Path) -> None:
     ("args", "message"),
     [
         (["{place}/none.jsonl"], "does not exist"),
-        (["{source}", "--kind", "novel"], "no kind of source is called 'novel'"),
+        (["{source}", "--kind", "novel"], "Unknown kind of source 'novel'"),
         (["{source}", "--memory", "lots"], "--memory 'lots' is no size"),
         (["{source}", "--memory", "1k"], "out of range"),
         (["{source}", "--threads", "0"], "--threads"),

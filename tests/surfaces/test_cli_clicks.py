@@ -30,7 +30,7 @@ def test_clicks(own: Path, place: Path) -> None:
         "  skipped (--strict stops at the first)",
         "    1\tpage that is not in the store",
         "       such as https://nowhere.example/",
-        "    1\trow whose count is no number, or with too many columns",
+        "    1\trow with an invalid count or too many columns",
         f"       such as {LIST} {OTHER} many",
     ]
     assert (
@@ -68,7 +68,7 @@ def test_wrong_use(own: Path, place: Path) -> None:
     assert "there is no file" in run("clicks", place / "none", "-i", own).err
     (place / "log").write_text("a\tb\n")
     ran = run("clicks", place / "log", "-i", own, "--kind", "links")
-    assert (ran.code, ran.err) == (2, "cocite: a click log holds transitions or sessions, not 'links'\n")
+    assert (ran.code, ran.err) == (2, "cocite: Unknown kind of click log 'links': use transitions or sessions\n")
     ran = run("clicks", place / "log", "-i", own, "--strict", "--kind", "transitions")
     assert ran.code == 2
     assert "row without from, to and count" in ran.err

@@ -107,7 +107,7 @@ def test_failures_are_one_line(started: list[tuple[Any, ...]], records: str, mon
         (["store", "{lines}", "-o", "x"], "pages.jsonl is no Parquet file; make them with cocite spark pages"),
         (["store", "{lines}/pages.jsonl", "-o", "x"], "pages.jsonl is no Parquet file"),
         (["store", "{empty}", "-o", "x"], "holds no page records as Parquet; make them"),
-        (["store", "{half}", "-o", "x"], "half/group=00001 is not whole: what writes it is at work or was stopped"),
+        (["store", "{half}", "-o", "x"], "half/group=00001 is incomplete: wait for the job that writes it"),
         (["pages", "-o", "x", "--list", "no-such-file"], "is not a file"),
         (["pages", "-o", "x"], "no source"),
         (["pages", "{records}", "no-such-file", "-o", "x"], "no-such-file does not exist"),

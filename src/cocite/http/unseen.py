@@ -14,14 +14,14 @@ from cocite.http.replies import JSON, to_json
 from cocite.related.methods import Method
 from cocite.results.filters import Filters
 from cocite.results.unseen import ask_unseen
-from cocite.sources.json_record import page_of
+from cocite.sources.json_record import page_from_json
 from cocite.sources.records import Page, ReadReport
 
 
 def record_of(body: bytes) -> tuple[Page, dict[str, int]]:
     """The page record of a body, and what of it could not be used; raises BadSource, BadAddress."""
     report = ReadReport()
-    page = page_of(body, 1, report)
+    page = page_from_json(body, 1, report)
     if page is None:
         what = "; ".join(f"{reason} ({example})" for reason, example in report.example.items())
         raise BadSource(f"this is no page record: {what or 'it is empty'}")

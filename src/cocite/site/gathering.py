@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cocite.site.reading import Read, read_page
 from cocite.site.stamps import MAX_CONTENT, Cache, Files, Stamp, digest_of
-from cocite.sources.link_list import under
+from cocite.sources.folders import address_under
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress
@@ -86,7 +86,7 @@ def _read_one(folder: Path, base: str, path: str) -> Told:
             content = file.read(MAX_CONTENT)
     except OSError as error:
         return path, "", error.strerror or str(error)
-    return path, digest_of(content, path), read_page(content, under(base, folder, folder / path))
+    return path, digest_of(content, path), read_page(content, address_under(base, folder, folder / path))
 
 
 def _begin() -> None:

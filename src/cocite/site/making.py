@@ -15,7 +15,7 @@ from cocite.site.gathering import Gathered
 from cocite.site.overrides import Overrides, Wish, wishes_of
 from cocite.site.reading import Read, normal
 from cocite.site.relating import Near, Why, common_parts, own_title, relate, resolved
-from cocite.sources.link_list import under
+from cocite.sources.folders import address_under
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress
@@ -50,7 +50,7 @@ class Made:
 
 def make(folder: Path, base: str, gathered: Gathered, overrides: Overrides, k: int, progress: Progress) -> Made:
     """Relate the pages of a folder."""
-    address_of = {file: under(base, folder, folder / file) for file in gathered.pages}
+    address_of = {file: address_under(base, folder, folder / file) for file in gathered.pages}
     path_of_file = {file: normal(unquote(urlsplit(address).path)) for file, address in address_of.items()}
     every = {_stripped(path) for path in path_of_file.values()}
     left_out: Counter[str] = Counter()

@@ -1,7 +1,6 @@
-"""A page record as JSON: one object ⇄ `Page` (see `docs/page-records.md`).
+"""Convert page records from and to JSON, as described in `docs/page-records.md`.
 
-Lenient: unknown fields are ignored, a field of the wrong type is counted and left out, and only a record without a
-usable address is left out whole.
+Unknown fields are ignored. A field of the wrong type is counted and dropped. A record without an address is skipped.
 """
 
 from __future__ import annotations
@@ -11,19 +10,19 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from cocite.sources.conform import LARGEST
+from cocite.sources.arrow_batches import MAX_INT32
 from cocite.sources.records import SCHEMA, Link, Page, ReadReport
 
 
-def page_of(line: bytes, number: int, report: ReadReport) -> Page | None:
-    """The page of one line of JSON; None, and counted, where there is none."""
+def page_from_json(line: bytes, number: int, report: ReadReport) -> Page | None:
+    """Return the page in a line of JSON. Count a line without one, and return None."""
     try:
         record = json.loads(_decoded(line, number, report))
     except json.JSONDecodeError as error:
         report.skip("line that is not JSON", f"line {number}, character {error.pos + 1}: {error.msg}")
         return None
-    except (ValueError, RecursionError):  # a number of thousands of digits, lists thousands deep
-        report.skip("line that is not JSON", f"line {number}: too long a number, or too deeply nested")
+    except (ValueError, RecursionError):
+        report.skip("line that is not JSON", f"line {number}: a number is too long, or lists are too deeply nested")
         return None
     if not isinstance(record, dict):
         report.skip("record that is not an object", f"line {number}: {line[:80].decode('utf-8', 'replace')}")
@@ -33,28 +32,28 @@ def page_of(line: bytes, number: int, report: ReadReport) -> Page | None:
         report.skip("record without url", f"line {number}: {line[:80].decode('utf-8', 'replace')}")
         return None
     page = Page(url.strip())
-    for name, take in _PAGE_FIELDS.items():
+    for name in SCHEMA.names[1:]:
         value = record.get(name)
         if value is None:
             continue
-        taken = take(value, report)
-        if taken is None:
+        converted = _CONVERTERS.get(name, _text)(value, report)
+        if converted is None:
             report.skip(f"field {name!r} of the wrong type", f"line {number}: {str(value)[:80]}")
         else:
-            setattr(page, name, taken)
+            setattr(page, name, converted)
     return page
 
 
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-_HALVES = re.compile(
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_LONE_SURROGATE = re.compile(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 
 
 def _decoded(line: bytes, number: int, report: ReadReport) -> str:
-    """A line as text that UTF-8 can hold: half a surrogate pair, which JSON allows and Arrow does not, is replaced."""
-    if _HALF.search(line):
-        line = _HALVES.sub(lambda found: b"\\ufffd" if found[1] else found[0], line)
+    """Decode a line. Replace lone surrogates, which JSON allows and Arrow does not."""
+    if _SURROGATE.search(line):
+        line = _LONE_SURROGATE.sub(lambda found: b"\\ufffd" if found[1] else found[0], line)
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError:
@@ -69,7 +68,7 @@ def _text(value: object, report: ReadReport) -> str | None:
 def _status(value: object, report: ReadReport) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_INT32 else None
 
 
 def _flag(value: object, report: ReadReport) -> bool | None:
@@ -104,7 +103,7 @@ def _links(value: object, report: ReadReport) -> list[Link] | None:
 
 
 def _link(item: dict[str, Any], report: ReadReport) -> Link:
-    """One link object. Most time goes here and most are well-formed: one check for all, a look at each if it fails."""
+    """Convert a link object. Most time goes here: fields are checked one by one only if a common check fails."""
     get = item.get
     text, context, rel = get("text"), get("context"), get("rel")
     block, weight, boilerplate = get("block"), get("weight"), get("boilerplate")
@@ -112,47 +111,41 @@ def _link(item: dict[str, Any], report: ReadReport) -> Link:
         (text is None or type(text) is str)
         and (context is None or type(context) is str)
         and (rel is None or type(rel) is str)
-        and (block is None or (type(block) is int and 0 <= block <= LARGEST))
+        and (block is None or (type(block) is int and 0 <= block <= MAX_INT32))
         and (weight is None or (type(weight) in (int, float) and 0 < weight <= 1))
         and (boilerplate is None or type(boilerplate) is bool)
     ):
-        return _link({name: value for name, value in item.items() if _usable(name, value, report)}, report)
+        return _link({name: value for name, value in item.items() if _is_valid(name, value, report)}, report)
     weight = 1.0 if weight is None else float(weight)
     return Link(item["url"].strip(), text or "", block, context or "", rel or "", weight, boilerplate or False)
 
 
-def _usable(name: str, value: object, report: ReadReport) -> bool:
-    """Whether a link's field can be used; counted if not."""
+def _is_valid(name: str, value: object, report: ReadReport) -> bool:
+    """Return whether a field of a link is valid. Count it if not."""
     if name in ("text", "context", "rel"):
-        good = isinstance(value, str)
+        valid = isinstance(value, str)
     elif name == "block":
-        good = type(value) is int and 0 <= value <= LARGEST
+        valid = type(value) is int and 0 <= value <= MAX_INT32
     elif name == "weight":
-        good = type(value) in (int, float) and 0 < cast(float, value) <= 1
+        valid = type(value) in (int, float) and 0 < cast(float, value) <= 1
     else:
-        good = name != "boilerplate" or isinstance(value, bool)
-    if not good and value is not None:
+        valid = name != "boilerplate" or isinstance(value, bool)
+    if not valid and value is not None:
         report.skip(f"link field {name!r} of the wrong type or out of range", str(value)[:80])
-    return good
+    return valid
 
 
-_PAGE_FIELDS: dict[str, Callable[[object, ReadReport], object]] = {
-    "title": _text,
-    "text": _text,
+_CONVERTERS: dict[str, Callable[[object, ReadReport], object]] = {
     "links": _links,
     "headings": _headings,
     "status": _status,
-    "redirect": _text,
-    "canonical": _text,
-    "captured": _text,
-    "lang": _text,
     "noindex": _flag,
     "partial": _flag,
 }
 
 
-def record_of(page: Page) -> dict[str, Any]:
-    """A page as a JSON object, without the fields that say nothing."""
+def page_to_json(page: Page) -> dict[str, Any]:
+    """Return a page as a JSON object, without empty fields."""
     record = {
         name: value for name in SCHEMA.names if (value := getattr(page, name)) or (name == "status" and value == 0)
     }

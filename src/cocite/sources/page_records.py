@@ -1,6 +1,6 @@
-"""Page records as files: JSON Lines (plain, gzip, Zstandard) and Parquet; `docs/page-records.md` is their description.
+"""Files of page records: JSON Lines (plain, gzip, Zstandard) and Parquet, as described in `docs/page-records.md`.
 
-Both are read leniently and in bounded memory. Writing is atomic: a killed writer leaves the old file or none.
+Reading takes bounded memory. Writing is atomic: a writer that is killed leaves the old file, or none.
 """
 
 from __future__ import annotations
@@ -17,40 +17,88 @@ import pyarrow as pa
 import zstandard
 
 from cocite.errors import BadSource
+from cocite.sources.arrow_batches import to_schema
 from cocite.sources.compressed import open_lines
-from cocite.sources.conform import conform
-from cocite.sources.json_record import page_of, record_of
-from cocite.sources.link_list import PARQUET, files
-from cocite.sources.records import SCHEMA, Page, ReadReport
+from cocite.sources.folders import PARQUET, walk_files
+from cocite.sources.json_record import page_from_json, page_to_json
+from cocite.sources.kinds import Items, ReadOptions, SourceKind, content_suffix
+from cocite.sources.records import EMPTY_SOURCE, SCHEMA, Page, ReadReport
 
-EMPTY = "source that holds no records"
+JSON_LINES = (".jsonl", ".ndjson", ".jsonlines")
+BATCH_ROWS = 1 << 16
+BATCH_LINKS = 200_000
+BATCH_ENCODED_BYTES = 4 << 20
+"""Encoded bytes of a row group read at a time: 70,000 plain links. Where a dictionary makes an address two bytes or
+less, these are some millions of links and 100 MB."""
 
 
-# JSON Lines
+def recognises(path: Path, head: bytes) -> bool:
+    """Return whether a file holds page records. Raise BadSource for JSON of another shape."""
+    if head.startswith(b"PAR1"):
+        from cocite.sources.edges.layout import are_named
+
+        names = parquet_columns(path)
+        return "url" in names and ("links" in names or not are_named(names))
+    suffix = content_suffix(path)
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if suffix == ".json" and (text.startswith(b"[") or text[:2] in (b"{\n", b"{\r")):
+        raise BadSource(f"{path.name} is a single JSON document: write one record per line, e.g. with `jq -c '.[]'`")
+    if not text.startswith(b"{"):
+        return suffix in JSON_LINES
+    line = text.partition(b"\n")[0]
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):  # damaged, or longer than `head`
+        return suffix in (*JSON_LINES, ".json") or b'"url"' in line
+    if isinstance(record, dict) and "url" not in record:
+        raise BadSource(f"{path.name} has records without url: docs/page-records.md lists the fields")
+    return True
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """Return the names of the columns of a Parquet file."""
+    import pyarrow.parquet as pq
+
+    try:
+        return list(pq.read_schema(path).names)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _damaged_parquet(path, error) from error
+
+
+def _damaged_parquet(path: Path, error: Exception) -> BadSource:
+    return BadSource(f"{path.name} is an incomplete or damaged Parquet file ({_line(error)}): write or copy it again")
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:150]
+
+
+def read_records(path: Path, report: ReadReport, options: ReadOptions) -> Items:
+    """Read a file of page records."""
+    with path.open("rb") as file:
+        is_parquet = file.read(4) == b"PAR1"
+    return read_parquet(path, report, text=options.text) if is_parquet else read_jsonl(path, report)
 
 
 def read_jsonl(path: Path | IO[bytes], report: ReadReport) -> Iterator[Page]:
-    """The pages of a JSON Lines file or stream, one record per line."""
+    """Yield the pages of a JSON Lines file or stream."""
     found = False
     for number, line in enumerate(open_lines(path, report), 1):
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
-        if not line.strip():
-            continue
-        page = page_of(line, number, report)
-        if page is not None:
+        if line.strip() and (page := page_from_json(line, number, report)) is not None:
             found = True
             yield page
     if not found:
-        report.skip(EMPTY, _name(path))
+        report.skip(EMPTY_SOURCE, path.name if isinstance(path, Path) else "standard input")
 
 
 def write_jsonl(pages: Iterable[Page], path: Path) -> int:
-    """Write pages as JSON Lines, compressed if the name ends in .gz or .zst; returns their number."""
+    """Write pages as JSON Lines, compressed if the name ends in .gz or .zst. Return their number."""
     count = 0
     with _replacing(path) as temporary, temporary.open("wb") as file, _compressing(file, path.suffix) as out:
         for page in pages:
-            line = json.dumps(record_of(page), ensure_ascii=False, separators=(",", ":"))
+            line = json.dumps(page_to_json(page), ensure_ascii=False, separators=(",", ":"))
             out.write(line.encode("utf-8", "replace") + b"\n")
             count += 1
     return count
@@ -70,7 +118,7 @@ def _compressing(file: IO[bytes], suffix: str) -> Iterator[Any]:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path` that takes its place at the end, and is gone if anything went wrong."""
+    """Give a temporary path beside `path` that replaces it at the end, or is deleted after an error."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield temporary
@@ -81,22 +129,13 @@ def _replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-# Parquet
-
-ROWS_PER_BATCH = 1 << 16
-LINKS_PER_BATCH = 200_000
-ENCODED_PER_BATCH = 4 << 20
-"""Bytes of a row group, encoded but not compressed, that are read at a time: 70,000 plain links, or up to some millions
-where a dictionary makes an address two bytes or less, which then take 100 MB."""
-
-
 def read_parquet(path: Path, report: ReadReport, *, text: bool = True) -> Iterator[pa.RecordBatch]:
-    """The records of a Parquet file, or of a folder of part files, in batches of bounded size.
+    """Yield the records of a Parquet file, or of a folder of part files, in batches of bounded size.
 
-    Without `text` the pages' texts are not read from disk.
+    Without `text`, the texts of pages are not read from disk.
     """
     rows = 0
-    for part in _parts(path):
+    for part in [part for part in walk_files(path) if part.name.endswith(PARQUET)] if path.is_dir() else [path]:
         try:
             for batch in _read_part(part, report, text):
                 rows += batch.num_rows
@@ -105,59 +144,58 @@ def read_parquet(path: Path, report: ReadReport, *, text: bool = True) -> Iterat
         except BadSource as error:
             if part == path:
                 raise
-            report.skip("part file that cannot be read", str(error))
+            report.skip("part file that can't be read", str(error))
     if not rows:
-        report.skip(EMPTY, path.name)
+        report.skip(EMPTY_SOURCE, path.name)
 
 
-def _parts(path: Path) -> list[Path]:
-    """The Parquet files of a folder, in the order in which every folder is read."""
-    return [part for part in files(path) if part.name.endswith(PARQUET)] if path.is_dir() else [path]
-
-
-def _read_part(path: Path, report: ReadReport, text: bool) -> Iterator[pa.RecordBatch]:
+def open_parquet(path: Path) -> Any:
+    """Open a Parquet file. Without pre_buffer, pages instead of whole column chunks are held in memory."""
     import pyarrow.parquet as pq
 
     try:
-        # Buffered reading without pre_buffer holds pages, not whole column chunks, of a row group in memory.
-        file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20, page_checksum_verification=True)
+        return pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20, page_checksum_verification=True)
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise BadSource(f"{path.name} is not a whole Parquet file ({_line(error)}): write or copy it again") from error
-    with file:
-        wanted = [name for name in file.schema_arrow.names if name in SCHEMA.names and (text or name != "text")]
+        raise _damaged_parquet(path, error) from error
+
+
+def row_groups(
+    file: Any, path: Path, columns: list[str], rows: int | None, report: ReadReport
+) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of all row groups, of `rows` rows or of bounded size. Damaged groups are counted."""
+    bytes_per_row = path.stat().st_size / max(1, file.metadata.num_rows)
+    for number in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(number)
+        # The sizes of single columns would be more exact, but reading them from a damaged file ends the process.
+        encoded = max(1, group.total_byte_size / max(1, group.num_rows))
+        size = rows or max(1, min(BATCH_ROWS, int(BATCH_ENCODED_BYTES / encoded)))
+        try:
+            for batch in file.iter_batches(size, row_groups=[number], columns=columns, use_threads=False):
+                report.read["bytes"] += int(batch.num_rows * bytes_per_row)
+                yield batch
+        except (pa.ArrowException, OSError, ValueError) as error:
+            report.skip("damaged row group of a Parquet file", f"{path.name}: {_line(error)}")
+
+
+def _read_part(path: Path, report: ReadReport, text: bool) -> Iterator[pa.RecordBatch]:
+    with open_parquet(path) as file:
+        names = file.schema_arrow.names
+        wanted = [name for name in names if name in SCHEMA.names and (text or name != "text")]
         if "url" not in wanted:
-            columns = ", ".join(file.schema_arrow.names[:8])
-            raise BadSource(f"{path.name} has no column url but {columns}: see docs/page-records.md for the fields")
-        share = path.stat().st_size / max(1, file.metadata.num_rows)
-        for group in range(file.metadata.num_row_groups):
-            rows = _rows_at_a_time(file.metadata.row_group(group))
-            try:
-                for batch in file.iter_batches(rows, row_groups=[group], columns=wanted, use_threads=False):
-                    report.read["bytes"] += int(batch.num_rows * share)
-                    yield from _portions(conform(batch, report, path.name))
-            except (pa.ArrowException, OSError, ValueError) as error:
-                report.skip("damaged row group of a Parquet file", f"{path.name}: {_line(error)}")
-
-
-def _rows_at_a_time(group: Any) -> int:
-    """How many rows of a row group make a batch of bounded size.
-
-    The counts of the single columns would tell more, but asking a damaged file for them ends the process.
-    """
-    encoded = max(1, group.total_byte_size / max(1, group.num_rows))
-    return max(1, min(ROWS_PER_BATCH, int(ENCODED_PER_BATCH / encoded)))
-
-
-def _portions(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """A batch in parts of not too many links."""
-    parts = 1 + len(batch.column("links").flatten()) // LINKS_PER_BATCH
-    rows = max(1, batch.num_rows // parts)
-    for start in range(0, batch.num_rows, rows):
-        yield batch.slice(start, rows)
+            columns = ", ".join(names[:8])
+            raise BadSource(
+                f"{path.name} has no column url (columns: {columns}): docs/page-records.md lists the fields"
+            )
+        for given in row_groups(file, path, wanted, None, report):
+            batch = to_schema(given, report, path.name)
+            parts = 1 + len(batch.column("links").flatten()) // BATCH_LINKS
+            rows = max(1, batch.num_rows // parts)
+            for start in range(0, batch.num_rows, rows):
+                yield batch.slice(start, rows)
 
 
 def write_parquet(batches: Iterable[pa.RecordBatch], path: Path) -> int:
-    """Write batches of page records as one Parquet file; returns the number of records."""
+    """Write batches of page records as one Parquet file. Return the number of records."""
     import pyarrow.parquet as pq
 
     rows = 0
@@ -166,15 +204,10 @@ def write_parquet(batches: Iterable[pa.RecordBatch], path: Path) -> int:
         pq.ParquetWriter(temporary, SCHEMA, compression="zstd", write_page_checksum=True) as writer,
     ):
         for batch in batches:
-            plain = conform(batch, ReadReport(), dictionaries=False)
+            plain = to_schema(batch, ReadReport(), dictionaries=False)
             writer.write_batch(plain.cast(SCHEMA))
             rows += plain.num_rows
     return rows
 
 
-def _name(path: Path | IO[bytes]) -> str:
-    return path.name if isinstance(path, Path) else "standard input"
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:150]
+SOURCE = SourceKind("records", "page records (JSON Lines, Parquet)", recognises, read_records)

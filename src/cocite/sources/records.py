@@ -1,7 +1,7 @@
 """Page records: the one shape in which pages and links enter cocite (see `docs/page-records.md`).
 
-A reader yields `Page` objects or, where it can, Arrow record batches of `SCHEMA`; `batches` turns the first into the
-second, so that the builder sees one shape. Address columns may be dictionary-encoded.
+A reader yields `Page` objects or Arrow record batches of `SCHEMA`; `batches` turns pages into batches. Address columns
+may be dictionary-encoded.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as default
+from itertools import accumulate
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,9 +23,9 @@ class Link:
 
     url: str
     text: str = ""
-    block: int | None = None  # the section of the page it stands in, from 0; None is unknown
+    block: int | None = None  # number of the section on its page, from 0; None is unknown
     context: str = ""  # words around the link
-    rel: str = ""  # as in HTML: space-separated tokens
+    rel: str = ""  # space-separated tokens, as in HTML
     weight: float = 1.0  # probability in (0, 1]
     boilerplate: bool = False  # navigation, header, footer, aside
 
@@ -35,80 +37,77 @@ class Page:
     url: str
     title: str = ""
     text: str = ""
-    links: list[Link] = field(default_factory=list)
-    headings: list[str] = field(default_factory=list)  # headings[block] names the block
+    links: list[Link] = default(default_factory=list)
+    headings: list[str] = default(default_factory=list)  # headings[block] is the heading of that block
     status: int | None = None  # HTTP status of the capture
-    redirect: str = ""  # this address leads to that one
-    canonical: str = ""  # the page says its proper address is that one
+    redirect: str = ""  # the address that this one redirects to
+    canonical: str = ""  # the address that the page names as its own
     captured: str = ""  # ISO 8601 date or time; the newest capture of a page wins
     lang: str = ""  # ISO 639 code
-    noindex: bool = False  # meta robots asked not to be indexed
-    partial: bool = False  # an edge list's rows: records of one page add up instead of replacing each other
+    noindex: bool = False  # the page asks not to be indexed
+    partial: bool = False  # links of this record are added to the page's others, as in an edge list
 
 
 LINK = pa.struct(
     [
-        pa.field("url", pa.string()),
-        pa.field("text", pa.string()),
-        pa.field("block", pa.int32()),
-        pa.field("context", pa.string()),
-        pa.field("rel", pa.string()),
-        pa.field("weight", pa.float32()),
-        pa.field("boilerplate", pa.bool_()),
+        ("url", pa.string()),
+        ("text", pa.string()),
+        ("block", pa.int32()),
+        ("context", pa.string()),
+        ("rel", pa.string()),
+        ("weight", pa.float32()),
+        ("boilerplate", pa.bool_()),
     ]
 )
 SCHEMA = pa.schema(
     [
-        pa.field("url", pa.string()),
-        pa.field("title", pa.string()),
-        pa.field("text", pa.string()),
-        pa.field("links", pa.list_(LINK)),
-        pa.field("headings", pa.list_(pa.string())),
-        pa.field("status", pa.int32()),
-        pa.field("redirect", pa.string()),
-        pa.field("canonical", pa.string()),
-        pa.field("captured", pa.string()),
-        pa.field("lang", pa.string()),
-        pa.field("noindex", pa.bool_()),
-        pa.field("partial", pa.bool_()),
+        ("url", pa.string()),
+        ("title", pa.string()),
+        ("text", pa.string()),
+        ("links", pa.list_(LINK)),
+        ("headings", pa.list_(pa.string())),
+        ("status", pa.int32()),
+        ("redirect", pa.string()),
+        ("canonical", pa.string()),
+        ("captured", pa.string()),
+        ("lang", pa.string()),
+        ("noindex", pa.bool_()),
+        ("partial", pa.bool_()),
     ]
 )
+ADDRESS_FIELDS = ("url", "redirect", "canonical")
+"""The fields of a page that hold addresses. In a link it is `url`."""
+EMPTY_SOURCE = "source without records"
 
-ADDRESSES = ("url", "redirect", "canonical")
-"""The fields of a page that are addresses; of a link it is `url`."""
+MAX_REASONS = 100
+"""Reasons in a report. They may quote the input, and a report must stay readable."""
+MAX_EXAMPLE, MAX_WORD = 250, 100
+_LONG_WORD = re.compile(rf"\S{{{MAX_WORD + 1},}}")
 
 
 def trimmed(texts: pa.Array) -> pa.Array:
-    """Addresses without the white space around them: the one rule of all readers, and that of `str.strip`.
+    """Strip the white space around addresses, as `str.strip` does. All readers use this.
 
-    With two rules, one web had other pages as JSON Lines than as an edge list. Questions are stripped, too, so a name
-    that ends in white space could never be asked for.
+    A dictionary that needs no change stays the same object: the builder recognises it by its buffers.
     """
     if pa.types.is_dictionary(texts.type):
         names = pc.utf8_trim_whitespace(texts.dictionary)
-        # One that stays as it is must stay the same object: it is known again by its buffers.
         return texts if names.equals(texts.dictionary) else pa.DictionaryArray.from_arrays(texts.indices, names)
     return pc.utf8_trim_whitespace(texts)
 
 
-MOST_REASONS = 100
-"""Reasons may quote strangers; a report stays readable all the same."""
-LONGEST_EXAMPLE, LONGEST_WORD = 250, 100
-_LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
+def shorten(text: str, length: int = MAX_WORD) -> str:
+    """Shorten a text for a message."""
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def cut(text: str, most: int = LONGEST_WORD) -> str:
-    """A text for a message: what is too long is cut, and that is shown."""
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def shown(example: str) -> str:
-    """An example for a message, each address in it cut to a readable length."""
-    return cut(_LONG_WORD.sub(lambda word: cut(word[0]), example[:10_000]), LONGEST_EXAMPLE)
+def _shorten_example(example: str) -> str:
+    """Shorten an example, and each long word in it."""
+    return shorten(_LONG_WORD.sub(lambda word: shorten(word[0]), example[:10_000]), MAX_EXAMPLE)
 
 
 class ReadReport:
-    """What a reader or builder met on its way: counts, and per reason the number of things left out and one example."""
+    """Counts of what was read, and of what was skipped by reason, with one example for each reason."""
 
     def __init__(self, strict: bool = False) -> None:
         self.strict = strict
@@ -117,56 +116,52 @@ class ReadReport:
         self.example: dict[str, str] = {}
 
     def skip(self, reason: str, example: str = "", count: int = 1) -> None:
-        """Count something that cannot be used; with `strict`, stop."""
+        """Count something that is skipped. With `strict`, raise an error instead."""
         from cocite.errors import BadSource
 
-        if reason not in self.skipped and len(self.skipped) >= MOST_REASONS:
+        if reason not in self.skipped and len(self.skipped) >= MAX_REASONS:
             reason = "other reasons"
         self.skipped[reason] += count
-        if reason not in self.example:
-            self.example[reason] = shown(example)
+        self.example.setdefault(reason, _shorten_example(example))
         if self.strict:
-            raise BadSource(f"{reason}: {shown(example)!r} (leave out --strict to count and skip such records)")
+            raise BadSource(f"{reason}: {_shorten_example(example)!r}; remove --strict to skip such input")
 
     def merge(self, other: ReadReport) -> None:
-        """Add another report's counts to this one."""
+        """Add the counts of another report."""
         self.read.update(other.read)
         self.skipped.update(other.skipped)
-        for reason, example in other.example.items():
-            self.example.setdefault(reason, example)
+        self.example = {**other.example, **self.example}
 
 
 def batches(
     pages: Iterable[Page], links_per_batch: int = 200_000, text_per_batch: int = 32 << 20
 ) -> Iterator[pa.RecordBatch]:
-    """Gather pages into record batches of bounded size."""
-    gathered: list[Page] = []
+    """Collect pages into record batches of bounded size."""
+    collected: list[Page] = []
     links = text = 0
     for page in pages:
-        gathered.append(page)
+        collected.append(page)
         links += len(page.links) + 1
         text += len(page.text) + len(page.url)
         if links >= links_per_batch or text >= text_per_batch:
-            yield batch(gathered)
-            gathered, links, text = [], 0, 0
-    if gathered:
-        yield batch(gathered)
+            yield batch(collected)
+            collected, links, text = [], 0, 0
+    if collected:
+        yield batch(collected)
 
 
 def batch(pages: list[Page]) -> pa.RecordBatch:
-    """Pages as one record batch of `SCHEMA`."""
+    """Return pages as one record batch of `SCHEMA`."""
     links = [link for page in pages for link in page.links]
-    offsets = [0]
-    for page in pages:
-        offsets.append(offsets[-1] + len(page.links))
-    link_columns = [pa.array([getattr(link, f.name) for link in links], f.type) for f in LINK]
+    offsets = list(accumulate((len(page.links) for page in pages), initial=0))
+    link_columns = [pa.array([getattr(link, field.name) for link in links], field.type) for field in LINK]
     link_columns[0] = trimmed(link_columns[0])
-    link_array = pa.StructArray.from_arrays(link_columns, fields=list(LINK))
     columns = []
-    for f in SCHEMA:
-        if f.name == "links":
-            column = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), link_array)
+    for field in SCHEMA:
+        if field.name == "links":
+            items = pa.StructArray.from_arrays(link_columns, fields=list(LINK))
+            column = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items)
         else:
-            column = pa.array([getattr(page, f.name) for page in pages], f.type)
-        columns.append(trimmed(column) if f.name in ADDRESSES else column)
+            column = pa.array([getattr(page, field.name) for page in pages], field.type)
+        columns.append(trimmed(column) if field.name in ADDRESS_FIELDS else column)
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)

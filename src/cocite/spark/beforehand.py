@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from cocite.errors import BadSource
-from cocite.sources.unfinished import is_begun, not_whole
+from cocite.sources.folders import is_unfinished, unfinished_folder
 from cocite.spark.inputs import REMOTE, no_source, not_there
 from cocite.spark.session import is_local
 
@@ -84,8 +84,8 @@ def _data(path: Path) -> list[Path]:
         return [path]
     found = []
     for place, folders, names in os.walk(path):
-        if is_begun(Path(place), folders, names):
-            raise not_whole(place)
+        if is_unfinished(Path(place), folders, names):
+            raise unfinished_folder(place)
         folders[:] = sorted(name for name in folders if name[0] not in "._")
         found += [Path(place, name) for name in sorted(names) if name[0] not in "._"]
     return found

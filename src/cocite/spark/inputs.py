@@ -19,8 +19,8 @@ from urllib.request import urlopen
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import open_lines
-from cocite.sources.link_list import files
-from cocite.sources.recognise import recognised
+from cocite.sources.folders import walk_files
+from cocite.sources.kinds import kind_of
 from cocite.sources.records import ReadReport
 from cocite.sources.webgraphs.files import PART
 
@@ -72,7 +72,7 @@ def _local_files(source: str, kind: str | None) -> list[str]:
         if not path.exists() and kind != "webgraph":
             raise not_there(source)
         return [str(path)]
-    kinds = {str(file): kind or recognised(file) for file in files(path)}
+    kinds = {str(file): kind or kind_of(file) for file in walk_files(path)}
     if kind in (*TOGETHER, "markdown") or any(each in TOGETHER for each in kinds.values()):
         return [str(path)]
     return [name for name, each in kinds.items() if each]

@@ -18,7 +18,7 @@ from cocite.graph.build.scratch import BY_CANONICAL, MemoryScratch
 from cocite.graph.build.spill import Spill
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
-from cocite.sources.conform import conform, usable
+from cocite.sources.arrow_batches import have_address, to_schema
 from cocite.sources.records import ReadReport
 from cocite.spark.arrays import Batches, cut, signed
 
@@ -64,8 +64,8 @@ def key_batches(
         file = batch.column("file").dictionary_encode()
         first = np.array([place_of[file_name(name)] * ROWS for name in file.dictionary.to_pylist()], np.int64)
         sequence = first[file.indices.to_numpy()] + batch.column("row").to_numpy()
-        sequence = sequence[usable(batch.column("url"))]
-        records = conform(batch, report, "", dictionaries=False)
+        sequence = sequence[have_address(batch.column("url"))]
+        records = to_schema(batch, report, "", dictionaries=False)
         yield from _keyed(records, sequence, report, sites)
         tally(report)
 

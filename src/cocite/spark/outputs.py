@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from cocite.errors import BadParameter, BadSource
-from cocite.sources import unfinished
+from cocite.sources import folders
 from cocite.spark.session import STATE
 
-WORK = unfinished.WORK
+WORK = folders.WORK
 """Steps that are removed at the end; readers of Parquet pass over names that begin with an underscore."""
-PLAN = unfinished.PLAN
+PLAN = folders.PLAN
 """What a job was asked, while it is at work."""
 BELOW = ("", "[^._]*/", "[^._]*/[^._]*/")
 """Where signs of a program at work are looked for: a search at all depths would list every file once more."""
@@ -129,10 +129,10 @@ class Output:
             raise BadParameter(f"{self.folder} is there already: remove it, or choose another place")
         return facts
 
-    def is_begun(self, done: str) -> bool:
+    def is_unfinished(self, done: str) -> bool:
         """Whether something is written here that is not whole: by a job that notes under `done`, or by any program."""
         folder = literal(self.folder)
-        signs = (self._files.globStatus(self._path(f"{folder}/{below}{unfinished.TEMPORARY}")) for below in BELOW)
+        signs = (self._files.globStatus(self._path(f"{folder}/{below}{folders.TEMPORARY}")) for below in BELOW)
         return any(len(found or ()) for found in signs) or (self.exists(PLAN) and not self.exists(done))
 
     def finish(self, done: str, facts: Mapping[str, Any]) -> None:

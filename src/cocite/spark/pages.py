@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from cocite import __version__
 from cocite.errors import BadSource
-from cocite.sources.conform import conform
+from cocite.sources.arrow_batches import to_schema
+from cocite.sources.folders import PAGES_DONE
 from cocite.sources.open_source import open_source
 from cocite.sources.records import SCHEMA, ReadReport
-from cocite.sources.unfinished import PAGES_DONE
 from cocite.spark.arrays import Batches
 from cocite.spark.inputs import REMOTE, expand, on_disk
 from cocite.spark.outputs import WORK, Output, Tell, print_nothing
@@ -163,7 +163,7 @@ def _records(
     try:
         with on_disk(spec) as path:
             for batch in open_source(path, report, base=base, kind=kind, text=text).records():
-                whole = conform(batch, report, dictionaries=False).cast(SCHEMA)
+                whole = to_schema(batch, report, dictionaries=False).cast(SCHEMA)
                 found += whole.num_rows
                 links += len(whole.column("links").flatten())
                 yield whole

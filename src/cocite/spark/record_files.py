@@ -1,8 +1,8 @@
 """The page records of a Parquet folder, as `cocite build` reads them: files at any depth, whatever columns each has.
 
 Names that begin with _ or a dot are not data, and names of folders (`group=00000`) say nothing of the records. Files
-come in the order of `sources.link_list.files`, those of a folder before those of its folders: of captures of the same
-date the last counts, which is to be the same one.
+come in the order of `sources.folders.walk_files`, those of a folder before those of its folders: of captures of the
+same date the last counts, which is to be the same one.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ import pyarrow as pa
 from cocite import __version__
 from cocite.errors import BadSource
 from cocite.graph.build.scratch import PARTIAL
-from cocite.sources.unfinished import PAGES_DONE, not_whole
+from cocite.sources.folders import PAGES_DONE, unfinished_folder
 from cocite.spark.arrays import Batches, cut, joined, numbers, places, runs, whole_runs
 from cocite.spark.captures import Resolved, resolve
 from cocite.spark.keyed import SCHEMA, key_batches
@@ -44,8 +44,8 @@ def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothin
     from pyspark.sql import functions as F
 
     folder, source = Output(spark, output, tell), Output(spark, records)
-    if source.is_begun(PAGES_DONE):
-        raise not_whole(records)
+    if source.is_unfinished(PAGES_DONE):
+        raise unfinished_folder(records)
     folder.refuse_inside(records)
     plan = {"job": "store", "records": source.place, "size": source.size(), "version": __version__}
     done = folder.claim(plan, DONE)

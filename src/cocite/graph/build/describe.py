@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from cocite import __version__
 from cocite.graph.generation import FORMAT, Writer, digest
 from cocite.pages.site import Sites
-from cocite.sources.link_list import files
-from cocite.sources.recognise import recognised
+from cocite.sources.folders import walk_files
+from cocite.sources.kinds import kind_of
 from cocite.sources.records import ReadReport
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def describe_source(spec: str, kind: str, said: Mapping[str, str]) -> dict[str, 
     if said:
         entry["said"] = dict(said)
     if kind == "folder":
-        entry["files"] = dict(Counter(what for file in files(Path(path)) if (what := recognised(file))))
+        entry["files"] = dict(Counter(what for file in walk_files(Path(path)) if (what := kind_of(file))))
     return entry
 
 

@@ -25,6 +25,7 @@ from cocite.sources.html.page import (
     robots,
 )
 from cocite.sources.html.page import recognises as looks_like_html
+from cocite.sources.kinds import SourceKind
 from cocite.sources.records import Page, ReadReport
 
 KEPT_CONTENT = 64 << 20
@@ -225,3 +226,11 @@ def _for_all_robots(value: str) -> str:
         if named is None or _TIMED.match(named[1]):
             kept.append(part)
     return ",".join(kept)
+
+
+SOURCE = SourceKind(
+    "warc",
+    "web archive (WARC, ARC, WET)",
+    recognises,
+    lambda path, report, options: read_warc(path, report, text=options.text),
+)

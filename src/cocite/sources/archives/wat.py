@@ -16,7 +16,8 @@ from cocite.sources.archives.archive_records import Record, open_records, web_ad
 from cocite.sources.archives.warc import GONE, REDIRECTS
 from cocite.sources.html.lines import MAX_ANCHOR, MAX_LINKS
 from cocite.sources.html.page import MAX_TITLE, add_nofollow, parsed, read_head, resolve
-from cocite.sources.link_list import leave_out
+from cocite.sources.kinds import SourceKind
+from cocite.sources.link_list import count_skipped_link
 from cocite.sources.records import Link, Page, ReadReport
 
 LINK_PATHS = frozenset({"A@/href", "AREA@/href"})
@@ -102,7 +103,7 @@ def _read_html_metadata(page: Page, found: dict[str, Any], report: ReadReport) -
             continue
         address = resolve(base, _text(item, "url"))
         if not address:
-            leave_out(_text(item, "url"), page.url, report)
+            count_skipped_link(_text(item, "url"), page.url, report)
             continue
         rel = " ".join(_text(item, "rel").lower().split())
         words = _text(item, "text") or _text(item, "alt") or _text(item, "title")
@@ -125,3 +126,8 @@ def _list(container: dict[str, Any], name: str) -> list[dict[str, Any]]:
 def _text(container: dict[str, Any], name: str) -> str:
     value = container.get(name)
     return value if isinstance(value, str) else ""
+
+
+SOURCE = SourceKind(
+    "wat", "Common Crawl's metadata (WAT)", recognises, lambda path, report, options: read_wat(path, report)
+)

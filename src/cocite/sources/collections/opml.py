@@ -1,8 +1,7 @@
-"""OPML (feed readers' subscriptions, blogrolls, outlines) → one page whose blocks are the folders.
+"""Read OPML (subscriptions of feed readers, blogrolls, outlines): one page, whose blocks are the folders.
 
-An outline's link is its web page (`htmlUrl`), else its feed or link (`xmlUrl`, `url`). The page's address is `base`,
-else a made-up one (see `link_list.own_address`). Entity declarations, with which a small file can fill the memory, are
-refused.
+The link of an outline is its web page (`htmlUrl`), or else its feed or link (`xmlUrl`, `url`). Files with entity
+declarations are refused: with them, a small file can fill the memory.
 """
 
 from __future__ import annotations
@@ -12,33 +11,32 @@ from pathlib import Path
 from xml.parsers import expat
 
 from cocite.errors import BadSource
-from cocite.sources.link_list import MAX_CONTEXT, MAX_TEXT, Folders, own_address, shortened, whole
-from cocite.sources.page_records import EMPTY
-from cocite.sources.records import Page, ReadReport
+from cocite.sources.kinds import SourceKind
+from cocite.sources.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, list_address, read_list_file, shortened
+from cocite.sources.records import EMPTY_SOURCE, Page, ReadReport
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    """Whether a file that begins with `head` is OPML."""
-    start = head[:4096].replace(b"\0", b"").lower()  # UTF-16 too
-    return b"<opml" in start
+    """Return whether a file that begins with `head` is OPML."""
+    return b"<opml" in head[:4096].replace(b"\0", b"").lower()  # the NULs are those of UTF-16
 
 
 def read_opml(path: Path, report: ReadReport, *, base: str | None = None) -> Iterator[Page]:
-    """The page that an OPML file is."""
-    content = whole(path, report)
-    page = None if not content else _Reader(own_address(path, content, base), report, path.name).read(content)
+    """Yield the page of an OPML file."""
+    content = read_list_file(path, report)
+    page = None if not content else _Reader(list_address(path, content, base), report, path.name).read(content)
     if page is not None and page.links:
         yield page
     else:
-        report.skip(EMPTY, path.name)
+        report.skip(EMPTY_SOURCE, path.name)
 
 
 class _Reader:
     def __init__(self, url: str, report: ReadReport, name: str) -> None:
-        self.folders = Folders(url)
+        self.folders = FolderPage(url)
         self.report = report
         self.name = name
-        self.title: list[str] | None = None  # the pieces of the title, while it is being read
+        self.title: list[str] | None = None  # the pieces of the title while it is read
         self.outlines = 0
 
     def read(self, content: bytes) -> Page:
@@ -51,9 +49,7 @@ class _Reader:
             parser.Parse(content, True)
         except (expat.ExpatError, LookupError, ValueError) as error:  # the last two for unknown encodings
             if not self.outlines:
-                raise BadSource(
-                    f"{self.name} is not OPML ({error}): export it again, or say what it is by --kind"
-                ) from error
+                raise BadSource(f"{self.name} is not OPML ({error}): export it again, or use --kind") from error
             self.report.skip("damaged OPML file: read up to the damage", f"{self.name}: {error}")
         return self.folders.page
 
@@ -68,7 +64,7 @@ class _Reader:
         text = shortened(named.get("text") or named.get("title") or "", MAX_TEXT)
         address = named.get("htmlurl") or named.get("xmlurl") or named.get("url")
         if address:
-            self.folders.link(address, text, shortened(named.get("description", ""), MAX_CONTEXT), self.report)
+            self.folders.add_link(address, text, shortened(named.get("description", ""), MAX_CONTEXT), self.report)
         self.folders.enter(text)
 
     def end(self, tag: str) -> None:
@@ -85,5 +81,10 @@ class _Reader:
 
     def refuse(self, name: str, *rest: object) -> None:
         raise BadSource(
-            f"{self.name} declares entities, which OPML never needs: take its <!DOCTYPE …> out, then try again"
+            f"{self.name} declares XML entities, which OPML doesn't need: remove its <!DOCTYPE …>, then try again"
         )
+
+
+SOURCE = SourceKind(
+    "opml", "OPML", recognises, lambda path, report, options: read_opml(path, report, base=options.base)
+)

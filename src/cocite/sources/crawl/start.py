@@ -22,6 +22,7 @@ from typing import IO, Any, Literal
 from cocite import __version__
 from cocite.errors import BadParameter, BadSource
 from cocite.sources.crawl.guard import web_address
+from cocite.sources.kinds import SourceKind
 from cocite.sources.records import Link, Page, ReadReport
 
 Scope = Literal["site", "host", "any"]
@@ -195,3 +196,11 @@ def _last_line(log: IO[bytes], process: subprocess.Popen[bytes]) -> str:
     lines = [line.strip() for line in log.read().decode("utf-8", "replace").splitlines()]
     said = [line for line in lines if line]
     return "".join(filter(str.isprintable, said[-1]))[:300] if said else f"its process ended with code {code}"
+
+
+SOURCE = SourceKind(
+    "crawl",
+    "pages to crawl",
+    lambda path, head: False,  # `open_source` recognises web addresses
+    lambda address, report, options: crawl([address], report, text=options.text),
+)

@@ -1,14 +1,17 @@
-"""Edge lists → page records: TSV, CSV, columns parted by spaces (SNAP, KONECT), Parquet; with a header or without.
+"""Read edge lists as page records: TSV, CSV, columns separated by spaces (SNAP, KONECT) and Parquet.
 
-One row is one link. Rows of one source page that follow each other become one record; records are `partial`, so those
-of one page add up. Bare ids and names become opaque names (`name:42`), a host with a known suffix but without a scheme
-becomes `host:nytimes.com`, addresses stay. Everything is done on whole columns: 2 M rows a second and more.
+One row is one link. Consecutive rows with the same source become one record. Records are `partial`: those of one page
+add up. Ids and names become opaque names (`name:42`), a host with a known suffix but without a scheme becomes
+`host:nytimes.com`, and addresses stay as they are.
+
+Arrow parses whole columns, 2 million rows a second. Only the rows that it rejects go through Python, one by one.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,39 +21,64 @@ import pyarrow.compute as pc
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import head, open_bytes
-from cocite.sources.edges.layout import COMMENTS, Layout, layout, pick_columns
-from cocite.sources.edges.names import addresses
-from cocite.sources.page_records import EMPTY
-from cocite.sources.records import LINK, SCHEMA, ReadReport, trimmed
+from cocite.sources.edges.layout import COMMENTS, Layout, are_named, layout, pick_columns
+from cocite.sources.kinds import SourceKind, content_suffix, kind_choices
+from cocite.sources.page_records import open_parquet, parquet_columns, row_groups
+from cocite.sources.records import EMPTY_SOURCE, LINK, SCHEMA, ReadReport, trimmed
 
-BLOCK = 4 << 20
-"""Bytes parsed at a time; 4 MiB stay in the cache, 16 MiB took longer. A longer line is counted and left out."""
+BLOCK_BYTES = 4 << 20
+"""Parsed at a time. 4 MiB stay in the cache, 16 MiB took longer. A longer line is counted and skipped."""
+BATCH_ROWS = 1 << 17
+EDGE_SUFFIXES = (".edges", ".edgelist", ".el")
+TABLE_SUFFIXES = (".tsv", ".csv", ".tab", *EDGE_SUFFIXES)
+OTHER_SUFFIXES = (".txt", ".net", ".dat", "")
 
-PARQUET_ROWS = 1 << 17
+_HOST = r"^(?:[a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]{0,62}(?:[/?#][!-~]*)?$"
+
+Rows = tuple[pa.Array, pa.Array, pa.Array | None]
+"""Source, target and weight."""
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    """Return whether a file is an edge list. Raise BadSource for a table that doesn't look like links."""
+    if head.startswith(b"PAR1"):
+        names = parquet_columns(path)
+        if not are_named(names):
+            raise BadSource(f"{path.name} {_unnamed(names)}")
+        return True
+    suffix = content_suffix(path)
+    if suffix not in TABLE_SUFFIXES and (suffix not in OTHER_SUFFIXES or b"\0" in head):
+        return False
+    try:
+        form = layout(head, name=path.name, strict=True)
+    except BadSource as error:
+        if suffix in TABLE_SUFFIXES:
+            raise BadSource(f"{error}; to read it as an edge list, use --kind edges") from error
+        raise BadSource(f"Cannot recognise {path}: it looks like plain text; use --kind ({kind_choices()})") from error
+    if not form.names_links:
+        raise BadSource(f"{path.name} {_unnamed(form.names)}")
+    if form.looks and suffix not in EDGE_SUFFIXES:
+        raise BadSource(f"{path.name} looks like {form.looks}, not like links; to read it as links, use --kind edges")
+    return True
+
+
+def _unnamed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:8])
+    return f"has the columns {shown}: name two of them source and target, or use --kind edges to read the first two"
 
 
 def read_edge_list(
     path: Path, report: ReadReport, *, columns: Sequence[str | int] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The records of an edge list; `columns` says which columns are source, target and, if any, weight."""
+    """Yield the records of an edge list. `columns` are source, target and, if given, weight."""
     found = False
-    rows = _parquet_rows if _is_parquet(path) else _text_rows
+    rows = _parquet_rows if head(path).startswith(b"PAR1") else _text_rows
     for source, target, weight in rows(path, report, columns):
         if batch := _records(source, target, weight, report, path.name):
             found = True
             yield batch
     if not found:
-        report.skip(EMPTY, path.name)
-
-
-Rows = tuple[pa.Array, pa.Array, pa.Array | None]
-
-
-def _is_parquet(path: Path) -> bool:
-    return head(path).startswith(b"PAR1")
-
-
-# Text
+        report.skip(EMPTY_SOURCE, path.name)
 
 
 def _text_rows(path: Path, report: ReadReport, columns: Sequence[str | int] | None) -> Iterator[Rows]:
@@ -72,21 +100,21 @@ def _text_rows(path: Path, report: ReadReport, columns: Sequence[str | int] | No
 
 
 def _blocks(path: Path, report: ReadReport) -> Iterator[bytes]:
-    """Blocks of whole lines, each with its line end."""
+    """Yield blocks of complete lines."""
     with open_bytes(path, report) as stream:
         rest = b""
         dropping = False
         first = True
-        while piece := stream.read(BLOCK):
+        while piece := stream.read(BLOCK_BYTES):
             if first:
                 piece, first = piece.removeprefix(b"\xef\xbb\xbf"), False
             end = piece.rfind(b"\n") + 1
             if dropping:
                 start = piece.find(b"\n") + 1
                 piece, end, dropping = piece[start:], end - start, not start
-            if dropping or (not end and len(rest) + len(piece) > BLOCK):
+            if dropping or (not end and len(rest) + len(piece) > BLOCK_BYTES):
                 if not dropping:
-                    report.skip(f"line longer than {BLOCK >> 20} MiB", path.name)
+                    report.skip(f"line longer than {BLOCK_BYTES >> 20} MiB", path.name)
                 dropping, rest = True, b""
             elif end:
                 yield b"".join((rest, memoryview(piece)[:end]))
@@ -109,35 +137,35 @@ def _single_spaces(block: bytes) -> bytes:
 def _parse(block: bytes, form: Layout, report: ReadReport, name: str) -> Iterator[Rows]:
     if not block.isascii():
         block = _utf8(block, report, name)
-    odd: list[str] = []
+    rejected: list[str] = []
     quoted = form.quoted
     try:
-        table = _read_csv(block, form, odd, quoted)
-    except pa.ArrowInvalid:  # a quotation mark that nothing closes
-        odd.clear()
+        table = _read_csv(block, form, rejected, quoted)
+    except pa.ArrowInvalid:  # an unclosed quotation mark
+        rejected.clear()
         quoted = False
-        table = _read_csv(block, form, odd, quoted)
+        table = _read_csv(block, form, rejected, quoted)
     used = [form.source, form.target] + ([] if form.weight is None else [form.weight])
     arrays = [_whole(table.column(str(column))) for column in used]
     if form.quoted and not quoted:
         arrays = [pc.ascii_trim(array, '"') for array in arrays]
     if form.comments and len(arrays[0]):
-        # Looking for comments here takes a tenth of the time of looking for them in the bytes.
+        # Searching this column for comments takes a tenth of the time of searching the bytes.
         first = _whole(table.column("0"))
         comment = pc.or_(*(pc.starts_with(first, mark) for mark in COMMENTS))
         if pc.any(comment).as_py():
             arrays = [array.filter(pc.invert(comment)) for array in arrays]
     if len(arrays[0]):
         yield arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None
-    if odd:
-        yield from _odd_rows(odd, form, used, report)
+    if rejected:
+        yield from _rejected_rows(rejected, form, used, report)
 
 
-def _read_csv(block: bytes, form: Layout, odd: list[str], quoted: bool) -> pa.Table:
+def _read_csv(block: bytes, form: Layout, rejected: list[str], quoted: bool) -> pa.Table:
     from pyarrow import csv
 
-    def gather(row: Any) -> str:
-        odd.append(row.text or "")
+    def reject(row: Any) -> str:
+        rejected.append(row.text or "")
         return "skip"
 
     names = [str(column) for column in range(form.width)]
@@ -145,7 +173,7 @@ def _read_csv(block: bytes, form: Layout, odd: list[str], quoted: bool) -> pa.Ta
     return csv.read_csv(
         pa.BufferReader(block),
         csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names),
-        csv.ParseOptions(delimiter=form.delimiter, quote_char='"' if quoted else False, invalid_row_handler=gather),
+        csv.ParseOptions(delimiter=form.delimiter, quote_char='"' if quoted else False, invalid_row_handler=reject),
         csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()),
             include_columns=[str(column) for column in used],
@@ -168,9 +196,11 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _odd_rows(odd: list[str], form: Layout, used: list[int], report: ReadReport) -> Iterator[Rows]:
-    """Rows with more or fewer fields than most: used if source and target are there."""
-    lines = [line for text in odd for line in text.split("\n") if line.strip()]  # a stray quotation mark joins lines
+def _rejected_rows(rejected: list[str], form: Layout, used: list[int], report: ReadReport) -> Iterator[Rows]:
+    """Parse rows with more or fewer fields than most, and keep those with a source and a target."""
+    lines = [
+        line for text in rejected for line in text.split("\n") if line.strip()
+    ]  # an unclosed quotation mark joins lines
     rows = [form.fields(line) for line in lines if not (form.comments and line.startswith(COMMENTS))]
     whole = [row for row in rows if len(row) > max(used[:2])]
     if short := len(rows) - len(whole):
@@ -181,35 +211,20 @@ def _odd_rows(odd: list[str], form: Layout, used: list[int], report: ReadReport)
         yield arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None
 
 
-# Parquet
-
-
 def _parquet_rows(path: Path, report: ReadReport, columns: Sequence[str | int] | None) -> Iterator[Rows]:
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20, page_checksum_verification=True)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise BadSource(f"{path.name} is not a whole Parquet file: write or copy it again") from error
-    with file:
-        fields = [field for field in file.schema_arrow if _usable(field.type) and not field.name.startswith("__")]
+    with open_parquet(path) as file:
+        fields = [field for field in file.schema_arrow if _is_name(field.type) and not field.name.startswith("__")]
         names = [field.name for field in fields]
         if len(names) < 2:
-            raise BadSource(f"{path.name} has no two columns of numbers or texts: an edge list needs source and target")
+            raise BadSource(f"{path.name} has fewer than two columns of numbers or texts: links need source and target")
         source, target, weight = pick_columns(names, len(names), columns, path.name)
         wanted = [names[source], names[target]] + ([] if weight is None else [names[weight]])
-        share = path.stat().st_size / max(1, file.metadata.num_rows)
-        for group in range(file.metadata.num_row_groups):
-            try:
-                for batch in file.iter_batches(PARQUET_ROWS, row_groups=[group], columns=wanted, use_threads=False):
-                    report.read["bytes"] += int(batch.num_rows * share)
-                    arrays = [_as_text(batch.column(column)) for column in wanted]
-                    yield arrays[0], arrays[1], arrays[2] if weight is not None else None
-            except (pa.ArrowException, OSError, ValueError) as error:
-                report.skip("damaged row group of a Parquet file", f"{path.name}: {' '.join(str(error).split())}")
+        for batch in row_groups(file, path, wanted, BATCH_ROWS, report):
+            arrays = [_as_text(batch.column(column)) for column in wanted]
+            yield arrays[0], arrays[1], arrays[2] if weight is not None else None
 
 
-def _usable(kind: pa.DataType) -> bool:
+def _is_name(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     texts = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary())
@@ -219,21 +234,18 @@ def _usable(kind: pa.DataType) -> bool:
 def _as_text(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if pa.types.is_floating(column.type):  # pandas makes floats of whole numbers with gaps
+    if pa.types.is_floating(column.type):  # pandas turns integers with gaps into floats
         try:
             column = column.cast(pa.int64())
         except pa.ArrowInvalid:
             return column.cast(pa.string())
     if not pa.types.is_integer(column.type):
         try:
-            return column.cast(pa.large_binary()).cast(pa.string())  # this way UTF-8 is checked
+            return column.cast(pa.large_binary()).cast(pa.string())  # casting from binary checks UTF-8
         except pa.ArrowInvalid:
             texts = column.cast(pa.large_binary()).to_pylist()
             return pa.array([None if text is None else text.decode("utf-8", "replace") for text in texts], pa.string())
     return column.cast(pa.string())
-
-
-# Columns → records
 
 
 def _records(
@@ -268,12 +280,56 @@ def _records(
 
 
 def _weights(texts: pa.Array, report: ReadReport, name: str) -> pa.Array:
-    """Probabilities; what is not in (0, 1], such as a count or a time, is counted and read as 1."""
+    """Convert weights to probabilities. Values outside (0, 1], such as counts or times, are counted and read as 1."""
     texts = trimmed(pc.fill_null(texts, ""))
     number = pc.match_substring_regex(texts, r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$")
     values = pc.if_else(number, texts, pa.scalar(None, pa.string())).cast(pa.float32())
-    good = pc.fill_null(pc.and_(pc.greater(values, 0), pc.less_equal(values, 1)), False)
-    bad = pc.and_(pc.invert(good), pc.greater(pc.binary_length(texts), 0))
-    if count := pc.sum(bad).as_py():
-        report.skip("weight that is not in (0, 1] (read as 1)", f"{name}: {texts.filter(bad)[0]}", count)
-    return pc.if_else(good, values, pa.scalar(None, pa.float32()))
+    valid = pc.fill_null(pc.and_(pc.greater(values, 0), pc.less_equal(values, 1)), False)
+    invalid = pc.and_(pc.invert(valid), pc.greater(pc.binary_length(texts), 0))
+    if count := pc.sum(invalid).as_py():
+        report.skip("weight outside (0, 1] (read as 1)", f"{name}: {texts.filter(invalid)[0]}", count)
+    return pc.if_else(valid, values, pa.scalar(None, pa.float32()))
+
+
+def addresses(names: pa.Array) -> pa.Array:
+    """Turn names into addresses: names with a scheme stay, hosts become `host:…`, all others `name:…`."""
+    if pc.all(pc.ascii_is_decimal(names)).as_py():
+        return pc.binary_join_element_wise("name:", names, "")
+    whole = pc.match_substring(names, "://")
+    if pc.all(whole).as_py():
+        return names
+    whole = pc.or_(whole, pc.starts_with(names, "name:"))
+    if pc.any(pc.match_substring(names, ".")).as_py():
+        host = pc.and_not(_is_host(names), whole)
+        names = pc.if_else(host, pc.binary_join_element_wise("host:", names, ""), names)
+        whole = pc.or_(whole, host)
+    return pc.if_else(whole, names, pc.binary_join_element_wise("name:", names, ""))
+
+
+def _is_host(texts: pa.Array) -> pa.Array:
+    """Return which texts are hosts, with or without a path."""
+    like = pc.match_substring_regex(texts, _HOST)  # 20 times as fast as extract_regex
+    hosts = texts.filter(like)
+    if pc.any(pc.match_substring_regex(hosts, "[/?#]")).as_py():
+        hosts = pc.replace_substring_regex(hosts, "[/?#].*", "")
+    endings = pc.list_element(pc.split_pattern(hosts, ".", max_splits=1, reverse=True), 1).dictionary_encode()
+    known = np.array([_is_known_suffix(ending) for ending in endings.dictionary.to_pylist()], np.bool_)
+    answer = like.to_numpy(zero_copy_only=False).copy()
+    answer[answer] = known[endings.indices.to_numpy(zero_copy_only=False)]
+    return pa.array(answer)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_known_suffix(suffix: str) -> bool:
+    """Return whether hosts may end with this. Asking for each host instead took most of the time."""
+    from cocite.pages.site import guess
+
+    return guess(f"a.b.c.{suffix}").startswith("host:")
+
+
+SOURCE = SourceKind(
+    "edges",
+    "edge list (TSV, CSV, Parquet)",
+    recognises,
+    lambda path, report, options: read_edge_list(path, report),
+)

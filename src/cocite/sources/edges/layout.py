@@ -1,17 +1,19 @@
-"""How an edge list is laid out, told from its first lines: delimiter, header, and which column is what."""
+"""Find out the layout of an edge list from its first lines: delimiter, header, and the columns of source and target.
+
+Files with regular columns aren't always edge lists: `looks_like` decides whether the values look like linked pages.
+"""
 
 from __future__ import annotations
 
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from cocite.errors import BadSource
-from cocite.sources.edges.evidence import looks_like
 
-# Names of columns, in lower case and without marks: `From Node-ID` is `fromnodeid`.
+# Names of columns, in lower case and without punctuation: `From Node-ID` is `fromnodeid`.
 _WHAT = r"(?:node|page|url|uri|id|name|address|host|domain|site|paper)"
 SOURCE = re.compile(
     rf"(?:from|source|src|start|origin|citing|linking|parent|subject|referr?er){_WHAT}*|{_WHAT}(?:1|a|from)|a|u|page"
@@ -21,18 +23,25 @@ TARGET = re.compile(
 )
 WEIGHT = re.compile(r"w|p|weights?|prob|probability")
 
-MOST = 0.9  # of a file's lines look alike
-SOME = 0.5
-
+MIN_SHARE, LOW_SHARE = 0.9, 0.5
+"""Share of lines with the same columns, or of values of the same kind. The lower one is a second try."""
+MAX_LINK_COLUMNS = 4
+"""Source, target, weight, time. Tables of numbers with more columns are measurements."""
+MIN_SHARED_NAMES, MIN_SHARED_WORDS = 0.05, 0.2
+"""The share of names in one column that are in the other one, too. In lines of words some are by chance."""
 COMMENTS = ("#", "%")
-"""SNAP's and KONECT's comment marks, at the beginning of a line."""
+"""Comment marks of SNAP and KONECT at the beginning of a line."""
 
+_MARKS = {",": "commas", ";": "semicolons", "|": "bars", "\t": "tabs"}
+_INTEGER = re.compile(r"[0-9]+(?:\.0+)?")
+_IDENTIFIER = re.compile(r"(?=[^\s]*[A-Za-z])(?=[^\s]*(?:[0-9_/@]|\.[^\s.]))[^\s]+")  # n17, Q42, page_3, /about, a.org
+_LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a text file's links are. A delimiter of a space stands for any run of spaces and tabs."""
+    """Where the links are in a text file. The delimiter " " means any run of spaces and tabs."""
 
     delimiter: str
     width: int  # number of columns
@@ -42,49 +51,50 @@ class Layout:
     weight: int | None
     comments: bool
     names: tuple[str, ...] = ()  # of the columns, if there is a header
-    looks: str = ""  # what the file looks like if there is nothing to show that it is an edge list
+    looks: str = ""  # what the file looks like if it doesn't look like an edge list
 
     @property
-    def linked(self) -> bool:
-        """Whether a header, if there is one, speaks of links."""
-        return not self.names or named(self.names)
+    def names_links(self) -> bool:
+        """Return whether the header, if there is one, names a source and a target."""
+        return not self.names or are_named(self.names)
 
     @property
     def quoted(self) -> bool:
-        """Only comma-like files quote; elsewhere a quotation mark is part of a name."""
+        """Return whether fields may be quoted. With tabs and spaces, a quotation mark is part of a name."""
         return self.delimiter in ",;|"
 
     def fields(self, line: str) -> list[str]:
-        """The fields of one line."""
+        """Return the fields of one line."""
         if self.delimiter == " ":
             return line.split()
         if not self.quoted:
             return [field.strip() for field in line.split(self.delimiter)]
         try:
             return [field.strip() for field in next(csv.reader([line], delimiter=self.delimiter), [])]
-        except csv.Error:  # a field beyond the csv module's limit
+        except csv.Error:  # a field longer than the limit of the csv module
             return []
 
 
 def layout(
     head: bytes, columns: Sequence[str | int] | None = None, name: str = "the file", strict: bool = False
 ) -> Layout:
-    """The layout of a file that begins with `head`. `columns` names (or numbers, from 0) source, target and weight.
+    """Return the layout of a file that begins with `head`. `columns` are the names or numbers (from 0) of source,
+    target and weight.
 
-    With `strict`, nearly all lines must have the same number of columns, as they do not in prose, and `looks` is set.
+    With `strict`, nearly all lines must have the same number of columns, unlike prose, and `looks` is set.
     """
     lines, comments = _data_lines(head)
     if not lines:
-        raise BadSource(f"{name} holds no links: an edge list has a source and a target on every line")
-    delimiter = _delimiter(lines, MOST) or _delimiter(lines, SOME)
+        raise BadSource(f"{name} has no links: an edge list has a source and a target on every line")
+    delimiter = _delimiter(lines, MIN_SHARE) or _delimiter(lines, LOW_SHARE)
     if delimiter is None:
-        raise BadSource(f"{name} has no two columns: separate source and target by a tab, a comma or a space")
+        raise BadSource(f"{name} has a single column: separate source and target by a tab, a comma or a space")
     plain = Layout(delimiter, 0, False, 0, 1, None, comments)
     rows = [plain.fields(line) for line in lines]
     width = Counter(len(row) for row in rows if len(row) > 1).most_common(1)[0][0]
     even = [row for row in rows if len(row) == width]
-    if strict and len(even) < MOST * len(rows):
-        raise BadSource(f"{name} does not have the same columns on every line, as an edge list has")
+    if strict and len(even) < MIN_SHARE * len(rows):
+        raise BadSource(f"{name} has lines with different numbers of columns, unlike an edge list")
     first = rows[0] if len(rows[0]) == width else []
     if columns is not None and any(isinstance(column, str) for column in columns):
         header = True
@@ -93,7 +103,7 @@ def layout(
     source, target, weight = pick_columns(first if header else [], width, columns, name)
     if columns is None and not header and width > 2:
         numbers = sum(_NUMBER.fullmatch(row[2]) is not None for row in even)
-        weight = 2 if numbers >= MOST * len(even) else None
+        weight = 2 if numbers >= MIN_SHARE * len(even) else None
     found = Layout(delimiter, width, header, source, target, weight, comments, tuple(first) if header else ())
     if not strict or header:
         return found
@@ -103,10 +113,10 @@ def layout(
 def pick_columns(
     names: Sequence[str], width: int, columns: Sequence[str | int] | None, name: str
 ) -> tuple[int, int, int | None]:
-    """The positions of source, target and weight, by what the user says or by the columns' names."""
+    """Return the positions of source, target and weight: as the user says, or by the names of the columns."""
     if columns is not None:
         if len(columns) not in (2, 3):
-            raise BadSource("give two columns (source, target) or three (with weight)")
+            raise BadSource("Give two columns (source, target) or three (source, target, weight)")
         found = [_position(column, names, width, name) for column in columns]
         return found[0], found[1], found[2] if len(found) == 3 else None
     source, target, weight = (_first(pattern, names) for pattern in (SOURCE, TARGET, WEIGHT))
@@ -115,8 +125,8 @@ def pick_columns(
     return source, target, weight if weight not in (source, target) else None
 
 
-def named(names: Sequence[str]) -> bool:
-    """Whether the names say which column is the source and which the target."""
+def are_named(names: Sequence[str]) -> bool:
+    """Return whether the names show which column is the source and which the target."""
     return _first(SOURCE, names) is not None and _first(TARGET, names) is not None
 
 
@@ -130,36 +140,36 @@ def _position(column: str | int, names: Sequence[str], width: int, name: str) ->
         lower = [field.strip().lower() for field in names]
         if column.strip().lower() in lower:
             return lower.index(column.strip().lower())
-        has = f"its columns are {', '.join(names[:8])}" if names else f"it has {width} columns without names"
-        raise BadSource(f"{name} has no column {column!r}: {has}")
+        has = f"columns: {', '.join(names[:8])}" if names else f"its {width} columns have no names"
+        raise BadSource(f"{name} has no column {column!r} ({has})")
     if not 0 <= column < width:
-        raise BadSource(f"{name} has no column {column}: give numbers from 0 to {width - 1}")
+        raise BadSource(f"{name} has no column {column}: use numbers from 0 to {width - 1}")
     return column
 
 
 def _data_lines(head: bytes) -> tuple[list[str], bool]:
-    """Up to a thousand whole lines without comments, and whether there may be comments at all."""
+    """Return up to a thousand complete lines without comments, and whether the file may have comments."""
     lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if len(lines) > 1 and len(head) >= 1 << 16:
-        lines.pop()  # cut in the middle
+        lines.pop()  # incomplete
     texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines if line.strip()][:1000]
     data = [text for text in texts if not text.lstrip().startswith(COMMENTS)]
-    # Where every line begins with the mark, as with hashtags, it is no comment.
+    # Where every line begins with such a mark, as with hashtags, these are not comments.
     comments = bool(data) or not any("\t" in text for text in texts)
     return (data if comments else texts), comments
 
 
 def _delimiter(lines: list[str], share: float) -> str | None:
-    most = share * len(lines)
-    if sum("\t" in line for line in lines) >= most:
+    enough = share * len(lines)
+    if sum("\t" in line for line in lines) >= enough:
         return "\t"
     for mark in ",;|":
-        # Addresses hold these marks too: as delimiters they come equally often in every line.
+        # Addresses contain these marks too. As delimiters they occur equally often on every line.
         counts = Counter(len(Layout(mark, 0, False, 0, 1, None, True).fields(line)) for line in lines)
         width, times = counts.most_common(1)[0]
-        if width > 1 and times >= most:
+        if width > 1 and times >= enough:
             return mark
-    if sum(len(line.split()) > 1 for line in lines) >= most:
+    if sum(len(line.split()) > 1 for line in lines) >= enough:
         return " "
     return None
 
@@ -175,10 +185,41 @@ def _kind(value: str) -> str:
 def _is_header(first: list[str], rest: list[list[str]]) -> bool:
     if not all(first[:2]) or any(_kind(field) != "word" for field in first[:2]):
         return False
-    if named(first):
-        # `a b` heads a list of longer names, but is an edge among other letters.
+    if are_named(first):
+        # `a b` is a header above longer names, but an edge among other letters.
         short = all(len(field) == 1 for field in first[:2])
         values = [value for row in rest for value in row[:2]]
         return not (set(first[:2]) & set(values)) and not (short and any(len(v) == 1 and v.isalpha() for v in values))
     kinds = [Counter(_kind(row[column]) for row in rest) for column in (0, 1)]
-    return bool(rest) and any(kind["word"] <= (1 - MOST) * len(rest) for kind in kinds)
+    return bool(rest) and any(kind["word"] <= (1 - MIN_SHARE) * len(rest) for kind in kinds)
+
+
+def looks_like(delimiter: str, width: int, pairs: Sequence[tuple[str, str]]) -> str:
+    """Describe a table without a header that doesn't look like links. Return "" if it does.
+
+    Lists of words have columns too, so only values that links are made of count.
+    """
+    columns = list(zip(*pairs, strict=True))
+    min_share = MIN_SHARED_WORDS if delimiter == " " else MIN_SHARED_NAMES
+    if (
+        (delimiter == "\t" and width <= MAX_LINK_COLUMNS)
+        or any(_mostly(lambda value: "://" in value, column) for column in columns)
+        or all(_mostly(_IDENTIFIER.fullmatch, column) for column in columns)
+        or (width <= MAX_LINK_COLUMNS and all(_mostly(_INTEGER.fullmatch, column) for column in columns))
+        or (width <= MAX_LINK_COLUMNS and _names_recur(pairs, min_share))
+    ):
+        return ""
+    if delimiter == " ":
+        return f"text with {width} words on every line"
+    return f"a table of {width} columns separated by {_MARKS[delimiter]}, without a name that is in both"
+
+
+def _mostly(test: Callable[[str], object], column: Sequence[str]) -> bool:
+    return sum(bool(test(value)) for value in column) >= MIN_SHARE * len(column)
+
+
+def _names_recur(pairs: Sequence[tuple[str, str]], min_share: float) -> bool:
+    """Return whether pages that link are linked, too. Numbers and times recur in any table."""
+    others = [pair for pair in pairs if pair[0] != pair[1]]
+    sources, targets = ({pair[side] for pair in others if _LETTER.search(pair[side])} for side in (0, 1))
+    return len(sources & targets) >= max(1, min_share * min(len(sources), len(targets)))

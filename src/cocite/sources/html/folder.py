@@ -14,9 +14,10 @@ from urllib.parse import quote
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import open_bytes
+from cocite.sources.folders import address_under, checked_base
 from cocite.sources.html.page import MAX_CONTENT, read_html
 from cocite.sources.html.page import recognises as looks_like_html
-from cocite.sources.link_list import checked_base, under
+from cocite.sources.kinds import SourceKind
 from cocite.sources.records import Page, ReadReport
 
 _HTML = re.compile(r"\.(?:x?html?|xht|shtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
@@ -108,15 +109,19 @@ def _hosts(folder: Path) -> dict[str, str]:
 def _address(folder: Path, file: Path, base: str | None, hosts: dict[str, str] | None) -> str | None:
     plain = file.with_name(_PACKED.sub("", file.name))
     if base is not None:
-        return under(base, folder, plain)
+        return address_under(base, folder, plain)
     host = plain.relative_to(folder).parts[0]
     if not hosts or host not in hosts or plain.parent == folder:
         return None
     path, mark, query = plain.name.partition("?")
     if mark:  # wget keeps the query in the name, and may have put .html behind it
         query = query if _HTML.search(path) else re.sub(r"\.html$", "", query)
-        return under(hosts[host], folder / host, plain.with_name(path or "index.html")) + "?" + quote(query, _IN_QUERY)
-    return under(hosts[host], folder / host, plain)
+        return (
+            address_under(hosts[host], folder / host, plain.with_name(path or "index.html"))
+            + "?"
+            + quote(query, _IN_QUERY)
+        )
+    return address_under(hosts[host], folder / host, plain)
 
 
 def _read_one(path: Path, report: ReadReport, base: str | None, text: bool) -> Iterator[Page]:
@@ -128,7 +133,7 @@ def _read_one(path: Path, report: ReadReport, base: str | None, text: bool) -> I
             raise BadSource(f"{path.name} does not say where it was found: give --base https://… as its address")
         base = saved[1].decode("ascii", "ignore")
     elif base.endswith("/"):
-        base = under(base, path.parent, path.with_name(_PACKED.sub("", path.name)))
+        base = address_under(base, path.parent, path.with_name(_PACKED.sub("", path.name)))
     page = _read(path, base, report, text)
     if page is not None:
         yield page
@@ -141,7 +146,7 @@ def _read(file: Path, address: str, report: ReadReport, text: bool) -> Page | No
     except (BadSource, OSError) as error:
         if isinstance(error, BadSource) and report.strict:
             raise
-        report.skip("file that cannot be read", f"{file}: {error}")
+        report.skip("file that can't be read", f"{file}: {error}")
         return None
     if len(content) > MAX_CONTENT:
         report.skip(f"page longer than {MAX_CONTENT >> 20} MiB: the rest is left out", str(file))
@@ -149,3 +154,14 @@ def _read(file: Path, address: str, report: ReadReport, text: bool) -> Page | No
     report.read["pages"] += 1
     report.read["links"] += len(page.links)
     return page
+
+
+SOURCE = SourceKind(
+    "html",
+    "HTML files",
+    recognises,
+    lambda path, report, options: read_html_folder(path, report, base=options.base, text=options.text),
+    reads_folders=True,
+    unit=lambda file, folder: (folder, "html"),
+    suffixes=(".html", ".htm", ".xhtml"),
+)

@@ -16,7 +16,7 @@ from cocite.sources.html.encoding import decode
 from cocite.sources.html.escapes import plain
 from cocite.sources.html.tokens import tokens
 from cocite.sources.html.walk import Walk
-from cocite.sources.link_list import UNREADABLE, meant_for_web
+from cocite.sources.link_list import INVALID_LINK, has_web_scheme
 from cocite.sources.records import Link, Page, ReadReport
 
 MAX_CONTENT = 16 << 20
@@ -186,8 +186,8 @@ def _resolved(links: list[Link], url: str, base: can_ada.URL | None, report: Rea
             if link.context and not link.context.isprintable():
                 link.context = plain(link.context)
             kept.append(link)
-        elif report is not None and meant_for_web(href):
-            report.skip(UNREADABLE, f"{href} on {url}")
+        elif report is not None and has_web_scheme(href):
+            report.skip(INVALID_LINK, f"{href} on {url}")
     return kept
 
 

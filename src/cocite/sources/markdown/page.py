@@ -1,8 +1,8 @@
-"""Markdown files → pages: a link list such as a README, a folder of notes, the sources of a documentation site.
+"""Read Markdown files as pages: a link list such as a README, a folder of notes, the sources of a documentation site.
 
-Every heading begins a block. A page's address is the `url` of its front matter, else `base` with the file's path in the
-folder, with its `.md`, so that links between files meet their pages. A single file's address is `base` itself, or, if
-`base` ends with a slash, the file under it.
+Every heading begins a block. The address of a page is the `url` of its front matter, or else `base` with the file's
+path in the folder, including `.md`, so that links between files lead to their pages. The address of a single file is
+`base`, or the file under it if `base` ends with a slash.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 from urllib.parse import quote, urljoin
 
 from cocite.errors import BadSource
-from cocite.sources.link_list import checked_base, decoded, files, leave_out, under, web_link, whole
-from cocite.sources.markdown.links import MarkdownHeading, read_blocks
-from cocite.sources.page_records import EMPTY
-from cocite.sources.records import Link, Page, ReadReport
+from cocite.sources.folders import address_under, checked_base, walk_files
+from cocite.sources.kinds import SourceKind, content_suffix
+from cocite.sources.link_list import count_skipped_link, decoded, read_list_file, web_link
+from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport
 
 SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")
 MAX_FRONT_MATTER = 64 << 10
@@ -30,34 +30,36 @@ _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d:\d\d.*)?)?)?", re.ASCII)
 
 
 def read_markdown(path: Path, report: ReadReport, *, base: str | None = None) -> Iterator[Page]:
-    """The pages of a Markdown file, or of all Markdown files of a folder."""
+    """Yield the pages of a Markdown file, or of all Markdown files in a folder."""
     base = None if base is None else checked_base(base)
     found = False
-    for file in files(path) if path.is_dir() else [path]:
+    for file in walk_files(path) if path.is_dir() else [path]:
         if path.is_dir() and file.suffix.lower() not in SUFFIXES:
             continue
-        content = whole(file, report)
+        content = read_list_file(file, report)
         if content is not None:
             found = True
             yield parse(decoded(content), _address(base, path, file), report, file.name)
     if not found:
-        report.skip(EMPTY, path.name)
+        report.skip(EMPTY_SOURCE, path.name)
 
 
 def _address(base: str | None, path: Path, file: Path) -> str | None:
     if base is None:
         return None
     if path.is_dir():
-        return under(base, path, file)
+        return address_under(base, path, file)
     return base + quote(os.fsencode(file.name)) if base.endswith("/") else base
 
 
 def parse(text: str, address: str | None, report: ReadReport, name: str = "the text") -> Page:
-    """One Markdown text as a page; `address` is its own unless its front matter names one."""
+    """Return one Markdown text as a page. `address` is its own, unless its front matter has another."""
+    from cocite.sources.markdown.links import MarkdownHeading, read_blocks  # importing markdown-it takes 0.2 s
+
     front, text = _front_matter(text.replace("\r\n", "\n"), report, name)
     url = _resolved(front.get("url", ""), address)
     if not url:
-        raise BadSource(f"{name} does not say its address: give --base, or a line `url: https://…` in its front matter")
+        raise BadSource(f"{name} has no address: use --base, or add a line `url: https://…` to its front matter")
     page = Page(url, captured=_captured(front, report, name), lang=front.get("lang", ""))
     texts = []
     heading = ""
@@ -72,7 +74,7 @@ def parse(text: str, address: str | None, report: ReadReport, name: str = "the t
                 continue
             target = web_link(url, item.url)
             if target is None:
-                leave_out(item.url, url, report)
+                count_skipped_link(item.url, url, report)
                 continue
             if block is None:
                 block = len(page.headings)
@@ -92,12 +94,12 @@ def _resolved(url: str, address: str | None) -> str:
 
 
 def _front_matter(text: str, report: ReadReport, name: str) -> tuple[dict[str, str], str]:
-    """The fields of a page's front matter (simple YAML or TOML), and the text after it."""
+    """Return the fields of the front matter (simple YAML or TOML), and the text after it."""
     if found := _TOML.match(text, 0, MAX_FRONT_MATTER):
         try:
             values = tomllib.loads(found[1])
         except tomllib.TOMLDecodeError as error:
-            report.skip("front matter that is not TOML", f"{name}: {error}")
+            report.skip("front matter that is not valid TOML", f"{name}: {error}")
             values = {}
         return {key.lower(): str(value) for key, value in values.items()}, text[found.end() :]
     if found := _YAML.match(text, 0, MAX_FRONT_MATTER):
@@ -121,5 +123,15 @@ def _captured(front: dict[str, str], report: ReadReport, name: str) -> str:
         if _DATE.fullmatch(value):
             return value
         if value:
-            report.skip(f"front matter's {key} that is no ISO date", f"{name}: {value}")
+            report.skip(f"front matter with a {key} that is not an ISO date", f"{name}: {value}")
     return ""
+
+
+SOURCE = SourceKind(
+    "markdown",
+    "Markdown files",
+    lambda path, head: content_suffix(path) in SUFFIXES,
+    lambda path, report, options: read_markdown(path, report, base=options.base),
+    reads_folders=True,
+    suffixes=SUFFIXES,
+)

@@ -22,6 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.errors import BadSource
+from cocite.sources.kinds import SourceKind
 from cocite.sources.records import LINK, SCHEMA, ReadReport
 from cocite.sources.webgraphs.bvgraph import LINKS_AT_ONCE, BVGraph, basename, beside
 from cocite.sources.webgraphs.files import PART, Release, find_release, graphs_in, parts_of, texts_in
@@ -222,3 +223,18 @@ class _Records:
     def finish(self) -> None:
         """Report how many vertices no batch has mentioned."""
         self.report.read[ISOLATED] += self._vertices - int(np.bitwise_count(self._linked).sum())
+
+
+def _unit(file: Path, folder: Path) -> tuple[Path, object]:
+    release = find_release(file)
+    return file, (release.base, tuple(release.edges))
+
+
+SOURCE = SourceKind(
+    "webgraph",
+    "web graph (BVGraph, Common Crawl's releases)",
+    recognises,
+    lambda path, report, options: read_webgraph_release(path, report),
+    reads_folders=True,
+    unit=_unit,
+)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cocite.sources import gather
-from cocite.sources.gather import gathered
+from cocite.sources import arrow_batches
+from cocite.sources.arrow_batches import merge_small_batches
 from cocite.sources.open_source import open_source
 from cocite.sources.records import SCHEMA, Link, Page, ReadReport, batch
 
@@ -41,26 +41,26 @@ def test_a_folder_of_many_small_files_is_one_batch(tmp_path: Path) -> None:
 def test_nothing_is_lost_and_the_order_is_kept(
     monkeypatch: pytest.MonkeyPatch, runs: list[tuple[bool, int, int]]
 ) -> None:
-    monkeypatch.setattr(gather, "SMALL_ITEMS", 10)
+    monkeypatch.setattr(arrow_batches, "SMALL_BATCH_ITEMS", 10)
     items: list[Page | pa.RecordBatch] = []
     expected: list[tuple[str, int]] = []
     for as_batch, count, links in runs:
         pages = [page(len(expected) + n, links) for n in range(count)]
         expected += [(one.url, len(one.links)) for one in pages]
         items += [batch(pages)] if as_batch else pages
-    made = list(gathered(items))
+    made = list(merge_small_batches(items))
     assert [(row["url"], len(row["links"])) for part in made for row in part.to_pylist()] == expected
     sizes = [part.num_rows + len(part.column("links").flatten()) for part in made]
     assert not any(one < 10 and following < 10 for one, following in pairwise(sizes))
 
 
 def test_large_batches_and_their_dictionaries_are_not_touched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gather, "SMALL_ITEMS", 3)
+    monkeypatch.setattr(arrow_batches, "SMALL_BATCH_ITEMS", 3)
     plain = batch([page(1), page(2)])
     url = plain.column("url").dictionary_encode()
     large = pa.RecordBatch.from_arrays([url, *plain.columns[1:]], names=plain.schema.names)
     small = batch([page(3, 0)])
-    first, second, third = gathered([large, small, large])
+    first, second, third = merge_small_batches([large, small, large])
     assert first is large
     assert second.column("url").to_pylist() == ["https://a.example/3"]
     assert third is large
@@ -71,7 +71,7 @@ def test_small_batches_with_dictionaries_are_joined() -> None:
     encoded = pa.RecordBatch.from_arrays(
         [plain.column("url").dictionary_encode(), *plain.columns[1:]], names=plain.schema.names
     )
-    (made,) = gathered([encoded, plain, encoded])
+    (made,) = merge_small_batches([encoded, plain, encoded])
     assert made.column("url").to_pylist() == [f"https://a.example/{n}" for n in (1, 2, 1, 2, 1, 2)]
 
 
@@ -97,5 +97,7 @@ def test_escape_sequences_go_whatever_the_source(tmp_path: Path) -> None:
     assert (second["title"], second["links"]) == ("Z", [])
     assert [
         row["title"]
-        for row in next(gathered([batch([Page("x", title=RED + "1"), Page("y", title="2")])[1:]])).to_pylist()
+        for row in next(
+            merge_small_batches([batch([Page("x", title=RED + "1"), Page("y", title="2")])[1:]])
+        ).to_pylist()
     ] == ["2"]

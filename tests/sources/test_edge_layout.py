@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cocite.sources.edges.evidence import looks_like
-from cocite.sources.edges.layout import layout
+from cocite.sources.edges.layout import layout, looks_like
 
 
 @pytest.mark.parametrize(
@@ -31,16 +30,16 @@ def test_links(content: str) -> None:
 @pytest.mark.parametrize(
     ("content", "looks"),
     [
-        ("milk, eggs\nbread, jam\n", "a table of 2 columns parted by commas"),
+        ("milk, eggs\nbread, jam\n", "a table of 2 columns separated by commas"),
         ("hello world\n" * 10, "text with 2 words on every line"),
         ("Chapter 1\nChapter 2\nChapter 3\n", "text with 2 words"),
         ("12:30 13:45\n14:10 15:00\n", "text with 2 words"),
-        ("0.12;0.55\n0.13;0.61\n", "a table of 2 columns parted by semicolons"),
+        ("0.12;0.55\n0.13;0.61\n", "a table of 2 columns separated by semicolons"),
         ("0.12,0.55\n0.55,0.12\n", "a table of 2 columns"),
         ("5,3,1,9,2\n1,5,5,2,3\n", "a table of 5 columns"),
         ("very very\nmuch much\n", "text with 2 words"),
         ("Yes,yes\nNo,no\n", "a table of 2 columns"),
-        ("a\tb\tc\td\te\n" * 3, "a table of 5 columns parted by tabs"),
+        ("a\tb\tc\td\te\n" * 3, "a table of 5 columns separated by tabs"),
     ],
 )
 def test_no_links(content: str, looks: str) -> None:

@@ -1,0 +1,276 @@
+"""Arrow batches of page records: convert any batch to `records.SCHEMA`, and merge small batches.
+
+Spark, DuckDB, pandas and Polars write columns in any order, and in any of Arrow's string, list and number types. A
+column of an unsupported type is counted and dropped. A record without an address is counted and skipped.
+Dictionary-encoded addresses stay encoded, so that each text is handled once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cocite.sources.html.escapes import without_escapes
+from cocite.sources.records import ADDRESS_FIELDS, LINK, SCHEMA, Page, ReadReport, batches, trimmed
+
+MAX_INT32 = 2**31 - 1
+SMALL_BATCH_ITEMS, SMALL_BATCH_BYTES = 20_000, 4 << 20
+"""Batches below these sizes are merged: each batch costs the builder milliseconds and files, whatever it holds."""
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def to_schema(batch: pa.RecordBatch, report: ReadReport, name: str = "", dictionaries: bool = True) -> pa.RecordBatch:
+    """Convert a batch to `SCHEMA`. With `dictionaries`, addresses may stay dictionary-encoded."""
+    given = {field.name: batch.column(i) for i, field in enumerate(batch.schema)}
+    columns = []
+    for field in SCHEMA:
+        column = _storage(given[field.name]) if field.name in given else pa.nulls(batch.num_rows)
+        made: pa.Array | None = None
+        if pa.types.is_null(column.type):
+            made = pa.nulls(batch.num_rows, field.type)
+        elif field.name == "links":
+            made = _links(column, report, name, dictionaries)
+        elif field.name == "headings":
+            made = _headings(column)
+        elif field.name == "url" and dictionaries:
+            made = _addresses(column)
+        else:
+            made = _converted(column, field.type)
+        if made is None:
+            _count_lost(column, f"field {field.name!r} of the wrong type", report, name)
+            made = pa.nulls(batch.num_rows, field.type)
+        columns.append(trimmed(made) if field.name in ADDRESS_FIELDS else made)
+    whole = pa.RecordBatch.from_arrays(columns, names=SCHEMA.names)
+    empty = _is_empty(whole.column("url"))
+    if empty.any():
+        report.skip("record without url", name, int(empty.sum()))
+        whole = whole.filter(pa.array(~empty))
+    return whole
+
+
+def have_address(url: pa.Array) -> Mask:
+    """Return which records have an address, so that `to_schema` keeps them."""
+    made = _converted(_storage(url), pa.string())
+    return np.zeros(len(url), np.bool_) if made is None else ~_is_empty(trimmed(made))
+
+
+def _links(column: pa.Array, report: ReadReport, name: str, dictionaries: bool) -> pa.Array | None:
+    """Convert lists of link objects or of addresses. Links without an address are counted and skipped."""
+    parts = list_parts(column)
+    if parts is None:
+        return None
+    offsets, items = parts
+    items = _storage(items)
+    if pa.types.is_struct(items.type):
+        # flatten, unlike field, gives the fields of a null object as nulls
+        given = dict(zip([field.name for field in items.type], items.flatten(), strict=True))
+    else:
+        given = {"url": items}
+    if "url" not in given:
+        return None
+    address = _storage(given["url"])
+    url = _addresses(address) if dictionaries else _converted(address, pa.string())
+    if url is None:
+        return None
+    url = trimmed(url)
+    fields = [url, *(_link_field(given.get(field.name), field, len(items), report, name) for field in list(LINK)[1:])]
+    empty = _is_empty(url)
+    if empty.any():
+        report.skip("link without url", name, int(empty.sum()))
+        keep = pa.array(~empty)
+        fields = [array.filter(keep) for array in fields]
+        offsets = np.concatenate([[0], np.cumsum(~empty)])[offsets]
+    links = pa.StructArray.from_arrays(fields, names=[field.name for field in LINK])
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), links)
+
+
+def _link_field(column: pa.Array | None, field: pa.Field, count: int, report: ReadReport, name: str) -> pa.Array:
+    if column is None or pa.types.is_null(column.type):
+        return pa.nulls(count, field.type)
+    column = _storage(column)
+    made = _converted(column, field.type)
+    if made is None:
+        _count_lost(column, f"link field {field.name!r} of the wrong type", report, name)
+        return pa.nulls(count, field.type)
+    if field.name == "weight":
+        valid = pc.and_(pc.greater(made, 0), pc.less_equal(made, 1))
+        made = pc.if_else(pc.fill_null(valid, False), made, pa.scalar(None, field.type))
+    lost = made.null_count - column.null_count
+    if lost > 0:
+        report.skip(f"link field {field.name!r} out of range", name, lost)
+    return made
+
+
+def _headings(column: pa.Array) -> pa.Array | None:
+    parts = list_parts(column)
+    texts = None if parts is None else _converted(_storage(parts[1]), pa.string())
+    if parts is None or texts is None:
+        return None
+    return pa.ListArray.from_arrays(pa.array(parts[0], pa.int32()), pc.fill_null(texts, ""))
+
+
+def list_parts(column: pa.Array) -> tuple[np.ndarray[Any, np.dtype[np.int64]], pa.Array] | None:
+    """Return the offsets and items of lists of any Arrow type. A null list counts as empty."""
+    kinds = pa.types
+    if kinds.is_list_view(column.type) or kinds.is_large_list_view(column.type):
+        column = column.cast(pa.large_list(column.type.value_type))
+    if not (kinds.is_list(column.type) or kinds.is_large_list(column.type) or kinds.is_fixed_size_list(column.type)):
+        return None
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    offsets = np.zeros(len(column) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets, column.flatten()
+
+
+def _addresses(column: pa.Array) -> pa.Array | None:
+    """Convert to texts, dictionary-encoded if the column is."""
+    if not pa.types.is_dictionary(column.type) or column.dictionary.null_count:
+        return _converted(column, pa.string())
+    dictionary = _converted(column.dictionary, pa.string())
+    return None if dictionary is None else pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), dictionary)
+
+
+def _converted(column: pa.Array, wanted: pa.DataType) -> pa.Array | None:
+    """Convert a column to a type, or return None if its own type does not fit. Numbers out of range become nulls."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    if pa.types.is_null(kind):
+        return pa.nulls(len(column), wanted)
+    try:
+        if wanted == pa.string():
+            return _texts(column)
+        if wanted == pa.bool_():
+            return column.cast(wanted) if pa.types.is_boolean(kind) or pa.types.is_integer(kind) else None
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+            return None
+        if pa.types.is_floating(wanted):
+            return column.cast(wanted, safe=False)
+        whole = pc.round(column.cast(pa.float64(), safe=False))  # doubles hold every 32-bit integer
+        valid = pc.fill_null(pc.and_(pc.greater_equal(whole, 0), pc.less_equal(whole, MAX_INT32)), False)
+        return pc.if_else(valid, whole, pa.scalar(None, pa.float64())).cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+
+
+def _texts(column: pa.Array) -> pa.Array | None:
+    """Convert strings and bytes, and dates and times to ISO 8601. Bytes that are not UTF-8 are replaced."""
+    kind, kinds = column.type, pa.types
+    if kinds.is_timestamp(kind):
+        seconds = column.cast(pa.timestamp("s", kind.tz), safe=False).cast(pa.int64()).cast(pa.timestamp("s"))
+        return pc.strftime(seconds, format="%Y-%m-%dT%H:%M:%S")
+    if kinds.is_date(kind):
+        return column.cast(pa.date32()).cast(pa.string())
+    is_binary = kinds.is_binary(kind) or kinds.is_large_binary(kind) or kinds.is_binary_view(kind)
+    if not (is_binary or kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)):
+        return None
+    try:
+        texts = column.cast(pa.string())
+        if not is_binary:
+            texts.validate(full=True)  # Parquet readers don't check that texts are UTF-8
+        return texts
+    except pa.ArrowInvalid:
+        raw = column.cast(pa.large_binary()).to_pylist()
+        return pa.array([None if item is None else item.decode("utf-8", "replace") for item in raw], pa.string())
+
+
+def _is_empty(addresses: pa.Array) -> Mask:
+    """Return which addresses are missing or empty."""
+    if pa.types.is_dictionary(addresses.type):
+        empty = pc.equal(pc.binary_length(addresses.dictionary), 0).to_numpy(zero_copy_only=False)
+        missing = pc.is_null(addresses.indices).to_numpy(zero_copy_only=False)
+        if not empty.any():
+            return np.asarray(missing, np.bool_)
+        codes = pc.fill_null(addresses.indices, 0).to_numpy(zero_copy_only=False)
+        return np.asarray(missing | empty[codes], np.bool_)
+    lengths = pc.fill_null(pc.binary_length(addresses), 0).to_numpy(zero_copy_only=False)
+    return np.asarray(lengths == 0, np.bool_)
+
+
+def _count_lost(column: pa.Array, reason: str, report: ReadReport, name: str) -> None:
+    """Count the values of a column of the wrong type. Some writers give an empty column a number type: no loss."""
+    if lost := len(column) - int(column.null_count):
+        report.skip(reason, f"{name}: {column.type}", lost)
+
+
+def _storage(column: pa.Array) -> pa.Array:
+    """Return the plain array under an extension type, such as Arrow's JSON texts."""
+    return column.storage if isinstance(column.type, pa.BaseExtensionType) else column
+
+
+def merge_small_batches(items: Iterable[Page | pa.RecordBatch], text: bool = True) -> Iterator[pa.RecordBatch]:
+    """Turn pages and batches into batches of reasonable size, in the same order, without terminal escape sequences.
+
+    Without `text`, the texts of pages are dropped.
+    """
+    waiting: list[pa.RecordBatch] = []
+    count = size = 0
+    for batch in _in_batches(items, text):
+        batch = _without_escapes(batch)
+        batch_items = batch.num_rows + len(batch.column("links").flatten())
+        small = batch_items < SMALL_BATCH_ITEMS and batch.nbytes < SMALL_BATCH_BYTES
+        if small:
+            waiting.append(batch)
+            count, size = count + batch_items, size + batch.nbytes
+        if waiting and (not small or count >= SMALL_BATCH_ITEMS or size >= SMALL_BATCH_BYTES):
+            yield _merged(waiting)
+            waiting, count, size = [], 0, 0
+        if not small:
+            yield batch
+    if waiting:
+        yield _merged(waiting)
+
+
+def _in_batches(items: Iterable[Page | pa.RecordBatch], text: bool) -> Iterator[pa.RecordBatch]:
+    for are_pages, run in groupby(items, lambda item: isinstance(item, Page)):
+        if are_pages:
+            yield from batches(page if text else _without_text(page) for page in run)
+        else:
+            yield from run
+
+
+def _without_text(page: Page) -> Page:
+    page.text = ""
+    return page
+
+
+def _merged(waiting: list[pa.RecordBatch]) -> pa.RecordBatch:
+    if len(waiting) == 1:
+        return waiting[0]
+    same = [to_schema(batch, ReadReport(), dictionaries=False).cast(SCHEMA) for batch in waiting]
+    (whole,) = pa.Table.from_batches(same).combine_chunks().to_batches()
+    return whole
+
+
+def _without_escapes(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Remove escape sequences from titles, texts, headings, anchors and contexts."""
+    for name in ("title", "text", "headings", "links"):
+        column = batch.column(name)
+        cleaned = without_escapes(column) if name in ("title", "text") else _items_without_escapes(column)
+        if cleaned is not column:
+            batch = batch.set_column(batch.schema.get_field_index(name), name, cleaned)
+    return batch
+
+
+def _items_without_escapes(lists: pa.Array) -> pa.Array:
+    """Remove escape sequences from lists of texts or links. Return the same object if there are none."""
+    parts = None if lists.null_count == len(lists) else list_parts(lists)
+    if parts is None:
+        return lists
+    offsets, items = parts
+    if pa.types.is_struct(items.type):
+        fields = dict(zip((field.name for field in items.type), items.flatten(), strict=True))
+        changed = {name: without_escapes(fields[name]) for name in ("text", "context")}
+        if all(changed[name] is fields[name] for name in changed):
+            return lists
+        made = {**fields, **changed}
+        cleaned = pa.StructArray.from_arrays(list(made.values()), names=list(made))
+    elif (cleaned := without_escapes(items)) is items:
+        return lists
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), cleaned)

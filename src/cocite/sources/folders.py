@@ -1,0 +1,82 @@
+"""Walk the files of a folder, and name them by address."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+from cocite.errors import BadSource
+from cocite.sources.records import shorten
+
+PARQUET = ".parquet"
+TEMPORARY = "_temporary"  # Spark and Hadoop write here until all files are complete
+WORK = "_work"  # `cocite spark` keeps its steps here until it is done
+PLAN = f"{WORK}/plan.json"  # the options of a running `cocite spark` job
+PAGES_DONE = "_pages.json"  # written by `cocite spark pages` when it is done
+
+_WEB_ADDRESS = re.compile(r"https?://[^\s/]", re.IGNORECASE)
+_STORE_POINTER = re.compile(rb"g[0-9]{6,} [0-9a-f]{32}\n")  # see graph/FORMAT.md
+_PARTITION = re.compile(r"\w+=")  # a folder that holds one value of a column
+_MARKDOWN_NOTE = re.compile(r"_.*\.(?:md|markdown|mdown|mkd)", re.IGNORECASE)  # Hugo's _index.md is a page
+
+
+def walk_files(folder: Path) -> Iterator[Path]:
+    """Yield the regular files of a folder and its subfolders, sorted, without hidden files, linked folders and stores.
+
+    Where Spark or Hive has written, names that begin with _ are hidden too, and so is Parquet below such names.
+    Elsewhere they are not: documentation tools write pages into `_modules`. An unfinished folder raises BadSource.
+    """
+    for place, folders, names in os.walk(folder):
+        here = Path(place)
+        if is_unfinished(here, folders, names):
+            raise unfinished_folder(place)
+        is_table = (
+            "_SUCCESS" in names
+            or any(name.endswith(PARQUET) for name in names)
+            or any(_PARTITION.match(name) for name in folders)
+        )
+        hidden = (".", "_") if is_table else (".",)
+        skip_parquet = any(part.startswith("_") for part in here.relative_to(folder).parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(hidden) and not is_store(here / name))
+        for name in sorted(names):
+            if name.startswith(hidden) and not _MARKDOWN_NOTE.fullmatch(name):
+                continue
+            if (here / name).is_file() and not (skip_parquet and name.endswith(PARQUET)):
+                yield here / name
+
+
+def is_unfinished(place: Path, folders: Collection[str], names: Collection[str]) -> bool:
+    """Return whether a job is still writing a folder with these folders and files, or was stopped while writing it."""
+    return TEMPORARY in folders or (WORK in folders and PAGES_DONE not in names and (place / PLAN).is_file())
+
+
+def unfinished_folder(place: str) -> BadSource:
+    """Return the error for an unfinished folder."""
+    return BadSource(f"{place} is incomplete: wait for the job that writes it, or run that job again")
+
+
+def is_store(folder: Path) -> bool:
+    """Return whether a folder is a cocite store: it has the file that names the current generation."""
+    pointer = folder / "CURRENT"
+    try:
+        if not pointer.is_file():  # reading a pipe of that name would block
+            return False
+        with pointer.open("rb") as file:
+            return _STORE_POINTER.fullmatch(file.read(100)) is not None
+    except OSError:
+        return False
+
+
+def checked_base(base: str) -> str:
+    """Return a base address without the white space around it. Raise BadSource if it is not a web address."""
+    if not _WEB_ADDRESS.match(base.strip()):
+        raise BadSource(f"Invalid --base {shorten(base)!r}: give a web address such as https://example.org/notes/")
+    return base.strip()
+
+
+def address_under(base: str, folder: Path, path: Path) -> str:
+    """Return the address of a file in a folder whose address is `base`."""
+    return base.rstrip("/") + "/" + quote(os.fsencode(path.relative_to(folder).as_posix()))

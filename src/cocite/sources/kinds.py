@@ -1,0 +1,109 @@
+"""The kinds of sources, and how a file is recognised as one of them: by its first bytes, then by its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from cocite.errors import BadSource
+from cocite.sources.compressed import head
+from cocite.sources.records import Page, ReadReport, shorten
+
+MODULES = (  # in the order in which they are asked whether they recognise a file
+    "webgraphs.webgraph",
+    "archives.wat",
+    "archives.warc",
+    "collections.opml",
+    "collections.bookmarks",
+    "page_records",
+    "markdown.page",
+    "html.folder",
+    "edges.edge_list",
+    "crawl.start",
+)
+Items = Iterator[Page] | Iterator[pa.RecordBatch] | Iterator[Page | pa.RecordBatch]
+
+_NEVER_SOURCES = re.compile(
+    r"\.(?:css|m?js|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|[to]tf|eot|pdf|mp[34]|webm|np[yz]|py|ipynb|toml|ya?ml)$",
+    re.IGNORECASE,
+)
+
+
+class ReadOptions(NamedTuple):
+    """How to read a source."""
+
+    base: str | None = None  # address of a source that has none of its own
+    text: bool = True  # whether the texts of pages are wanted
+
+
+class SourceKind(NamedTuple):
+    """One kind of source: how it is recognised and read."""
+
+    name: str  # the value of --kind
+    description: str
+    recognises: Callable[[Path, bytes], bool]  # given a path and the first bytes of its decompressed content
+    read: Callable[[Any, ReadReport, ReadOptions], Items]  # given a path; the crawler gets an address
+    reads_folders: bool = False  # whether `read` takes a folder and finds its files there
+    unit: Callable[[Path, Path], tuple[Path, object]] | None = None
+    """For sources of many files: given a file and the folder that is read, what to read and its identity."""
+    suffixes: tuple[str, ...] = ()  # of files that need no look inside once their unit is read
+
+
+@cache
+def source_kinds() -> dict[str, SourceKind]:
+    """Return all kinds of sources by name, those of plugins first."""
+    kinds: list[SourceKind] = [plugin.load() for plugin in entry_points(group="cocite.sources")]
+    kinds += [import_module(f"cocite.sources.{module}").SOURCE for module in MODULES]
+    return {kind.name: kind for kind in kinds}
+
+
+def kind_choices() -> str:
+    """Return the names of all kinds, for messages."""
+    return ", ".join(source_kinds())
+
+
+def detect_kind(path: Path) -> str:
+    """Return the kind of a path. Raise BadSource, with what to do, if it is not recognised."""
+    found = _kind(path)
+    if found is not None:
+        return found
+    if not path.exists():
+        address = f"; to crawl a site, write https://{shorten(str(path))}" if "." in path.name.strip(".") else ""
+        raise BadSource(f"{shorten(str(path))} does not exist: check the path{address}")
+    if not path.stat().st_size:
+        raise BadSource(f"{path} is empty: give a file with content")
+    raise BadSource(f"Cannot recognise {path}: use --kind ({kind_choices()})")
+
+
+def kind_of(path: Path) -> str | None:
+    """Return the kind of a file in a folder, or None if it isn't a source."""
+    is_hidden = path.name.startswith("_") and path.suffix.lower() not in source_kinds()["markdown"].suffixes
+    if is_hidden or _NEVER_SOURCES.search(path.name):  # Spark and Hive begin the names of their own files with _
+        return None
+    try:
+        return _kind(path) if path.stat().st_size else None
+    except (BadSource, OSError):
+        return None
+
+
+def content_suffix(path: Path) -> str:
+    """Return the suffix before that of compression: `.tsv` of `links.tsv.gz`."""
+    name = re.sub(r"\.(?:gz|zst|bz2)$", "", path.name, flags=re.IGNORECASE)
+    return Path(name).suffix.lower()
+
+
+def _kind(path: Path) -> str | None:
+    kinds = source_kinds()
+    if not path.is_file():  # a web graph is named by the common part of its files' names
+        return "webgraph" if kinds["webgraph"].recognises(path, b"") else None
+    start = head(path)
+    if start[257:262] == b"ustar":
+        raise BadSource(f"{path.name} is a tar archive: unpack it, and give the files inside")
+    return next((name for name, kind in kinds.items() if start and kind.recognises(path, start)), None)
