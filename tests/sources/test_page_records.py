@@ -418,7 +418,7 @@ def test_what_is_no_parquet_of_records_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1" + bytes(50) + b"PAR1")
     with pytest.raises(BadSource, match="incomplete or damaged Parquet file"):
         rows(path)
-    with pytest.raises(BadSource, match="has no column url \(columns: a, b\)"):
+    with pytest.raises(BadSource, match=r"has no column url \(columns: a, b\)"):
         rows(parquet(path, a=[1], b=[2]))
     report = ReadReport()
     assert rows(parquet(path, url=pa.array([], pa.string())), report) == []
