@@ -23,7 +23,7 @@ from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 from resiliparse.parse.html import HTMLTree, NodeType
 
 from cocite.sources.archives.archive_records import open_records
-from cocite.sources.archives.http_content import content_of
+from cocite.sources.archives.http_content import decode_body
 from cocite.sources.archives.warc import HTML_TYPES, media_type, read_warc
 from cocite.sources.html.encoding import decode
 from cocite.sources.html.page import read_html
@@ -46,7 +46,7 @@ def html_pages(files: list[Path]) -> Iterator[tuple[bytes, str]]:
             if record.kind == "response" and record.url and media_type(record) in HTML_TYPES:
                 http = record.http
                 coding = http.get("content-encoding", "")
-                yield content_of(record.body(), http.get("transfer-encoding", ""), coding, 16 << 20)[0], record.url
+                yield decode_body(record.body(), http.get("transfer-encoding", ""), coding, 16 << 20)[0], record.url
 
 
 def plain_tree(content: bytes) -> HTMLTree:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import can_ada
 from resiliparse.parse.html import DOMNode, HTMLTree, NodeType
 
-from cocite.sources.html.blocks import _named_boilerplate
+from cocite.sources.html.blocks import has_boilerplate_name
 
 CROWD = 5
 ENTRY_LINKS = 4
@@ -176,7 +176,7 @@ class SlowWalk:
         if tag == "header" and self.contents:
             region = False
         else:
-            region = tag in REGIONS or _named_boilerplate(attributes)
+            region = tag in REGIONS or has_boilerplate_name(attributes)
         if tag == "a" and "href" in attributes:
             self.read_link(node, attributes)
         elif tag == "area" and "href" in attributes:
@@ -355,7 +355,7 @@ class SlowWalk:
                 row = ""
             elif kind in ("td", "th"):
                 first = len(self.links)
-                region = _named_boilerplate(named(part))
+                region = has_boilerplate_name(named(part))
                 if region:
                     self.boilerplate += 1
                     self.begin("")

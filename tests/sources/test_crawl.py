@@ -242,7 +242,7 @@ def test_what_is_left_out_is_counted(outcome: Outcome) -> None:
         "page is larger than the limit": 3,
         "no answer in time": 1,
         "redirects in a circle": 2,
-        "redirect to no web address": 1,
+        "redirect to an invalid address": 1,
         "HTTP status 403": 1,
         "HTTP status 500": 1,
         "page cannot be fetched": 1,

@@ -250,7 +250,7 @@ def test_encodings_are_told_in_this_order() -> None:
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocite.sources.html.lines.MAX_LINKS", 3)
+    monkeypatch.setattr("cocite.sources.html.running_text.MAX_LINKS", 3)
     found = page("<a href=/x>y</a>" * 5 + "<a href=/x><b>y</b></a><area href=/x>" + f"<h2>{'word ' * 100}</h2>")
     assert len(found.links) == 3
     long = page(f"<h2>{'word ' * 100}</h2><a href=/x>{'word ' * 200}</a><p>{'text ' * 60_000}")
@@ -342,12 +342,12 @@ def test_made_up_pages_read_as_by_a_browser(source: str) -> None:
 
 def real_pages() -> Iterator[tuple[str, bytes, str | None]]:
     from cocite.sources.archives.archive_records import open_records
-    from cocite.sources.archives.http_content import content_of
+    from cocite.sources.archives.http_content import decode_body
 
     for path in sorted(ARCHIVES.glob("*.warc*")):
         for record in open_records(path, ReadReport()):
             if "html" in record.http.get("content-type", "") and record.url and record.status == 200:
-                content, _ = content_of(record.body(), record.http.get("transfer-encoding", ""), "", 1 << 20)
+                content, _ = decode_body(record.body(), record.http.get("transfer-encoding", ""), "", 1 << 20)
                 yield record.url, content, None
 
 

@@ -109,12 +109,12 @@ def test_saved_sites_tell_their_own_addresses(tmp_path: Path) -> None:
         "http://www.example.org/a/b.html",
     ]
     assert pages[1].links[0].url == "http://www.example.org/a/b.html"
-    assert report.read["HTML file outside the folders that are named after hosts"] == 2
+    assert report.read["HTML file outside the folders named after hosts"] == 2
 
 
 def test_a_folder_without_addresses_is_refused(tmp_path: Path) -> None:
     fill(tmp_path, {"index.html": "x", "v1.html/x.html": "x"})
-    with pytest.raises(BadSource, match=r"give --base https://"):
+    with pytest.raises(BadSource, match=r"use --base https://"):
         read(tmp_path, None)
     with pytest.raises(BadSource, match="Invalid --base"):
         read(tmp_path, "docs")
@@ -133,7 +133,7 @@ def test_one_file(tmp_path: Path) -> None:
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="holds no HTML"):
+    with pytest.raises(BadSource, match="has no HTML files"):
         read(tmp_path)
     with pytest.raises(BadSource, match="does not exist"):
         read(tmp_path / "none")
@@ -151,7 +151,7 @@ def test_bad_files_are_counted(tmp_path: Path) -> None:
     assert report.skipped == {
         "truncated compressed file: read up to its end": 1,
         "file that can't be read": 1,
-        "page longer than 16 MiB: the rest is left out": 1,
+        "page longer than 16 MiB: the rest is skipped": 1,
     }
 
 

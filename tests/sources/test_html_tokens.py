@@ -111,7 +111,7 @@ def test_parts() -> None:
 def test_long_sources_come_in_several_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     source = "<b>x" * 10
     whole = list(tokens(source))
-    monkeypatch.setattr("cocite.sources.html.tokens._AT_ONCE", 3)
+    monkeypatch.setattr("cocite.sources.html.tokens._CHUNK_TOKENS", 3)
     pieces = list(tokens(source))
     assert len(whole) == 1
     assert len(pieces) == 4

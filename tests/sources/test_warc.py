@@ -147,14 +147,14 @@ def test_redirects_are_aliases(tmp_path: Path) -> None:
     assert page == Page(
         "http://example.org/", redirect="http://example.org/new?a=1", status=301, captured="2020-02-03T04:05:06Z"
     )
-    assert report.skipped == {"redirect to no web address": 2}
+    assert report.skipped == {"redirect to an invalid address": 2}
 
 
 def test_the_dead_have_a_status_and_no_links(tmp_path: Path) -> None:
     content = b"".join(response(f"http://example.org/{n}", http(status=f"{n} X")) for n in (404, 410, 403, 500, 304))
     pages, report = read(tmp_path, content)
     assert [(page.status, page.links, page.text) for page in pages] == [(404, [], ""), (410, [], "")]
-    assert report.read["answer with HTTP status 403"] == report.read["answer with HTTP status 500"] == 1
+    assert report.read["response with HTTP status 403"] == report.read["response with HTTP status 500"] == 1
     assert not report.skipped
 
 
@@ -251,7 +251,7 @@ def test_codings_that_cannot_be_undone(tmp_path: Path) -> None:
     pages, report = read(tmp_path, content)
     assert len(pages) == 1  # the last: what is there of it
     assert len(pages[0].links) > 20
-    assert report.skipped == {"page in an unknown or damaged content coding": 3}
+    assert report.skipped == {"page with an unknown or damaged content coding": 3}
 
 
 def test_bombs(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_long_pages_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     packed = http(gzip.compress(long, 1), Content_Encoding="gzip")
     pages, report = read(tmp_path, response(block=http(long)) + response(block=packed))
     assert [len(page.links) for page in pages] == [2, 2]
-    assert report.skipped == {"page longer than 1 MiB: the rest is left out": 2}
+    assert report.skipped == {"page longer than 1 MiB: the rest is skipped": 2}
 
 
 # Revisits
@@ -305,12 +305,12 @@ def test_revisits_repeat_what_they_refer_to(tmp_path: Path) -> None:
     assert links(pages[0]) == links(pages[1]) == links(pages[3])
     assert pages[4].redirect == "http://example.org/n"
     assert report.read[NOT_HTML] == 1
-    assert report.skipped == {"revisit of a record that is not in this file": 1}
-    assert report.example == {"revisit of a record that is not in this file": "http://example.org/z"}
+    assert report.skipped == {"revisit of a record that isn't in this file": 1}
+    assert report.example == {"revisit of a record that isn't in this file": "http://example.org/z"}
 
 
 def test_what_is_kept_for_revisits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocite.sources.archives.warc.KEPT_CONTENT", 12 * len(HTML))
+    monkeypatch.setattr("cocite.sources.archives.warc.MAX_KEPT_BYTES", 12 * len(HTML))
     content = b"".join(response(f"http://example.org/{n}", WARC_Payload_Digest=f"sha1:{n}") for n in range(20))
     content += b"".join(
         record("revisit", "http://example.org/r", http(b""), WARC_Payload_Digest=f"sha1:{n}") for n in (0, 19)
@@ -364,13 +364,13 @@ def test_files_that_end_too_soon_give_what_they_have(tmp_path: Path, packed: boo
             assert "read up to" in reason or (reason == NO_PAGE and not pages)
     pages, report = read(tmp_path, content[:-30])
     assert len(pages) == 3
-    assert report.skipped == {"archive ends in the middle of a record: read up to the cut": 1}
+    assert report.skipped == {"archive that ends in the middle of a record: read up to its end": 1}
 
 
 def test_the_end_is_missed_even_where_nobody_looks(tmp_path: Path) -> None:
     image = response("http://example.org/i.png", http(b"x" * 100_000, content_type="image/png"))
     _, report = read(tmp_path, response() + image[:-50_000])
-    assert report.skipped == {"archive ends in the middle of a record: read up to the cut": 1}
+    assert report.skipped == {"archive that ends in the middle of a record: read up to its end": 1}
 
 
 def test_damaged_files_give_what_they_have(tmp_path: Path) -> None:
@@ -398,11 +398,11 @@ def test_noise_never_breaks_the_reader(tmp_path: Path, seed: int) -> None:
 
 def test_a_bomb_of_an_archive_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cocite.sources.archives.archive_records.FREE_OUTPUT", 1 << 20)
-    monkeypatch.setattr("cocite.sources.archives.archive_records._SKIPPED_AT_ONCE", 1 << 20)
+    monkeypatch.setattr("cocite.sources.archives.archive_records._SKIP_BYTES", 1 << 20)
     zeros = response("http://example.org/i", http(bytes(20 << 20), content_type="image/png"))
     pages, report = read(tmp_path, gzip.compress(response()) + gzip.compress(zeros) + gzip.compress(response()))
     assert len(pages) == 1
-    assert report.skipped == {"archive that expands over 500 times: cut off": 1}
+    assert report.skipped == {"archive that expands over 500 times: stopped": 1}
 
 
 @pytest.mark.parametrize("content", [b"\0" * 100, b"hello", b"<html>", gzip.compress(b"", mtime=0), b"PK\x03\x04zip"])

@@ -104,8 +104,8 @@ def test_redirects_and_the_dead(tmp_path: Path) -> None:
         (404, ""),
         (200, "http://example.org/there"),
     ]
-    assert report.skipped == {"redirect to no web address": 1}
-    assert report.read["answer with HTTP status 503"] == 1
+    assert report.skipped == {"redirect to an invalid address": 1}
+    assert report.read["response with HTTP status 503"] == 1
     assert report.read["redirects"] == 3
 
 

@@ -1,6 +1,6 @@
-"""The records of a web archive file, WARC or ARC, as one shape; their bodies are read only on demand.
+"""Read the records of a web archive file, WARC (with fastwarc) or ARC (with warcio), in one shape.
 
-WARC is read by fastwarc, ARC by warcio; compressed by record, as a whole or not at all is the same to both.
+Bodies are read only on demand. Files may be compressed by record, as a whole, or not at all.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cocite.sources.compressed import head, open_bytes
 from cocite.sources.records import ReadReport
 
 MAX_BODY = 64 << 20
-CUT = "archive ends in the middle of a record: read up to the cut"
-DAMAGED = "damaged archive: read up to the damage"
 MAX_RATIO = 500
-BOMB = f"archive that expands over {MAX_RATIO} times: cut off"
 FREE_OUTPUT = 1 << 30
-"""Up to this much output any ratio is allowed."""
+"""Bytes of output from which on `MAX_RATIO` holds."""
+TRUNCATED = "archive that ends in the middle of a record: read up to its end"
+DAMAGED = "damaged archive: read up to the damage"
+BOMB = f"archive that expands over {MAX_RATIO} times: stopped"
 
 _FIRST_LINE = re.compile(rb"WARC/[0-9]+\.[0-9]+\s*\r?\n")
 _ARC_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d))?")
@@ -30,14 +30,14 @@ _STATUS = re.compile(rb"HTTP/[0-9.]+[ \t]+([0-9]{3})")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _HEAD_LINE = re.compile(rb"([!-9;-~]+)[ \t]*:[ \t]*((?:[^\r\n]|\r?\n[ \t])*)")
 _MAX_HEAD = 64 << 10
-_SKIPPED_AT_ONCE = 16 << 20
-_READ_AT_ONCE = 1 << 20
-_JOINED = ("link", "x-robots-tag", "content-encoding", "transfer-encoding")
+_SKIP_BYTES = 16 << 20
+_READ_BYTES = 1 << 20
+_LIST_HEADERS = ("link", "x-robots-tag", "content-encoding", "transfer-encoding")
 
 
 @dataclass(slots=True)
 class Record:
-    """One record. `http` holds the headers of an HTTP response by lower-case name; `body` reads what follows them."""
+    """One record. `http` has the headers of an HTTP response by lower-case name; `body` reads its body."""
 
     kind: str  # response, resource, revisit, conversion, metadata, …
     url: str
@@ -49,10 +49,10 @@ class Record:
 
 
 def open_records(path: Path, report: ReadReport) -> Iterator[Record]:
-    """The records of an archive in file order. A record's body can be read until the next record is asked for."""
+    """Yield the records of an archive in file order. The body of a record can be read until the next record."""
     start = head(path)
     if not start.strip(b"\0\r\n"):
-        raise BadSource(f"{path.name} holds no record: give a whole archive")
+        raise BadSource(f"{path.name} has no records: give a complete archive")
     if start.startswith(b"filedesc:"):
         with open_bytes(path, report) as stream:
             yield from _arc_records(stream, path.name, report)
@@ -60,11 +60,11 @@ def open_records(path: Path, report: ReadReport) -> Iterator[Record]:
         with _CountedFile(path, report) as file:
             yield from _warc_records(file, path.name, report)
     else:
-        raise BadSource(f"{path.name} is neither WARC nor ARC: give --kind to say what it is")
+        raise BadSource(f"{path.name} is neither WARC nor ARC: use --kind for its kind")
 
 
 class _CountedFile(io.FileIO):
-    """A file that adds what is read of it to the report."""
+    """A file that counts the bytes read from it in the report."""
 
     def __init__(self, path: Path, report: ReadReport) -> None:
         super().__init__(path, "rb")
@@ -77,7 +77,7 @@ class _CountedFile(io.FileIO):
 
 
 def web_address(target: str) -> str:
-    """The address in `WARC-Target-URI`, which some old writers put into angle brackets; "" if it is none of the web."""
+    """Return the web address in `WARC-Target-URI`, without the angle brackets of old writers, or "" if it isn't one."""
     target = target.strip()
     if target.startswith("<") and target.endswith(">"):
         target = target[1:-1]
@@ -108,7 +108,7 @@ def _warc_records(file: _CountedFile, name: str, report: ReadReport) -> Iterator
                     return
             total += body.taken
             if body.missing:
-                report.skip(CUT, f"{name}: {record.url or record.kind}")
+                report.skip(TRUNCATED, f"{name}: {record.url or record.kind}")
     except (OSError, ValueError) as error:
         report.skip(DAMAGED, f"{name}: {error}")
 
@@ -117,7 +117,7 @@ def _arc_records(stream: IO[bytes], name: str, report: ReadReport) -> Iterator[R
     from warcio.archiveiterator import ArchiveIterator
 
     records = ArchiveIterator(stream, no_record_parse=True)
-    records.INC_RECORD = ""  # what it would print where a record's length is wrong; we count instead
+    records.INC_RECORD = ""  # warcio would print this for a record of a wrong length; we count it
     try:
         for raw in records:
             headers = _named(raw.rec_headers.headers)
@@ -132,74 +132,74 @@ def _arc_records(stream: IO[bytes], name: str, report: ReadReport) -> Iterator[R
             while body.skip():
                 pass
             if body.missing and kind == "response":
-                report.skip(CUT, f"{name}: {record.url or record.kind}")
+                report.skip(TRUNCATED, f"{name}: {record.url or record.kind}")
         if records.err_count:
-            report.skip("record of a wrong length", name, records.err_count)
+            report.skip("record with a wrong length", name, records.err_count)
     except BadSource:
         raise
-    except Exception as error:  # warcio lets all kinds of errors out where the data are damaged
+    except Exception as error:  # warcio raises errors of all types for damaged data
         report.skip(DAMAGED, f"{name}: {error}")
 
 
 class _Body:
-    """The content of a record, read once: the HTTP headers if there are any, then the body."""
+    """The content of a record, read once: HTTP headers if there are any, then the body."""
 
     def __init__(self, read: Callable[[int], bytes], size: int) -> None:
         self._read = read
         self.missing = size
         self.taken = 0
-        self._kept = b""
+        self._start = b""
 
-    def _took(self, size: int) -> None:
+    def _count(self, size: int) -> None:
         self.missing -= size
         self.taken += size
 
-    def _more(self, most: int) -> bytes:
-        data = self._read(most)
-        self._took(len(data))
+    def _read_some(self, size: int) -> bytes:
+        data = self._read(size)
+        self._count(len(data))
         return data
 
     def read_head(self, record: Record) -> None:
-        """Take the HTTP headers off the content, if it begins with any."""
-        self._kept = start = self._more(_MAX_HEAD)
+        """Split off the HTTP headers, if the content begins with any."""
+        self._start = start = self._read_some(_MAX_HEAD)
         status = _STATUS.match(start)
         end = _HEAD_END.search(start)
         if status is not None and end is not None:
-            self._kept = start[end.end() :]
+            self._start = start[end.end() :]
             lines = _HEAD_LINE.findall(start[: end.start()])
             record.status = int(status[1])
             record.http = _named((key.decode("ascii"), _text(value)) for key, value in lines)
 
     def read(self) -> bytes:
-        """The body, or its first 64 MiB."""
-        kept, self._kept = self._kept, b""
+        """Return the body, or its first 64 MiB."""
+        kept, self._start = self._start, b""
         if self.missing <= 0:
             return kept
-        return kept + self._more(MAX_BODY)
+        return kept + self._read_some(MAX_BODY)
 
     def skip(self, consume: Callable[[int], int] | None = None) -> bool:
-        """Go on towards the end of the record; False if it is reached."""
+        """Skip towards the end of the record. Return False if it is reached."""
         if self.missing <= 0:
             return False
-        size = consume(_SKIPPED_AT_ONCE) if consume else len(self._read(_READ_AT_ONCE))
-        self._took(size)
+        size = consume(_SKIP_BYTES) if consume else len(self._read(_READ_BYTES))
+        self._count(size)
         return size > 0
 
 
 def _named(items: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Headers by lower-case name; of several with one name the first counts, except that lists are joined."""
+    """Return headers by lower-case name. Of several with the same name the first counts, but lists are joined."""
     found: dict[str, str] = {}
     for name, value in items:
         name = name.lower()
         if name not in found:
             found[name] = value
-        elif name in _JOINED:
+        elif name in _LIST_HEADERS:
             found[name] += ", " + value
     return found
 
 
 def _text(value: bytes) -> str:
-    """The value of a header; addresses in UTF-8 are common, though the standard knows none."""
+    """Decode the value of a header. Addresses in UTF-8 are common, though not standard."""
     try:
         return " ".join(value.decode("utf-8").split())
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
-"""WARC and ARC files → pages: HTML with its links, redirects as aliases, the dead with their status, plain text (WET).
+"""Read WARC and ARC files as pages: HTML with its links, redirects as aliases, dead pages with their status, text
+(WET).
 
-`report.read` counts by what they are the records that hold no page; only what should have been a page and could not be
-read is a skip.
+`report.read` counts the records without a page, by kind. Pages that can't be read are counted as skipped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cocite.sources.archives.archive_records import Record, open_records
-from cocite.sources.archives.http_content import MAX_RATIO, Whole, content_of
+from cocite.sources.archives.http_content import MAX_RATIO, Completeness, decode_body
 from cocite.sources.html.page import (
     MAX_CONTENT,
     MAX_TEXT,
@@ -28,11 +28,11 @@ from cocite.sources.html.page import recognises as looks_like_html
 from cocite.sources.kinds import SourceKind
 from cocite.sources.records import Page, ReadReport
 
-KEPT_CONTENT = 64 << 20
-"""Bytes of recent pages that are kept for records that only refer to them."""
+MAX_KEPT_BYTES = 64 << 20
+"""Of recent pages, kept for the revisit records that refer to them."""
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
-NO_PAGE = "archive that holds no page"
+NO_PAGE = "archive without pages"
 UNTYPED = frozenset({"", "*/*", "unknown", "unknown/unknown", "no-type"})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 GONE = frozenset({404, 410})
@@ -45,7 +45,7 @@ _TIMED = re.compile(r"unavailable_after|max-(?:snippet|image-preview|video-previ
 
 
 def read_warc(path: Path, report: ReadReport, *, text: bool = True) -> Iterator[Page]:
-    """The pages of an archive in file order. What a damaged file still holds is given, and the damage counted."""
+    """Yield the pages of an archive in file order. Damage is counted, and the rest is read."""
     reader = _Reader(report, text)
     found = False
     for record in open_records(path, report):
@@ -59,12 +59,12 @@ def read_warc(path: Path, report: ReadReport, *, text: bool = True) -> Iterator[
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    """Whether a file's (decompressed) beginning is that of a WARC or ARC file."""
+    """Return whether a file that begins with `head` is a WARC or ARC file."""
     return head.startswith((b"WARC/", b"filedesc:"))
 
 
 class _Reader:
-    """Makes pages of records, and keeps the content of some for the records that refer to them."""
+    """Turns records into pages, and keeps the content of some for the records that refer to them."""
 
     def __init__(self, report: ReadReport, text: bool) -> None:
         self.report, self.text = report, text
@@ -72,7 +72,7 @@ class _Reader:
         self.kept_size = 0
 
     def page(self, record: Record) -> Page | None:
-        """The page in a record, or None, counted."""
+        """Return the page in a record. Count a record without one, and return None."""
         if record.kind not in ("response", "resource", "conversion", "revisit"):
             self.report.read[f"{record.kind} record"] += 1
             return None
@@ -89,14 +89,14 @@ class _Reader:
         if status in GONE:
             return Page(record.url, status=status, captured=record.captured)
         if status is not None and not 200 <= status < 300:
-            self.report.read[f"answer with HTTP status {status}"] += 1
+            self.report.read[f"response with HTTP status {status}"] += 1
             return None
         if not self.is_html(record):
             return None
         return self.html_page(record)
 
     def is_html(self, record: Record) -> bool:
-        """Whether a record's content is HTML, by its type or, where it has none, by its looks."""
+        """Return whether the content of a record is HTML, by its type, or by its first bytes if it has none."""
         kind = media_type(record)
         if kind in UNTYPED:
             content = record.body()
@@ -113,20 +113,20 @@ class _Reader:
         body = record.body()
         http = record.http
         coding = http.get("content-encoding", "")
-        content, whole = content_of(body, http.get("transfer-encoding", ""), coding, MAX_CONTENT)
-        if whole is Whole.BOMB:
+        content, state = decode_body(body, http.get("transfer-encoding", ""), coding, MAX_CONTENT)
+        if state is Completeness.BOMB:
             self.report.skip(f"page that expands over {MAX_RATIO} times", record.url)
             return None
-        if whole is Whole.BROKEN:
-            self.report.skip("page in an unknown or damaged content coding", f"{record.url} ({coding})")
+        if state is Completeness.DAMAGED:
+            self.report.skip("page with an unknown or damaged content coding", f"{record.url} ({coding})")
             return None
-        if whole is Whole.CUT:
-            self.report.skip(f"page longer than {MAX_CONTENT >> 20} MiB: the rest is left out", record.url)
+        if state is Completeness.TRUNCATED:
+            self.report.skip(f"page longer than {MAX_CONTENT >> 20} MiB: the rest is skipped", record.url)
         self.keep(record, content)
         return self.read(record, content, http)
 
     def read(self, record: Record, content: bytes, http: dict[str, str]) -> Page:
-        """HTML and the headers that came with it → page."""
+        """Read HTML, and the headers that came with it."""
         charset = _CHARSET.search(http.get("content-type", "") or record.headers.get("content-type", ""))
         hint = charset[1] if charset else None
         page = read_html(content, record.url, encoding_hint=hint, text=self.text, report=self.report)
@@ -142,17 +142,17 @@ class _Reader:
         return page
 
     def redirect(self, record: Record) -> Page | None:
-        """A 3xx answer → an alias."""
+        """Read a 3xx response as an alias."""
         location = record.http.get("location", "").strip()
         target = resolve(parsed(record.url), location) if location else ""
         if not target:
-            self.report.skip("redirect to no web address", f"{record.url} to {location!r}")
+            self.report.skip("redirect to an invalid address", f"{record.url} to {location!r}")
             return None
         self.report.read["redirects"] += 1
         return Page(record.url, redirect=target, status=record.status, captured=record.captured)
 
     def text_page(self, record: Record) -> Page | None:
-        """Plain text made from a page (Common Crawl's WET): its first line is the title."""
+        """Read the plain text of a page (Common Crawl's WET). Its first line is the title."""
         if media_type(record) not in ("text/plain", ""):
             self.report.read["record that is not HTML"] += 1
             return None
@@ -164,37 +164,36 @@ class _Reader:
         page.text = words if self.text else ""
         return page
 
-    # ------------------------------------------------------------------------------------------------------- revisits
     def keep(self, record: Record, content: bytes) -> None:
-        """Keep a page's content under the names by which later records may refer to it."""
+        """Keep the content of a page under the names by which later records may refer to it."""
         names = [record.headers.get("warc-record-id", ""), record.headers.get("warc-payload-digest", ""), record.url]
         for name in filter(None, names):
             old = self.kept.pop(name, None)
             self.kept_size -= len(old[0]) if old else 0
             self.kept[name] = (content, record.http)
             self.kept_size += len(content)
-        while self.kept_size > KEPT_CONTENT:
+        while self.kept_size > MAX_KEPT_BYTES:
             _, (dropped, _) = self.kept.popitem(last=False)
             self.kept_size -= len(dropped)
 
     def revisited(self, record: Record) -> Page | None:
-        """A capture that found what an earlier one had found: its links again, under the new date."""
+        """Read a capture that is the same as an earlier one: its links again, with the new date."""
         if record.http.get("content-type") and media_type(record) not in HTML_TYPES and record.status != 304:
             self.report.read["record that is not HTML"] += 1
             return None
         if record.status in REDIRECTS and record.http.get("location"):
             return self.redirect(record)
-        for name in _originals(record):
+        for name in _names_of_original(record):
             found = self.kept.get(name)
             if found is not None:
                 record.status = 200
                 return self.read(record, *found)
-        self.report.skip("revisit of a record that is not in this file", record.url)
+        self.report.skip("revisit of a record that isn't in this file", record.url)
         return None
 
 
-def _originals(record: Record) -> list[str]:
-    """The names by which a revisit record may tell which record it repeats, the surest first."""
+def _names_of_original(record: Record) -> list[str]:
+    """Return the names by which a revisit record refers to the record that it repeats, most reliable first."""
     headers = record.headers
     names = [headers.get("warc-refers-to", ""), headers.get("warc-payload-digest", "")]
     if "not-modified" in headers.get("warc-profile", ""):
@@ -203,7 +202,7 @@ def _originals(record: Record) -> list[str]:
 
 
 def media_type(record: Record) -> str:
-    """`text/html` and the like; "" if the record does not say."""
+    """Return the media type of a record, such as `text/html`, or "" if it has none."""
     if record.status is None and record.kind != "response":
         return record.headers.get("content-type", "").partition(";")[0].strip().lower()
     kind = record.http.get("content-type", "").partition(";")[0].partition(",")[0].strip().lower()
@@ -211,7 +210,7 @@ def media_type(record: Record) -> str:
 
 
 def _canonical_header(value: str, url: str) -> str:
-    """The address in `Link: <…>; rel="canonical"`."""
+    """Return the address in `Link: <…>; rel="canonical"`."""
     for target, parameters in _LINK.findall(value[:20_000]):
         if _CANONICAL.search(parameters):
             return resolve(parsed(url), target)
@@ -219,7 +218,7 @@ def _canonical_header(value: str, url: str) -> str:
 
 
 def _for_all_robots(value: str) -> str:
-    """The directives of `X-Robots-Tag` that are not addressed to one robot by name."""
+    """Return the directives of `X-Robots-Tag` for all robots, without those for a robot by name."""
     kept = []
     for part in value[:10_000].split(","):
         named = _ROBOT.match(part)

@@ -1,7 +1,7 @@
-"""Common Crawl's WAT files → pages: links without the pages themselves.
+"""Read Common Crawl's WAT files as pages: their links without their content.
 
-A WAT record holds, as JSON, what was found in one record of a WARC. Links come in page order with their anchor texts;
-which block they stood in is not known.
+A WAT record describes one WARC record in JSON. Links are in page order with their anchor texts; their blocks are
+unknown.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any
 
 from cocite.sources.archives.archive_records import Record, open_records, web_address
 from cocite.sources.archives.warc import GONE, REDIRECTS
-from cocite.sources.html.lines import MAX_ANCHOR, MAX_LINKS
 from cocite.sources.html.page import MAX_TITLE, add_nofollow, parsed, read_head, resolve
+from cocite.sources.html.running_text import MAX_ANCHOR, MAX_LINKS
 from cocite.sources.kinds import SourceKind
 from cocite.sources.link_list import count_skipped_link
 from cocite.sources.records import Link, Page, ReadReport
 
 LINK_PATHS = frozenset({"A@/href", "AREA@/href"})
 _STATUS = re.compile("[0-9]{3}")
-NO_HTML = "WAT file in which no record describes an HTML page"
-BAD = "WAT record that is not as it should be"
+NO_HTML = "WAT file without HTML pages"
+INVALID = "invalid WAT record"
 
 
 def read_wat(path: Path, report: ReadReport) -> Iterator[Page]:
-    """The pages of a WAT file in file order."""
+    """Yield the pages of a WAT file in file order."""
     described = False
     for record in open_records(path, report):
         page = _page(record, report)
@@ -42,7 +42,7 @@ def read_wat(path: Path, report: ReadReport) -> Iterator[Page]:
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    """Whether a file's (decompressed) beginning is that of a WAT file."""
+    """Return whether a file that begins with `head` is a WAT file."""
     if not head.startswith(b"WARC/"):
         return False
     return ".wat" in path.name.lower() or (b"WARC-Type: metadata" in head and b'{"Container":' in head)
@@ -55,7 +55,7 @@ def _page(record: Record, report: ReadReport) -> Page | None:
     try:
         envelope = _dict(json.loads(record.body()), "Envelope")
     except (ValueError, RecursionError):
-        report.skip(BAD, record.url)
+        report.skip(INVALID, record.url)
         return None
     header = _dict(envelope, "WARC-Header-Metadata")
     kind = _text(header, "WARC-Type")
@@ -71,7 +71,7 @@ def _page(record: Record, report: ReadReport) -> Page | None:
     if page.status in GONE:
         return page
     if page.status is not None and not 200 <= page.status < 300:
-        report.read[f"answer with HTTP status {page.status}"] += 1
+        report.read[f"response with HTTP status {page.status}"] += 1
         return None
     if "HTML-Metadata" not in response:
         report.read["record that is not HTML"] += 1
@@ -84,7 +84,7 @@ def _redirect(page: Page, response: dict[str, Any], report: ReadReport) -> Page 
     location = _text(headers, "location").strip()
     page.redirect = resolve(parsed(page.url), location) if location else ""
     if not page.redirect:
-        report.skip("redirect to no web address", f"{page.url} to {location!r}")
+        report.skip("redirect to an invalid address", f"{page.url} to {location!r}")
         return None
     return page
 

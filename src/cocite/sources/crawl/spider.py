@@ -154,7 +154,7 @@ class PageSpider(Spider):
         target = web_address(location, fetch.url)
         key = page_key(target) if target else None
         if target is None or key is None:
-            self.out.skip("redirect to no web address", f"{fetch.url} to {location}")
+            self.out.skip("redirect to an invalid address", f"{fetch.url} to {location}")
             return
         hop = Page(fetch.url, redirect=target, status=status, captured=now())
         onward = Fetch(target, key, fetch.depth, (*fetch.hops, hop))

@@ -1,20 +1,23 @@
 """Blocks: which links of a page a reader sees as one group, and under which heading.
 
-While a page is read, `Groups` hands out a group at every boundary (heading, rule, end of a list, …). Links keep the
-number of their group; `number_blocks` then joins what belongs together and numbers the groups that hold links.
+While a page is read, every boundary (heading, rule, end of a list, …) begins a group, and a link keeps the number of
+its group. `number_blocks` then merges groups that belong together, and numbers those that have links.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from cocite.sources.html.tokens import attributes
 from cocite.sources.records import Link
 
-ENTRY_LINKS = 4
-"""A linked heading with no more links than this (title, picture, author, "more") is an entry in a list of entries; with
-more, it is the heading of a list of its own."""
+MAX_ENTRY_LINKS = 4
+"""A linked heading with up to this many links (title, picture, author, "more") is an entry in a list of entries. With
+more links, it is the heading of a list of its own."""
+MAX_NAME = 60
+MAX_CACHED_SOURCE = 200
 
 _PART = (
     "site|page|main|top|bottom|left|right|side|primary|secondary|global|local|sub|user|mobile|header|footer|social|"
@@ -32,69 +35,62 @@ _BOILERPLATE_ID = re.compile(r"header|banner|toolbar")
 _BOILERPLATE_ROLES = frozenset({"navigation", "banner", "contentinfo", "complementary", "menu", "menubar", "search"})
 _MAY_BE_NAMED = re.compile(r"class|id|role", re.IGNORECASE)
 
-_LONGEST_NAME = 60
-_remembered: dict[str, bool] = {}
-_MOST_REMEMBERED = 20_000
-
 
 def is_boilerplate(attribute_source: str) -> bool:
-    """Whether an element's role, id or class says that it is navigation, a page header or footer, or a side bar."""
-    known = _remembered.get(attribute_source)
-    if known is not None:
-        return known
-    answer = bool(_MAY_BE_NAMED.search(attribute_source)) and _named_boilerplate(attributes(attribute_source))
-    if len(attribute_source) < 200:
-        if len(_remembered) >= _MOST_REMEMBERED:
-            _remembered.clear()
-        _remembered[attribute_source] = answer
-    return answer
+    """Return whether the role, id or class of an element marks navigation, a page header or footer, or a side bar."""
+    if len(attribute_source) >= MAX_CACHED_SOURCE:
+        return _is_boilerplate.__wrapped__(attribute_source)
+    return _is_boilerplate(attribute_source)
 
 
-def _named_boilerplate(named: dict[str, str]) -> bool:
-    if named.get("role", "").lower() in _BOILERPLATE_ROLES:
+@lru_cache(maxsize=20_000)
+def _is_boilerplate(attribute_source: str) -> bool:
+    return bool(_MAY_BE_NAMED.search(attribute_source)) and has_boilerplate_name(attributes(attribute_source))
+
+
+def has_boilerplate_name(given: dict[str, str]) -> bool:
+    """Return whether attributes mark boilerplate."""
+    if given.get("role", "").lower() in _BOILERPLATE_ROLES:
         return True
-    identity = named.get("id", "").lower()[:_LONGEST_NAME]
+    identity = given.get("id", "").lower()[:MAX_NAME]
     if _BOILERPLATE_ID.fullmatch(identity) or _BOILERPLATE_NAME.fullmatch(identity):
         return True
-    return any(
-        _BOILERPLATE_NAME.fullmatch(name[:_LONGEST_NAME]) for name in named.get("class", "").lower().split()[:20]
-    )
+    return any(_BOILERPLATE_NAME.fullmatch(name[:MAX_NAME]) for name in given.get("class", "").lower().split()[:20])
 
 
 class Group(NamedTuple):
-    """Links that stand together. `entry` is the level of the linked heading that begins an entry, else 0."""
+    """Links that a reader sees together."""
 
     heading: str
     boilerplate: bool = False
-    entry: int = 0
+    entry: int = 0  # the level of the linked heading that begins an entry, or 0
     above: str = ""  # for an entry, the heading of the list of entries
-    bold: bool = False  # the heading is no heading element but a line in bold type
+    bold: bool = False  # the heading is a line in bold type instead of a heading element
 
 
 def number_blocks(links: list[Link], groups: list[Group]) -> list[str]:
-    """Turn the group numbers in `links` into block numbers, in order of appearance; return the blocks' headings.
+    """Turn the group numbers in `links` into block numbers, in order of appearance. Return the headings of the blocks.
 
-    Consecutive entries (`<h3><a>title</a></h3><p>teaser</p>`, again and again) are one block, under the heading above
-    them.
+    Consecutive entries (`<h3><a>title</a></h3><p>teaser</p>`, repeated) are one block, under the heading above them.
     """
-    held: dict[int, int] = {}
+    link_counts: dict[int, int] = {}
     for link in links:
         number = link.block or 0
-        held[number] = held.get(number, 0) + 1
+        link_counts[number] = link_counts.get(number, 0) + 1
     headings: list[str] = []
     block_of: dict[int, int] = {}
     run: tuple[int, str, bool] | None = None
-    joined = False
-    for number, count in held.items():
+    merged = False
+    for number, count in link_counts.items():
         group = groups[number]
-        entry = (group.entry, group.above, group.boilerplate) if group.entry and count <= ENTRY_LINKS else None
+        entry = (group.entry, group.above, group.boilerplate) if group.entry and count <= MAX_ENTRY_LINKS else None
         if entry is not None and entry == run:
-            if not joined:
+            if not merged:
                 headings[-1] = group.above
-            joined = True
+            merged = True
         else:
             headings.append(group.heading)
-            run, joined = entry, False
+            run, merged = entry, False
         block_of[number] = len(headings) - 1
     number, block, boilerplate = -1, 0, False
     for link in links:

@@ -1,4 +1,4 @@
-"""Bytes of a web page → text, by what the page, its server or its bytes say of their encoding."""
+"""Decode web pages, by the encoding that the server or the page names, or by their bytes."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import re
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _META = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([a-z0-9_:.-]+)", re.IGNORECASE)
 _XML = re.compile(rb"<\?xml[^>]+?encoding\s*=\s*[\"']([a-z0-9_:.-]+)", re.IGNORECASE)
-_DECLARED_WITHIN = 4096
-_FEW_ERRORS = 3
+_DECLARATION_BYTES = 4096
+_MAX_ERRORS = 3
 
 
 def decode(content: bytes, hint: str | None = None) -> str:
-    """Decode by byte order mark, then the server's word (`hint`), then the page's own, then by looking at the bytes.
+    """Decode by byte order mark, or by the server's `hint`, or by the page's own declaration, or by detection.
 
-    Never fails. A page that calls itself UTF-8 and is not, beyond a few bytes, is decoded by its looks.
+    This never fails. A page that is declared UTF-8 but has many errors is decoded by detection.
     """
     for mark, encoding in _BOMS:
         if content.startswith(mark):
             return content[len(mark) :].decode(encoding, "replace")
-    named = _known(hint) or _declared(content[:_DECLARED_WITHIN])
+    named = _known(hint) or _declared(content[:_DECLARATION_BYTES])
     if named is None:
-        return _by_looks(content)
+        return _detected(content)
     text = _decode(content, named)
-    if named == "utf-8" and text.count("\ufffd") > max(_FEW_ERRORS, len(text) // 1000):
-        return _by_looks(content)
+    if named == "utf-8" and text.count("\ufffd") > max(_MAX_ERRORS, len(text) // 1000):
+        return _detected(content)
     return text
 
 
 def _known(label: str | None) -> str | None:
-    """The codec that browsers use for an encoding's name: `latin1` means windows-1252 on the web."""
+    """Return the codec that browsers use for the name of an encoding: `latin1` is windows-1252 on the web."""
     if not label:
         return None
     from resiliparse.parse.encoding import map_encoding_to_html5
@@ -40,13 +40,14 @@ def _known(label: str | None) -> str | None:
 
 
 def _declared(start: bytes) -> str | None:
-    """What `<meta charset>` or the XML declaration says; UTF-16 cannot be true where that could be read as ASCII."""
+    """Return the encoding in `<meta charset>` or the XML declaration. It can't be UTF-16 if it was readable as
+    ASCII."""
     match = _META.search(start) or _XML.match(start)
     encoding = _known(match[1].decode("ascii")) if match else None
     return "utf-8" if encoding is not None and encoding.startswith("utf-16") else encoding
 
 
-def _by_looks(content: bytes) -> str:
+def _detected(content: bytes) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
@@ -58,5 +59,5 @@ def _by_looks(content: bytes) -> str:
 def _decode(content: bytes, encoding: str) -> str:
     try:
         return content.decode(encoding, "replace")
-    except (LookupError, UnicodeError):  # a codec this Python lacks, or one that cannot replace
+    except (LookupError, UnicodeError):  # a codec that Python lacks, or one that can't replace
         return content.decode("windows-1252", "replace")

@@ -1,7 +1,7 @@
-"""A folder of HTML files (a saved site, the output of a documentation tool) or one such file → pages.
+"""Read HTML files as pages: a single file, or a folder such as a saved site or the output of a documentation tool.
 
-A file's address is the base address and its path in the folder. Without a base, a folder as `wget -r` and HTTrack leave
-it tells its own addresses: its top folders are named after hosts.
+The address of a file is the base address and its path in the folder. Folders that `wget -r` and HTTrack write need no
+base: their top folders are named after hosts.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ from cocite.sources.records import Page, ReadReport
 
 _HTML = re.compile(r"\.(?:x?html?|xht|shtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
 _MAYBE_HTML = re.compile(r"^[^.]+$|\.(?:php[0-9]?|aspx?|jsp|cgi|cfm)$|\?", re.IGNORECASE)
-_PACKED = re.compile(r"\.(?:gz|zst|bz2)$", re.IGNORECASE)
+_COMPRESSED = re.compile(r"\.(?:gz|zst|bz2)$", re.IGNORECASE)
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9](?:[:+]([0-9]+))?", re.IGNORECASE)
-_NO_HOSTS = frozenset(("html", "htm", "js", "css", "py", "md", "txt", "json", "xml", "png", "jpg", "gif", "svg", "zip"))
+_FILE_SUFFIXES = frozenset(
+    ("html", "htm", "js", "css", "py", "md", "txt", "json", "xml", "png", "jpg", "gif", "svg", "zip")
+)
 _IN_QUERY = "=&;/:@!$'()*+,?%[]"
 _SAVED_FROM = re.compile(rb"<!-- saved from url=\([0-9]+\)(https?://[^\s<>]+) -->", re.IGNORECASE)
 
 
 def read_html_folder(path: Path, report: ReadReport, *, base: str | None, text: bool = True) -> Iterator[Page]:
-    """The pages of a folder, sorted by path, or of one file. Links that lead out of the folder are not followed."""
+    """Yield the pages of a folder, sorted by path, or of one file. Symbolic links out of the folder are skipped."""
     base = None if base is None else checked_base(base)
     if path.is_file():
         yield from _read_one(path, report, base, text)
@@ -43,32 +45,32 @@ def read_html_folder(path: Path, report: ReadReport, *, base: str | None, text: 
         found = True
         address = _address(path, file, base, hosts)
         if address is None:  # HTTrack's own start page
-            report.read["HTML file outside the folders that are named after hosts"] += 1
+            report.read["HTML file outside the folders named after hosts"] += 1
             continue
         page = _read(file, address, report, text)
         if page is not None:
             yield page
     if not found:
-        raise BadSource(f"{path} holds no HTML files: give a folder that does, or --kind to say what it holds")
+        raise BadSource(f"{path} has no HTML files: give another folder, or use --kind")
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    """Whether a path is a folder with HTML files in it, not too deep, or an HTML file."""
+    """Return whether a path is an HTML file, or a folder with HTML files."""
     if not path.is_dir():
         return looks_like_html(path, head)
-    looked_at = 0
+    entries = 0
     for place, folders, names in os.walk(path):
         if any(_HTML.search(name) for name in names):
             return True
         folders.sort()
-        looked_at += len(names) + len(folders)
-        if looked_at > 100_000 or len(Path(place).relative_to(path).parts) > 20:
+        entries += len(names) + len(folders)
+        if entries > 100_000 or len(Path(place).relative_to(path).parts) > 20:
             return False
     return False
 
 
 def _html_files(folder: Path, report: ReadReport) -> Iterator[Path]:
-    """HTML files in sorted order, one directory at a time; links out of the folder are counted, not followed."""
+    """Yield the HTML files, sorted. Symbolic links out of the folder are counted and skipped."""
     root = folder.resolve()
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -85,7 +87,7 @@ def _html_files(folder: Path, report: ReadReport) -> Iterator[Path]:
 
 
 def _looks_like_html(file: Path) -> bool:
-    """Whether a file whose name does not tell is HTML; pages of saved sites often have no suffix."""
+    """Return whether the content of a file is HTML. Pages of saved sites often have no suffix."""
     try:
         with file.open("rb") as stream:
             return looks_like_html(file, stream.read(4096))
@@ -94,27 +96,27 @@ def _looks_like_html(file: Path) -> bool:
 
 
 def _hosts(folder: Path) -> dict[str, str]:
-    """The top folders that are named after hosts, as wget and HTTrack do, and their addresses."""
+    """Return the addresses of the top folders that are named after hosts, as by wget and HTTrack."""
     found = {}
     for entry in sorted(folder.iterdir()):
         match = _HOST.fullmatch(entry.name)
-        if match and entry.is_dir() and entry.name.rpartition(".")[2].lower() not in _NO_HOSTS:
+        if match and entry.is_dir() and entry.name.rpartition(".")[2].lower() not in _FILE_SUFFIXES:
             host, _, port = entry.name.replace("+", ":").partition(":")
             found[entry.name] = f"http://{host.lower()}{':' + port if port else ''}/"
     if not found:
-        raise BadSource(f"the pages in {folder} have no addresses: give --base https://… where the folder belongs")
+        raise BadSource(f"The pages in {folder} have no addresses: use --base https://… for the address of the folder")
     return found
 
 
 def _address(folder: Path, file: Path, base: str | None, hosts: dict[str, str] | None) -> str | None:
-    plain = file.with_name(_PACKED.sub("", file.name))
+    plain = file.with_name(_COMPRESSED.sub("", file.name))
     if base is not None:
         return address_under(base, folder, plain)
     host = plain.relative_to(folder).parts[0]
     if not hosts or host not in hosts or plain.parent == folder:
         return None
     path, mark, query = plain.name.partition("?")
-    if mark:  # wget keeps the query in the name, and may have put .html behind it
+    if mark:  # wget keeps the query in the name, and may add .html
         query = query if _HTML.search(path) else re.sub(r"\.html$", "", query)
         return (
             address_under(hosts[host], folder / host, plain.with_name(path or "index.html"))
@@ -125,15 +127,15 @@ def _address(folder: Path, file: Path, base: str | None, hosts: dict[str, str] |
 
 
 def _read_one(path: Path, report: ReadReport, base: str | None, text: bool) -> Iterator[Page]:
-    """One file: `base` is its address or, if it ends in a slash, that of its folder."""
+    """Read one file. `base` is its address, or that of its folder if it ends with a slash."""
     if base is None:
         with open_bytes(path, ReadReport()) as stream:
-            saved = _SAVED_FROM.search(stream.read(4096))  # browsers and HTTrack leave this note
+            saved = _SAVED_FROM.search(stream.read(4096))  # browsers and HTTrack write this comment
         if saved is None:
-            raise BadSource(f"{path.name} does not say where it was found: give --base https://… as its address")
+            raise BadSource(f"{path.name} has no address: use --base https://…")
         base = saved[1].decode("ascii", "ignore")
     elif base.endswith("/"):
-        base = address_under(base, path.parent, path.with_name(_PACKED.sub("", path.name)))
+        base = address_under(base, path.parent, path.with_name(_COMPRESSED.sub("", path.name)))
     page = _read(path, base, report, text)
     if page is not None:
         yield page
@@ -149,7 +151,7 @@ def _read(file: Path, address: str, report: ReadReport, text: bool) -> Page | No
         report.skip("file that can't be read", f"{file}: {error}")
         return None
     if len(content) > MAX_CONTENT:
-        report.skip(f"page longer than {MAX_CONTENT >> 20} MiB: the rest is left out", str(file))
+        report.skip(f"page longer than {MAX_CONTENT >> 20} MiB: the rest is skipped", str(file))
     page = read_html(content, address, text=text, report=report)
     report.read["pages"] += 1
     report.read["links"] += len(page.links)

@@ -1,22 +1,20 @@
-"""Which open elements delimit groups of links: divisions, sections, lists, tables, navigation.
+"""The open elements that delimit groups of links: divisions, sections, lists, tables, navigation.
 
-The elements are closed as a browser would close them, in constant time for each tag however deep they are nested.
+Elements are closed as a browser closes them, in constant time for each tag however deep they are nested.
 """
 
 from __future__ import annotations
 
 from cocite.sources.html.blocks import Group, is_boilerplate
-from cocite.sources.html.context import clip
-from cocite.sources.html.headings import MAX_HEADING, heading_text
-from cocite.sources.html.lines import Frame, Lines
+from cocite.sources.html.running_text import Element, RunningText
+from cocite.sources.html.text import MAX_HEADING, clip, heading_text
 from cocite.sources.html.tokens import attributes
 
-CROWD = 5
-"""So many links are a group where a division or a cell holds them."""
-
+MIN_GROUP_LINKS = 5
+"""Links in a division or a table cell that make it a group."""
 MAX_DEPTH = 100_000
 MAX_REGROUPED_DEPTH = 16
-"""Tables in tables and terms in terms, deeper than any page needs them, would have their links gone over each time."""
+"""Nested tables, or terms. The links of deeper ones stay as they are: each level would go over them again."""
 
 DIVISION, SECTION, REGION, LIST, TABLE, HIDDEN = range(6)
 KINDS = {
@@ -30,35 +28,35 @@ KINDS = {
 
 
 class Table:
-    """An open table. `depth` is the height of the stack inside it, `links` counts those before the open cell."""
+    """An open table: the height of the stack inside it, the number of links before the open cell, and more."""
 
     __slots__ = (
         *("bold_groups", "depth", "group", "heading", "level", "links", "outer", "row_heading"),
         *("special", "head_cell", "region_cell", "row_ended", "started"),
     )
 
-    def __init__(self, frames: Frames) -> None:
-        self.depth, self.links = len(frames.stack), len(frames.links)
-        self.group, self.heading = frames.group, frames.heading
-        self.outer, self.bold_groups = frames.table, frames.bold_groups
+    def __init__(self, page: OpenElements) -> None:
+        self.depth, self.links = len(page.stack), len(page.links)
+        self.group, self.heading = page.group, page.heading
+        self.outer, self.bold_groups = page.table, page.bold_groups
         self.level: int = 1 + (self.outer.level if self.outer is not None else 0)
         self.special = self.region_cell = self.head_cell = self.row_ended = self.started = False
         self.row_heading = ""
 
 
-class Frames(Lines):
+class OpenElements(RunningText):
     """The open elements that delimit groups."""
 
     __slots__ = ("contents", "hidden", "places", "table")
 
     def __init__(self) -> None:
         super().__init__()
-        self.places: dict[str, list[int]] = {name: [] for name in KINDS}  # where in the stack elements of a name are
+        self.places: dict[str, list[int]] = {name: [] for name in KINDS}  # positions in the stack, by name
         self.table: Table | None = None
         self.contents = self.hidden = 0  # open <main> or <article>; <template> or <noscript>
 
     def open(self, name: str, kind: int, source: str) -> None:
-        """An element that delimits groups begins."""
+        """Begin an element that delimits groups."""
         if len(self.stack) >= MAX_DEPTH:
             return
         region = kind == REGION or (bool(source) and kind != HIDDEN and is_boilerplate(source))
@@ -70,7 +68,7 @@ class Frames(Lines):
         else:
             self.line()
         self.places[name].append(len(self.stack))
-        self.stack.append(Frame(name, kind, region, self))
+        self.stack.append(Element(name, kind, region, self))
         if region:
             self.enter_boilerplate()
             self.list_depth = 0
@@ -79,8 +77,8 @@ class Frames(Lines):
         self.opened(name, kind)
 
     def opened(self, name: str, kind: int) -> None:
-        """What the kind of a new element asks for."""
-        if kind in (LIST, TABLE) and self.groups[self.group].entry:  # the heading of a list is no entry of one
+        """Update the state for a new element of a kind."""
+        if kind in (LIST, TABLE) and self.groups[self.group].entry:  # a heading above a list isn't an entry
             self.groups[self.group] = self.groups[self.group]._replace(entry=0)
         if kind == LIST:
             self.list_depth += 1
@@ -97,94 +95,94 @@ class Frames(Lines):
                 self.begin(self.heading)
 
     def close(self, name: str, _source: str = "") -> None:
-        """An end tag closes the innermost element of its name in this cell, and all that is open inside."""
+        """End tag: close the innermost element of its name in this table cell, and all elements inside it."""
         places = self.places[name]
         if places and places[-1] >= (self.table.depth - (name == "table") if self.table is not None else 0):
             self.close_to(places[-1])
 
     def close_to(self, depth: int) -> None:
-        """Close elements until the stack is this high; a link or heading ends with the element that it began in."""
+        """Close elements until the stack has this height. A link or heading ends with the element around it."""
         while len(self.stack) > depth:
             if self.open_heading is not None and self.open_heading[3] >= len(self.stack):
                 self.end_heading()
             if self.link is not None and self.link_depth >= len(self.stack):
                 self.end_link()
-            frame = self.stack.pop()
-            self.places[frame.name].pop()
-            _CLOSERS[frame.kind](self, frame)
-            if frame.region:
-                self.close_region(frame)
+            element = self.stack.pop()
+            self.places[element.name].pop()
+            _CLOSERS[element.kind](self, element)
+            if element.region:
+                self.close_region(element)
 
-    def close_division(self, frame: Frame) -> None:
-        """A division with a crowd of links ends a group, and the heading in it holds no longer."""
+    def close_division(self, element: Element) -> None:
+        """A division with enough links ends a group, and its heading no longer applies."""
         self.line()
-        crowd = len(self.links) - frame.links >= CROWD
-        if crowd and not self.list_depth and (self.links[-1].block == self.group or self.heading != frame.heading):
-            self.begin(frame.heading)
+        enough = len(self.links) - element.links >= MIN_GROUP_LINKS
+        if enough and not self.list_depth and (self.links[-1].block == self.group or self.heading != element.heading):
+            self.begin(element.heading)
 
-    def close_section(self, frame: Frame) -> None:
-        """Headings in a section hold for the section."""
+    def close_section(self, element: Element) -> None:
+        """A heading in a section applies to that section only."""
         self.line()
-        self.contents -= frame.name in ("main", "article")
+        self.contents -= element.name in ("main", "article")
         if self.list_depth:
             return
-        self.heading = frame.heading
+        self.heading = element.heading
         if not self.groups[self.group].entry:
-            self.begin(frame.heading)
+            self.begin(element.heading)
 
-    def close_region(self, frame: Frame) -> None:
-        """Navigation and the like: what follows is content again, and after a side bar it goes on as before."""
+    def close_region(self, element: Element) -> None:
+        """End boilerplate. After a side bar, the group before it continues."""
         self.flush()
         self.leave_boilerplate()
-        self.list_depth = frame.list_depth
-        self.heading = frame.heading
-        if self.list_depth or self.table is not None or frame.name == "aside":
-            self.group = frame.group
+        self.list_depth = element.list_depth
+        self.heading = element.heading
+        if self.list_depth or self.table is not None or element.name == "aside":
+            self.group = element.group
         else:
-            self.begin(frame.heading)
+            self.begin(element.heading)
 
-    def close_list(self, frame: Frame) -> None:
-        """The outermost list ends; words that follow are another group."""
+    def close_list(self, element: Element) -> None:
+        """End a list. Words after the outermost list begin another group."""
         self.end_heading()
         self.flush()
         self.end_term()
-        self.term = frame.term
+        self.term = element.term
         self.list_depth -= 1
         if not self.list_depth:
-            self.heading = frame.heading
-            if self.group == frame.group:
+            self.heading = element.heading
+            if self.group == element.group:
                 self.after_list = True
             else:
-                self.begin(frame.heading)
+                self.begin(element.heading)
 
-    def close_table(self, frame: Frame) -> None:
-        """A table ends; the table, cell or list around it goes on."""
+    def close_table(self, element: Element) -> None:
+        """End a table. The table, cell or list around it continues."""
         self.end_cell()
         assert self.table is not None
         self.table = self.table.outer
-        self.list_depth = frame.list_depth
-        self.heading = frame.heading
+        self.list_depth = element.list_depth
+        self.heading = element.heading
         if self.list_depth or self.table is not None:
-            self.group = frame.group
+            self.group = element.group
         else:
-            self.begin(frame.heading)
+            self.begin(element.heading)
 
-    def close_hidden(self, frame: Frame) -> None:
-        """Nothing in a template or in `<noscript>` is shown by a browser: forget it."""
+    def close_hidden(self, element: Element) -> None:
+        """Forget the content of a template or `<noscript>`, which browsers don't show."""
         self.hidden -= 1
-        if self.link is not None and len(self.links) > frame.links and self.link is self.links[-1]:
+        if self.link is not None and len(self.links) > element.links and self.link is self.links[-1]:
             self.link = None
-        kept = frame.pieces
+        kept = element.pieces
         del self.pieces[kept:]
         self.unit, self.line_from = min(self.unit, kept), min(self.line_from, kept)
         for made in (self.spans, self.bold, self.cuts):
             while made and made[-1][1] > kept:
                 made.pop()
-        del self.links[frame.links :]
-        self.heading, self.group = frame.heading, frame.group
+        del self.links[element.links :]
+        self.heading, self.group = element.heading, element.group
 
     def end_term(self) -> None:
-        """A term without a link of its own and with two links or more under it is the heading of a group."""
+        """A term without a link, and with at least two links under it, is the heading of a group."""
         if self.term is None or not self.term[0]:
             return
         heading, first = self.term
@@ -193,14 +191,14 @@ class Frames(Lines):
             self.regroup(first, self.group, heading)
 
     def regroup(self, first: int, group: int, heading: str) -> None:
-        """Links from number `first` on that are in this group become a group of their own."""
+        """Move the links of a group from number `first` on to a new group."""
         self.groups.append(Group(heading, self.boilerplate > 0))
         for link in self.links[first:]:
             if link.block == group:
                 link.block = len(self.groups) - 1
 
     def end_cell(self) -> None:
-        """The open cell, if any, ends."""
+        """End the open cell, if any."""
         table = self.table
         assert table is not None
         if self.open_heading is not None:
@@ -217,16 +215,16 @@ class Frames(Lines):
             table.special
             or self.group != table.group
             or self.bold_groups != table.bold_groups
-            or links - table.links >= CROWD
+            or links - table.links >= MIN_GROUP_LINKS
         ):
-            self.settle_cell(table, links)
+            self.group_cell(table, links)
         table.links = links
         self.after_list = False
         self.bold_from = -1
 
-    def settle_cell(self, table: Table, links: int) -> None:
-        """A crowd of links in a cell is a group, fewer belong to the table."""
-        if links - table.links >= CROWD and table.level <= MAX_REGROUPED_DEPTH:
+    def group_cell(self, table: Table, links: int) -> None:
+        """Enough links in a cell are a group. Fewer belong to the table."""
+        if links - table.links >= MIN_GROUP_LINKS and table.level <= MAX_REGROUPED_DEPTH:
             self.regroup(table.links, table.group, table.row_heading or table.heading)
         elif self.bold_groups != table.bold_groups:
             self.ungroup(table)
@@ -240,9 +238,9 @@ class Frames(Lines):
         table.bold_groups = self.bold_groups
 
     def ungroup(self, table: Table) -> None:
-        """A line in bold type over a few links in a cell is no heading: they belong to the table."""
+        """Move links under a line in bold type back to the table: above a few links it isn't a heading."""
         boilerplate = self.groups[table.group].boilerplate
-        for link in self.links[table.links : table.links + CROWD]:
+        for link in self.links[table.links : table.links + MIN_GROUP_LINKS]:
             number = link.block or 0
             group = self.groups[number]
             if group.bold and number > table.group and group.boilerplate == boilerplate:
@@ -250,10 +248,10 @@ class Frames(Lines):
 
 
 _CLOSERS = {
-    DIVISION: Frames.close_division,
-    SECTION: Frames.close_section,
-    REGION: lambda _frames, _frame: None,  # closed as any element with a region's name
-    LIST: Frames.close_list,
-    TABLE: Frames.close_table,
-    HIDDEN: Frames.close_hidden,
+    DIVISION: OpenElements.close_division,
+    SECTION: OpenElements.close_section,
+    REGION: lambda _page, _element: None,  # `close_region` follows
+    LIST: OpenElements.close_list,
+    TABLE: OpenElements.close_table,
+    HIDDEN: OpenElements.close_hidden,
 }

@@ -1,78 +1,85 @@
-"""The running part of a page: its text in blocks, the links in it, the headings over it."""
+"""The running text of a page: paragraphs, the links in them, and the headings above them."""
 
 from __future__ import annotations
 
 from html import unescape
 
 from cocite.sources.html.blocks import Group
-from cocite.sources.html.context import BREAK, MAX_CONTEXT, Span, clip, has_words, outside, set_contexts
-from cocite.sources.html.headings import heading_text, is_bold_heading
+from cocite.sources.html.text import (
+    BREAK,
+    MAX_CONTEXT,
+    Span,
+    clip,
+    has_words,
+    heading_text,
+    is_bold_heading,
+    set_contexts,
+    text_outside_links,
+)
 from cocite.sources.html.tokens import attribute_text, attributes
 from cocite.sources.records import Link
 
 MAX_LINKS = 1_000_000
 MAX_ANCHOR = 500
-SUMMARY = 7
-"""The level of a summary's or legend's heading, below `<h6>`."""
+SUMMARY_LEVEL = 7  # of a heading in `<summary>` or `<legend>`, below `<h6>`
 
 
-class Frame:
-    """An open element that delimits groups, and what to go back to when it closes."""
+class Element:
+    """An open element that delimits groups, and the state to restore when it closes."""
 
     __slots__ = ("group", "heading", "kind", "links", "list_depth", "name", "pieces", "region", "term")
 
-    def __init__(self, name: str, kind: int, region: bool, lines: Lines) -> None:
+    def __init__(self, name: str, kind: int, region: bool, text: RunningText) -> None:
         self.name, self.kind, self.region = name, kind, region
-        self.heading, self.group = lines.heading, lines.group
-        self.list_depth, self.term = lines.list_depth, lines.term
-        self.links, self.pieces = len(lines.links), len(lines.pieces)
+        self.heading, self.group = text.heading, text.group
+        self.list_depth, self.term = text.list_depth, text.term
+        self.links, self.pieces = len(text.links), len(text.pieces)
 
 
-class Lines:
-    """Text, links and headings as they come. A *block of text* is the smallest item, paragraph, cell or line."""
+class RunningText:
+    """Text, links and headings in page order. A *paragraph* is the smallest item, cell, paragraph or line."""
 
     __slots__ = (
         *("after_list", "boilerplate", "bold", "bold_from", "bold_groups", "cut_from", "cuts", "group", "groups"),
-        *("heading", "line_from", "link", "link_depth", "link_from", "link_instead", "link_title", "links"),
+        *("heading", "line_from", "link", "link_depth", "link_from", "link_alternative", "link_title", "links"),
         *("list_depth", "open_heading", "pieces", "spans", "stack", "term", "unit", "words"),
     )
 
     def __init__(self) -> None:
-        self.links: list[Link] = []  # `block` is the group's number until blocks are numbered
+        self.links: list[Link] = []  # `block` is the number of the group until blocks are numbered
         self.groups = [Group("")]
         self.group = self.bold_groups = 0
         self.heading = ""
-        self.after_list = False  # words would begin a new group
-        self.stack: list[Frame] = []
+        self.after_list = False  # words begin a new group
+        self.stack: list[Element] = []
         self.list_depth = 0
-        self.term: tuple[str, int] | None = None  # the present <dt>: its words, and the number of links before it
-        self.boilerplate = 0  # how many open elements say so
-        self.cuts: list[tuple[int, int]] = []  # the pieces of text in boilerplate
+        self.term: tuple[str, int] | None = None  # the open <dt>: its words, and the number of links before it
+        self.boilerplate = 0  # number of open boilerplate elements
+        self.cuts: list[tuple[int, int]] = []  # ranges of pieces in boilerplate
         self.cut_from = 0
-        # All text, in pieces. The present block of text begins at `unit`, its last line at `line_from`; some of its
-        # pieces are links or in bold type, and some, if `words`, are more than plain links and white space.
+        # All text, in pieces. The open paragraph begins at `unit`, its last line at `line_from`. `words` is set if
+        # it has more than plain links and white space.
         self.pieces: list[str] = [BREAK]
         self.unit = self.line_from = 1
         self.spans: list[Span] = []
         self.bold: list[tuple[int, int]] = []
         self.bold_from = -1
         self.words = False
-        # the open link: its first piece, the height of the stack where it began, a heading in it, words in its stead
+        # The open link: its first piece, the height of the stack where it began, a heading in it, an alternative text.
         self.link: Link | None = None
         self.link_from = self.link_depth = 0
-        self.link_title = self.link_instead = ""
-        # the open heading: its level, first piece, first link and the height of the stack
+        self.link_title = self.link_alternative = ""
+        # The open heading: its level, first piece, first link and the height of the stack.
         self.open_heading: tuple[int, int, int, int] | None = None
 
-    # ----------------------------------------------------------------------------------------------------------- text
     def flush(self) -> None:
-        """The present block of text ends."""
+        """End the paragraph."""
         pieces = self.pieces
         if len(pieces) > self.unit:
             if self.words:
                 self.words = False
                 if self.spans or self.bold or self.bold_from >= 0 or self.link is not None:
-                    self.settle_words()
+                    self.end_words()
             pieces.append(BREAK)
             self.unit = len(pieces)
         if self.spans:
@@ -80,8 +87,8 @@ class Lines:
         if self.bold:
             self.bold.clear()
 
-    def settle_words(self) -> None:
-        """A block of text with words in it: contexts for its links, or a heading in bold type."""
+    def end_words(self) -> None:
+        """End a paragraph with words: set the contexts of its links, or take it as a heading in bold type."""
         if self.link is not None:
             self.spans.append((max(self.link_from, self.unit), len(self.pieces), self.link))
         elif self.bold and self.line_from > self.unit:
@@ -93,14 +100,14 @@ class Lines:
             self.bold_line()
 
     def line(self, _source: str = "") -> None:
-        """A line or paragraph begins or ends; within an item or a heading the block of text goes on."""
+        """Begin or end a line or paragraph. Within an item or a heading the paragraph continues."""
         if self.list_depth or self.open_heading is not None:
             self.pieces.append(BREAK)
         else:
             self.flush()
 
     def line_break(self, _source: str) -> None:
-        """`<br>`: what stands before it in bold type may be a heading."""
+        """`<br>`: text before it in bold type may be a heading."""
         if self.bold:
             if self.line_from > self.unit:
                 self.split_off_bold_line()
@@ -112,7 +119,7 @@ class Lines:
         self.line_from = len(self.pieces)
 
     def split_off_bold_line(self) -> None:
-        """If the present line is a heading in bold type, the lines before it are a block of text of their own."""
+        """If the last line is a heading in bold type, end the paragraph before it."""
         start = self.line_from
         if self.link is not None or self.list_depth or self.open_heading is not None or self.bold_from >= 0:
             return
@@ -125,7 +132,7 @@ class Lines:
             self.unit = start
 
     def begin(self, heading: str, entry: int = 0, bold: bool = False) -> None:
-        """A group begins under this heading; the heading of an entry holds for the entry only."""
+        """Begin a group under this heading. The heading of an entry holds for the entry only."""
         self.groups.append(Group(heading, self.boilerplate > 0, entry, self.heading, bold))
         self.group = len(self.groups) - 1
         self.after_list = False
@@ -145,26 +152,26 @@ class Lines:
             self.bold_from = -1
 
     def bold_line(self) -> None:
-        """A block of text with words in bold type may be a heading."""
+        """Take a paragraph in bold type as a heading if it looks like one."""
         if self.bold_from >= 0:
             self.bold.append((max(self.bold_from, self.unit), len(self.pieces)))
         if not self.list_depth and is_bold_heading(self.pieces, self.unit, self.bold):
             self.begin(" ".join("".join(self.pieces[self.unit :]).split()), bold=True)
 
     def enter_boilerplate(self) -> None:
-        """What follows is not main text."""
+        """Begin an element that is boilerplate."""
         if not self.boilerplate:
             self.cut_from = len(self.pieces)
         self.boilerplate += 1
 
     def leave_boilerplate(self) -> None:
-        """The element that was boilerplate ends."""
+        """End an element that is boilerplate."""
         self.boilerplate -= 1
         if not self.boilerplate:
             self.cuts.append((self.cut_from, len(self.pieces)))
 
     def main_text(self) -> list[str]:
-        """The pieces of text that are not in boilerplate."""
+        """Return the pieces of text outside boilerplate."""
         kept: list[str] = []
         start = 0
         for first, end in self.cuts:
@@ -172,9 +179,8 @@ class Lines:
             start = end
         return kept + self.pieces[start:]
 
-    # ---------------------------------------------------------------------------------------------------------- links
     def plain_link(self, href: str, further: str, text: str) -> None:
-        """`<a href="…">text</a>`: what `begin_link` and `end_link` do, at once."""
+        """`<a href="…">text</a>`: the same as `begin_link` and `end_link`, but faster."""
         if self.link is not None:
             self.end_link()
         if "&" in href:
@@ -197,7 +203,7 @@ class Lines:
         pieces.append(text)
 
     def begin_link(self, source: str) -> None:
-        """`<a>`: a link if it has an address."""
+        """`<a>`."""
         if self.link is not None:
             self.end_link()
         named = attributes(source)
@@ -209,30 +215,30 @@ class Lines:
         self.links.append(self.link)
         self.link_from = len(self.pieces)
         self.link_depth = len(self.stack)
-        self.link_instead = named.get("aria-label") or named.get("title") or ""
+        self.link_alternative = named.get("aria-label") or named.get("title") or ""
 
     def end_link(self, _source: str = "") -> None:
-        """`</a>`, or where the open link cannot go on."""
+        """`</a>`, or the end of the element around the link."""
         link = self.link
         if link is None:
             return
         text = " ".join("".join(self.pieces[self.link_from :]).split())
-        if self.link_title:  # a link round a heading and more: the heading names it, the rest describes it
+        if self.link_title:  # a link around a heading and more: the rest is its context
             link.context = clip(text.replace(self.link_title, "", 1).strip(), MAX_CONTEXT)
             text, self.link_title = self.link_title, ""
-        link.text = clip(text or " ".join(self.link_instead.split()), MAX_ANCHOR)
+        link.text = clip(text or " ".join(self.link_alternative.split()), MAX_ANCHOR)
         self.spans.append((max(self.link_from, self.unit), len(self.pieces), link))
         self.link = None
 
     def image(self, source: str) -> None:
-        """`<img>`: its alternative text stands for the text of the link that it is in, if the link has none."""
+        """`<img>`: its alternative text is used for a link without text."""
         if self.link is not None:
-            self.stand_in(attributes(source).get("alt", ""))
+            self.set_alternative(attributes(source).get("alt", ""))
 
-    def stand_in(self, text: str) -> None:
-        """Words of an image in the open link; the first image's words go before the link's own title."""
-        if text.strip() and self.link_instead[:1] != BREAK:
-            self.link_instead = BREAK + text
+    def set_alternative(self, text: str) -> None:
+        """Set the text to use if the open link has none. The first image comes before the title of the link."""
+        if text.strip() and self.link_alternative[:1] != BREAK:
+            self.link_alternative = BREAK + text
 
     def area(self, source: str) -> None:
         """`<area>`: a link in an image map."""
@@ -242,11 +248,10 @@ class Lines:
             rel = " ".join(named.get("rel", "").lower().split())
             self.links.append(Link(named["href"], clip(" ".join(text.split()), MAX_ANCHOR), self.group, "", rel))
 
-    # ------------------------------------------------------------------------------------------------------- headings
     def begin_heading(self, level: int) -> None:
         """`<h1>` … `<h6>`, `<summary>`, `<legend>`."""
         first = len(self.links) - (self.link is not None)
-        if self.open_heading is not None and self.open_heading[0] >= SUMMARY:  # a summary that is a heading, and more
+        if self.open_heading is not None and self.open_heading[0] >= SUMMARY_LEVEL:  # a heading inside a summary
             first = self.open_heading[2]
         else:
             self.end_heading()
@@ -254,7 +259,7 @@ class Lines:
         self.open_heading = (level, len(self.pieces), first, len(self.stack))
 
     def end_heading(self, _source: str = "") -> None:
-        """The heading is complete: it begins a group, unless it is the linked title of one item of a list."""
+        """Begin a group under the heading, unless it is the linked title of a list item."""
         if self.open_heading is None:
             return
         level, start, first, _ = self.open_heading
@@ -267,7 +272,7 @@ class Lines:
             is_entry = True
         else:
             links_away = any(not link.url.startswith("#") for link in self.links[first:])
-            is_entry = links_away and not has_words(outside(self.pieces[start:], self.spans, start))
+            is_entry = links_away and not has_words(text_outside_links(self.pieces[start:], self.spans, start))
         if heading and not (is_entry and self.list_depth):
             self.begin(heading, entry=level if is_entry else 0)
             for link in self.links[first:]:
