@@ -26,10 +26,10 @@ from cocite.evaluate.noise_report import BY_WORDS, noise_report
 from cocite.graph.build.passes import BuildOptions
 from cocite.graph.build.passes import build as build_store
 from cocite.python import build
-from cocite.related.methods.community import Base, Params, communities
+from cocite.related.methods.community import BaseSet, Params, communities
 from cocite.related.neighbourhood.view import View
 from cocite.results.communities import find, root_set
-from cocite.results.telling import page_words
+from cocite.results.community_words import words_of_pages
 from cocite.sources.records import Page, ReadReport, batch
 from cocite.web import Web
 from cocite.words.tokens import words_of
@@ -75,14 +75,14 @@ class Pages:
         yield batch(list(self.pages))
 
 
-def planted_base(folder: Path, density: float, seed: int, **more: Any) -> tuple[Base, Any]:
+def planted_base(folder: Path, density: float, seed: int, **more: Any) -> tuple[BaseSet, Any]:
     """A base set with noise planted in it, and the noise."""
     found = planted(density, seed, **more)
     path = folder / f"{density}-{seed}-{'-'.join(map(str, more.values()))}.cocite"
     build_store([Pages(found.pages)], path, ReadReport(), BuildOptions(text=False))
     graph = Web(path).graph
     root = pages_of(graph, found.root).tolist()
-    return Base(View(graph, root, WHOLE), [root], WHOLE), pages_of(graph, found.noise)
+    return BaseSet(View(graph, root, WHOLE), [root], WHOLE), pages_of(graph, found.noise)
 
 
 def planted_noise(folder: Path) -> None:
@@ -98,7 +98,7 @@ def planted_noise(folder: Path) -> None:
             base, noise = planted_base(folder, DENSITIES[seed % len(DENSITIES)], seed, **more)
             labels = labels_of(base, np.isin(base.edges.pages, noise))
             for basis, of in results.items():
-                other = Base(base.view, [base.edges.pages[base.root].tolist()], replace(WHOLE, basis=basis))
+                other = BaseSet(base.view, [base.edges.pages[base.root].tolist()], replace(WHOLE, basis=basis))
                 one = filtering(other, labels, "avg", 0.5)
                 of.append((one.npfr, one.efp, drift(base.edges, noise), drift(other.rest, noise)))
         for basis, of in results.items():
@@ -110,7 +110,7 @@ def planted_noise(folder: Path) -> None:
     show("noise planted in a base set of 700 pages, 20 times", head, rows)
 
 
-def experiment(base: Base, labels: Labels, title: str, by: str, figure: Path | None = None) -> None:
+def experiment(base: BaseSet, labels: Labels, title: str, by: str, figure: Path | None = None) -> None:
     """The δ sweep, Tables 4 and 5, and Fig. 3."""
     told = noise_report(base, labels, by, (0.1, 0.3, 0.4, 0.5, 0.7, 0.9))
     print(f"\n{title}: {told.about}")
@@ -173,7 +173,7 @@ def queries(web: Web, title: str, asked: Sequence[str]) -> None:
     shown = empty = 0
     for query in asked:
         base = base_for(web, query, Params(window=0))
-        words, wanted = page_words(web.graph, base.edges), set(words_of(query))
+        words, wanted = words_of_pages(web.graph, base.edges), set(words_of(query))
         for name, params in SETTINGS.items():
             found = find(web, query, [], params, 8)
             first = found[0].authorities if len(found) else ()
@@ -192,10 +192,10 @@ def queries(web: Web, title: str, asked: Sequence[str]) -> None:
     show("first eight authorities that have a word of the query", ("parameters", "mean", "queries below half"), means)
 
 
-def base_for(web: Web, query: str, params: Params) -> Base:
+def base_for(web: Web, query: str, params: Params) -> BaseSet:
     """The base set of some words."""
-    root = root_set(web, query, [], params)
-    return Base(View(web.graph, root, params), [root], params)
+    root = root_set(web, query, [], params)[0]
+    return BaseSet(View(web.graph, root, params), [root], params)
 
 
 def by_words(web: Web, query: str, figure: Path | None = None) -> None:
@@ -204,7 +204,7 @@ def by_words(web: Web, query: str, figure: Path | None = None) -> None:
     It needs a word that many more pages have than the root set takes: else all of those are in it.
     """
     base = base_for(web, query, Params(window=0))
-    labels = labels_by_words(base, page_words(web.graph, base.edges), query)
+    labels = labels_by_words(base, words_of_pages(web.graph, base.edges), query)
     experiment(base, labels, f"awesome lists, {query!r}", BY_WORDS, figure)
 
 

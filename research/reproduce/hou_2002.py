@@ -12,11 +12,11 @@ import numpy as np
 
 from cocite.evaluate.noise import Labels, drift, falls, filtering, labels_by_words, labels_of, mean_rate, pages_of
 from cocite.graph.build.passes import BuildOptions, build
-from cocite.related.methods.community import Base, Params
+from cocite.related.methods.community import BaseSet, Params
 from cocite.related.neighbourhood.view import View
 from cocite.related.neighbourhood.weigh import iterate
 from cocite.results.communities import root_set
-from cocite.results.telling import page_words
+from cocite.results.community_words import words_of_pages
 from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research.datasets import Held
@@ -34,12 +34,12 @@ ROUNDS, PRECISION = 20, 1e-4
 
 
 @lru_cache(1)
-def planted_sets() -> list[tuple[Base, Labels]]:
+def planted_sets() -> list[tuple[BaseSet, Labels]]:
     """Base sets of 700 pages with noise, densely linked, that comes in through one root page a page."""
     return list(_planted())
 
 
-def _planted() -> Iterator[tuple[Base, Labels]]:
+def _planted() -> Iterator[tuple[BaseSet, Labels]]:
     with tempfile.TemporaryDirectory() as folder:
         for seed in SEEDS:
             made = planted(0.2, seed)
@@ -47,16 +47,16 @@ def _planted() -> Iterator[tuple[Base, Labels]]:
             build([Held("planted", made.pages)], path, ReadReport(), BuildOptions(text=False))
             graph = Web(path).graph
             root = pages_of(graph, made.root).tolist()
-            base = Base(View(graph, root, WHOLE), [root], WHOLE)
+            base = BaseSet(View(graph, root, WHOLE), [root], WHOLE)
             yield base, labels_of(base, np.isin(base.edges.pages, pages_of(graph, made.noise)))
 
 
-def by_words(data: Data) -> tuple[Base, Labels]:
+def by_words(data: Data) -> tuple[BaseSet, Labels]:
     """The paper's own experiment with another word: noise is what does not have it."""
     web, params = data.web("awesome"), Params(window=0)
-    root = root_set(web, WORD, [], params)
-    base = Base(View(web.graph, root, params), [root], params)
-    return base, labels_by_words(base, page_words(web.graph, base.edges), WORD)
+    root = root_set(web, WORD, [], params)[0]
+    base = BaseSet(View(web.graph, root, params), [root], params)
+    return base, labels_by_words(base, words_of_pages(web.graph, base.edges), WORD)
 
 
 def table_1(data: Data) -> Figures:

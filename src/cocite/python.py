@@ -22,7 +22,7 @@ from cocite.related.ranks import Ranked
 from cocite.results import COMPARED, DEFAULT_METHOD
 from cocite.results.answer import Answers
 from cocite.results.ask import ask, check_address, question
-from cocite.results.batch import Done, batch
+from cocite.results.batch import BatchSummary, batch
 from cocite.results.communities import CommunitiesFound
 from cocite.results.communities import find as find_communities
 from cocite.results.compare import Comparison, compare
@@ -138,7 +138,7 @@ class Store(Web):
         all_pairs: bool = False,
         progress: Progress = no_progress,
         **parameters: Any,
-    ) -> Done:
+    ) -> BatchSummary:
         """Answers for every page that has links, or for some, into a folder of Parquet files or a .tsv file.
 
         Work is shared by as many processes as there are cores; a script that calls this is protected by

@@ -19,7 +19,7 @@ import cocite
 from cocite.errors import BadParameter, BadStore, CociteError
 from cocite.related.methods import method
 from cocite.results.ask import Question, ask
-from cocite.results.batch import PLAN, Done, batch, linked_pages
+from cocite.results.batch import PLAN, BatchSummary, batch, linked_pages
 from cocite.results.filters import Filters
 from cocite.web import Web
 from tests.answers.conftest import MANY, PAGES
@@ -62,7 +62,7 @@ def test_every_page(web: Web, place: Path, ending: str, call: str) -> None:
         web.graph, call, place / f"r.{ending}", k=3, processes=1, part=4, progress=lambda *step: steps.append(step)
     )
     assert rows_of(place / f"r.{ending}") == truth
-    assert done == Done(len(pages), len({row[0] for row in truth}), len(truth), -(-len(pages) // 4), 0)
+    assert done == BatchSummary(len(pages), len({row[0] for row in truth}), len(truth), -(-len(pages) // 4), 0)
     assert sum(count for stage, count, _ in steps if stage == "answering pages") == len(pages)
     left = sorted(path.name for path in place.iterdir())
     assert left == [f"r.{ending}"], "no folder of parts, nothing unfinished"
@@ -94,10 +94,10 @@ def test_all_pages_at_once(place: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "filters", "error"),
     [
-        ("cocitation", Filters(), "for integrated, not for cocitation"),
+        ("cocitation", Filters(), "works with the method integrated, not with cocitation"),
         ("integrated(steps=1)", Filters(), "without rarity and steps"),
         ("integrated(rarity=true)", Filters(), "without rarity and steps"),
-        ("integrated", Filters(per_site=1), "not filtered"),
+        ("integrated", Filters(per_site=1), "works without filters"),
     ],
 )
 def test_what_cannot_be_done_at_once(web: Web, place: Path, call: str, filters: Filters, error: str) -> None:
@@ -107,8 +107,8 @@ def test_what_cannot_be_done_at_once(web: Web, place: Path, call: str, filters: 
 
 
 def test_too_many_pages_at_once(web: Web, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocite.results.all_pairs.MOST_PAGES", 2)
-    with pytest.raises(BadParameter, match="at most 2, and this store has"):
+    monkeypatch.setattr("cocite.results.workers.MAX_ALL_PAIRS_PAGES", 2)
+    with pytest.raises(BadParameter, match="up to 2 pages; this store has"):
         batch(web.graph, "integrated", place / "r.tsv", together=True)
 
 
@@ -122,7 +122,7 @@ def test_given_pages_once_each_in_their_order(web: Web, place: Path) -> None:
     pages = [web.graph.find(url) for url in ("q.example", "https://many.example/2", "q.example")]
     done = batch(web.graph, "proximity", place / "r.tsv", queries=pages, k=2)
     assert rows_of(place / "r.tsv") == expected(web, "proximity", 2, pages[:2])
-    assert done == Done(2, 2, 4, 1, 0)
+    assert done == BatchSummary(2, 2, 4, 1, 0)
 
 
 def test_filters(web: Web, place: Path) -> None:
@@ -134,7 +134,7 @@ def test_filters(web: Web, place: Path) -> None:
         assert [row[1:] for row in rows] == [(answer.rank, answer.url, answer.score) for answer in alone]
         assert 0 < len(rows) < 7
     batch(web.graph, "proximity", place / "r.parquet", filters=Filters(per_site=1))
-    with pytest.raises(BadParameter, match="holds something else than this batch"):
+    with pytest.raises(BadParameter, match="contains something other than this batch"):
         batch(web.graph, "proximity", place / "r.parquet")
 
 
@@ -145,14 +145,14 @@ def test_a_stop_list_that_was_changed_is_another_batch(web: Web, place: Path) ->
     assert MANY[0] not in [row[2] for row in rows_of(place / "r.parquet") if row[0] != MANY[0]]
     assert batch(web.graph, call, place / "r.parquet", part=5).kept > 1
     (place / "stop.txt").write_text(MANY[1])
-    with pytest.raises(BadParameter, match="holds something else than this batch"):
+    with pytest.raises(BadParameter, match="contains something other than this batch"):
         batch(web.graph, call, place / "r.parquet", part=5)
 
 
 def test_another_version_is_another_batch(web: Web, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batch(web.graph, "proximity", place / "r.parquet")
     monkeypatch.setattr("cocite.results.batch.__version__", "0.0.7")
-    with pytest.raises(BadParameter, match="holds something else than this batch"):
+    with pytest.raises(BadParameter, match="contains something other than this batch"):
         batch(web.graph, "proximity", place / "r.parquet")
 
 
@@ -163,7 +163,7 @@ def test_from_python(web: Web, place: Path) -> None:
     assert [row[2:] for row in rows_of(place / "r.tsv")] == [(each.url, each.score) for one in found for each in one]
     assert done.pages == 2
     assert store.batch(str(place / "all.parquet")).pages == len(linked_pages(web.graph))
-    with pytest.raises(BadParameter, match=r"ends in neither \.parquet nor \.tsv"):
+    with pytest.raises(BadParameter, match=r"must end in \.parquet or \.tsv"):
         store.batch(place / "r.csv")
     with pytest.raises(BadParameter, match="processes must be a whole number from 1 to 256, not 0"):
         store.batch(place / "r2.tsv", processes=0)
@@ -191,7 +191,7 @@ def test_no_answers_wanted_and_no_pages(web: Web, place: Path) -> None:
     assert batch(web.graph, "proximity", place / "none.tsv", k=0).answers == 0
     assert (place / "none.tsv").read_text() == ""
     make(place / "s", [page("https://only.example/")])
-    assert batch(Web(place / "s").graph, "lli", place / "r.parquet") == Done(0, 0, 0, 1, 0)
+    assert batch(Web(place / "s").graph, "lli", place / "r.parquet") == BatchSummary(0, 0, 0, 1, 0)
     assert rows_of(place / "r.parquet") == []
 
 
@@ -201,7 +201,7 @@ def test_a_batch_that_is_done_is_not_done_again(web: Web, place: Path) -> None:
     assert batch(web.graph, "proximity", place / "r.parquet", part=4) == first._replace(kept=first.parts)
     assert {file: file.stat().st_mtime_ns for file in (place / "r.parquet").iterdir()} == before
     batch(web.graph, "proximity", place / "r.tsv")
-    with pytest.raises(BadParameter, match="is there already: remove it, or choose another place"):
+    with pytest.raises(BadParameter, match="already exists: remove it, or choose another place"):
         batch(web.graph, "proximity", place / "r.tsv")
 
 
@@ -224,7 +224,7 @@ def test_another_plan_is_refused(web: Web, place: Path, other: dict[str, Any]) -
         if chosen is plan:
             batch(web.graph, call, place / "r.parquet", **rest)
         else:
-            with pytest.raises(BadParameter, match="holds something else than this batch: remove it, or choose"):
+            with pytest.raises(BadParameter, match="contains something other than this batch: remove it, or choose"):
                 batch(web.graph, call, place / "r.parquet", **rest)
 
 
@@ -233,7 +233,7 @@ def test_a_folder_of_something_else_is_refused_and_an_empty_one_taken(web: Web, 
     (place / "full.parquet" / "mine.txt").write_text("mine")
     (place / "file.parquet").write_text("mine")
     for name in ("full", "file"):
-        with pytest.raises(BadParameter, match="holds something else"):
+        with pytest.raises(BadParameter, match="contains something other"):
             batch(web.graph, "proximity", place / f"{name}.parquet")
     assert (place / "full.parquet" / "mine.txt").read_text() == (place / "file.parquet").read_text() == "mine"
     (place / "empty.parquet").mkdir()
@@ -248,7 +248,7 @@ def test_a_store_that_changed_meanwhile(place: Path) -> None:
     (place / "s").rename(place / "gone")
     (place / "other").rename(place / "s")
     for count in (1, 2):
-        with pytest.raises(BadStore, match="changed meanwhile by another command: start the batch again"):
+        with pytest.raises(BadStore, match="was changed by another command: start the batch again"):
             batch(graph, "proximity", place / f"{count}.parquet", part=4, processes=count)
 
 
@@ -334,11 +334,11 @@ def test_killed_between_its_file_and_the_parts_of_it(web: Web, place: Path, monk
     whole, names = output.read_bytes(), sorted(file.name for file in parts.iterdir())
     for change in (whole + b"x", whole[:-1], b"x" + whole[1:], b""):  # somebody else's file
         output.write_bytes(change)
-        with pytest.raises(BadParameter, match="is there already"):
+        with pytest.raises(BadParameter, match="already exists"):
             batch(web.graph, "proximity", output, part=4, processes=1)
         assert (output.read_bytes(), sorted(file.name for file in parts.iterdir())) == (change, names)
     output.write_bytes(whole)
-    with pytest.raises(BadParameter, match="is there already"):
+    with pytest.raises(BadParameter, match="already exists"):
         batch(web.graph, "cocitation", output, part=4, processes=1)
     done = batch(web.graph, "proximity", output, part=4, processes=1)
     assert done.kept == done.parts == len(names) - 1
@@ -355,7 +355,7 @@ def test_killed_while_the_parts_are_dropped(web: Web, place: Path, monkeypatch: 
             batch(web.graph, "proximity", output, part=4, processes=1)
     whole = output.read_bytes()
     assert len(list(place.iterdir())) == 2
-    with pytest.raises(BadParameter, match="is there already"):
+    with pytest.raises(BadParameter, match="already exists"):
         batch(web.graph, "proximity", output, part=4, processes=1)
     assert (output.read_bytes(), [each.name for each in place.iterdir()]) == (whole, ["r.tsv"])
 
@@ -367,7 +367,7 @@ def dies(*_: object) -> None:
 def test_a_worker_that_is_killed(web: Web, place: Path) -> None:
     code, workers, complaint = run_and_kill(web, place / "r.parquet", 2, "worker")
     assert code == 1
-    assert f"{CociteError.__name__}: a process of this batch was ended from outside" in complaint
+    assert f"{CociteError.__name__}: A batch process was killed, perhaps because memory ran out" in complaint
     assert gone(workers)
     batch(web.graph, "proximity", place / "r.parquet", part=1, processes=1)
     assert rows_of(place / "r.parquet") == expected(web, "proximity", 10, linked_pages(web.graph).tolist())

@@ -8,7 +8,7 @@ import pytest
 
 from cocite.errors import BadParameter, UnknownPage
 from cocite.related.methods import method
-from cocite.results.collection import LOOSE, Collection, Folder, ask_collection, read_collection
+from cocite.results.collection import NO_FOLDER, Collection, Folder, ask_collection, read_collection
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make
@@ -40,7 +40,11 @@ def web(fast_root: Path) -> Web:
 
 def test_bookmarks_and_opml_are_read_by_folder(tmp_path: Path) -> None:
     (tmp_path / "b.html").write_text(BOOKMARKS)
-    folders = Folder(LOOSE, (url("loose"),)), Folder("Birds", (url("robin"),)), Folder("Birds / Songs", (url("wren"),))
+    folders = (
+        Folder(NO_FOLDER, (url("loose"),)),
+        Folder("Birds", (url("robin"),)),
+        Folder("Birds / Songs", (url("wren"),)),
+    )
     assert read_collection(tmp_path / "b.html") == Collection("Mine", folders)
     (tmp_path / "f.opml").write_text(OPML)
     assert read_collection(tmp_path / "f.opml") == Collection("Feeds", (Folder("Birds", (url("robin"),)),))
@@ -50,13 +54,13 @@ def test_other_files_are_no_collections(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("robin.example\n")
     assert read_collection(tmp_path / "list.txt") is None
     (tmp_path / "empty.html").write_text("<!DOCTYPE NETSCAPE-Bookmark-file-1><DL></DL>")
-    with pytest.raises(BadParameter, match="has no links"):
+    with pytest.raises(BadParameter, match="contains no links"):
         read_collection(tmp_path / "empty.html")
     (tmp_path / "broken.opml").write_text("<opml")
     with pytest.raises(BadParameter, match="not OPML"):
         read_collection(tmp_path / "broken.opml")
     (tmp_path / "Bookmarks").write_text(' {"roots": {}}')
-    with pytest.raises(BadParameter, match="export them as HTML"):
+    with pytest.raises(BadParameter, match="export the bookmarks as HTML"):
         read_collection(tmp_path / "Bookmarks")
     with pytest.raises(FileNotFoundError):
         read_collection(tmp_path / "none.html")

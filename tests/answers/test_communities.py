@@ -69,7 +69,8 @@ def test_noise_is_told_with_its_reason(store: Store) -> None:
     assert found.eliminated == len(found.left_out) == 8
     assert {page.split("//")[1][:4] for page in (noise.url for noise in found.noise)} == {"spam"}
     why = found.noise[0].why
-    assert why.startswith("linked with 1 of 6 root pages, measure ") and why.endswith("the greatest of the root set")
+    assert why.startswith("linked with 1 of 6 root pages; its measure ")
+    assert why.endswith("the maximum of the root set")
     assert found[0].eliminated_in_all == 8 and len(found[0].eliminated) == 8
     assert found[0].name == "principal" and urls(found[0].authorities) == ["times", "globe", "post"]
 
@@ -191,7 +192,7 @@ def test_nothing_is_found(store: Store) -> None:
 
 def test_wrong_questions(store: Store) -> None:
     for wrong in (None, 3, b"cars", ["cars"]):
-        with pytest.raises(BadParameter, match="given as a text of words"):
+        with pytest.raises(BadParameter, match="the query must be a text, not "):
             store.communities(wrong)  # type: ignore[arg-type]
     with pytest.raises(BadParameter, match="an address is a text, not 3"):
         store.communities(pages=[3])  # type: ignore[list-item]
@@ -206,7 +207,7 @@ def test_wrong_questions(store: Store) -> None:
         store.communities(pages="https://")
     with pytest.raises(BadParameter, match="fewer at once"):
         store.communities(pages=[site("cars0")] * 1001)
-    with pytest.raises(BadParameter, match="k is"):
+    with pytest.raises(BadParameter, match="k must be"):
         store.communities("cars", k=-1)
     with pytest.raises(BadParameter, match="community has no parameter 'depth'"):
         store.communities("cars", depth=3)

@@ -16,7 +16,7 @@ import pytest
 
 import cocite
 from cocite.results.communities import CommunitiesFound
-from cocite.results.drawing import page as drawn
+from cocite.results.pictures.communities import communities_page
 from cocite.sources.records import Link, Page
 from tests.answers.test_communities import PAGES, site
 from tests.graph.webs import make
@@ -108,7 +108,7 @@ def test_what_is_drawn(papers: CommunitiesFound) -> None:
     for title in ("List of Newspapers", "List of Makers of cars", "Buy now", "times daily"):
         assert title in read.texts
     assert any("linked with 1 of 9 root pages" in each for each in read.texts)
-    assert "8 pages linked with it were left out, the first 5 of them" in read.texts
+    assert "8 noise pages linked with it (first 5)" in read.texts
 
 
 def test_weights_are_sizes_and_root_pages_are_full(papers: CommunitiesFound) -> None:
@@ -132,7 +132,7 @@ def test_what_no_link_joins_is_not_drawn(papers: CommunitiesFound) -> None:
 def test_without_npea_noise_is_marked(papers: CommunitiesFound) -> None:
     store = cocite.open(papers.found.base.view.graph.path)
     plain = store.communities(pages=list(papers.pages), k=5, npea="off")
-    read = Reader(drawn(papers, plain, ["<section id=more></section>"]))
+    read = Reader(communities_page(papers, plain, ["<section id=more></section>"]))
     assert read.all("section", id="without") and read.all("section", id="more")
     assert read.texts.count("noise") > 0
     assert "noise" not in Reader(papers.to_html()).texts

@@ -85,8 +85,8 @@ def test_few_pages(web: Web) -> None:
 
 
 def test_too_many(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groups, "MOST_PAGES", 2)
-    with pytest.raises(BadParameter, match="3 pages are too many to group: give at most 2"):
+    monkeypatch.setattr(groups, "MAX_PAGES", 2)
+    with pytest.raises(BadParameter, match="cannot group 3 pages: give at most 2"):
         group_pages(web, [0, 1, 2])
 
 
@@ -175,7 +175,7 @@ def test_groups_without_words_stay_apart(fast_root: Path) -> None:
     web = Web(path)
     found = group_pages(web, [web.graph.find(name) for name in names])
     assert [len(group.pages) for group in found] == [4, 4]
-    assert {group.name for group in found} == {"a group without words"}
+    assert {group.name for group in found} == {"unnamed group"}
 
 
 def test_by_integrated_similarity(web: Web) -> None:

@@ -26,14 +26,18 @@ def test_a_file(tmp_path: Path) -> None:
 def test_a_file_with_a_wrong_weight(tmp_path: Path, weight: str) -> None:
     file = tmp_path / "history.tsv"
     file.write_text(f"a.example\t1\nq.example\t{weight}\n")
-    with pytest.raises(BadParameter, match=r"line 2 of .*: a weight is a number above 0, not "):
+    with pytest.raises(BadParameter, match=r"line 2 of .*: a weight must be a number above 0, not "):
         read_history(file)
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("# nothing\n")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00\x80")
-    for name, message in (("empty", "has no address"), ("bytes", "cannot be read"), ("none", "cannot be read")):
+    for name, message in (
+        ("empty", "contains no address"),
+        ("bytes", "cannot read the history"),
+        ("none", "cannot read the history"),
+    ):
         with pytest.raises(BadParameter, match=message):
             read_history(tmp_path / name)
 

@@ -18,7 +18,7 @@ from cocite.results.answer import Answer, Answers, Reason
 from cocite.results.ask import ask, question
 from cocite.results.communities import find
 from cocite.results.compare import compare
-from cocite.results.notebook import html, svg
+from cocite.results.pictures.notebook import html, svg
 from cocite.web import Web
 from tests.answers.conftest import MANY, NASTY
 
@@ -137,7 +137,7 @@ def test_the_neighbourhood_as_a_graph(store: Store) -> None:
     assert graph.has_edge("https://list1.example/", MANY[0])
     edges = {(other.vs[a]["name"], other.vs[b]["name"]) for a, b in other.get_edgelist()}
     assert edges == set(graph.edges) and other.vs["kind"] == list(kinds.values())
-    with pytest.raises(BadParameter, match="do not know their store"):
+    with pytest.raises(BadParameter, match="have no store to read links from"):
         answers_of().to_networkx()
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from cocite.related.methods import method
 from cocite.results.answer import Answer, Answers
 from cocite.results.ask import ask, question
-from cocite.results.excerpt import LONGEST, Excerpts
-from cocite.results.picture import ASKED, CITED, CITING, RELATED, Node, Picture, picture_of, places
-from cocite.results.picture_gexf import gexf
+from cocite.results.naming import MAX_EXCERPT_LINKS, Excerpts
+from cocite.results.pictures.gexf import picture_gexf
+from cocite.results.pictures.neighbourhood import ASKED, CITED, CITING, RELATED, Node, Picture, picture_of, positions
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make
@@ -62,14 +62,14 @@ def test_it_has_what_is_asked_what_is_related_and_what_joins_them(web: Web) -> N
 
 
 def test_few_pages_stand_between_and_first_those_that_join_most(web: Web) -> None:
-    drawn = picture_of(web.graph, answers_of(web), between=1)
+    drawn = picture_of(web.graph, answers_of(web), max_citing=1)
     assert [drawn.nodes[at].url for at in drawn.of(CITING)] == ["https://list1.example/"]
     assert drawn.of(CITED) == []
 
 
 def test_several_pages_are_in_the_middle(web: Web) -> None:
     drawn = picture_of(web.graph, answers_of(web, ROBIN, WREN))
-    stand = places(drawn)
+    stand = positions(drawn)
     assert len(drawn.of(ASKED)) == 2
     assert all(hypot(*stand[at]) < 0.2 for at in drawn.of(ASKED))
 
@@ -87,8 +87,8 @@ def test_no_two_pages_stand_in_one_place(related: int, between: int, random: obj
         if random.random() < 0.4  # type: ignore[attr-defined]
     ]
     drawn = Picture(tuple(nodes), tuple(links))
-    stand = places(drawn)
-    assert stand == places(drawn)
+    stand = positions(drawn)
+    assert stand == positions(drawn)
     assert all(abs(place.x) <= 1 and abs(place.y) <= 1 for place in stand)
     assert stand[0] == (0, 0)
     for side in (1, -1):
@@ -103,7 +103,7 @@ def test_pages_cited_together_stand_side_by_side() -> None:
     nodes = [Node(ASKED, 0, "a", "", 1), *(Node(RELATED, n, f"r{n}", "", n) for n in range(1, 7))]
     nodes += [Node(CITING, 7, "c1", "", 1), Node(CITING, 8, "c2", "", 2)]
     drawn = Picture(tuple(nodes), ((7, 1), (7, 3), (7, 5), (8, 2), (8, 4), (8, 6)))
-    stand = places(drawn)
+    stand = positions(drawn)
     sides = [{at for at in range(1, 7) if side * stand[at].x > 0} for side in (1, -1)]
     assert sides == [{1, 3, 5}, {2, 4, 6}]
 
@@ -112,12 +112,12 @@ def test_the_file_is_read_by_others(web: Web) -> None:
     answers = answers_of(web)
     drawn = picture_of(web.graph, answers)
     space = {"g": "http://gexf.net/1.3"}
-    tree = ElementTree.fromstring(gexf(answers, drawn))
+    tree = ElementTree.fromstring(picture_gexf(answers, drawn))
     assert len(tree.findall(".//g:node", space)) == len(drawn.nodes)
     assert len(tree.findall(".//g:edge", space)) == len(drawn.links)
     evil = Answer(1, "https://x.example/?a=1&b=<2>", "\x00\x1b<b>\"'\ud7ff", 1.0)
     bad = Picture((Node(RELATED, 1, evil.url, evil.title, 1),), ())
-    ElementTree.fromstring(gexf(answers, bad))
+    ElementTree.fromstring(picture_gexf(answers, bad))
 
 
 def test_excerpts_show_what_stands_around_both(web: Web) -> None:
@@ -140,4 +140,4 @@ def test_excerpts_of_long_lists_have_gaps(tmp_path: Path) -> None:
     assert [line.text or "…" for line in found] == ["p00", "p01", "…", "p19", "p20", "p21"]
     across = Excerpts(graph).around(graph.find("https://list.example/"), page["p14"], page["p15"])
     assert [line.text for line in across] == ["p13", "p14", "p15", "p16"]
-    assert len(names) <= LONGEST
+    assert len(names) <= MAX_EXCERPT_LINKS

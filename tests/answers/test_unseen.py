@@ -11,7 +11,7 @@ from cocite.errors import BadAddress, UnknownPage
 from cocite.related.methods import method
 from cocite.results.answer import BY_WORDS
 from cocite.results.filters import Filters
-from cocite.results.unseen import MOST_LINKS, ask_unseen, linked_pages
+from cocite.results.unseen import MAX_LINKED_PAGES, ask_unseen, linked_pages
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words.search import build_search
@@ -66,7 +66,7 @@ def test_not_too_many_links(web: Web) -> None:
     assert linked_pages(web.graph, Page(NEW, links=links), "new.example/list") == {}
     strange = [Link(text) for text in ("", "/relative", "mailto:a@b.example", "http://", "https://\ud800/", "name:x")]
     assert linked_pages(web.graph, Page(NEW, links=strange), "new.example/list") == {}
-    assert MOST_LINKS == 50
+    assert MAX_LINKED_PAGES == 50
 
 
 def test_by_its_words_if_it_links_to_nothing_known(web: Web) -> None:

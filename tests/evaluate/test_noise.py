@@ -23,7 +23,7 @@ from cocite.evaluate.noise import (
     sweep,
 )
 from cocite.evaluate.noise_report import BY_WORDS, noise_report
-from cocite.related.methods.community import Base, Params
+from cocite.related.methods.community import BaseSet, Params
 from cocite.related.neighbourhood.view import View
 from cocite.sources.records import ReadReport
 from cocite.web import Web
@@ -34,17 +34,17 @@ DENSITIES, SEEDS = (0.05, 0.1, 0.3), (1, 2, 3)
 WHOLE = Params(window=0, in_links=1000)
 
 
-def base_of(place: Path, found: Planted, params: Params = WHOLE) -> Base:
+def base_of(place: Path, found: Planted, params: Params = WHOLE) -> BaseSet:
     make(place / "web.cocite", found.pages)
     graph = Web(place / "web.cocite").graph
     root = pages_of(graph, found.root).tolist()
-    return Base(View(graph, root, params), [root], params)
+    return BaseSet(View(graph, root, params), [root], params)
 
 
-def again(base: Base, params: Params) -> Base:
+def again(base: BaseSet, params: Params) -> BaseSet:
     """The same base set with other parameters."""
     root = base.edges.pages[base.root].tolist()
-    return Base(base.view, [root], params)
+    return BaseSet(base.view, [root], params)
 
 
 @pytest.mark.parametrize("density", DENSITIES)
@@ -98,11 +98,11 @@ HAND = [page(R, T, S, N), page(R2, T), page(M, R)]
 roots (5 ± √13)/2, singular values 2.074 and 0.835, a fall of 0.6. v = (0.957, 0.290): measures 1.247 and 0.957."""
 
 
-def by_hand(place: Path, params: Params = WHOLE) -> Base:
+def by_hand(place: Path, params: Params = WHOLE) -> BaseSet:
     make(place / "web.cocite", HAND)
     graph = Web(place / "web.cocite").graph
     root = pages_of(graph, [R, R2]).tolist()
-    return Base(View(graph, root, params), [root], params)
+    return BaseSet(View(graph, root, params), [root], params)
 
 
 def test_rates_by_hand(place: Path) -> None:
@@ -213,5 +213,5 @@ def test_words_that_all_of_the_root_set_has_say_nothing(place: Path) -> None:
 def test_no_links_no_drift(place: Path) -> None:
     make(place / "web.cocite", [page(R), page(N)])
     graph = Web(place / "web.cocite").graph
-    base = Base(View(graph, [0], WHOLE), [[0, 1]], WHOLE)
+    base = BaseSet(View(graph, [0], WHOLE), [[0, 1]], WHOLE)
     assert drift(base.edges, np.array([1], np.uint32)) == 0.0

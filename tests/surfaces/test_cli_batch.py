@@ -57,7 +57,7 @@ def test_filters(store: Path, place: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["-o", "r.csv"], "r.csv ends in neither .parquet nor .tsv: give one of them"),
+        (["-o", "r.csv"], "Unknown output format '.csv': r.csv must end in .parquet or .tsv"),
         (["-o", "r.tsv", "-k", "-1"], "k must be a whole number from 0 to 100000, not -1"),
         (["-o", "r.tsv", "--per-site", "-1"], "--per-site must be a whole number of at least 0, not -1"),
         (["-o", "r.tsv", "-m", "nonsense"], "Unknown method 'nonsense'. Available:"),
@@ -78,10 +78,8 @@ def test_another_batch_in_its_place_is_refused(store: Path, place: Path) -> None
     assert run("batch", "-i", store, "-o", place / "r.parquet").code == 0
     ran = run("batch", "-i", store, "-o", place / "r.parquet", "-k", "5")
     assert ran.code == 2
-    assert (
-        ran.err
-        == f"cocite: {place / 'r.parquet'} holds something else than this batch: remove it, or choose another place\n"
-    )
+    problem = f"{place / 'r.parquet'} contains something other than this batch"
+    assert ran.err == f"cocite: {problem}: remove it, or choose another place\n"
 
 
 INTERRUPTED = """

@@ -88,7 +88,7 @@ def test_drawn_side_by_side_with_the_experiment(topics: Path, tmp_path: Path) ->
     assert "0.5\t2\tavg\t1.792\t8\t8\t0\t1.00\t1.00\t0.00\t1.00" in done.out
     assert "left out of" in done.err and "1 label that is neither noise nor topic" in done.err
     text = page.read_text("utf-8")
-    assert "If nothing is left out" in text and "How well noise is told" in text
+    assert "Without removing noise" in text and "How well noise is told" in text
     told = json.loads(run("communities", *args, "--json").out)["experiment"]
     assert [each["npfr"] for each in told["table_1"] if (each["npea"], each["delta"]) == ("avg", 0.5)] == [1.0]
 

@@ -61,7 +61,9 @@ def test_in_python(hubs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert web.related(START, "hubfinder(criterion=out_degree)").steps[0] == {
         "distance": 1, "met": 3, "passed": 3, "explored": 3,
     }  # fmt: skip
-    few = find_hubs(web, question(web.graph, [START]), method("hubfinder", {"criterion": "out_degree"}), compared=3)
+    few = find_hubs(
+        web, question(web.graph, [START]), method("hubfinder", {"criterion": "out_degree"}), max_compared_links=3
+    )
     assert [step["untrimmed"] for step in few.steps] == [3, None]  # the second round has more than three links
     assert "steps" not in web.related(START, "cocitation").to_dict()
 
@@ -69,10 +71,10 @@ def test_in_python(hubs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        ((LONELY, "--by", "out_degree"), f"nothing is linked with {LONELY}: see cocite links"),
+        ((LONELY, "--by", "out_degree"), f"No links to or from {LONELY}: see cocite links"),
         ((START, "--by", "text"), "--by text compares texts, and this store has none: leave it out, or build"),
         ((START, "--likeness", "0.5", "--by", "out_degree"), "--likeness 0.5 compares texts, and this store has none"),
-        ((MANY[3], "--by", "in_degree", "--rounds", "0"), f"1 page was met around {MANY[3]}, but none of them is"),
+        ((MANY[3], "--by", "in_degree", "--rounds", "0"), f"Explored 1 page around {MANY[3]}, but none has in-links"),
     ],
 )
 def test_why_there_is_nothing(hubs: Path, args: tuple[str, ...], says: str) -> None:
@@ -84,9 +86,9 @@ def test_why_there_is_nothing(hubs: Path, args: tuple[str, ...], says: str) -> N
 def test_texts_that_are_not_alike(place: Path) -> None:
     make(place / "web.cocite", [Page(START, "cars", links=[Link(MANY[0])]), Page(MANY[0], "newspapers")])
     ran = run("hubs", START, "-i", place / "web.cocite", "--by", "text")
-    assert ran.code == 1 and "the text of none has a word in common: leave out --by text" in ran.err
+    assert ran.code == 1 and "but none shares a word with them: leave out --by text" in ran.err
     ran = run("hubs", START, "-i", place / "web.cocite", "--by", "in_degree", "--likeness", "0.9")
-    assert ran.code == 1 and "the text of none has a likeness of 0.9: leave out --likeness 0.9" in ran.err
+    assert ran.code == 1 and "but none has a text similarity of 0.9 with them: leave out --likeness 0.9" in ran.err
 
 
 def test_authorities(hubs: Path) -> None:

@@ -15,7 +15,7 @@ from cocite.errors import BadParameter
 
 if TYPE_CHECKING:
     from cocite.evaluate.noise_report import NoiseReport
-    from cocite.results.communities import CommunitiesFound, Eliminated, Member, Shown
+    from cocite.results.communities import CommunitiesFound, CommunityResult, Member, NoisePage
 
 FEW, DRAWN = 5, 12
 """Hubs and authorities of each community, in text and in a picture."""
@@ -108,9 +108,9 @@ def communities(
         complain(nothing(found))
         raise typer.Exit(NOTHING)
     if html:
-        from cocite.results.drawing import page as drawn
+        from cocite.results.pictures.communities import communities_page
 
-        write_whole(html, drawn(found, plain, [told.section()] if told else []))
+        write_whole(html, communities_page(found, plain, [told.section()] if told else []))
     if gexf:
         write_whole(gexf, found.to_gexf())
 
@@ -119,12 +119,12 @@ def experiment(found: CommunitiesFound, labels: Path | None) -> NoiseReport:
     """How well noise is told in a base set, by labels of a file or by the words."""
     from cocite.evaluate.noise import labels_by_words, read_labels
     from cocite.evaluate.noise_report import BY_WORDS, noise_report
-    from cocite.results.telling import page_words
+    from cocite.results.community_words import words_of_pages
     from cocite.sources.records import ReadReport
 
     base = found.found.base
     if labels is None:
-        words = page_words(base.view.graph, base.edges)
+        words = words_of_pages(base.view.graph, base.edges)
         return noise_report(base, labels_by_words(base, words, found.query), BY_WORDS)
     report = ReadReport()
     read = read_labels(labels, base, report)
@@ -170,7 +170,7 @@ def show(screen: Screen, found: CommunitiesFound) -> None:
         summary(screen, found)
 
 
-def heading(screen: Screen, each: Shown) -> None:
+def heading(screen: Screen, each: CommunityResult) -> None:
     """What a community is about."""
     words = ", ".join(each.keywords) or "no words known"
     screen.line((each.name, "bold"), f"  {words}", (f"  {count(each.pages, 'page')}", "dim"))
@@ -184,7 +184,7 @@ def row(screen: Screen, member: Member) -> None:
     screen.row(score, Cell(title, wide), Cell(member.url if member.title else "", style="cyan"), indent=4)
 
 
-def left_out(screen: Screen, noise: Eliminated) -> None:
+def left_out(screen: Screen, noise: NoisePage) -> None:
     """A noise page, and why it is one."""
     title = noise.title or noise.url
     wide = min(len(title), int(screen.width * 0.4)) if screen.live else 0
@@ -222,7 +222,7 @@ def show_both(screen: Screen, found: CommunitiesFound, plain: CommunitiesFound) 
 SIDES = ("with NPEA", "without")
 
 
-def title(each: Shown | None, side: str) -> str:
+def title(each: CommunityResult | None, side: str) -> str:
     """The head of a column."""
     return f"{side}: {each.name}, {', '.join(each.keywords[:4])}" if each else ""
 

@@ -48,7 +48,7 @@ def hubs(
     from cocite.cli.progress import display
     from cocite.related.methods import method
     from cocite.results.ask import check_k, question
-    from cocite.results.hubs import COMPARED, find_hubs, why_none
+    from cocite.results.hubs import MAX_COMPARED_LINKS, find_hubs, why_none
     from cocite.web import Web
 
     kind = "authorities" if authorities else "hubs"
@@ -57,7 +57,7 @@ def hubs(
     web = Web(index)
     asked = question(web.graph, urls)
     with display(quiet=json) as web.progress:
-        answers = find_hubs(web, asked, chosen, k, compared=ALL if untrimmed else COMPARED)
+        answers = find_hubs(web, asked, chosen, k, max_compared_links=ALL if untrimmed else MAX_COMPARED_LINKS)
     screen = Screen()
     if json:
         screen.json(answers.to_dict())

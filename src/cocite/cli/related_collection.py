@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cocite.related.methods import Method
     from cocite.results.answer import Answer
-    from cocite.results.collection import Collection, NearCollection
+    from cocite.results.collection import Collection, CollectionResults
     from cocite.results.filters import Filters
 
 FEW = 3
@@ -49,7 +49,7 @@ def near_collection(
         raise typer.Exit(NOTHING)
 
 
-def tell_unknown(file: Path, found: NearCollection) -> None:
+def tell_unknown(file: Path, found: CollectionResults) -> None:
     """Say what was not asked about."""
     if found.unknown:
         some = ", ".join(found.unknown[:FEW])
@@ -59,7 +59,7 @@ def tell_unknown(file: Path, found: NearCollection) -> None:
             complain(f"{folder.folder}: the last {count(folder.left_out, 'page')} of this folder were not asked about")
 
 
-def show(screen: Screen, found: NearCollection, show_one: Callable[[Screen, Answer, int], None]) -> None:
+def show(screen: Screen, found: CollectionResults, show_one: Callable[[Screen, Answer, int], None]) -> None:
     """For people: folders in their order, those without an answer left out."""
     wide = max((len(f"{answer.score:.6g}") for folder in found.folders for answer in folder.answers), default=0)
     for folder in found.folders:

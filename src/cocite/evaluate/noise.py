@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadSource, UnknownPage
 from cocite.graph.store import Graph
-from cocite.related.methods.community import Base
+from cocite.related.methods.community import BaseSet
 from cocite.related.neighbourhood.npea import MEASURES, Marks
 from cocite.related.neighbourhood.weigh import Edges, iterate
 from cocite.sources.compressed import open_lines
@@ -44,23 +44,23 @@ class Labels(NamedTuple):
     known: Marks | None = None  # pages that have a label; None: all outside the root set
 
 
-def labels_of(base: Base, noise: Marks, known: Marks | None = None) -> Labels:
+def labels_of(base: BaseSet, noise: Marks, known: Marks | None = None) -> Labels:
     """Labels from what is known to be noise: the rest is suspected where it has one link to the root set at most."""
     labelled = ~base.root if known is None else ~base.root & known
     return Labels(noise & labelled, ~noise & labelled & (base.linkage.ties <= 1), labelled)
 
 
-def labels_by_words(base: Base, words: dict[int, set[str]], query: str) -> Labels:
+def labels_by_words(base: BaseSet, words: dict[int, set[str]], query: str) -> Labels:
     """The paper's own labels: a page that has none of the query's words is noise.
 
-    `words` has the words of each page (`answers.telling.page_words`); a page of which nothing is known is noise too.
+    `words` has the words of each page, by `words_of_pages`; a page without words is noise too.
     """
     asked = {form for word in words_of(query) for (form,) in forms((word,))}
     pages = base.edges.pages.tolist()
     return labels_of(base, np.array([not asked & words.get(page, set()) for page in pages], np.bool_))
 
 
-def read_labels(path: Path, base: Base, report: ReadReport) -> Labels:
+def read_labels(path: Path, base: BaseSet, report: ReadReport) -> Labels:
     """Labels of a file; raises BadSource if it names no page of the base set outside the root set."""
     pages, graph = base.edges.pages, base.view.graph
     noise, known = np.zeros(len(pages), np.bool_), np.zeros(len(pages), np.bool_)
@@ -107,7 +107,7 @@ class Filtering(NamedTuple):
         return self.npfp + self.spfp if self.filtered else 1.0
 
 
-def filtering(base: Base, labels: Labels, npea: str, delta: float) -> Filtering:
+def filtering(base: BaseSet, labels: Labels, npea: str, delta: float) -> Filtering:
     """What NPEA filters from a base set, by label."""
     found = base.linkage.measured(replace(base.params, npea=npea, delta=delta))
     gone = ~found.keep if labels.known is None else ~found.keep & labels.known
@@ -116,7 +116,7 @@ def filtering(base: Base, labels: Labels, npea: str, delta: float) -> Filtering:
     return Filtering(npea, delta, found.k, found.threshold, filtered, noise, suspected, *shares)
 
 
-def sweep(base: Base, labels: Labels, deltas: Sequence[float] = DELTAS) -> list[Filtering]:
+def sweep(base: BaseSet, labels: Labels, deltas: Sequence[float] = DELTAS) -> list[Filtering]:
     """Table 1: maxAlgo, avgAlgo and minAlgo for each δ."""
     return [filtering(base, labels, npea, delta) for delta in deltas for npea in MEASURES]
 
@@ -135,7 +135,7 @@ class Fall(NamedTuple):
         return 1 - self.small / self.large if self.large > 0 else 0.0
 
 
-def falls(base: Base, labels: Labels, deltas: tuple[float, float] = (0.5, 0.3)) -> list[Fall]:
+def falls(base: BaseSet, labels: Labels, deltas: tuple[float, float] = (0.5, 0.3)) -> list[Fall]:
     """Every page that has a label, with its measures; noise first, as in Fig. 3."""
     large, small = (base.linkage.measured(replace(base.params, npea="avg", delta=delta)).measure for delta in deltas)
     outside = np.flatnonzero(~base.root if labels.known is None else labels.known)

@@ -12,7 +12,7 @@ from cocite.evaluate.evaluation import Table
 from cocite.evaluate.noise import DELTAS, Fall, Filtering, Labels, drift, falls, mean_rate, sweep
 from cocite.evaluate.noise_figure import draw, spread
 from cocite.evaluate.report import table_as_html
-from cocite.related.methods.community import Base
+from cocite.related.methods.community import BaseSet
 from cocite.results.naming import Titles
 
 COMPARED = (0.5, 0.3)
@@ -106,7 +106,7 @@ class NoiseReport:
         }  # fmt: skip
 
 
-def noise_report(base: Base, labels: Labels, by: str, deltas: Sequence[float] = DELTAS) -> NoiseReport:
+def noise_report(base: BaseSet, labels: Labels, by: str, deltas: Sequence[float] = DELTAS) -> NoiseReport:
     """The experiment on a base set with labels."""
     told = tuple(falls(base, labels, COMPARED))
     graph, titles = base.view.graph, Titles(base.view.graph)

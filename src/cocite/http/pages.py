@@ -21,8 +21,8 @@ from cocite.http.replies import CSV, HTML, STATUS
 from cocite.http.state import State, like_words
 from cocite.http.views import VIEWS, View
 from cocite.results import DEFAULT_METHOD
-from cocite.results.picture import picture_of
-from cocite.results.picture_gexf import gexf
+from cocite.results.pictures.gexf import picture_gexf
+from cocite.results.pictures.neighbourhood import picture_of
 from cocite.results.present import separated
 from cocite.results.search import search_for
 
@@ -106,7 +106,7 @@ def question_of(state: State) -> Page:
 def _picture_file(page: Page, web: Served, load: int) -> Made:
     assert page.asked is not None
     answers = page.asked.answers(web, load)
-    file = gexf(answers, picture_of(web.graph, answers)).encode()
+    file = picture_gexf(answers, picture_of(web.graph, answers)).encode()
     return Made(file, GEXF, extra=page.asked.told_apart(web.graph, load))
 
 

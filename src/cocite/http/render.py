@@ -19,7 +19,7 @@ from cocite.http.assets import asset
 from cocite.http.state import MOST_SHOWN, PATHS, State
 from cocite.results import DEFAULT_METHOD, present
 from cocite.results.answer import TOGETHER, Answer
-from cocite.results.picture_layout import sign
+from cocite.results.pictures.neighbourhood import symbol
 
 MAX_SHOWN_LENGTH = 300
 """Characters of a stranger's text."""
@@ -86,7 +86,7 @@ def environment() -> Environment:
         "asset": asset,
         "at": lambda view, words: State(view, words=words).address(),
         "name_of": name_of,
-        "sign": sign,
+        "symbol": symbol,
     }
     env.globals["parts"] = env.get_template("parts.html").module
     return env

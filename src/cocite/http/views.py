@@ -19,15 +19,26 @@ from cocite.related.methods.community import Params as CommunityParams
 from cocite.results import COMPARED, DEFAULT_METHOD
 from cocite.results.answer import Answer, Answers, Reason
 from cocite.results.ask import ask, question
-from cocite.results.communities import CommunitiesFound, Shown
+from cocite.results.communities import CommunitiesFound, CommunityResult
 from cocite.results.communities import find as find_communities
 from cocite.results.compare import compare as compare_methods
-from cocite.results.excerpt import Excerpts
 from cocite.results.groups import group_answers
 from cocite.results.keywords import keywords_for, keywords_of_page
-from cocite.results.naming import Titles
-from cocite.results.picture import ASKED, CITING, RELATED, Node, Picture, picture_of, places
-from cocite.results.picture_layout import Curve, Frame, Name, curves, names
+from cocite.results.naming import Excerpts, Titles
+from cocite.results.pictures.neighbourhood import (
+    ASKED,
+    CITING,
+    RELATED,
+    Curve,
+    Frame,
+    Label,
+    Node,
+    Picture,
+    curves,
+    labels,
+    picture_of,
+    positions,
+)
 from cocite.results.search import search_for
 
 MAX_EXAMPLES = 9
@@ -92,9 +103,9 @@ def picture(web: Served, state: State, asked: Related, load: int) -> View:
     values = around_answers(web, state, asked, load, answers)
     if len(answers):
         found = picture_of(web.graph, answers)
-        stand = places(found)
+        stand = positions(found)
         values["picture"] = found
-        values["drawings"] = [Drawing.of(found, frame, frame.spots(stand)) for frame in frames(len(answers))]
+        values["drawings"] = [Drawing.of(found, frame, frame.points(stand)) for frame in frames(len(answers))]
         values["files"] = (
             ("GEXF", state.address(format="gexf"), "related.gexf"),
             ("JSON", state.program(), "related.json"),
@@ -370,13 +381,13 @@ class Drawing(NamedTuple):
     frame: Frame
     picture: Picture
     curves: list[Curve]
-    marks: list[tuple[Node, tuple[float, float], Name]]
+    marks: list[tuple[Node, tuple[float, float], Label]]
 
     @classmethod
-    def of(cls, picture: Picture, frame: Frame, spots: Sequence[tuple[float, float]]) -> Drawing:
+    def of(cls, picture: Picture, frame: Frame, points: Sequence[tuple[float, float]]) -> Drawing:
         """Lay out a picture."""
-        named = names(picture, spots, frame, lambda node, length: cut(name_of(node.url, node.title), length))
-        return cls(frame, picture, list(curves(picture, spots)), list(zip(picture.nodes, spots, named, strict=True)))
+        named = labels(picture, points, frame, lambda node, length: cut(name_of(node.url, node.title), length))
+        return cls(frame, picture, list(curves(picture, points)), list(zip(picture.nodes, points, named, strict=True)))
 
     @property
     def label(self) -> str:
@@ -387,19 +398,19 @@ class Drawing(NamedTuple):
     def kind_of(self, curve: Curve) -> str | None:
         """The class of a line: dotted where no link joins a page."""
         kind = self.picture.nodes[curve.start].kind
-        return "apart" if curve.apart else None if kind == ASKED else kind
+        return "apart" if curve.unlinked else None if kind == ASKED else kind
 
 
 class DrawnCommunity(NamedTuple):
     """A community: its name, its further keywords, and curves from hubs to authorities."""
 
-    shown: Shown
+    shown: CommunityResult
     name: str
     more: list[str]
     curves: list[tuple[int, int, str, str]]
 
     @classmethod
-    def of(cls, shown: Shown, spread: Counter[str], communities: int) -> DrawnCommunity:
+    def of(cls, shown: CommunityResult, spread: Counter[str], communities: int) -> DrawnCommunity:
         """Name a community by the keywords that the others lack, and lay out its links.
 
         Heights are percentages, so that the curves stretch with the lists.

@@ -66,11 +66,11 @@ class Hubs(Operation, Filters):
 
     def run(self, web: Web) -> Answers:
         """The k best hubs or authorities; `steps` of the result are the rounds."""
-        from cocite.results.hubs import COMPARED, find_hubs
+        from cocite.results.hubs import MAX_COMPARED_LINKS, find_hubs
 
         asked, notes = find_pages(web.graph, self.urls)
-        compared = UNLIMITED if self.untrimmed else COMPARED
-        answers = find_hubs(web, asked, self.chosen(), self.k, compared=compared, filters=self.filters)
+        compared = UNLIMITED if self.untrimmed else MAX_COMPARED_LINKS
+        answers = find_hubs(web, asked, self.chosen(), self.k, max_compared_links=compared, filters=self.filters)
         return replace(answers, note=". ".join(notes)) if notes else answers
 
     def why_empty(self, web: Web, result: Any) -> str:

@@ -1,6 +1,6 @@
-"""Answers: pages with scores and reasons, filtered, explained and shown."""
+"""Results: pages with scores and reasons, filtered, explained and displayed."""
 
 DEFAULT_METHOD = "auto"
-"""Here, where it costs no import: the help of the command line names it."""
+"""Defined here so that the command line's help needs no other import."""
 COMPARED = ("proximity", "cocitation", "companion", "extended_cocitation", "lli", "kleinberg", "walk")
-"""Methods that are compared where none is named: those that need nothing but links, and milliseconds."""
+"""Methods compared by default: those that need only links, and take milliseconds."""

@@ -140,7 +140,7 @@ class Answers(Sequence[Answer]):
         return igraph(self)
 
     def _repr_html_(self) -> str:
-        from cocite.results.notebook import html
+        from cocite.results.pictures.notebook import html
 
         return html(self)
 

@@ -16,7 +16,7 @@ from cocite.related.neighbourhood.view import Switches, View, stop_pages, with_s
 from cocite.results.answer import Answer, Answers
 from cocite.results.explain import Explainer
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
-from cocite.results.history import EXPLAINED, NO_HISTORY, History, find_history, relate_history
+from cocite.results.history import EXPLAINED_PAGES, NO_HISTORY, History, find_history, relate_history
 from cocite.results.naming import Titles
 from cocite.web import Web
 
@@ -83,7 +83,7 @@ def ask(
         scores = relate_history(web, history, method) if history.pages else method.relate(web, asked.seeds)
         far = {**unwanted_ranks(web, asked.unwanted, method), **dict.fromkeys(asked.known, 0)}
         chosen = best_answers(graph, scores, asked.seeds, k, filters, far)
-        explained_by = scores.used[:EXPLAINED] if history.pages else scores.used
+        explained_by = scores.used[:EXPLAINED_PAGES] if history.pages else scores.used
         explainer = Explainer(web, explained_by, method.params, scores.path, scores.evidence) if explained else None
         titles = Titles(graph)
         answers = [

@@ -1,7 +1,7 @@
-"""Answers for many pages at once: every page of a store, or those of a list, on all cores.
+"""Results for many pages: every page of a store, or those of a list, on all cores.
 
-The pages are done in parts, each written whole and under its final name only when it is complete; a batch that was
-interrupted goes on where it was.
+Pages are answered in parts. Each part gets its final name only when it is complete, so an interrupted batch resumes
+with the missing parts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -30,53 +30,54 @@ from cocite.graph.store import Graph
 from cocite.parameters import Parameter
 from cocite.related.methods import method as method_of
 from cocite.related.neighbourhood.view import stop_pages
-from cocite.results.all_pairs import all_pairs, check_all_pairs
 from cocite.results.ask import check_k
 from cocite.results.filters import NO_FILTERS, Filters
-from cocite.results.workers import Part, Task, answer_parts, gathered, open_task
+from cocite.results.workers import BatchPart, BatchTask, answer_all_pairs, answer_parts, check_all_pairs
 
-PART = 20_000
-"""Pages of a part: some seconds of work, which is what an interruption may cost."""
+PART_PAGES = 20_000
+"""Some seconds of work, which is what an interruption may cost."""
 PLAN = "_batch.json"
-"""Readers of Parquet folders pass over names that begin with an underscore."""
+"""Readers of Parquet folders ignore names that begin with an underscore."""
 UNFINISHED = ".unfinished"
-PIECE = 1 << 20
-_PROCESSES = Parameter(
-    name="processes", help="Processes that share the work", type=int, default=1, minimum=1, maximum=256
-)
+COPY_BYTES = 1 << 20
+_PROCESSES = Parameter(name="processes", help="Number of processes", type=int, default=1, minimum=1, maximum=256)
 SCHEMA = pa.schema([("query", pa.string()), ("rank", pa.int32()), ("url", pa.string()), ("score", pa.float64())])
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a batch does; a batch with another plan must not go on in its place."""
+    """What a batch does; only a batch with an equal plan may resume it."""
 
     store: str
     method: str
     k: int
     pages: int
-    queries: str  # a checksum of the pages asked about
+    queries: str  # checksum of the query pages
     part: int
-    stop: str  # a checksum of the pages of the stop list, which may be a file
+    stop: str  # checksum of the stop pages
     filters: dict[str, Any]
-    version: str  # another one may answer otherwise
+    version: str  # results may differ between versions
+
+    def text(self) -> str:
+        """As it is written."""
+        return json.dumps(asdict(self), indent=1)
 
     def agrees(self, path: Path) -> bool:
-        """Whether a file holds this plan."""
+        """Whether a file contains this plan."""
         try:
-            return bool(json.loads(path.read_text(encoding="utf-8")) == asdict(self))
+            return bool(json.loads(path.read_text(encoding="utf-8")) == json.loads(self.text()))
         except (OSError, ValueError):
             return False
 
 
-class Done(NamedTuple):
-    """How a batch ended."""
+class BatchSummary(NamedTuple):
+    """Summary of a finished batch."""
 
     pages: int
     answered: int
     answers: int
     parts: int
-    kept: int  # parts that were there from an earlier run
+    kept: int  # parts from an earlier run
 
 
 def batch(
@@ -89,24 +90,24 @@ def batch(
     filters: Filters = NO_FILTERS,
     processes: int | None = None,
     together: bool = False,
-    part: int = PART,
+    part: int = PART_PAGES,
     progress: Progress = lambda stage, done, total: None,
-) -> Done:
-    """Answer for pages (all that have links, if none are given), into a folder of Parquet files or one TSV file.
+) -> BatchSummary:
+    """Write the results for pages (default: all with links) to a folder of Parquet files or to one TSV file.
 
-    With `together`, all pages of the store are compared at once: integrated similarity only (`all_pairs.py`).
+    With `together`, all pairs of pages are compared at once: for integrated similarity only.
     """
     if output.suffix not in (".parquet", ".tsv"):
-        raise BadParameter(f"{output} ends in neither .parquet nor .tsv: give one of them")
+        raise BadParameter(f"Unknown output format {output.suffix!r}: {output} must end in .parquet or .tsv")
     processes = None if processes is None else int(_PROCESSES.check(processes))
     asked = linked_pages(graph) if queries is None else np.array(list(dict.fromkeys(queries)), np.uint32)
     method = method_of(call)
     stop = stop_pages(graph, getattr(method.params, "stop", ()))
-    task = Task(graph.path.absolute(), str(graph.manifest["id"]), call, stop, check_k(k), filters)
+    task = BatchTask(graph.path.absolute(), str(graph.manifest["id"]), call, stop, check_k(k), filters)
     if together:
         check_all_pairs(method, graph.pages)
         if filters != NO_FILTERS:
-            raise BadParameter("all pages at once: then answers are not filtered; leave out one or the other")
+            raise BadParameter("All pairs at once works without filters: leave out one or the other.")
     way = f"{method}, all pages at once" if together else str(method)
     plan = Plan(
         task.generation, way, task.k, len(asked), _checksum(asked), part, _checksum(stop), asdict(filters), __version__
@@ -120,12 +121,11 @@ def batch(
     kept = sorted(set(range(len(parts))).difference(missing))
     tallies = [_tally(folder / names[i], flat) for i in kept]
     if missing:
+        to_do = [(i, parts[i]) for i in missing]
         with (
             _addresses(graph, folder / PLAN, len(asked) * (task.k + 1), progress) as addresses,
             closing(
-                _answer_together(task, [(i, parts[i]) for i in missing], processes, progress)
-                if together
-                else answer_parts(task, [(i, parts[i]) for i in missing], processes)
+                answer_all_pairs(task, to_do, processes, progress) if together else answer_parts(task, to_do, processes)
             ) as ready,
         ):
             progress("answering pages", sum(len(parts[i]) for i in kept), len(asked))
@@ -138,18 +138,7 @@ def batch(
             _join(output, folder, names)
         _drop(folder)
     answered, answers = np.array(tallies).sum(axis=0).tolist()
-    return Done(len(asked), answered, answers, len(names), len(kept))
-
-
-def _answer_together(
-    task: Task, parts: list[tuple[int, NDArray[np.uint32]]], threads: int | None, progress: Progress
-) -> Generator[tuple[int, Part], None, None]:
-    """Every part's answers, after all pages were compared."""
-    web, method = open_task(task)
-    web.progress = progress
-    found = all_pairs(web, check_all_pairs(method, web.graph.pages), task.k, threads, progress)
-    for i, pages in parts:
-        yield i, gathered(found.best(page) for page in pages.tolist())
+    return BatchSummary(len(asked), answered, answers, len(names), len(kept))
 
 
 def _checksum(pages: NDArray[np.uint32]) -> str:
@@ -157,7 +146,7 @@ def _checksum(pages: NDArray[np.uint32]) -> str:
 
 
 def _tally(path: Path, flat: bool) -> tuple[int, int]:
-    """How many pages have answers in a part that is there already, and how many."""
+    """The pages with results, and the results, of a finished part."""
     if flat:
         with path.open("rb") as file:
             ranks = [line.split(b"\t")[1] == b"1" for line in file]
@@ -166,52 +155,54 @@ def _tally(path: Path, flat: bool) -> tuple[int, int]:
     return int(np.count_nonzero(ranks == 1)), len(ranks)
 
 
-class _OneByOne:
-    """The addresses of pages, read when they are asked for: for a batch of few pages of a large store."""
+class _LazyAddresses:
+    """Addresses read when needed, for a batch of few pages of a large store."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
 
     def take(self, pages: pa.Array) -> pa.Array:
-        """As of an Arrow array."""
+        """Like `pyarrow.Array.take`."""
         return pa.array([next(addresses_of(self._graph, page, 1)) for page in pages.to_pylist()], pa.string())
 
 
 def _addresses(graph: Graph, beside: Path, wanted: int, progress: Progress) -> AbstractContextManager[Any]:
-    """All addresses, if many are wanted."""
-    return nullcontext(_OneByOne(graph)) if wanted < graph.pages // 10 else mapped_addresses(graph, beside, progress)
+    """All addresses, if many are needed."""
+    return (
+        nullcontext(_LazyAddresses(graph)) if wanted < graph.pages // 10 else mapped_addresses(graph, beside, progress)
+    )
 
 
 def linked_pages(graph: Graph) -> NDArray[np.uint32]:
-    """All pages with links in or out."""
+    """All pages with in-links or out-links."""
     return np.flatnonzero((np.asarray(graph.in_degree) > 0) | (np.asarray(graph.out_degree) > 0)).astype(np.uint32)
 
 
 def _prepare(folder: Path, output: Path, plan: Plan, joined: list[str]) -> None:
-    """Make the folder of parts, or see that the one that is there is of the same plan.
+    """Make the folder of parts, or check that an existing one has the same plan.
 
-    `joined` are the parts that are to become one file; that file may be there if it is these, joined by a run that was
-    killed before it had dropped them.
+    `joined` are the parts of a single output file. That file may exist if it consists of exactly these parts: an
+    earlier run was killed after joining them and before deleting them.
     """
-    shutil.rmtree(_dropped(folder), ignore_errors=True)  # by a run that was killed
+    shutil.rmtree(_dropped(folder), ignore_errors=True)  # of a killed run
     if joined and output.exists() and not (plan.agrees(folder / PLAN) and _is_joined(output, folder, joined)):
-        raise BadParameter(f"{output} is there already: remove it, or choose another place")
-    if folder.exists() and not plan.agrees(folder / PLAN) and not _vacant(folder):
-        raise BadParameter(f"{folder} holds something else than this batch: remove it, or choose another place")
+        raise BadParameter(f"{output} already exists: remove it, or choose another place")
+    if folder.exists() and not plan.agrees(folder / PLAN) and not _is_empty(folder):
+        raise BadParameter(f"{folder} contains something other than this batch: remove it, or choose another place")
     folder.mkdir(parents=True, exist_ok=True)
     _sync(folder.parent)
-    for left in folder.glob(".cocite-export-*"):  # by a run that was killed
+    for left in folder.glob(".cocite-export-*"):  # of a killed run
         shutil.rmtree(left, ignore_errors=True)
     if not (folder / PLAN).exists():
-        _atomically(folder / PLAN, lambda path: path.write_text(json.dumps(asdict(plan), indent=1), encoding="utf-8"))
+        _atomically(folder / PLAN, lambda path: path.write_text(plan.text(), encoding="utf-8"))
 
 
-def _vacant(folder: Path) -> bool:
-    """Whether a folder has nothing in it but what a run that was killed at its start leaves."""
+def _is_empty(folder: Path) -> bool:
+    """Whether a folder contains nothing, apart from the unfinished plan of a killed run."""
     return folder.is_dir() and all(each.name == f".{PLAN}{UNFINISHED}" for each in folder.iterdir())
 
 
-def _table(addresses: Any, queried: NDArray[np.uint32], found: Part) -> pa.Table:
+def _table(addresses: Any, queried: NDArray[np.uint32], found: BatchPart) -> pa.Table:
     ends = np.cumsum(found.counts)
     ranks = np.arange(len(found.pages)) - np.repeat(ends - found.counts, found.counts) + 1
     texts = [
@@ -230,7 +221,7 @@ def _write(path: Path, table: pa.Table, flat: bool) -> None:
 
 
 def _atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file so that it is there whole, or not at all."""
+    """Write a file completely or not at all."""
     unfinished = path.with_name(f".{path.name}{UNFINISHED}")
     try:
         write(unfinished)
@@ -243,8 +234,8 @@ def _atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Have a new name in a folder on disk."""
-    with suppress(PermissionError):  # a folder that may be written to, but not listed
+    """Make a new file name durable."""
+    with suppress(PermissionError):  # a folder may be writable but not listable
         sync_folder(folder)
 
 
@@ -259,12 +250,12 @@ def _join(output: Path, folder: Path, names: list[str]) -> None:
 
 
 def _is_joined(output: Path, folder: Path, names: list[str]) -> bool:
-    """Whether a file holds these parts, one after another, and nothing else."""
+    """Whether a file consists of exactly these parts."""
     try:
         with output.open("rb") as whole:
             for name in names:
                 with (folder / name).open("rb") as part:
-                    while piece := part.read(PIECE):
+                    while piece := part.read(COPY_BYTES):
                         if whole.read(len(piece)) != piece:
                             return False
             return not whole.read(1)
@@ -273,7 +264,7 @@ def _is_joined(output: Path, folder: Path, names: list[str]) -> bool:
 
 
 def _drop(folder: Path) -> None:
-    """Remove a folder of parts that are not needed any more: at once for whoever looks, whenever this is killed."""
+    """Delete a folder of parts. It is renamed first, so that a killed run never leaves half of it."""
     folder.rename(_dropped(folder))
     shutil.rmtree(_dropped(folder))
 

@@ -1,7 +1,7 @@
-"""A collection that somebody keeps, bookmarks or a blogroll, as a question: pages near to it, folder by folder.
+"""Bookmarks or feed subscriptions as a query: recommendations for each folder.
 
-Each folder is asked like a reading history: the score of a page is the mean of its scores for every page of the folder.
-A page is recommended once, for the folder in which it comes first, and no page that is in the collection already.
+Each folder is a reading history: a page's score is the mean of its scores for the pages of the folder. A page is
+recommended once, in the folder where it ranks best; pages of the collection are not recommended.
 """
 
 from __future__ import annotations
@@ -12,27 +12,26 @@ from pathlib import Path
 from typing import Any
 
 from cocite.errors import BadAddress, BadParameter, BadSource, UnknownPage
-from cocite.graph.store import Graph
 from cocite.kernels.jit import stopwatch
 from cocite.related.methods import Method
 from cocite.results.answer import Answer, Answers
 from cocite.results.ask import Question, ask, check_k, question
 from cocite.results.filters import NO_FILTERS, Filters
-from cocite.results.history import MOST_PAGES, NO_HISTORY, History, find_history
+from cocite.results.history import MAX_HISTORY_PAGES, NO_HISTORY, find_history
 from cocite.sources.collections import bookmarks, opml
-from cocite.sources.records import Page, ReadReport
+from cocite.sources.records import ReadReport
 from cocite.web import Web
 
-LOOSE = "in no folder"
-MOST_FOLDERS = 1000
-TIMES = 3
-"""So many times the answers wanted are asked for, as a page that is near to two folders is shown in one."""
-HEAD = 4096
+NO_FOLDER = "in no folder"
+MAX_FOLDERS = 1000
+SPARE_FACTOR = 3
+"""Results requested per wanted result, since a page near to two folders is shown in one."""
+HEAD_BYTES = 4096
 
 
 @dataclass(frozen=True)
 class Folder:
-    """Some pages of a collection."""
+    """A folder of a collection."""
 
     name: str
     urls: tuple[str, ...]
@@ -47,18 +46,18 @@ class Collection:
 
 
 @dataclass(frozen=True)
-class Near:
-    """What is near to a folder."""
+class FolderResults:
+    """Recommendations for a folder."""
 
     folder: str
     pages: int  # in the folder
-    unknown: tuple[str, ...]  # of them, those that the store does not have
-    left_out: int  # that were not asked about, as there are too many
+    unknown: tuple[str, ...]  # addresses that are not in the store
+    left_out: int  # pages beyond the maximum
     answers: tuple[Answer, ...]
 
     @property
     def known(self) -> int:
-        """Pages that were asked about."""
+        """Pages of the folder that were used."""
         return self.pages - len(self.unknown) - self.left_out
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,22 +67,22 @@ class Near:
 
 
 @dataclass(frozen=True)
-class NearCollection:
-    """What is near to a whole collection, by folder, in its order."""
+class CollectionResults:
+    """Recommendations for a collection, folder by folder."""
 
     title: str
-    folders: tuple[Near, ...]
-    about: Answers | None  # the question to one of the folders: method, parameters, store
+    folders: tuple[FolderResults, ...]
+    about: Answers | None  # the results of one folder: method, parameters, store
     milliseconds: float
 
     @property
     def pages(self) -> int:
-        """In the collection."""
+        """Pages in the collection."""
         return sum(folder.pages for folder in self.folders)
 
     @property
     def unknown(self) -> list[str]:
-        """Addresses that the store does not have."""
+        """Addresses that are not in the store."""
         return [url for folder in self.folders for url in folder.unknown]
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,11 +95,14 @@ class NearCollection:
 
 
 def read_collection(path: Path) -> Collection | None:
-    """A collection, if a file is bookmarks as browsers export them, or OPML; raises BadParameter if it is empty."""
+    """Read bookmarks exported by a browser, or OPML; None for other files. Raises BadParameter if it is empty.
+
+    Folders are in the order of their first links; a page counts once per folder.
+    """
     with path.open("rb") as file:
-        head = file.read(HEAD)
+        head = file.read(HEAD_BYTES)
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
-        raise BadParameter(f"{path} is JSON, in which browsers keep bookmarks for themselves: export them as HTML")
+        raise BadParameter(f"{path} is JSON, a browser's internal format: export the bookmarks as HTML")
     report = ReadReport()
     try:
         if opml.recognises(path, head):
@@ -112,19 +114,14 @@ def read_collection(path: Path) -> Collection | None:
     except BadSource as error:
         raise BadParameter(str(error)) from error
     if not pages:
-        raise BadParameter(f"{path} has no links: export it again")
-    return _collected(pages[0])
-
-
-def _collected(page: Page) -> Collection:
-    """Folders in the order in which their first links come; a page named twice in a folder counts once."""
-    found: dict[str, dict[str, None]] = {}
+        raise BadParameter(f"{path} contains no links: export it again")
+    page, folders = pages[0], dict[str, dict[str, None]]()
     for link in page.links:
         name = page.headings[link.block] if link.block is not None and link.block < len(page.headings) else ""
-        found.setdefault(name or LOOSE, {})[link.url] = None
-    if len(found) > MOST_FOLDERS:
-        raise BadParameter(f"more than {MOST_FOLDERS:,} folders: give a part of the collection")
-    return Collection(page.title, tuple(Folder(name, tuple(urls)) for name, urls in found.items()))
+        folders.setdefault(name or NO_FOLDER, {})[link.url] = None
+    if len(folders) > MAX_FOLDERS:
+        raise BadParameter(f"the collection has more than {MAX_FOLDERS:,} folders: give a part of it")
+    return Collection(page.title, tuple(Folder(name, tuple(urls)) for name, urls in folders.items()))
 
 
 def ask_collection(
@@ -134,16 +131,22 @@ def ask_collection(
     k: int = 10,
     filters: Filters = NO_FILTERS,
     unwanted: Sequence[str] = (),
-) -> NearCollection:
-    """The k pages nearest to each folder; raises UnknownPage if the store has nothing of the whole collection."""
+) -> CollectionResults:
+    """The k best recommendations for each folder; raises UnknownPage if no page of the collection is in the store."""
     with stopwatch() as passed:
         graph = web.graph
-        histories = [_known(graph, folder.urls[:MOST_PAGES]) for folder in collection.folders]
+        histories = []
+        for folder in collection.folders:
+            urls = folder.urls[:MAX_HISTORY_PAGES]
+            try:
+                histories.append(find_history(graph, [(url, 1.0) for url in urls]))
+            except (UnknownPage, BadAddress):
+                histories.append(NO_HISTORY._replace(unknown=urls))
         seeds = frozenset(page for history in histories for page in history.pages)
-        first = collection.folders[0].urls[0]
         if not seeds:
+            first = collection.folders[0].urls[0]
             raise UnknownPage(
-                f"this store has no page of the collection, neither {first[:200]!r} nor any other: use another store",
+                f"no page of the collection is in this store, e.g. {first[:200]!r}: use another store",
                 graph.names.nearest(first),
             )
         banned = question(graph, [graph.address(next(iter(seeds)))], unwanted).unwanted if unwanted else ()
@@ -153,27 +156,20 @@ def ask_collection(
                 asked.append(None)
                 continue
             one = Question(history.texts, history.pages, banned, history, seeds)
-            asked.append(ask(web, one, method, check_k(k) * TIMES, filters))
+            asked.append(ask(web, one, method, check_k(k) * SPARE_FACTOR, filters))
             web.progress("asking", 1, len(histories))
-        chosen = _once(asked, k)
-        near = [
-            Near(folder.name, len(folder.urls), history.unknown, max(0, len(folder.urls) - MOST_PAGES), some)
-            for folder, history, some in zip(collection.folders, histories, chosen, strict=True)
+        results = [
+            FolderResults(
+                folder.name, len(folder.urls), history.unknown, max(0, len(folder.urls) - MAX_HISTORY_PAGES), some
+            )
+            for folder, history, some in zip(collection.folders, histories, _once(asked, k), strict=True)
         ]
         about = next((answers for answers in asked if answers is not None), None)
-        return NearCollection(collection.title, tuple(near), about, passed())
-
-
-def _known(graph: Graph, urls: Sequence[str]) -> History:
-    """The pages of a folder, perhaps none."""
-    try:
-        return find_history(graph, [(url, 1.0) for url in urls])
-    except (UnknownPage, BadAddress):
-        return NO_HISTORY._replace(unknown=tuple(urls))
+        return CollectionResults(collection.title, tuple(results), about, passed())
 
 
 def _once(asked: Sequence[Answers | None], k: int) -> list[tuple[Answer, ...]]:
-    """Every page in the folder in which it comes first, of equal ones in the earlier; k of them, ranked anew."""
+    """Keep each page in the folder where it ranks best, of equal ones the earlier; k per folder, ranked again."""
     best: dict[int, tuple[int, int]] = {}
     for number, answers in enumerate(asked):
         for answer in answers or ():

@@ -1,13 +1,13 @@
-"""Communities as they are shown: addresses, titles and words in place of page numbers, and why pages were left out.
+"""Communities for display: addresses, titles and keywords instead of page numbers, and why pages were removed.
 
-A community to which no page belongs more than to another is not shown. Where words were asked for, communities come by
-how well they suit them times how strong they are: the mean of what search gives their first ten authorities, as a part
-of what it gives the best result, times the singular value. Else they come in the order of singular values.
+A community without pages of its own is not shown. With a text query, communities are ordered by fit × singular value:
+the fit is the mean search score of the first ten authorities, relative to the best result. Without one, they are
+ordered by singular value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, overload
@@ -19,22 +19,22 @@ from cocite.graph.store import Graph
 from cocite.kernels.jit import stopwatch
 from cocite.parameters import values_of
 from cocite.related.methods import community as method
-from cocite.related.methods.community import Base, Communities, Community, Params, Weighed
+from cocite.related.methods.community import BaseSet, Communities, Community, Params, WeightedPages
 from cocite.related.neighbourhood.scores import rounded
 from cocite.related.neighbourhood.view import Pages
 from cocite.results.ask import MOST_QUERIES, about_store, check_address, check_k
+from cocite.results.community_words import distinctive_words, words_of_pages
 from cocite.results.naming import Titles
 from cocite.results.present import one_line
-from cocite.results.telling import keywords, page_words
 from cocite.web import Web
 from cocite.words.tokens import words_of
 
-KEYWORDS = 8
-SUITING = 2000
-"""So many results of a search are known to suit the words, and how well."""
-FITTING = 10
-"""Authorities by which it is told how well a community suits the words; fewer count as if more suited nothing."""
-MEAN = {"avg": "mean", "max": "greatest", "min": "least"}
+MAX_KEYWORDS = 8
+SCORED_RESULTS = 2000
+"""Search results whose scores tell how well pages match the query."""
+FIT_AUTHORITIES = 10
+"""Authorities whose match is averaged; with fewer, the missing ones count as 0."""
+STATISTICS = {"avg": "mean", "max": "maximum", "min": "minimum"}
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Member:
     url: str
     title: str
     score: float
-    root: bool  # of the root set: found by the words, or given
-    page: int  # its number in the store
+    root: bool  # in the root set: found by the search, or given
+    page: int  # number in the store
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -53,63 +53,69 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Eliminated:
-    """A noise page: its measure is below that of the root set."""
+class NoisePage:
+    """A page that NPEA removed: its measure is below that of the root set."""
 
     url: str
     title: str
     measure: float
-    links: int  # root pages that it is linked with
+    links: int  # root pages with which it is linked
     why: str
     page: int
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        found = {"url": self.url, "title": self.title, "measure": self.measure}
-        return {**found, "root_pages_linked": self.links, "why": self.why}
+        about = {"url": self.url, "title": self.title, "measure": self.measure}
+        return {**about, "root_pages_linked": self.links, "why": self.why}
 
 
 @dataclass(frozen=True)
-class Shown:
-    """One community."""
+class CommunityResult:
+    """One community for display."""
 
-    vector: int  # 1: the principal one
+    vector: int  # 1: the principal singular vector
     end: str  # positive or negative
-    value: float
-    fit: float | None  # how well it suits the words, from 0 to 1; None: none were asked for
-    pages: int  # that belong to it more than to any other
+    value: float  # singular value
+    fit: float | None  # match with the query, from 0 to 1; None without a text query
+    pages: int  # pages of its own: they weigh more here than in any other community
     keywords: tuple[str, ...]
     hubs: tuple[Member, ...]
     authorities: tuple[Member, ...]
-    links: tuple[tuple[int, int], ...]  # from which of these hubs to which of these authorities, by place
-    eliminated: tuple[Eliminated, ...]  # noise pages that were linked with its pages, most linked first
+    links: tuple[tuple[int, int], ...]  # (hub, authority), as indices of the two tuples
+    eliminated: tuple[NoisePage, ...]  # noise pages linked with its pages, most links first
     eliminated_in_all: int
 
     @property
     def name(self) -> str:
-        """`principal`, or which end of which vector."""
+        """`principal`, or the vector and its end."""
         return "principal" if self.vector == 1 and self.end == "positive" else f"vector {self.vector}, {self.end} end"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        found = {"name": self.name, "vector": self.vector, "end": self.end, "singular_value": self.value}
-        lists = {name: [each.to_dict() for each in getattr(self, name)] for name in ("hubs", "authorities")}
-        noise = {
+        return {
+            "name": self.name,
+            "vector": self.vector,
+            "end": self.end,
+            "singular_value": self.value,
+            "fit": self.fit,
+            "pages": self.pages,
+            "keywords": list(self.keywords),
+            "hubs": [each.to_dict() for each in self.hubs],
+            "authorities": [each.to_dict() for each in self.authorities],
+            "links": [list(pair) for pair in self.links],
             "eliminated": [each.to_dict() for each in self.eliminated],
             "eliminated_in_all": self.eliminated_in_all,
         }
-        about = {"fit": self.fit, "pages": self.pages, "keywords": list(self.keywords)}
-        return {**found, **about, **lists, "links": [list(pair) for pair in self.links], **noise}
 
 
 @dataclass(frozen=True, repr=False)
-class CommunitiesFound(Sequence[Shown]):
-    """The communities of one question, and what NPEA did to its base set."""
+class CommunitiesFound(Sequence[CommunityResult]):
+    """The communities for one query, and what NPEA removed from its base set."""
 
-    query: str  # words, if it was asked in words
-    pages: tuple[str, ...]  # addresses, if pages were given
+    query: str  # the text query, if there is one
+    pages: tuple[str, ...]  # the given addresses
     params: Mapping[str, Any]
-    communities: tuple[Shown, ...]
+    communities: tuple[CommunityResult, ...]
     root: int
     base: int
     links: int
@@ -117,40 +123,47 @@ class CommunitiesFound(Sequence[Shown]):
     threshold: float
     k: int
     rank: int
-    noise: tuple[Eliminated, ...]  # those with the largest measures: they nearly stayed
-    left_out: frozenset[int]  # all of them, by page number
+    noise: tuple[NoisePage, ...]  # the noise pages nearest to the threshold
+    left_out: frozenset[int]  # all noise pages, by number
     store: Mapping[str, Any]
     milliseconds: float
     found: Communities = field(repr=False, compare=False)  # by page number, with the base set
     plain: CommunitiesFound | None = field(default=None, repr=False, compare=False)  # without eliminating noise
 
     @overload
-    def __getitem__(self, index: int) -> Shown: ...
+    def __getitem__(self, index: int) -> CommunityResult: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Shown]: ...
-    def __getitem__(self, index: int | slice) -> Shown | Sequence[Shown]:
+    def __getitem__(self, index: slice) -> Sequence[CommunityResult]: ...
+    def __getitem__(self, index: int | slice) -> CommunityResult | Sequence[CommunityResult]:
         return self.communities[index]
 
     def __len__(self) -> int:
         return len(self.communities)
 
-    def __iter__(self) -> Iterator[Shown]:
+    def __iter__(self) -> Iterator[CommunityResult]:
         return iter(self.communities)
 
     def __repr__(self) -> str:
-        asked = self.query or ", ".join(self.pages)
         rows = [f"{each.pages:5d} pages  {', '.join(each.keywords)}" for each in self]
-        return "\n".join(map(one_line, [f"communities on {asked}", *(rows or ["nothing"])]))
+        head = f"communities on {self.query or ', '.join(self.pages)}"
+        return "\n".join(map(one_line, [head, *(rows or ["nothing"])]))
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        base = {"root": self.root, "pages": self.base, "links": self.links, "eliminated": self.eliminated}
-        found = {"threshold": self.threshold, "k": self.k, "rank": self.rank}
         return {
             "query": self.query or list(self.pages),
             "method": "community",
             "params": dict(self.params),
-            "base_set": {**base, **found, "noise": [each.to_dict() for each in self.noise]},
+            "base_set": {
+                "root": self.root,
+                "pages": self.base,
+                "links": self.links,
+                "eliminated": self.eliminated,
+                "threshold": self.threshold,
+                "k": self.k,
+                "rank": self.rank,
+                "noise": [each.to_dict() for each in self.noise],
+            },
             "communities": [each.to_dict() for each in self.communities],
             "store": dict(self.store),
             "milliseconds": round(self.milliseconds, 3),
@@ -158,35 +171,31 @@ class CommunitiesFound(Sequence[Shown]):
         }
 
     def to_html(self) -> str:
-        """A page that needs nothing else: every community drawn, hubs left, authorities right; what was left out."""
-        from cocite.results.drawing import page
+        """One HTML page that needs no other file: every community drawn, hubs left, authorities right, and noise."""
+        from cocite.results.pictures.communities import communities_page
 
-        return page(self)
+        return communities_page(self)
 
     def _repr_html_(self) -> str:
-        """That page in a frame of its own, in which nothing may run."""
+        """That page in a sandboxed frame."""
         page = escape(self.to_html(), quote=True)
         return f'<iframe sandbox srcdoc="{page}" width="100%" height="640" style="border:1px solid #8884"></iframe>'
 
     def to_gexf(self) -> str:
-        """The whole base set as GEXF 1.3, for Gephi and NetworkX: communities, weights, places and colours."""
-        from cocite.results.drawing_gexf import gexf
+        """The whole base set as GEXF 1.3, for Gephi and NetworkX: communities, weights, positions and colours."""
+        from cocite.results.pictures.gexf import communities_gexf
 
-        return gexf(self)
+        return communities_gexf(self)
 
 
-def root_set(web: Web, query: str, urls: Sequence[str], params: Params) -> list[int]:
-    """The pages to start from: the best results for words, given pages, or both together.
+def root_set(web: Web, query: str, urls: Sequence[str], params: Params) -> tuple[list[int], Mapping[int, float] | None]:
+    """The best search results for a query, the given pages, or both; and how well pages match the query.
 
-    Raises BadParameter where nothing is asked, UnknownPage and BadAddress. Words that no page has give no pages.
+    The match is a search score divided by the best one; 1 for given pages. It is None without a query.
+    Raises BadParameter if neither is given, UnknownPage and BadAddress.
     """
-    return _start(web, query, urls, params)[0]
-
-
-def _start(web: Web, query: str, urls: Sequence[str], params: Params) -> tuple[list[int], Mapping[int, float] | None]:
-    """The root set, and how well pages suit the words: 1 are the best result and pages that were given."""
     if not isinstance(query, str):
-        raise BadParameter(f"what to look for is given as a text of words, not {query!r:.100}")
+        raise BadParameter(f"the query must be a text, not {query!r:.100}")
     if not query.strip() and not urls:
         raise BadParameter("nothing to look for: give some words, or pages by --page")
     if len(urls) > MOST_QUERIES:
@@ -194,123 +203,114 @@ def _start(web: Web, query: str, urls: Sequence[str], params: Params) -> tuple[l
     given = [web.graph.find(check_address(url)) for url in urls]
     if not query.strip():
         return list(dict.fromkeys(given)), None
-    results = web.search.find(query, max(params.results, SUITING))
+    results = web.search.find(query, max(params.results, SCORED_RESULTS))
     best = max((score for _, score in results), default=1.0)
-    suits = {page: score / best for page, score in results} | dict.fromkeys(given, 1.0)
-    return list(dict.fromkeys([*given, *(page for page, _ in results[: params.results])])), suits
+    match = {page: score / best for page, score in results} | dict.fromkeys(given, 1.0)
+    return list(dict.fromkeys([*given, *(page for page, _ in results[: params.results])])), match
 
 
 def find(web: Web, query: str, urls: Sequence[str], params: Params, k: int = 10) -> CommunitiesFound:
     """Communities for words or pages, each with its k best hubs and authorities."""
+    k = check_k(k)
     with stopwatch() as passed:
-        return _find(web, query, urls, params, check_k(k), passed)
-
-
-def _find(
-    web: Web, query: str, urls: Sequence[str], params: Params, k: int, passed: Callable[[], float]
-) -> CommunitiesFound:
-    root, suits = _start(web, query, urls, params)
-    found = method.communities(web, root, params, suits)
-    base, measured = found.base, found.base.measured
-    words = page_words(web.graph, base.edges) if found else {}
-    search, asked = (None, frozenset[str]()) if suits is None else (web.search, frozenset(words_of(query)))
-    tell = _Teller(web.graph, base, k)
-    shown = tuple(
-        Shown(
-            vector=each.vector,
-            end="positive" if each.end > 0 else "negative",
-            value=rounded(each.value),
-            fit=None if suits is None else rounded(_fit(each, suits)),
-            pages=len(each.members),
-            keywords=tuple(keywords(words, each, KEYWORDS, search, asked)),
-            hubs=tell.members(each.hubs),
-            authorities=tell.members(each.authorities),
-            links=tell.links(each),
-            eliminated=tell.noise(each.eliminated[:k]),
-            eliminated_in_all=len(each.eliminated),
+        root, match = root_set(web, query, urls, params)
+        found = method.communities(web, root, params, match)
+        base = found.base
+        words = words_of_pages(web.graph, base.edges) if found else {}
+        search, asked = (None, frozenset[str]()) if match is None else (web.search, frozenset(words_of(query)))
+        display = _Display(web.graph, base, k)
+        communities = tuple(
+            CommunityResult(
+                vector=each.vector,
+                end="positive" if each.end > 0 else "negative",
+                value=rounded(each.value),
+                fit=None if match is None else rounded(_fit(each, match)),
+                pages=len(each.members),
+                keywords=tuple(distinctive_words(words, each, MAX_KEYWORDS, search, asked)),
+                hubs=display.members(each.hubs),
+                authorities=display.members(each.authorities),
+                links=display.links(each),
+                eliminated=display.noise(each.eliminated[:k]),
+                eliminated_in_all=len(each.eliminated),
+            )
+            for each in _ordered(found, match)
         )
-        for each in _in_order(found, suits)
-    )
-    return CommunitiesFound(
-        query=query.strip(),
-        pages=tuple(urls),
-        params=values_of(params),
-        communities=shown,
-        root=int(base.root.sum()),
-        base=len(base.root),
-        links=len(base.edges.ends),
-        eliminated=len(base.root) - len(base.rest.pages),
-        threshold=rounded(measured.threshold),
-        k=measured.k,
-        rank=measured.rank,
-        noise=tell.noise(tell.nearest()),
-        left_out=frozenset(base.edges.pages[~measured.keep].tolist()),
-        store=about_store(web.graph),
-        milliseconds=passed(),
-        found=found,
-    )
+        return CommunitiesFound(
+            query=query.strip(),
+            pages=tuple(urls),
+            params=values_of(params),
+            communities=communities,
+            root=int(base.root.sum()),
+            base=len(base.root),
+            links=len(base.edges.ends),
+            eliminated=len(base.root) - len(base.rest.pages),
+            threshold=rounded(base.measured.threshold),
+            k=base.measured.k,
+            rank=base.measured.rank,
+            noise=display.noise(display.nearest_noise()),
+            left_out=frozenset(base.edges.pages[~base.measured.keep].tolist()),
+            store=about_store(web.graph),
+            milliseconds=passed(),
+            found=found,
+        )
 
 
-def _in_order(found: Communities, suits: Mapping[int, float] | None) -> list[Community]:
-    """Communities that have pages of their own, as they are shown."""
+def _ordered(found: Communities, match: Mapping[int, float] | None) -> list[Community]:
+    """Communities with pages of their own, in display order."""
     own = [each for each in found if len(each.members)]
-    return own if suits is None else sorted(own, key=lambda each: -rounded(_fit(each, suits) * each.value))
+    return own if match is None else sorted(own, key=lambda each: -rounded(_fit(each, match) * each.value))
 
 
-def _fit(community: Community, suits: Mapping[int, float]) -> float:
-    """How well a community suits the words."""
-    return sum(suits.get(page, 0.0) for page in community.authorities.pages[:FITTING].tolist()) / FITTING
+def _fit(community: Community, match: Mapping[int, float]) -> float:
+    first = community.authorities.pages[:FIT_AUTHORITIES].tolist()
+    return sum(match.get(page, 0.0) for page in first) / FIT_AUTHORITIES
 
 
-class _Teller:
-    """Addresses, titles and reasons for the pages of a base set, the first k of each list."""
+class _Display:
+    """Addresses, titles and explanations for the pages of a base set; the first k of each list."""
 
-    def __init__(self, graph: Graph, base: Base, k: int) -> None:
+    def __init__(self, graph: Graph, base: BaseSet, k: int) -> None:
         self._graph, self._base, self._k, self._titles = graph, base, k, Titles(graph)
-        mean = MEAN.get(base.params.npea, "")
-        self._of_root = f"below {base.measured.threshold:.3g}, the {mean} of the root set"
+        statistic = STATISTICS.get(base.params.npea, "")
+        self._threshold = f"is below {base.measured.threshold:.3g}, the {statistic} of the root set"
         self._roots = int(base.root.sum())
 
-    def members(self, side: Weighed) -> tuple[Member, ...]:
+    def members(self, side: WeightedPages) -> tuple[Member, ...]:
         """Hubs or authorities."""
         pages, weights = side.pages[: self._k], side.weights[: self._k]
         root = self._base.root[np.searchsorted(self._base.edges.pages, pages)]
         return tuple(
-            Member(self._graph.address(page), self._titles.of(page), rounded(weight), of_root, page)
-            for page, weight, of_root in zip(pages.tolist(), weights.tolist(), root.tolist(), strict=True)
+            Member(self._graph.address(page), self._titles.of(page), rounded(weight), in_root, page)
+            for page, weight, in_root in zip(pages.tolist(), weights.tolist(), root.tolist(), strict=True)
         )
 
     def links(self, community: Community) -> tuple[tuple[int, int], ...]:
-        """The links from shown hubs to shown authorities."""
+        """Links from the displayed hubs to the displayed authorities."""
         edges = self._base.edges
-        place = {page: at for at, page in enumerate(community.authorities.pages[: self._k].tolist())}
-        found = []
+        index = {page: at for at, page in enumerate(community.authorities.pages[: self._k].tolist())}
+        links = []
         for hub, page in enumerate(community.hubs.pages[: self._k].tolist()):
             at = int(np.searchsorted(edges.pages, page))
-            ends = edges.pages[edges.ends[edges.starts[at] : edges.starts[at + 1]]].tolist()
-            found += [(hub, authority) for authority in sorted(place[end] for end in ends if end in place)]
-        return tuple(found)
+            targets = edges.pages[edges.ends[edges.starts[at] : edges.starts[at + 1]]].tolist()
+            links += [(hub, authority) for authority in sorted(index[page] for page in targets if page in index)]
+        return tuple(links)
 
-    def nearest(self) -> Pages:
-        """The noise pages that nearly stayed."""
-        measured, pages = self._base.measured, self._base.edges.pages
+    def nearest_noise(self) -> Pages:
+        """The noise pages nearest to the threshold."""
+        measured = self._base.measured
         noise = np.flatnonzero(~measured.keep)
         order = np.lexsort((noise, -np.round(measured.measure[noise], 9)))
-        found: Pages = pages[noise[order][: self._k]]
-        return found
+        pages: Pages = self._base.edges.pages[noise[order][: self._k]]
+        return pages
 
-    def noise(self, pages: Pages) -> tuple[Eliminated, ...]:
-        """Each of the pages with the reason why it was left out."""
-        places = np.searchsorted(self._base.edges.pages, pages)
+    def noise(self, pages: Pages) -> tuple[NoisePage, ...]:
+        """Noise pages, each with the reason why it was removed."""
         measured = self._base.measured
-        return tuple(
-            self._eliminated(page, float(measured.measure[at]), int(measured.ties[at]))
-            for page, at in zip(pages.tolist(), places.tolist(), strict=True)
-        )
-
-    def _eliminated(self, page: int, measure: float, links: int) -> Eliminated:
-        tied = (
-            f"linked with {links} of {self._roots} root pages" if links else "linked with no root page of other sites"
-        )
-        why = f"{tied}, measure {measure:.3g} {self._of_root}"
-        return Eliminated(self._graph.address(page), self._titles.of(page), rounded(measure), links, why, page)
+        found = []
+        for page, at in zip(pages.tolist(), np.searchsorted(self._base.edges.pages, pages).tolist(), strict=True):
+            measure, links = float(measured.measure[at]), int(measured.ties[at])
+            linked = f"linked with {links} of {self._roots} root pages" if links else "no link with root pages"
+            why = f"{linked}; its measure {measure:.3g} {self._threshold}"
+            url, title = self._graph.address(page), self._titles.of(page)
+            found.append(NoisePage(url, title, rounded(measure), links, why, page))
+        return tuple(found)

@@ -1,4 +1,4 @@
-"""Several methods on the same question, side by side, and how much they agree."""
+"""Several methods on the same query, side by side, and how much they agree."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from cocite.web import Web
 
 @dataclass(frozen=True)
 class Comparison:
-    """The answers of each method, under its name with parameters."""
+    """The results of each method, keyed by its name with parameters."""
 
     by_method: dict[str, Answers]
 
     def overlap(self, first: str, second: str) -> int:
-        """How many answers two methods have in common."""
+        """Number of results that two methods share."""
         return len({a.page for a in self.by_method[first]} & {a.page for a in self.by_method[second]})
 
     def votes(self) -> list[tuple[str, list[str]]]:
-        """Every answer with the methods that give it: those of most methods first, then by best rank."""
+        """Every result with the methods that return it: most methods first, then best rank."""
         found: dict[str, list[str]] = {}
         best: dict[str, int] = {}
         for name, answers in self.by_method.items():
@@ -34,13 +34,13 @@ class Comparison:
         return sorted(found.items(), key=lambda item: (-len(item[1]), best[item[0]], item[0]))
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """A table of pandas, or of Polars, with a row for every answer of every method."""
+        """A pandas (or Polars) table with a row for every result of every method."""
         from cocite.results.tables import comparison_frame
 
         return comparison_frame(self, library)
 
     def _repr_html_(self) -> str:
-        from cocite.results.notebook import comparison
+        from cocite.results.pictures.notebook import comparison
 
         return comparison(self)
 
@@ -60,5 +60,5 @@ class Comparison:
 def compare(
     web: Web, asked: Question, methods: Sequence[Method], k: int = 10, filters: Filters = NO_FILTERS
 ) -> Comparison:
-    """Ask every method."""
+    """Run every method on the same query, without reasons."""
     return Comparison({str(method): ask(web, asked, method, k, filters, explained=False) for method in methods})

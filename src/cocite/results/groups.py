@@ -1,19 +1,17 @@
-"""Groups: a set of pages put into named groups, as Hou & Zhang (2003 §6) and others name as the next step.
+"""Cluster pages into named groups (proposed as the next step by Hou & Zhang 2003, §6).
 
-Pages are joined step by step with those near to them (average linkage); how many groups there are is chosen by the
-mean silhouette. Each gets the words that its sections' headings and its pages' titles have and others have not. What
-is near is told in one of two ways:
+Pages are merged by average linkage; the number of groups has the highest mean silhouette. A group is named by words of
+its headings and titles that are rarer in other groups; groups with the same name are merged. Two similarities:
 
-`lli`: pages that link lists put under one heading belong together. The rows of a matrix are the pages, its columns the
-sections of the pages that cite them (and, counting less, the citing pages as a whole). Its greatest singular values
-span a space, as in LLI, in which cosines are taken. LLI's own rule for the size of that space (a fall of singular
-values by half) keeps one dimension or nearly all on real lists; here every page counts alike, as many dimensions are
-kept as hold four fifths of the sum of squares, and more until half of each page is left: a topic of two pages among a
-hundred of another one is still a topic.
+`lli`: pages listed under the same heading belong together. Rows of a matrix are pages; columns are the sections that
+list them and, with less weight, whole listing pages. Similarity is the cosine in the space of its largest singular
+values, as in LLI. LLI's own rule for the dimension (a drop of singular values by half) keeps one dimension or nearly
+all on real lists. Here the dimensions kept hold four fifths of the sum of squares, and at least half of every row: a
+topic of two pages beside a hundred pages on another topic is still a topic.
 
-`integrated`: by the integrated similarity of Zhao et al. (2016), of words and links.
+`integrated`: the integrated similarity of words and links (Zhao et al. 2016).
 
-docs/communities.md has which of them finds the topics of real lists. Groups that get the same name become one.
+docs/communities.md compares them on the topics of real lists.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,29 +35,27 @@ from cocite.results.answer import Answer, Answers
 from cocite.results.naming import Titles
 from cocite.web import Web
 
-PARENTS = 200
-PAGE_LEVEL = 0.3
-"""What being cited by one page counts, beside being cited in one section of it."""
-ENERGY, HALF = 0.8, 0.5
-"""What the dimensions kept hold: of all rows together, and of every single one."""
-SAME = 1e-9
-"""Less is rounding."""
-ALIKE = 0.3
-"""Two pages alone belong together from this cosine on; of more, the silhouette decides."""
-MOST_PAGES = 2000
+MAX_PARENTS = 200
+PAGE_WEIGHT = 0.3
+"""Weight of a common listing page, where a common section has weight 1."""
+ENERGY_OF_ALL, ENERGY_OF_EACH = 0.8, 0.5
+"""Share of the squares that the dimensions keep: of all rows together, and of every row."""
+ROUNDING = 1e-9
+MIN_PAIR_COSINE = 0.3
+"""Two pages alone form a group from this cosine on; for more pages the silhouette decides."""
+MAX_PAGES = 2000
 MOST_GROUPS = 12
 WAYS = ("lli", "integrated")
-BY = Parameter(name="by", help="What groups are made by", default="lli", choices=WAYS)
-MOST = Parameter(name="most", help="Maximum number of groups", type=int, default=MOST_GROUPS, minimum=2, maximum=100)
-GENERAL = {
+_BY = Parameter(name="by", help="Similarity of pages", default="lli", choices=WAYS)
+_MOST = Parameter(name="most", help="Maximum number of groups", type=int, default=MOST_GROUPS, minimum=2, maximum=100)
+GENERIC_WORDS = {
     "and", "are", "awesome", "best", "contents", "etc", "for", "from", "general", "in", "index", "links", "list",
     "lists", "more", "misc", "miscellaneous", "of", "on", "other", "others", "our", "page", "pages", "resource",
     "resources", "site", "sites", "table", "that", "the", "their", "this", "to", "tool", "tools", "useful",
     "with", "you", "your",
 }  # fmt: skip
-"""Words that headings have whatever they are about. Lists of stop words have "home", "web" and "open" as well, which
-tell much in a heading."""
-KEYWORDS = 3
+"""Words of headings on any topic. Stop word lists don't fit: they include "home", "web" and "open"."""
+NAME_WORDS = 3
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 Matrix = NDArray[np.float64]
@@ -67,24 +63,24 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Group:
-    """Pages that belong together, and what they are about."""
+    """Pages on one topic, and the words that name it."""
 
     keywords: tuple[str, ...]
     pages: tuple[int, ...]
-    alone: bool = False  # they share nothing with any page, nor with each other
+    alone: bool = False  # pages that share nothing with any other page
 
     @property
     def name(self) -> str:
         """The keywords in one text."""
-        return ", ".join(self.keywords) or ("others" if self.alone else "a group without words")
+        return ", ".join(self.keywords) or ("others" if self.alone else "unnamed group")
 
 
 def group_pages(web: Web, pages: Sequence[int], most: int = MOST_GROUPS, by: str = WAYS[0]) -> list[Group]:
-    """Put pages into groups: the largest first, pages that share nothing with any other last and unnamed."""
-    most, by, pages = MOST.check(most), BY.check(by), list(dict.fromkeys(pages))
-    if len(pages) > MOST_PAGES:
-        raise BadParameter(f"{len(pages):,} pages are too many to group: give at most {MOST_PAGES:,}")
-    cited = [_Cited(web.graph, page) for page in pages]
+    """Cluster pages: the largest group first; pages that share nothing with any other come last, in one group."""
+    most, by, pages = _MOST.check(most), _BY.check(by), list(dict.fromkeys(pages))
+    if len(pages) > MAX_PAGES:
+        raise BadParameter(f"cannot group {len(pages):,} pages: give at most {MAX_PAGES:,}")
+    cited = [_listings(web.graph, page) for page in pages]
     alike = by_words_and_links(web, pages) if by == "integrated" else by_sections(cited)
     placed = np.flatnonzero(alike.diagonal() > 0)
     labels = cluster(1 - alike[np.ix_(placed, placed)], most)
@@ -95,7 +91,7 @@ def group_pages(web: Web, pages: Sequence[int], most: int = MOST_GROUPS, by: str
     everywhere: Counter[str] = sum(words, Counter())
     named: dict[object, tuple[tuple[str, ...], list[int]]] = {}
     for at, members in enumerate(found):
-        keywords = _telling(words[at], everywhere)
+        keywords = _distinctive(words[at], everywhere)
         named.setdefault(frozenset(keywords) or at, (keywords, []))[1].extend(members)
     groups = [Group(keywords, tuple(pages[i] for i in sorted(members))) for keywords, members in named.values()]
     groups.sort(key=lambda group: -len(group.pages))
@@ -105,7 +101,7 @@ def group_pages(web: Web, pages: Sequence[int], most: int = MOST_GROUPS, by: str
 def group_answers(
     web: Web, answers: Sequence[Answer], most: int = MOST_GROUPS, by: str = WAYS[0]
 ) -> list[tuple[Group, list[Answer]]]:
-    """Answers put into groups, best first in each; the group of the best answer comes first, the unnamed one last."""
+    """Cluster results: best first in each group; the group of the best result first, pages without a group last."""
     of = {answer.page: answer for answer in answers}
     found = [
         (group, sorted((of[page] for page in group.pages), key=lambda answer: answer.rank))
@@ -116,7 +112,7 @@ def group_answers(
 
 @dataclass(frozen=True, repr=False)
 class GroupedAnswers(Answers):
-    """Answers with the groups that they are in."""
+    """Results with their groups."""
 
     groups: Sequence[tuple[Group, Sequence[Answer]]] = ()
 
@@ -127,23 +123,27 @@ class GroupedAnswers(Answers):
 
 
 def grouped(web: Web, answers: Answers, by: str = WAYS[0]) -> GroupedAnswers:
-    """Answers put into groups."""
+    """Cluster results."""
     return GroupedAnswers(**vars(answers), groups=group_answers(web, answers, by=by))
 
 
-class _Cited:
-    """Where a page is cited: sections as (page, block), and the whole pages."""
+class Listings(NamedTuple):
+    """Where a page is listed: whole pages, and sections as (page, section)."""
 
-    def __init__(self, graph: Graph, page: int) -> None:
-        view = View(graph, [page], Switches(unit="none"))
-        parents = parents_of(view, page, PARENTS, 2, blocks=True)
-        blocks = (parents.attributes[parents.places] & 0xFFFFFF).astype(np.int64) - 1
-        self.pages = [graph.facts.representative(int(parent)) for parent in parents.pages]
-        self.sections = [(parent, int(block)) for parent, block in zip(self.pages, blocks, strict=True) if block >= 0]
+    pages: list[int]
+    sections: list[tuple[int, int]]
+
+
+def _listings(graph: Graph, page: int) -> Listings:
+    view = View(graph, [page], Switches(unit="none"))
+    parents = parents_of(view, page, MAX_PARENTS, 2, blocks=True)
+    blocks = (parents.attributes[parents.places] & 0xFFFFFF).astype(np.int64) - 1
+    pages = [graph.facts.representative(int(parent)) for parent in parents.pages]
+    return Listings(pages, [(parent, int(block)) for parent, block in zip(pages, blocks, strict=True) if block >= 0])
 
 
 def by_words_and_links(web: Web, pages: Sequence[int]) -> Matrix:
-    """Integrated similarity of every two pages; 0 with itself for a page that is like no other."""
+    """Integrated similarity of every two pages; the diagonal is 0 for a page similar to no other."""
     from cocite.related.methods.integrated import Params, integrated
     from cocite.related.neighbourhood.likenesses import around
 
@@ -156,11 +156,11 @@ def by_words_and_links(web: Web, pages: Sequence[int]) -> Matrix:
     return found
 
 
-def by_sections(cited: Sequence[_Cited]) -> Matrix:
-    """The cosine of every two pages in the space that sections span; 0 with itself for a page that shares nothing.
+def by_sections(cited: Sequence[Listings]) -> Matrix:
+    """The cosine of every two pages in the reduced space; the diagonal is 0 for a page that shares no listing.
 
-    Of the matrix only the product with its transpose is decomposed: it is as large as there are pages, whereas their
-    sections may be 100,000.
+    Only the product of the matrix with its transpose is decomposed: it has a row per page, whereas there may be
+    100,000 sections.
     """
     from scipy.linalg import eigh
 
@@ -169,10 +169,10 @@ def by_sections(cited: Sequence[_Cited]) -> Matrix:
         return np.zeros((len(cited), len(cited)))
     values, vectors = eigh((matrix @ matrix.T).toarray(), driver="evd", overwrite_a=True, check_finite=False)
     squares = vectors[:, ::-1] ** 2 * np.maximum(values[::-1], 0.0)
-    kept = np.cumsum(squares, axis=1)  # of each row, by so many dimensions
-    enough = kept.sum(axis=0) >= ENERGY * kept[:, -1].sum() - SAME
-    enough &= (kept >= HALF * kept[:, -1:] - SAME).all(axis=0)
-    enough &= np.append(values[:0:-1] - values[-2::-1] > SAME * values[-1], True)  # equal ones stay together
+    kept = np.cumsum(squares, axis=1)  # of each row, by number of dimensions
+    enough = kept.sum(axis=0) >= ENERGY_OF_ALL * kept[:, -1].sum() - ROUNDING
+    enough &= (kept >= ENERGY_OF_EACH * kept[:, -1:] - ROUNDING).all(axis=0)
+    enough &= np.append(values[:0:-1] - values[-2::-1] > ROUNDING * values[-1], True)  # keep equal values together
     k = int(enough.argmax()) + 1
     rows = vectors[:, ::-1][:, :k] * np.sqrt(np.maximum(values[::-1][:k], 0.0))
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -181,8 +181,8 @@ def by_sections(cited: Sequence[_Cited]) -> Matrix:
     return found
 
 
-def _sections(cited: Sequence[_Cited]) -> Any:
-    """Pages by the sections and pages that cite them and another one, rare ones counting more; rows of length 1."""
+def _sections(cited: Sequence[Listings]) -> Any:
+    """The matrix of pages × listings shared by at least two pages, rare ones with more weight; rows of length 1."""
     from scipy.sparse import csr_array
 
     own = [list(dict.fromkeys([*each.sections, *((page, -1) for page in each.pages)])) for each in cited]
@@ -190,7 +190,7 @@ def _sections(cited: Sequence[_Cited]) -> Any:
     shared = {column: at for at, column in enumerate(c for c, count in columns.items() if count > 1)}
     used = [[column for column in each if column in shared] for each in own]
     weights = [
-        [(1.0 if column[1] >= 0 else PAGE_LEVEL) * log(1 + len(cited) / columns[column]) for column in each]
+        [(1.0 if column[1] >= 0 else PAGE_WEIGHT) * log(1 + len(cited) / columns[column]) for column in each]
         for each in used
     ]
     values = [weight / hypot(*each) for each in weights for weight in each]
@@ -200,24 +200,24 @@ def _sections(cited: Sequence[_Cited]) -> Any:
 
 
 def cluster(distance: Matrix, most: int) -> NDArray[np.int64]:
-    """A label for every row: average linkage, the number of groups of highest mean silhouette."""
+    """A label for every row, by average linkage; the number of groups has the highest mean silhouette."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
     size = len(distance)
     if size < 3:
-        return np.arange(size) if size == 2 and distance[0, 1] > 1 - ALIKE else np.zeros(size, np.int64)
+        return np.arange(size) if size == 2 and distance[0, 1] > 1 - MIN_PAIR_COSINE else np.zeros(size, np.int64)
     distance = np.clip(distance, 0, 2)
     np.fill_diagonal(distance, 0)
     tree = linkage(squareform(distance, checks=False), "average")
-    most = min(most, size - 1, round(size**0.5) + 1)  # the silhouette alone likes pairs best
+    most = min(most, size - 1, round(size**0.5) + 1)  # the silhouette alone prefers pairs
     options = [fcluster(tree, count, "maxclust") for count in range(2, max(2, most) + 1)]
     best = max(options, key=lambda labels: silhouette(distance, labels))
     return np.asarray(best, np.int64)
 
 
 def silhouette(distance: Matrix, labels: NDArray[np.int64]) -> float:
-    """The mean over rows of (b − a) / max(a, b): a the mean distance in the own group, b that to the nearest other."""
+    """The mean over rows of (b − a) / max(a, b); a is the mean distance to the own group, b to the nearest other."""
     members = labels[:, None] == np.unique(labels)[None, :]
     if members.shape[1] < 2:
         return -1.0
@@ -233,8 +233,8 @@ def silhouette(distance: Matrix, labels: NDArray[np.int64]) -> float:
     return float(value[np.isfinite(value)].mean()) if np.isfinite(value).any() else -1.0
 
 
-def _words(graph: Graph, cited: Sequence[_Cited], pages: Sequence[int]) -> Counter[str]:
-    """How often a word stands in headings under which pages of a group are cited, or in titles: their own, or above."""
+def _words(graph: Graph, cited: Sequence[Listings], pages: Sequence[int]) -> Counter[str]:
+    """Counts of the words in the titles of a group's pages, their section headings, and the titles of the lists."""
     found, titles = Counter[str](), Titles(graph)
     for each, page in zip(cited, pages, strict=True):
         texts = {(-1, titles.of(page))}
@@ -242,15 +242,15 @@ def _words(graph: Graph, cited: Sequence[_Cited], pages: Sequence[int]) -> Count
             headings = graph.headings(parent)
             texts |= {(parent, headings[block] if block < len(headings) else ""), (parent, graph.title(parent))}
         for _, text in texts:
-            found.update({word.lower() for word in _WORD.findall(text)} - GENERAL)
+            found.update({word.lower() for word in _WORD.findall(text)} - GENERIC_WORDS)
     return found
 
 
-def _telling(own: Counter[str], everywhere: Counter[str]) -> tuple[str, ...]:
-    """The words that a group has more often than its size would have it, and often."""
+def _distinctive(own: Counter[str], everywhere: Counter[str]) -> tuple[str, ...]:
+    """The words that are frequent in a group, and more so than its size explains."""
     share = own.total() / max(1, everywhere.total())
 
     def weight(word: str) -> float:
         return own[word] * log(1 + own[word] / (everywhere[word] * share))
 
-    return tuple(sorted(own, key=lambda word: (-weight(word), word))[:KEYWORDS])
+    return tuple(sorted(own, key=lambda word: (-weight(word), word))[:NAME_WORDS])

@@ -1,4 +1,4 @@
-"""Hubs and authorities by HubFinder, what each of its rounds explored beside plain HITS, and why there may be none."""
+"""Hubs and authorities by HubFinder, how much each round explored compared with HITS, and why there may be none."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from cocite.results.ask import Question, ask
 from cocite.results.filters import NO_FILTERS, Filters
 from cocite.web import Web
 
-COMPARED = 2_000_000
-"""Links of a round up to which it is counted what plain HITS would explore: half a second at most."""
+MAX_COMPARED_LINKS = 2_000_000
+"""A round with more links is not compared with HITS: counting them would take more than half a second."""
 
 
 def find_hubs(
@@ -24,11 +24,11 @@ def find_hubs(
     *,
     criterion: Criterion | None = None,
     explained: bool = True,
-    compared: int = COMPARED,
+    max_compared_links: int = MAX_COMPARED_LINKS,
     filters: Filters = NO_FILTERS,
 ) -> Answers:
-    """The k best hubs or authorities, as the method's parameters say; `steps` of the answers are its rounds."""
-    relating = partial(relate, criterion=criterion, against=compared)
+    """The k best hubs or authorities, as the parameters say; `steps` of the result are the rounds."""
+    relating = partial(relate, criterion=criterion, max_compared_links=max_compared_links)
     return ask(web, asked, Method(hubfinder.name, hubfinder.params, relating), k, filters, explained)
 
 
@@ -37,14 +37,14 @@ def why_none(web: Web, asked: Question, params: Any, answers: Answers) -> str:
     pages = ", ".join(asked.texts)
     met = sum(step["met"] for step in answers.steps)
     if not met:
-        return f"nothing is linked with {pages}: see cocite links"
-    around = f"{met:,} {'page was' if met == 1 else 'pages were'} met around {pages}, but"
+        return f"No links to or from {pages}: see cocite links"
+    around = f"Explored {met:,} {'page' if met == 1 else 'pages'} around {pages}, but"
     if params.likeness > 0 or params.criterion == "text":
         option = f"--likeness {params.likeness:g}" if params.likeness > 0 else "--by text"
         if not web.graph.texts:
             return f"{option} compares texts, and this store has none: leave it out, or build the store with texts"
-        what = f"has a likeness of {params.likeness:g}" if params.likeness > 0 else "has a word in common"
-        return f"{around} the text of none {what}: leave out {option}"
-    none = {"out_degree": "links to others", "in_degree": "is linked to by others"}
+        what = f"has a text similarity of {params.likeness:g}" if params.likeness > 0 else "shares a word"
+        return f"{around} none {what} with them: leave out {option}"
+    none = {"out_degree": "has out-links", "in_degree": "has in-links"}
     what = none.get(params.criterion, f"has a value by {params.criterion or 'the criterion'}")
-    return f"{around} none of them {what}: give another --by, or more --rounds"
+    return f"{around} none {what}: try another --by, or more --rounds"

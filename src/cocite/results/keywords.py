@@ -1,7 +1,7 @@
-"""Keywords to go on with: those alike to some words, those that pages of these words link to, and those of a page.
+"""Keyword recommendation: similar keywords, keywords that links lead to, and the keywords of a page.
 
-Similar keywords are the k with the greatest Σ r_s(w, k) over the given words w, logical ones those with the greatest
-Σ r_l(w → k) (Zhao et al., eq. 24 and 25). A page's main keyword has the greatest Σ r_s to its other keywords (eq. 23).
+Similar keywords maximise Σ r_s(w, k) over the given words w; logically related ones maximise Σ r_l(w → k) (Zhao et al.
+2016, eq. 24 and 25). The main keywords of a page maximise Σ r_s to its other keywords (eq. 23).
 """
 
 from __future__ import annotations
@@ -15,67 +15,66 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
 from cocite.parameters import Parameter
+from cocite.related.neighbourhood.scores import rounded
 from cocite.results.ask import check_k
 from cocite.web import Web
 from cocite.words.keywords import Keywords
-from cocite.words.relevance import INFORMATION, SUPPORT, Relevance
+from cocite.words.relevance import INFORMATION, SUPPORT
 
-MOST_WORDS = 1000
-"""Words that can be asked about at once."""
-MAIN = 3
-"""Keywords of a page that are called its main ones."""
+MAX_WORDS = 1000
+MAIN_KEYWORDS = 3
 
 
 @dataclass(frozen=True)
 class Keyword:
-    """A keyword that is recommended."""
+    """A recommended keyword."""
 
     word: str
     relevance: float  # to six significant digits
-    pages: int  # that have it
+    pages: int  # pages that have it
 
 
 @dataclass(frozen=True)
 class KeywordsFound:
-    """Keywords to go on with from some words, best first."""
+    """Keywords recommended for some words, best first."""
 
     words: list[str]
     similar: list[Keyword]
     logical: list[Keyword]
 
     def to_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """For JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class PageKeyword(Keyword):
-    """A keyword of a page; its relevance is that to the page's other keywords together."""
+    """A keyword of a page; its relevance is the sum over the page's other keywords."""
 
-    count: int  # how often it stands in the page
+    count: int  # occurrences in the page
 
 
 @dataclass(frozen=True)
 class PageKeywords:
-    """The keywords of a page, the most frequent first."""
+    """The keywords of a page, most frequent first."""
 
     page: str
     main: list[str]
     keywords: list[PageKeyword]
 
     def to_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """For JSON."""
         return asdict(self)
 
 
 def keywords_for(
     web: Web, texts: Sequence[str], k: int = 10, alpha: float = 0.5, beta: float = 0.5, beside: str = SUPPORT
 ) -> KeywordsFound:
-    """Keywords to go on with from some words; raises UnknownWord where one is no keyword of any page."""
+    """Recommend keywords; raises UnknownWord for a word that is not a keyword of any page."""
     check_k(k)
     for text in texts:
         if not isinstance(text, str):
-            raise BadParameter(f"words are given as texts, not {text!r:.100}")
+            raise BadParameter(f"words must be texts, not {text!r:.100}")
     alpha, beta = (
         Parameter(name=name, help="", type=float, default=0.5, minimum=0, maximum=1).check(share)
         for name, share in (("alpha", alpha), ("beta", beta))
@@ -83,14 +82,14 @@ def keywords_for(
     beside = Parameter(name="beside", help="", default=SUPPORT, choices=(SUPPORT, INFORMATION)).check(beside)
     keywords, relevance = web.keywords, replace(web.relevance, alpha=alpha, beta=beta, beside=beside)
     asked = list(dict.fromkeys(word for text in texts for word in keywords.find(text)))
-    if not 0 < len(asked) <= MOST_WORDS:
-        raise BadParameter(f"give from 1 to {MOST_WORDS:,} words, not {len(asked):,}")
-    similar, logical = (best(keywords, asked, row, k) for row in (relevance.all_similar, relevance.all_led_to))
+    if not 0 < len(asked) <= MAX_WORDS:
+        raise BadParameter(f"give from 1 to {MAX_WORDS:,} words, not {len(asked):,}")
+    similar, logical = (_best(keywords, asked, row, k) for row in (relevance.all_similar, relevance.all_led_to))
     return KeywordsFound([keywords.words[word] for word in asked], similar, logical)
 
 
-def best(keywords: Keywords, asked: list[int], row: Callable[[int], NDArray[np.float64]], k: int) -> list[Keyword]:
-    """The k words with the greatest sum of relevance, without those asked about; equal ones by the alphabet."""
+def _best(keywords: Keywords, asked: list[int], row: Callable[[int], NDArray[np.float64]], k: int) -> list[Keyword]:
+    """The k keywords with the highest sum of relevance, without the given ones; equal ones by alphabet."""
     total = np.zeros(len(keywords.words), np.float64)
     for word in asked:
         total += row(word)
@@ -108,20 +107,10 @@ def keywords_of_page(web: Web, address: str) -> PageKeywords:
     page, keywords = web.graph.find(address), web.keywords
     ordered = keywords.ordered(page)
     own = [word for word, _ in ordered]
-    overall = relevance_to_each_other(web.relevance, own)
+    overall = np.array([web.relevance.all_similar(word)[own].sum() - 1.0 for word in own], np.float64)
     found = [
         PageKeyword(keywords.words[word], rounded(value), int(keywords.frequency[word]), count)
         for (word, count), value in zip(ordered, overall.tolist(), strict=True)
     ]
-    main = [found[at].word for at in np.argsort(-overall, kind="stable")[:MAIN].tolist()]
+    main = [found[at].word for at in np.argsort(-overall, kind="stable")[:MAIN_KEYWORDS].tolist()]
     return PageKeywords(web.graph.address(page), main, found)
-
-
-def relevance_to_each_other(relevance: Relevance, words: list[int]) -> NDArray[np.float64]:
-    """Σ r_s of each word to the others."""
-    return np.array([relevance.all_similar(word)[words].sum() - 1.0 for word in words], np.float64)
-
-
-def rounded(value: float) -> float:
-    """To six significant digits, as scores of answers are."""
-    return float(f"{value:.5e}")

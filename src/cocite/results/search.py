@@ -1,4 +1,4 @@
-"""Words → Answers: the pages that a search finds, in the one shape in which pages are shown."""
+"""Full-text search, with results in the same shape as related pages."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from cocite.words.search import Search
 
 
 def search_for(graph: Graph, index: Search, query: str, k: int = 10) -> Answers:
-    """The k pages that suit the words best. `facts` says how many of the words each of them has, of how many."""
+    """The k best pages for a query. `facts` says how many query words each of them has, and how many there are."""
     if not isinstance(query, str):
-        raise BadParameter(f"what to search for is given as a text of words, not {query!r:.100}")
+        raise BadParameter(f"the query must be a text, not {query!r:.100}")
     with stopwatch() as passed:
         found = index.look_for(query, check_k(k))
         answers = [

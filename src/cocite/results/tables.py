@@ -1,4 +1,4 @@
-"""Answers for other libraries: tables of pandas and Polars, graphs of NetworkX and igraph."""
+"""Results for other libraries: tables for pandas and Polars, graphs for NetworkX and igraph."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cocite.errors import BadParameter
 from cocite.graph.export.export import frame_of, library
 from cocite.results.answer import Answers
-from cocite.results.picture import Picture, picture_of
+from cocite.results.pictures.neighbourhood import Picture, picture_of
 from cocite.results.present import briefly, one_line
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def frame(answers: Answers, name: str) -> Any:
-    """A row an answer: rank, url, title, score, why (in short) and, as they are in JSON, reasons."""
+    """A row per result: rank, url, title, score, why (a short text), and reasons as in JSON."""
     columns = {
         "rank": [answer.rank for answer in answers],
         "url": [answer.url for answer in answers],
@@ -28,7 +28,7 @@ def frame(answers: Answers, name: str) -> Any:
 
 
 def comparison_frame(found: Comparison, name: str) -> Any:
-    """A row for every answer of every method."""
+    """A row for every result of every method."""
     rows = [(method, answer) for method, answers in found.by_method.items() for answer in answers]
     columns = {
         "method": [method for method, _ in rows],
@@ -42,7 +42,7 @@ def comparison_frame(found: Comparison, name: str) -> Any:
 
 def _picture(answers: Answers) -> Picture:
     if answers.graph is None:
-        raise BadParameter("these answers do not know their store: ask by cocite.open(...).related(...)")
+        raise BadParameter("These results have no store to read links from: use cocite.open(...).related(...)")
     return picture_of(answers.graph, answers)
 
 
@@ -57,7 +57,7 @@ def networkx(answers: Answers) -> Any:
 
 
 def igraph(answers: Answers) -> Any:
-    """The same as a directed `igraph.Graph`; vertices have `name`, their address, too."""
+    """The same as a directed `igraph.Graph`; the vertex attribute `name` is the address."""
     ig, picture = library("igraph"), _picture(answers)
     made = ig.Graph(n=len(picture.nodes), edges=list(picture.links), directed=True)
     made.vs["name"] = [node.url for node in picture.nodes]

@@ -1,4 +1,4 @@
-"""The first pages of a rank, in the one order of answers."""
+"""The first pages of a rank, ordered like results."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cocite.related.ranks import Ranked
 from cocite.results.ask import MOST
 from cocite.results.naming import Titles
 
-_K = Parameter(name="k", help="Pages wanted", type=int, default=20, minimum=1, maximum=MOST)
+_K = Parameter(name="k", help="Number of pages", type=int, default=20, minimum=1, maximum=MOST)
 
 
 class TopPage(NamedTuple):
-    """A page and its place."""
+    """A page and its rank."""
 
     rank: int
     url: str
@@ -27,7 +27,7 @@ class TopPage(NamedTuple):
 
 
 def top_pages(graph: Graph, ranked: Ranked, k: int) -> list[TopPage]:
-    """The k pages of highest value; neither pages of value 0 nor aliases of others."""
+    """The k pages of highest value, without pages of value 0 and aliases."""
     k, titles = _K.check(k), Titles(graph)
     pages, aliases = np.arange(graph.pages, dtype=np.uint32), graph.array("alias.page")
     best = Scores(pages, ranked.values, [], aliases).ranked(graph.in_degree, k)

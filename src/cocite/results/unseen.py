@@ -1,12 +1,12 @@
-"""A page that the store has never seen: what is related to it, by its own record.
+"""Related pages for a page that is not in the store, from its own record.
 
-What is known of it decides, in this order:
+The first of these that applies is used:
 
-1. the store has its address after all: that page is asked about;
-2. pages that it links to: what is related to all of them, as for a reading history, each by the weight of its link.
-   Links to its own site, and boilerplate, are heard only if there are no others;
-3. its words, if it links to nothing that is known: pages that have its most telling words;
-4. a shorter address of its site.
+1. The store has its address after all.
+2. It links to known pages: what is related to all of them, as for a reading history, weighted by link. Links within
+   its own site, and boilerplate, count only if there are no others.
+3. Its words: pages with its most characteristic words.
+4. A shorter address of its site.
 """
 
 from __future__ import annotations
@@ -34,53 +34,50 @@ from cocite.web import Web
 from cocite.words.more_like import page_words, telling_words
 from cocite.words.tokens import words_of
 
-MOST_LINKS = 50
-"""Linked pages that are asked about, the first: each is a question of its own."""
-READ = 2000
+MAX_LINKED_PAGES = 50
+"""Linked pages used, in order: each costs a query."""
+MAX_LINKS = 2000
 """Links of a record that are looked up."""
-MOST_FOUND = 1000
-"""Pages that are looked for by words."""
-LONGEST_TEXT = 50_000
-"""Characters of a record whose words are counted."""
+MAX_SEARCH_RESULTS = 1000
+MAX_TEXT_CHARS = 50_000
 
 
 @dataclass(frozen=True)
 class NoParams:
-    """Words have nothing to set."""
+    """A search by words has no parameters."""
 
 
 def ask_unseen(
     web: Web, record: Page, method: Method, k: int = 10, filters: Filters = NO_FILTERS, explained: bool = True
 ) -> Answers:
-    """The pages most related to one that is given by its record.
+    """The pages most related to the page of a record.
 
-    Raises BadAddress if its address is none, and UnknownPage if nothing that it says is known to the store.
+    Raises BadAddress if its address is invalid, and UnknownPage if none of the four ways applies.
     """
-    graph = web.graph
+    graph, texts = web.graph, (record.url,)
     canonical = parse_query(record.url).canonical
     known = graph.get(record.url)
     if known is not None:
-        return ask(web, Question((record.url,), (known,)), method, k, filters, explained)
+        return ask(web, Question(texts, (known,)), method, k, filters, explained)
     linked = linked_pages(graph, record, canonical)
     if linked:
-        history = History(tuple(linked), tuple(linked.values()), (record.url,))
-        return ask(web, Question((record.url,), tuple(linked), history=history), method, k, filters, explained)
-    said = words_of_record(record)
-    if said and (found := by_words(web, said)) is not None:
-        return ask(web, Question((record.url,), ()), found, k, filters, explained)
-    for page in shorter(graph, canonical):
-        return ask(web, Question((record.url,), (page,)), method, k, filters, explained)
-    graph.find(record.url)  # says which pages there are instead
+        history = History(tuple(linked), tuple(linked.values()), texts)
+        return ask(web, Question(texts, tuple(linked), history=history), method, k, filters, explained)
+    if (by_words := _by_words(web, record)) is not None:
+        return ask(web, Question(texts, ()), by_words, k, filters, explained)
+    for page in _shorter(graph, canonical):
+        return ask(web, Question(texts, (page,)), method, k, filters, explained)
+    graph.find(record.url)  # raises UnknownPage with suggestions
     raise AssertionError(record.url)
 
 
 def linked_pages(graph: Graph, record: Page, canonical: str) -> dict[int, float]:
-    """The known pages that a record links to, with the weights of the links: those of other sites, in its main part."""
+    """The known pages to which a record links, with link weights: links in its main part to other sites if any."""
     sites = Sites()
     own = sites.site(canonical)
     main: dict[int, float] = {}
     others: dict[int, float] = {}
-    for link in record.links[:READ]:
+    for link in record.links[:MAX_LINKS]:
         try:
             page = graph.get(link.url) if "://" in link.url else None
         except BadAddress:
@@ -88,32 +85,28 @@ def linked_pages(graph: Graph, record: Page, canonical: str) -> dict[int, float]
         if page is None:
             continue
         chosen = others if link.boilerplate or sites.site(graph.canonical(page)) == own else main
-        if page in chosen or len(chosen) < MOST_LINKS:
+        if page in chosen or len(chosen) < MAX_LINKED_PAGES:
             chosen[page] = max(link.weight, chosen.get(page, 0.0))
     return main or others
 
 
-def words_of_record(record: Page) -> Counter[str]:
-    """How often each word is said by a record."""
-    texts = [record.title, *record.headings, *(link.text for link in record.links[:READ]), record.text]
-    return Counter(words_of("\n".join(texts)[:LONGEST_TEXT]))
-
-
-def by_words(web: Web, said: Counter[str]) -> Method | None:
-    """What finds pages by words; None if the store has no search index, or none of the words tells anything."""
+def _by_words(web: Web, record: Page) -> Method | None:
+    """A method that finds pages by the words of a record; None without a search index or characteristic words."""
+    texts = [record.title, *record.headings, *(link.text for link in record.links[:MAX_LINKS]), record.text]
+    counts = Counter(words_of("\n".join(texts)[:MAX_TEXT_CHARS]))
     try:
         search = web.search
     except BadStore:
         return None
-    telling = telling_words(search, said)
-    hits = search.like(telling, MOST_FOUND) if telling else []
+    words = telling_words(search, counts) if counts else {}
+    hits = search.like(words, MAX_SEARCH_RESULTS) if words else []
     if not hits:
         return None
 
     def evidence(page: int) -> list[dict[str, Any]]:
         own = page_words(web.graph, page)
-        common = tuple(word for word in telling if word in own)
-        return [{"kind": BY_WORDS, "share": 1.0, "words": common, "count": len(common), "of": len(telling)}]
+        shared = tuple(word for word in words if word in own)
+        return [{"kind": BY_WORDS, "share": 1.0, "words": shared, "count": len(shared), "of": len(words)}]
 
     def relate(_: Web, __: Sequence[int], ___: NoParams) -> Scores:
         pages, values = np.array([page for page, _ in hits], np.uint32), np.array([score for _, score in hits])
@@ -122,7 +115,7 @@ def by_words(web: Web, said: Counter[str]) -> Method | None:
     return Method("words", NoParams(), relate)
 
 
-def shorter(graph: Graph, canonical: str) -> Iterator[int]:
+def _shorter(graph: Graph, canonical: str) -> Iterator[int]:
     """Known pages of the same site at ever shorter addresses."""
     from cocite.graph.nearest import chopped
 

@@ -1,7 +1,11 @@
-"""Answers for parts of a batch, in several processes.
+"""Results for parts of a batch: page by page in several processes, or all pairs of pages at once.
 
-They map the same store, so they share its memory, and not a lock. Ctrl-C is for the process that started them; when it
-stops, or is killed, they end.
+The processes map the same store, so they share its memory. Only the main process handles Ctrl-C; when it stops or is
+killed, the others end.
+
+All pairs at once is for integrated similarity, and takes minutes where page by page takes hours. It considers fewer
+candidates: `neighbourhood/all_alike.py` lists its limits. The parameters `candidates`, `reach`, `postings` and `alike`
+apply to single queries only.
 """
 
 from __future__ import annotations
@@ -22,40 +26,51 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadStore, CociteError
+from cocite.errors import BadParameter, BadStore, CociteError
+from cocite.graph.generation import Progress
 from cocite.related.methods import Method
 from cocite.related.methods import method as method_of
+from cocite.related.methods.integrated import Params as IntegratedParams
+from cocite.related.neighbourhood.all_alike import all_alike
+from cocite.related.neighbourhood.likenesses import counting_links, likeness_of
+from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import with_stop_pages
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
 from cocite.web import Web
 
-AT_ONCE, ANSWERS_AT_ONCE = 4096, 1 << 22
-"""Pages that are answered together, and answers to them at most: their parents, and room for all, are in memory."""
+CHUNK_PAGES, CHUNK_RESULTS = 4096, 1 << 22
+"""Pages answered together, and the maximum number of their results: their parents and all results are in memory."""
+MAX_ALL_PAIRS_PAGES = 1_000_000
+"""The 200 pages with the most similar words are kept for every page: 1.6 GB for a million."""
+SPARE_RESULTS = 10
+"""Extra results per page for all pairs, since equal scores are ordered by in-links afterwards."""
 
 
-class Part(NamedTuple):
-    """The answers to some pages: `counts[i]` of them for page i."""
+class BatchPart(NamedTuple):
+    """The results for some pages: `counts[i]` of them for page i."""
 
     counts: NDArray[np.int32]
     pages: NDArray[np.uint32]
     scores: NDArray[np.float64]
 
 
-class Task(NamedTuple):
-    """What all processes of a batch are told."""
+PartPages = list[tuple[int, NDArray[np.uint32]]]
+"""Numbers of parts, with their pages."""
+
+
+class BatchTask(NamedTuple):
+    """What every process of a batch needs."""
 
     store: Path
     generation: str
     call: str
-    stop: NDArray[np.uint32]  # the pages of the method's stop list: found once, so that all have the same
+    stop: NDArray[np.uint32]  # stop pages, resolved once so that all processes use the same
     k: int
     filters: Filters
 
 
-def answer_parts(
-    task: Task, parts: list[tuple[int, NDArray[np.uint32]]], processes: int | None
-) -> Generator[tuple[int, Part], None, None]:
-    """Every part's answers, in the order in which they are ready."""
+def answer_parts(task: BatchTask, parts: PartPages, processes: int | None) -> Generator[tuple[int, BatchPart]]:
+    """The results of every part, in order of completion."""
     count = min(processes or os.cpu_count() or 1, len(parts))
     if count == 1:
         opened = open_task(task)
@@ -63,9 +78,9 @@ def answer_parts(
             yield i, answer(*opened, pages, task.k, task.filters)
         return
     waiting, context = iter(parts), get_context("spawn")
-    stop = context.RawValue("b", 0)  # without a lock, which a process that is killed might hold
+    stop = context.RawValue("b", 0)  # without a lock, which a killed process might hold
     pool = ProcessPoolExecutor(count, context, _begin, (stop,))
-    running: dict[Future[Part], int] = {}
+    running: dict[Future[BatchPart], int] = {}
     try:
         while True:
             with _uninterrupted():
@@ -77,8 +92,8 @@ def answer_parts(
                 yield running.pop(future), future.result()
     except BrokenProcessPool as error:
         raise CociteError(
-            "a process of this batch was ended from outside, perhaps for want of memory: the parts that are ready are "
-            "kept, run it again, with fewer threads"
+            "A batch process was killed, perhaps because memory ran out. Finished parts are kept: "
+            "run the batch again with fewer processes."
         ) from error
     finally:
         stop.value = 1
@@ -87,7 +102,7 @@ def answer_parts(
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Processes started here do not hear Ctrl-C: what is to be done then, this one knows. It hears of it afterwards."""
+    """Block Ctrl-C while processes are started: they inherit that, and this process handles it afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -95,18 +110,18 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def answer(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters = NO_FILTERS) -> Part:
-    """The k best answers for every page."""
-    step = max(1, min(AT_ONCE, ANSWERS_AT_ONCE // max(1, k)))
-    parts = [_answer_some(web, method, pages[at : at + step], k, filters) for at in range(0, len(pages), step)]
-    return Part(*(np.concatenate(column) for column in zip(gathered([]), *parts, strict=True)))
+def answer(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters = NO_FILTERS) -> BatchPart:
+    """The k best results for every page."""
+    chunk = max(1, min(CHUNK_PAGES, CHUNK_RESULTS // max(1, k)))
+    parts = [_answer_chunk(web, method, pages[at : at + chunk], k, filters) for at in range(0, len(pages), chunk)]
+    return BatchPart(*(np.concatenate(column) for column in zip(_collect([]), *parts, strict=True)))
 
 
-def _answer_some(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters) -> Part:
-    """All at once where the method can, and one by one what is left: pages that may be chopped."""
+def _answer_chunk(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters) -> BatchPart:
+    """All pages at once if the method can; pages that may need a shorter address are answered one by one."""
     best = method.best_of_each(web, pages, k) if filters == NO_FILTERS else None
     left = np.arange(len(pages)) if best is None else np.flatnonzero(~best.enough)
-    one_by_one = gathered(
+    one_by_one = _collect(
         best_answers(web.graph, method.relate(web, [page]), [page], k, filters) for page in pages[left].tolist()
     )
     if best is None:
@@ -116,35 +131,68 @@ def _answer_some(web: Web, method: Method, pages: NDArray[np.uint32], k: int, fi
     for at, end, count in zip(left.tolist(), ends.tolist(), one_by_one.counts.tolist(), strict=True):
         counts[at] = count
         found[at], scores[at] = one_by_one.pages[end - count : end], one_by_one.scores[end - count : end]
-    return Part(counts, np.concatenate(found), np.concatenate(scores))
+    return BatchPart(counts, np.concatenate(found), np.concatenate(scores))
 
 
-def gathered(answers: Iterable[Iterable[tuple[int, float]]]) -> Part:
-    """The answers to some pages, one page after another."""
+def _collect(results: Iterable[Iterable[tuple[int, float]]]) -> BatchPart:
     counts: list[int] = []
     found: list[tuple[int, float]] = []
-    for some in answers:
+    for some in results:
         before = len(found)
         found.extend(some)
         counts.append(len(found) - before)
-    return Part(
+    return BatchPart(
         np.array(counts, np.int32),
         np.array([page for page, _ in found], np.uint32),
         np.array([score for _, score in found], np.float64),
     )
 
 
-def open_task(task: Task) -> tuple[Web, Method]:
-    """The store, as it was when the batch began, and the method."""
+def open_task(task: BatchTask) -> tuple[Web, Method]:
+    """The store, checked to be the generation with which the batch began, and the method."""
     web, method = Web(task.store), method_of(task.call)
     if str(web.graph.manifest["id"]) != task.generation:
-        raise BadStore(
-            f"{task.store} was changed meanwhile by another command: start the batch again, in another place"
-        )
+        raise BadStore(f"{task.store} was changed by another command: start the batch again, in another place")
     return web, replace(method, params=with_stop_pages(web.graph, method.params, task.stop))
 
 
-# In a process of its own
+def check_all_pairs(method: Method, pages: int) -> IntegratedParams:
+    """The parameters of a method that can compare all pairs at once; raises BadParameter for other methods."""
+    params = method.params
+    if not isinstance(params, IntegratedParams):
+        raise BadParameter(f"All pairs at once works with the method integrated, not with {method.name}.")
+    if params.rarity or params.steps:
+        raise BadParameter("All pairs at once works with integrated without rarity and steps: leave them out.")
+    if pages > MAX_ALL_PAIRS_PAGES:
+        raise BadParameter(
+            f"All pairs at once works for up to {MAX_ALL_PAIRS_PAGES:,} pages; this store has {pages:,}. "
+            "Give a list of pages instead."
+        )
+    return params
+
+
+def answer_all_pairs(
+    task: BatchTask, parts: PartPages, threads: int | None, progress: Progress
+) -> Generator[tuple[int, BatchPart]]:
+    """The results of every part, after comparing all pages of the store."""
+    web, method = open_task(task)
+    web.progress = progress
+    params = check_all_pairs(method, web.graph.pages)
+    words = likeness_of(web, params.alpha)
+    links = counting_links(web, words, params)
+    found = all_alike(words, links, task.k + SPARE_RESULTS, params.mix, threads=threads, progress=progress)
+
+    def best(page: int) -> Iterator[tuple[int, float]]:
+        known = found.values[page] > 0
+        pages, values = found.pages[page][known], found.values[page][known]
+        scores = Scores(pages, values, [page], np.array([page], np.uint32))
+        return best_answers(web.graph, scores, [page], task.k)
+
+    for i, pages in parts:
+        yield i, _collect(best(page) for page in pages.tolist())
+
+
+# Inside a process of the pool
 
 _opened: tuple[Web, Method] | None = None
 
@@ -154,10 +202,10 @@ def _begin(stop: Any) -> None:
 
 
 def _watch(stop: Any) -> None:
-    """End this process when nobody waits for it any more.
+    """End this process when its result is no longer needed.
 
-    The pool would wait for it to finish its part, and for ever if another process was killed while it held the lock of
-    their queue; and it would not end by itself if the one that started it was killed.
+    The pool would wait for the current part, and forever if a killed process held the lock of the queue. Without this,
+    the process would also outlive a killed parent.
     """
     parent = parent_process()
     assert parent is not None
@@ -166,7 +214,7 @@ def _watch(stop: Any) -> None:
     os._exit(1)
 
 
-def _answer(task: Task, pages: NDArray[np.uint32]) -> Part:
+def _answer(task: BatchTask, pages: NDArray[np.uint32]) -> BatchPart:
     global _opened
     _opened = _opened or open_task(task)
     return answer(*_opened, pages, task.k, task.filters)

@@ -67,9 +67,9 @@ class Params(Elimination, Switches):
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """The authorities of the base set of the query pages, without noise."""
 
-    def gather(view: View, pages: list[int]) -> Base:
+    def gather(view: View, pages: list[int]) -> BaseSet:
         roots = [[page, *chosen_parents(view, page, params.parents).tolist()] for page in pages]
-        return Base(view, roots, params)
+        return BaseSet(view, roots, params)
 
     start, base = begin(web.graph, seeds, params, gather)
     rest = base.rest
@@ -83,7 +83,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     return Scores(rest.pages, done.authorities, start.used, start.never, reached=reached, facts=facts)
 
 
-class Base:
+class BaseSet:
     """A base set: its links, which of its pages are root pages, and what is left without noise."""
 
     def __init__(self, view: View, roots: Sequence[Sequence[int]], params: Params) -> None:
@@ -125,7 +125,7 @@ def _around(view: View, part: Sequence[int], root: Pages, params: Params) -> Pag
     return np.unique(np.concatenate(found))
 
 
-class Weighed(NamedTuple):
+class WeightedPages(NamedTuple):
     """Pages of one community as hubs, or as authorities, best first."""
 
     pages: Pages
@@ -139,8 +139,8 @@ class Community:
     vector: int  # 1: the principal one
     end: int  # 1: its positive end, -1: its negative end
     value: float  # the singular value
-    hubs: Weighed
-    authorities: Weighed
+    hubs: WeightedPages
+    authorities: WeightedPages
     members: Pages  # that weigh more here than in any other community
     eliminated: Pages  # noise pages that were linked with members, those with most links first
 
@@ -148,7 +148,7 @@ class Community:
 class Communities(list[Community]):
     """The communities of one base set, in the order of their vectors."""
 
-    def __init__(self, found: Sequence[Community], base: Base) -> None:
+    def __init__(self, found: Sequence[Community], base: BaseSet) -> None:
         super().__init__(found)
         self.base = base
 
@@ -161,7 +161,7 @@ def communities(web: Web, root: Sequence[int], params: Params, suits: Mapping[in
     graph = web.graph
     root = list(dict.fromkeys(root))
     view = View(graph, root, params, stop_pages(graph, params.stop))
-    base = Base(view, [root], params)
+    base = BaseSet(view, [root], params)
     rest = base.rest
     matrix = _matrix(rest, params.weighted)
     if suits is not None:
@@ -211,15 +211,15 @@ def _owners(edges: Edges, ends: Sequence[tuple[Weights, Weights, float]]) -> NDA
     return owner
 
 
-def _best(pages: Pages, weights: Weights, in_degree: NDArray[np.uint32]) -> Weighed:
+def _best(pages: Pages, weights: Weights, in_degree: NDArray[np.uint32]) -> WeightedPages:
     """By weight to six significant digits, links in, address."""
     seen = np.flatnonzero(weights > np.sqrt(LEAST))
     degree = in_degree[pages[seen]].astype(np.int64)
     order = seen[np.lexsort((pages[seen], -degree, -six_digits(weights[seen])))]
-    return Weighed(pages[order], weights[order])
+    return WeightedPages(pages[order], weights[order])
 
 
-def _eliminated(base: Base, members: Pages) -> Pages:
+def _eliminated(base: BaseSet, members: Pages) -> Pages:
     """Noise pages that were linked with some pages, either way, most links first."""
     edges, noise = base.edges, ~base.measured.keep
     inside = np.isin(edges.pages, members)

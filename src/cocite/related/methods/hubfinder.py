@@ -89,12 +89,12 @@ class Explored:
 
 
 def relate(
-    web: Web, seeds: Sequence[int], params: Params, criterion: Criterion | None = None, against: int = 0
+    web: Web, seeds: Sequence[int], params: Params, criterion: Criterion | None = None, max_compared_links: int = 0
 ) -> Scores:
     """The hubs, or authorities, around the query pages, by the criterion.
 
-    Steps say what each round met and explored and, where a round of it needs no more than `against` links, what the
-    extension without trimming would have explored.
+    Steps count what each round met and explored. For a round with at most `max_compared_links` links, they also count
+    what the extension without trimming would have explored.
     """
     found = explore(web, seeds, params, criterion)
     values = found.values
@@ -103,12 +103,12 @@ def relate(
     never = np.array(list(dict.fromkeys(seeds)), np.uint32)
     facts = {f"met at distance {step.distance}": step.found for step in found.steps}
     facts |= {f"explored at distance {step.distance}": step.kept for step in found.steps}
-    whole = untrimmed(web.graph, seeds, params, against) if against else []
+    whole = untrimmed(web.graph, seeds, params, max_compared_links) if max_compared_links else []
     steps: list[dict[str, int | None]] = [
         {"distance": step.distance, "met": step.found, "passed": step.filtered, "explored": step.kept}
         for step in found.steps
     ]
-    for at, told in enumerate(steps if against else ()):
+    for at, told in enumerate(steps if max_compared_links else ()):
         told["untrimmed"] = whole[at] if at < len(whole) else None
     return Scores(found.pages, values, list(dict.fromkeys(seeds)), never, facts=facts, steps=steps, path=found.path)
 

@@ -1,0 +1,1 @@
+"""Pictures of results: for the web page, notebooks, and graph programs."""

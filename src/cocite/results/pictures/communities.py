@@ -1,0 +1,142 @@
+"""Communities as one HTML page that needs no other file: hubs left, authorities right, links between them.
+
+`communities.html` is the template; here its data is worked out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import sqrt
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, PackageLoader
+
+from cocite.parameters import spell
+from cocite.results.communities import CommunitiesFound, CommunityResult, Member
+from cocite.results.present import one_line
+from cocite.words.query import forms
+
+COLOURS = 6
+HEADING_WORDS = 3
+MAX_TITLE_CHARS = 120
+HIGHLIGHTED_ROWS = 40
+"""Rows of a list whose links are highlighted under the pointer."""
+
+
+class Mark(NamedTuple):
+    """A hub or an authority: its height in percent, and its radius in pixels."""
+
+    member: Member
+    height: float
+    radius: float
+    share: float  # of the largest weight on its side
+
+
+class Line(NamedTuple):
+    """A link; `start` and `end` are heights in percent, `strength` is from 0 to 1."""
+
+    hub: int
+    authority: int
+    start: float
+    end: float
+    strength: float
+
+
+class Drawing(NamedTuple):
+    """One community, ready to be drawn."""
+
+    shown: CommunityResult
+    heading: str
+    facts: str
+    rows: int
+    hubs: list[Mark]
+    authorities: list[Mark]
+    lines: list[Line]
+    summary: str
+    noise_summary: str
+
+
+def communities_page(found: CommunitiesFound, plain: CommunitiesFound | None = None, more: Sequence[str] = ()) -> str:
+    """The page. `plain` is the same result without removing noise; `more` is HTML for further sections."""
+    query = one_line(found.query) or ", ".join(map(one_line, found.pages))
+    params = {name: tuple(value) if isinstance(value, list) else value for name, value in found.params.items()}
+    environment = Environment(loader=PackageLoader("cocite.results.pictures", "."), autoescape=True)
+    environment.filters |= {"one_line": one_line, "host": _host, "count": _count, "is_web_address": _is_web_address}
+    return environment.get_template("communities.html").render(
+        found=found,
+        title=query if len(query) <= MAX_TITLE_CHARS else query[: MAX_TITLE_CHARS - 1] + "…",
+        drawings=list(_drawings(found)),
+        plain=None if plain is None else list(_drawings(plain)),
+        more=more,
+        settings=spell("community", {name: value for name, value in params.items() if value != ()}),
+        colours=COLOURS,
+        highlighted=HIGHLIGHTED_ROWS,
+    )
+
+
+def _drawings(found: CommunitiesFound) -> Iterator[Drawing]:
+    """Every community; words that all of them have come last in a heading."""
+    spread = Counter(form for each in found for form in {form for word in each.keywords for form in forms((word,))})
+    for each in found:
+        words = sorted(each.keywords, key=lambda word: len(found) > 1 and spread[(word,)] == len(found))
+        yield _drawing(each, ", ".join(map(one_line, words[:HEADING_WORDS])) or each.name)
+
+
+def _drawing(each: CommunityResult, heading: str) -> Drawing:
+    """Hubs and authorities with at least one link to each other, the strongest links on top."""
+    kept = [sorted({pair[side] for pair in each.links}) for side in (0, 1)]
+    index = [{old: new for new, old in enumerate(side)} for side in kept]
+    rows = max(*map(len, kept), 1)
+    hubs, authorities = (
+        _marks([members[at] for at in side], rows)
+        for members, side in zip((each.hubs, each.authorities), kept, strict=True)
+    )
+    lines = []
+    for hub, authority in ((index[0][hub], index[1][authority]) for hub, authority in each.links):
+        start, end = hubs[hub], authorities[authority]
+        lines.append(Line(hub, authority, start.height, end.height, start.share * end.share))
+    facts = [each.name, f"{_count(each.pages, 'page')} of its own"]
+    facts += [f"fit {each.fit:.2f}"] if each.fit is not None else []
+    noise, shown = each.eliminated_in_all, len(each.eliminated)
+    noise_summary = f"{_count(noise, 'noise page')} linked with it" + (f" (first {shown:,})" if noise > shown else "")
+    summary = f"{_count(len(lines), 'link')} from {_count(len(hubs), 'hub')} to {len(authorities):,} "
+    return Drawing(
+        each,
+        heading,
+        " · ".join([*facts, f"singular value {each.value:.3g}"]),
+        rows,
+        hubs,
+        authorities,
+        sorted(lines, key=lambda line: line.strength),
+        summary + ("authority" if len(authorities) == 1 else "authorities"),
+        noise_summary,
+    )
+
+
+def _marks(members: Sequence[Member], rows: int) -> list[Mark]:
+    largest = max((each.score for each in members), default=0.0)
+    shares = [each.score / largest if largest > 0 else 0.0 for each in members]
+    top = (rows - len(members)) / 2
+    return [
+        Mark(member, 100 * (top + at + 0.5) / rows, 2.5 + 4.5 * sqrt(share), share)
+        for at, (member, share) in enumerate(zip(members, shares, strict=True))
+    ]
+
+
+def _is_web_address(url: str) -> bool:
+    """Whether a browser may follow it: neither an opaque name nor a scheme that could run something."""
+    return url.lower().startswith(("http://", "https://"))
+
+
+def _host(url: str) -> str:
+    """The host of a web address without www; empty for an opaque name."""
+    try:
+        return one_line(urlsplit(url).netloc.removeprefix("www.")) if _is_web_address(url) else ""
+    except ValueError:  # a name that only begins like an address
+        return ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
