@@ -5,7 +5,7 @@
 The web is that of topical.py. "Counting" is all that `cocite keywords` has to do once keywords are known: pages with
 both words of every pair, words that pages link to, and the least and greatest support, information and confidence.
 SciPy makes the products of the same matrices, whose numbers are compared; it does not work out information.
-"One word" is all of r_s and r_l for one word, "all r_s" and "all r_l" the whole matrices. The first call, which
+"One word" is all of r_s and r_l for one word, "all r_s" the whole matrix. The first call, which
 compiles, is made before.
 """
 
@@ -20,8 +20,9 @@ from typing import TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from cocite.kernels.words.keyword_pairs import Rows
-from cocite.words.relevance import LEAST_PAGES, Relevance, count_relevance
+from cocite.kernels.words.keyword_pairs import Pairs, Rows
+from cocite.words.pair_counts import product
+from cocite.words.relevance import MIN_CONFIDENCE_PAGES, Relevance, count_relevance
 from tables import show
 from topical import Topical, topical
 
@@ -44,7 +45,6 @@ def main() -> None:
         "counting, s",
         "one word, ms",
         "all r_s, s",
-        "all r_l, s",
         "GB",
         "SciPy, s",
     )
@@ -58,15 +58,13 @@ def measured(web: Topical, no_rival: bool) -> list[str]:
     one, _ = timed(lambda: [(found.all_similar(int(word)), found.all_led_to(int(word))) for word in words])
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     similar, _ = timed(lambda: found.similar)
-    logical, _ = timed(lambda: found.logical)
     rival = "-" if no_rival else f"{scipy_counts(web, found):.1f}"
-    sizes = [f"{len(web.topic):,}", f"{len(found.both.other):,}", f"{len(found.linked.other):,}"]
+    sizes = [f"{len(web.topic):,}", f"{len(found.both.other):,}", f"{len(linked(found).other):,}"]
     return [
         *sizes,
         f"{counting:.1f}",
         f"{one * 1e3 / 200:.2f}",
         f"{similar:.1f}",
-        f"{logical:.1f}",
         f"{memory:.1f}",
         rival,
     ]
@@ -77,9 +75,14 @@ def count(web: Topical) -> Relevance:
     return count_relevance(Rows(web.key_starts, web.key_ids), web.vocabulary, Rows(web.link_starts, web.link_targets))
 
 
+def linked(found: Relevance) -> Pairs:
+    """The number of pages of one word that link to a page of another, for all pairs of words."""
+    return product(found.pages_of, found.reached, len(found.frequency))
+
+
 def use(found: Relevance) -> None:
     """Call everything once, so that it is compiled."""
-    found.all_similar(0), found.all_led_to(0), found.similar, found.logical
+    found.all_similar(0), found.all_led_to(0), found.similar
 
 
 def scipy_counts(web: Topical, ours: Relevance) -> float:
@@ -91,13 +94,14 @@ def scipy_counts(web: Topical, ours: Relevance) -> float:
     both = keys.T.tocsr() @ keys
     reached = links @ keys
     reached.data[:] = 1
-    linked = keys.T.tocsr() @ reached
+    leading = keys.T.tocsr() @ reached
     took = time.perf_counter() - started
     assert both.nnz - np.count_nonzero(both.diagonal()) == len(ours.both.other)
     assert both.sum() - both.diagonal().sum() == ours.both.times.sum(dtype=np.int64)
-    frequent = ours.frequency >= LEAST_PAGES
-    sums = (linked.sum(axis=1) - linked.diagonal())[frequent].sum()
-    assert sums == ours.linked.times.sum(dtype=np.int64)
+    frequent = ours.frequency >= MIN_CONFIDENCE_PAGES
+    counted = linked(ours)
+    sums = (leading.sum(axis=1) - leading.diagonal())[frequent].sum()
+    assert sums == counted.times[np.repeat(frequent, np.diff(counted.starts))].sum(dtype=np.int64)
     return took
 
 

@@ -119,13 +119,13 @@ def semantic(papers: Papers, alpha: float = 0.5, rarity: bool = False) -> Matrix
 def by_links(papers: Papers, alike: Matrix) -> Matrix:
     """Sim_l of all pairs, the linked papers being alike as given. Citations have no direction: one side is both."""
     links, count = papers.links, len(papers)
-    found, slots = np.zeros((count, count)), np.arange(count, dtype=np.int32)
+    found = np.zeros((count, count))
     for page in range(count):
         own = links.columns[links.starts[page] : links.starts[page + 1]]
         if len(own):
             table = np.empty(count * len(own), np.int32)
             as_whole(np.ascontiguousarray(alike[:, own]).ravel(), table)
-            compare_lists(links, table, len(own), slots, np.empty(len(own), np.int32), found[page])
+            compare_lists(links, table, len(own), found[page])
     np.fill_diagonal(found, 1.0)
     return found
 

@@ -60,7 +60,7 @@ class Web:
     @cached_property
     def relevance(self) -> Relevance:
         """How relevant keywords are to each other: as it is kept, else counted now, and kept like them."""
-        from cocite.words.kept_relevance import make_relevance, ready_relevance
+        from cocite.words.relevance import make_relevance, ready_relevance
 
         try:
             return ready_relevance(self.graph, self.keywords, self.progress)

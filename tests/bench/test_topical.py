@@ -81,4 +81,6 @@ def test_a_store_of_the_records_has_these_keywords(place: Path) -> None:
     for a, b in ((0, 1), (5, 250), (17, 3)):
         ours = store.keywords.id(word_of(a)), store.keywords.id(word_of(b))
         if None not in ours:
-            assert (found.r_s(*ours), found.r_l(*ours)) == (same.r_s(a, b), same.r_l(a, b))
+            one, other = ours
+            assert found.all_similar(one)[other] == same.all_similar(a)[b]
+            assert found.all_led_to(one)[other] == same.all_led_to(a)[b]

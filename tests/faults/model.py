@@ -19,8 +19,8 @@ from cocite.graph.check import check
 from cocite.graph.clicks import open_clicks
 from cocite.graph.store import Graph
 from cocite.related.ranks import rank
-from cocite.words.kept_relevance import open_relevance
 from cocite.words.keywords import open_keywords
+from cocite.words.relevance import open_relevance
 from cocite.words.search import open_search
 from cocite.words.vectors import open_vectors
 from tests.faults.dying import command, finished, fork, told

@@ -60,7 +60,7 @@ def test_the_example_of_the_paper() -> None:
     as_whole(np.array([0.7, 0.2, 0.1, 0.6]), table)  # Lumia with both of Apple's, Surface with both
     result = np.zeros(1)
     lists = Rows(np.array([0, 2]), np.array([0, 1], np.uint32))
-    compare_lists(lists, table, 2, np.arange(2, dtype=np.int32), np.empty(2, np.int32), result)
+    compare_lists(lists, table, 2, result)
     assert result[0] == pytest.approx((0.7 + 0.6 + 0.7 + 0.6) / 4)
 
 

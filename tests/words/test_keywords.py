@@ -16,8 +16,8 @@ from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from cocite.words.kept_relevance import build_relevance, links_of, open_relevance, ready_relevance
 from cocite.words.keywords import Keywords, build_keywords, make_keywords, open_keywords, ready_keywords
+from cocite.words.relevance import build_relevance, links_of, open_relevance, ready_relevance
 from tests.graph.webs import examples, extend, make
 from tests.words import naive_words
 from tests.words.webs import webs
@@ -145,8 +145,8 @@ def test_relevance_kept_and_found_again(place: Path) -> None:
         open_relevance(graph, keywords)
     kept = ready_relevance(graph, keywords)
     numbers = range(len(keywords.words))
-    assert [[kept.r_s(a, b) for a in numbers] for b in numbers] == [
-        [fresh.relevance.r_s(a, b) for a in numbers] for b in numbers
+    assert [[kept.all_similar(a)[b] for a in numbers] for b in numbers] == [
+        [fresh.relevance.all_similar(a)[b] for a in numbers] for b in numbers
     ]
     assert (kept.pages, kept.support, kept.mutual) == (3, fresh.relevance.support, fresh.relevance.mutual)
     again = build_keywords(graph, 1)

@@ -85,8 +85,8 @@ def test_a_table_that_is_too_small_is_filled_in_parts(web: tuple[list[set[int]],
     everything = np.arange(len(pages), dtype=np.uint32)
     whole = [likeness(pages).alike(page, everything).tolist() for page in range(len(pages))]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "LARGEST_TABLE", 1)
-        patch.setattr(module, "CACHED", 3)
+        patch.setattr(module, "MAX_TABLE_VALUES", 1)
+        patch.setattr(module, "MAX_CACHED_VALUES", 3)
         found = likeness(pages)
         assert [found.alike(page, everything).tolist() for page in range(len(pages))] == whole
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadParameter
 from cocite.kernels.words.keyword_pairs import Rows
-from cocite.words.pair_counts import cut
-from cocite.words.relevance import Range, Relevance, count_relevance
+from cocite.words.pair_counts import cut, row_of
+from cocite.words.relevance import MIN_CONFIDENCE_PAGES, Range, Relevance, count_relevance
 from tests.graph.webs import examples
 from tests.words import naive_relevance as naive
 
@@ -41,10 +41,10 @@ def agree(found: Relevance, pages: list[set[int]], links: list[set[int]], alpha:
     beside = naive.mutual if found.beside == "information" else naive.support
     leading = naive.mixed(beside(pages), naive.confidence(pages, links), beta)
     for a, b in alike:
-        assert found.r_s(a, b) == pytest.approx(alike[a, b], abs=1e-9)
-        assert found.r_l(a, b) == pytest.approx(leading[a, b], abs=1e-9)
+        assert found.all_similar(a)[b] == pytest.approx(alike[a, b], abs=1e-9)
+        assert found.all_led_to(a)[b] == pytest.approx(leading[a, b], abs=1e-9)
     for a in naive.vocabulary(pages):
-        assert found.r_s(a, a) == found.r_l(a, a) == 1.0
+        assert found.all_similar(a)[a] == found.all_led_to(a)[a] == 1.0
 
 
 @given(
@@ -63,29 +63,30 @@ def test_every_pair_is_as_the_definition_says(
 
 @given(webs())
 @examples(30)
-def test_whole_matrices_agree_with_single_pairs(web: tuple[list[set[int]], list[set[int]]]) -> None:
-    found = relevance(*web, words=8)
-    for matrix, single, row in (
-        (found.similar, found.r_s, found.all_similar),
-        (found.logical, found.r_l, found.all_led_to),
-    ):
-        for word in range(8):
-            others = matrix.other[matrix.starts[word] : matrix.starts[word + 1]].tolist()
-            values = matrix.value[matrix.starts[word] : matrix.starts[word + 1]].tolist()
-            assert others == sorted(set(others)) and word not in others
-            assert values == [single(word, other) for other in others]
-            if found.frequency[word]:
-                assert row(word).tolist() == [single(word, other) for other in range(8)]
-    counted = found.linked
+def test_matrices_and_counts_agree_with_single_words(web: tuple[list[set[int]], list[set[int]]]) -> None:
+    found, (pages, links) = relevance(*web, words=8), web
     for word in range(8):
-        for at in range(counted.starts[word], counted.starts[word + 1]):
-            pages, links = web
-            other = int(counted.other[at])
-            expected = sum(word in pages[p] and any(other in pages[q] for q in links[p]) for p in range(len(pages)))
-            assert counted.times[at] == expected
+        part = slice(*found.similar.starts[word : word + 2].tolist())
+        others, values = found.similar.other[part].tolist(), found.similar.value[part].tolist()
+        assert others == sorted(set(others)) and word not in others
+        assert values == found.similar_to(word)[1].tolist() == found.all_similar(word)[others].tolist()
+        leads = found.led_to_by(word)[0].tolist()
+        assert leads == sorted(set(leads)) and word not in leads and set(others) <= set(leads)
+        counted = linked(found, word)
+        assert counted == {
+            other: times
+            for other in range(8)
+            if other != word and sum(word in page for page in pages) >= 5
+            if (times := sum(word in pages[p] and any(other in pages[q] for q in links[p]) for p in range(len(pages))))
+        }
 
 
-def test_what_the_machine_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def linked(found: Relevance, word: int) -> dict[int, int]:
+    row = row_of(found.pages_of, found.reached, len(found.frequency), word, MIN_CONFIDENCE_PAGES)
+    return dict(zip(row.other.tolist(), row.times.tolist(), strict=True))
+
+
+def test_more_than_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pages: list[set[int]] = [{0, 1, 2}, {0, 1, 2}]
     monkeypatch.setattr("cocite.words.pair_counts.memory_of_machine", lambda: 3 * 48)  # six pairs of eight bytes
     assert len(relevance(pages).both.other) == 6
@@ -98,14 +99,14 @@ def test_work_is_summed_up_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     left, right = rows([{0, 1}, set(), {1}, {0, 1, 2}]), rows([{0}, {0, 1, 2}, {1, 2}])
     whole = cut(left, right)
     for block in (1, 2, 3):
-        monkeypatch.setattr("cocite.words.pair_counts.BLOCK", block)
+        monkeypatch.setattr("cocite.words.pair_counts.CHUNK_ROWS", block)
         assert cut(left, right) == whole
 
 
-def test_information_in_the_place_of_support() -> None:
+def test_information_instead_of_support() -> None:
     # As in the worked example; no links, so all of r_l is what stands beside confidence.
     found = replace(relevance([{0, 1}, {0, 1}, {0, 2}, {0}]), beside="information")
-    assert (found.r_l(0, 1), found.r_l(1, 2), found.r_l(2, 1)) == (0.0, 0.5, 0.5)
+    assert (found.all_led_to(0)[1], found.all_led_to(1)[2], found.all_led_to(2)[1]) == (0.0, 0.5, 0.5)
     assert found.all_led_to(1).tolist() == [0.0, 1.0, 0.5]
 
 
@@ -117,9 +118,9 @@ def test_a_worked_example() -> None:
     apart = 2 / 4 * math.log((2 / 4) / (2 / 4 * 3 / 4))
     apart += 1 / 4 * math.log((1 / 4) / (2 / 4 * 1 / 4)) + 1 / 4 * math.log((1 / 4) / (2 / 4 * 3 / 4))
     assert found.mutual == Range(0.0, pytest.approx(apart))
-    assert found.r_s(0, 1) == 0.5 * 1 + 0.5 * 0
-    assert found.r_s(0, 2) == 0.5 * 0.5 + 0.5 * 0
-    assert found.r_s(1, 2) == 0.5 * 0 + 0.5 * 1
+    assert found.all_similar(0)[1] == 0.5 * 1 + 0.5 * 0
+    assert found.all_similar(0)[2] == 0.5 * 0.5 + 0.5 * 0
+    assert found.all_similar(1)[2] == 0.5 * 0 + 0.5 * 1
     assert found.absent(2, [1]).tolist() == [0.5]
 
 
@@ -128,33 +129,33 @@ def test_confidence_needs_five_pages() -> None:
     links = [{5}, {5}, {5}, {6}, set(), {0}, set()]
     found = relevance(pages, links)
     assert found.confidence == Range(0.0, 3 / 5)
-    assert (found.r_l(0, 1), found.r_l(0, 2)) == (0.5 * 1, pytest.approx(0.5 * (1 / 5) / (3 / 5)))
-    assert found.r_l(1, 0) == 0.0  # one page has it
-    assert len(relevance(pages[1:], [{t - 1 for t in each if t} for each in links[1:]]).linked.other) == 0
+    assert (found.all_led_to(0)[1], found.all_led_to(0)[2]) == (0.5 * 1, pytest.approx(0.5 * (1 / 5) / (3 / 5)))
+    assert found.all_led_to(1)[0] == 0.0  # one page has it
+    assert linked(relevance(pages[1:], [{t - 1 for t in each if t} for each in links[1:]]), 0) == {}
 
 
 def test_several_links_of_one_page_count_once() -> None:
     pages = [{0} for _ in range(5)] + [{1}, {1}]
     links = [{5, 6}, set(), set(), set(), set(), set(), set()]
-    assert relevance(pages, links).linked.times.tolist() == [1]
+    assert linked(relevance(pages, links), 0) == {1: 1}
 
 
 @pytest.mark.parametrize("pages", [[], [set()], [set(), set()], [{0}], [{0}, {0}]])
 def test_no_pairs_at_all(pages: list[set[int]]) -> None:
     found = relevance(pages)
     assert found.support == found.mutual == found.confidence == Range(0.0, 0.0)
-    assert len(found.similar.other) == len(found.logical.other) == 0
+    assert len(found.similar.other) == 0
     if len(found.frequency):
-        assert found.r_s(0, 0) == 1.0
+        assert found.all_similar(0)[0] == 1.0
 
 
 def test_all_pairs_alike() -> None:
     found = relevance([{0, 1}, {0, 1}])
     assert found.support == Range(1.0, 1.0)  # the only pair: at its least and at its most
-    assert found.r_s(0, 1) == 0.5 * 1 + 0.5 * 0  # always there, so there is nothing to learn
+    assert found.all_similar(0)[1] == 0.5 * 1 + 0.5 * 0  # always there, so there is nothing to learn
 
 
-def test_words_on_no_page_are_no_words() -> None:
+def test_words_on_no_page_are_ignored() -> None:
     few, many = relevance([{0, 1}, {1, 2}]), relevance([{0, 1}, {1, 2}], words=5000)
     assert (few.support, few.mutual) == (many.support, many.mutual)
-    assert few.r_s(0, 2) == many.r_s(0, 2)
+    assert few.all_similar(0)[2] == many.all_similar(0)[2]

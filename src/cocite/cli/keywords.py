@@ -89,8 +89,8 @@ def keywords(
 
 def prepare(web: Web, make: bool, per_page: int, stages: Stages) -> None:
     """Have keywords and relevance made if they are wanted anew or there are none that fit, and open them."""
-    from cocite.words.kept_relevance import build_relevance, ready_relevance
     from cocite.words.keywords import build_keywords, ready_keywords
+    from cocite.words.relevance import build_relevance, ready_relevance
 
     graph = web.graph
     web.keywords = build_keywords(graph, per_page, stages) if make else ready_keywords(graph, stages)

@@ -96,7 +96,7 @@ class Served(Web):
         """What methods may need beside links: how to open it, and how to have it made."""
         from cocite.related import ranks
         from cocite.related.methods.hubfinder import RANKS
-        from cocite.words import kept_relevance, keywords, make_vectors, search, vectors
+        from cocite.words import keywords, make_vectors, relevance, search, vectors
 
         graph = self.graph
         found: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {}
@@ -105,8 +105,8 @@ class Served(Web):
             found["vectors"] = partial(vectors.open_vectors, graph), partial(make_vectors.ready_vectors, graph)
             found["keywords"] = partial(keywords.open_keywords, graph), partial(keywords.ready_keywords, graph)
             found["relevance"] = (
-                lambda: kept_relevance.open_relevance(graph, self.keywords),
-                lambda: kept_relevance.ready_relevance(graph, self.keywords),
+                lambda: relevance.open_relevance(graph, self.keywords),
+                lambda: relevance.ready_relevance(graph, self.keywords),
             )
         for call in RANKS.values():
             found[f"rank {call}"] = partial(ranks.kept, graph, call), partial(super().rank, call)

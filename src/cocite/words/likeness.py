@@ -1,9 +1,9 @@
-"""How alike pages are by their keywords (Zhao et al., section 4.1), and which pages are worth comparing.
+"""Similarity of pages by their keywords (Zhao et al. 2016, §4.1), and which pages are worth comparing.
 
     Sim_s(P1, P2) = (Σ_{w in P1} max_{w' in P2} r_s(w, w') + Σ_{w in P2} max_{w' in P1} r_s(w, w')) / (m + n)
 
-for pages of m and n keywords; 1 for a page and itself, 0 if neither has any. It is exact to 1e-9, words that never meet
-included. Only where to look is a matter of limits: see `Likeness.near`.
+for pages of m and n keywords; 1 for a page and itself, 0 if neither has any. It is exact to 1e-9, including words that
+never occur together. Only the choice of candidates has limits: see `Likeness.near`.
 """
 
 from __future__ import annotations
@@ -32,19 +32,18 @@ from cocite.kernels.words.keyword_pairs import Rows
 from cocite.words.relevance import Relevance
 
 Pages = NDArray[np.uint32]
-CACHED = 1 << 24
-"""Numbers of r_s that are remembered; more are worked out anew."""
-LARGEST_TABLE = 1 << 25
-"""Numbers of a table; more pages are compared in parts."""
-FREQUENCIES = 2048
-"""With no more different frequencies, what words that never meet have in common is kept for all pairs of them."""
+MAX_CACHED_VALUES = 1 << 24
+MAX_TABLE_VALUES = 1 << 25
+"""Larger tables are filled in parts."""
+MAX_GRID_FREQUENCIES = 2048
+"""Up to as many different frequencies, the similarity of words that never occur together is computed for all pairs."""
 
 
 class Likeness:
     """Sim_s of the pages of one web, with one alpha."""
 
     def __init__(self, words: Rows, relevance: Relevance, rarity: bool = False) -> None:
-        """`words` are the keywords of each page, ascending; with `rarity` they count by ln(pages / pages with them)."""
+        """`words` are the keywords of each page, ascending; with `rarity` each counts ln(pages / pages with it)."""
         self.words, self.relevance = words, relevance
         share = np.maximum(1, relevance.frequency) / max(1, relevance.pages)
         self.weights = -np.log(np.minimum(1.0, share)) if rarity else np.zeros(0)
@@ -54,20 +53,20 @@ class Likeness:
 
     @property
     def pages(self) -> int:
-        """How many pages there are, those without keywords included."""
+        """The number of pages, including those without keywords."""
         return len(self.words.starts) - 1
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """How many keywords each page has."""
+        """The number of keywords of each page."""
         return np.diff(self.words.starts)
 
     @cached_property
     def unmet(self) -> Unmet:
-        """What words that never meet have in common."""
+        """The similarity of words that never occur together."""
         r = self.relevance
         frequencies, level = np.unique(r.frequency, return_inverse=True)
-        many = len(frequencies) > FREQUENCIES
+        many = len(frequencies) > MAX_GRID_FREQUENCIES
         grid = np.zeros((0, 0), np.int32) if many else np.empty((len(frequencies), len(frequencies)), np.int32)
         if not many:
             unmet_grid(frequencies, r.pages, 1 - r.alpha, *r.mutual, grid)
@@ -94,11 +93,11 @@ class Likeness:
         return result
 
     def near(self, page: int, most: int, reach: int = 10, postings: int = 500_000) -> Pages:
-        """At most `most` pages that may be alike, ascending: those with keywords, if there are no more than that.
+        """At most `most` pages that may be similar, ascending: all with keywords, if there are no more.
 
-        Else they are looked up by words: each keyword of the page, and the `reach` words most alike to each. A page's
-        words count as much as they are alike, relative to its size. Words on the fewest pages are looked up first, and
-        no more pages than `postings` in all.
+        Else they are looked up by the keywords of the page and the `reach` words most similar to each. A word counts
+        as much as it is similar, relative to the size of the page. Words on the fewest pages come first, until
+        `postings` pages are read.
         """
         if self.pages <= most:
             return np.flatnonzero(self.sizes).astype(np.uint32)
@@ -111,7 +110,7 @@ class Likeness:
         return best_of(found, sums[found] / (len(self.of(page)) + self.sizes[found]), most)
 
     def leading(self, page: int, reach: int) -> tuple[Pages, NDArray[np.float64]]:
-        """The words that lead to pages like this one, and how alike each is to a keyword of it."""
+        """The words that lead to similar pages, and the similarity of each to a keyword of the page."""
         own = self.of(page)
         words, values = np.empty(len(own) * reach, np.uint32), np.empty(len(own) * reach, np.int32)
         count = strongest(self._known(own), reach, words, values)
@@ -123,7 +122,7 @@ class Likeness:
         return words[kept], values[kept] / ONE
 
     def pairs(self, page: int, other: int, most: int) -> list[tuple[int, int, float]]:
-        """The keywords of a page and the keyword of another that is most alike to each: the `most` best pairs."""
+        """The keywords of a page, each with the most similar keyword of another page: the `most` best pairs."""
         own, others = self.of(page), self.of(other)
         if not len(own) or not len(others):
             return []
@@ -135,7 +134,7 @@ class Likeness:
         return [(int(own[i]), int(others[best[i]]), float(value[i])) for i in order if value[i] > 0]
 
     def _with_each(self, word: int, alone: Rows) -> NDArray[np.float64]:
-        """r_s of a word with each of others, which are sets of one word."""
+        """r_s of a word with each of others, given as sets of one word."""
         own, result = np.array([word], np.uint32), np.zeros(len(alone.columns))
         pages = np.arange(len(alone.columns), dtype=np.uint32)
         space = self._space(len(pages), 1)
@@ -143,9 +142,9 @@ class Likeness:
         return result
 
     def _parts(self, others: Pages, width: int) -> Sequence[slice]:
-        """Slices of pages whose words fit into one table; mostly one."""
+        """Slices of pages whose words fit in one table; mostly one."""
         words = np.cumsum(self.sizes[others])
-        most = max(LARGEST_TABLE // width, int(self.sizes.max(initial=1)))
+        most = max(MAX_TABLE_VALUES // width, int(self.sizes.max(initial=1)))
         if not len(words) or words[-1] <= most or len(self.relevance.frequency) <= most:
             return [slice(0, len(others))]
         cuts = [0]
@@ -155,16 +154,16 @@ class Likeness:
         return [slice(a, b) for a, b in pairwise(cuts)]
 
     def _space(self, slots: int, width: int) -> Scratch:
-        """Room of this thread."""
+        """Working space of this thread."""
         members = len(self.relevance.frequency)
         slots = min(slots, members)
         space: Scratch | None = getattr(self._local, "space", None)
-        if space is None or len(space.touched) < slots or len(space.table) < slots * width:
+        if space is None or len(space.touched) < slots or len(space.table) < slots * width or len(space.best) < width:
             space = self._local.space = scratch(members, slots, width)
         return space
 
     def _known(self, own: Pages) -> Known:
-        """r_s of words with all that they meet."""
+        """r_s of words with all that they occur with."""
         rows = [self._row(int(word)) for word in own]
         sizes = np.array([len(others) for others, _ in rows], np.int64)
         ends = np.cumsum(sizes)
@@ -179,7 +178,7 @@ class Likeness:
             whole = np.empty(len(values), np.int32)
             as_whole(values, whole)
             found = others, whole
-            if self._held + len(others) > CACHED:
+            if self._held + len(others) > MAX_CACHED_VALUES:
                 self._rows, self._held = {}, 0
             self._rows[word] = found
             self._held += len(others)
@@ -187,7 +186,7 @@ class Likeness:
 
 
 def best_of(pages: Pages, values: NDArray[np.float64], most: int) -> Pages:
-    """The `most` pages of greatest value, ascending; of equal ones those of lower number."""
+    """The `most` pages of highest value, ascending; ties by number."""
     if len(pages) > most:
         order = np.lexsort((pages, -values)) if most else np.zeros(0, np.intp)
         pages = pages[order[:most]]

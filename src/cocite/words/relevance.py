@@ -1,66 +1,61 @@
-"""How relevant keywords are to each other (Zhao et al., sections 3.1–3.4): by standing on the same pages, and by links.
+"""How relevant keywords are to each other: on the same pages, and by links (Zhao et al. 2016, §3.1–3.4).
 
-Over the N pages that have keywords, and for two different words:
+For two different words, over the N pages that have keywords:
 
-    support S           pages with both / N
+    support S             pages with both / N
     mutual information M  Σ p(x1, x2) · log(p(x1, x2) / (p(x1) · p(x2))) over the four cells of presence, 0 · log 0 = 0
     confidence C(w1 → w2) pages with w1 that link to a page with w2 / pages with w1; 0 if fewer than 5 pages have w1
 
-    r_s(w1, w2) = alpha · S + (1 - alpha) · M,  r_s(w, w) = 1      alike
+    r_s(w1, w2) = alpha · S + (1 - alpha) · M,  r_s(w, w) = 1      similar
     r_l(w1 → w2) = beta · S + (1 - beta) · C,   r_l(w, w) = 1      one leads to the other
 
-or with M in the place of S, where r_l is to have mutual information beside confidence (section 3.4);
+r_l may have M in the place of S (§3.4). S, M and C are normalised to 0 … 1 by their lowest and highest value over all
+pairs of different words, including pairs that never occur; if all values are equal, to 1 if they are above 0, else 0.
+Words on no page are ignored. The paper doesn't define r_l(w, w): a link between two pages of one keyword isn't weak.
 
-S, M and C are each normalised to 0 … 1 by the least and greatest value over all pairs of different words, those that
-never meet included; where all values are the same, 1 if it is above 0, else 0. Words on no page are no words here. The
-paper does not say what r_l(w, w) is: a link between two pages of one keyword is not a weak one.
-
-What is kept are the counts, of pairs that occur only. A pair that never does has S = 0, C = 0, and M by its words'
-frequencies alone, which is not small: two frequent words that avoid each other tell much. So nothing is left out, and
-alpha and beta can be changed without counting again.
+Only the counts of pairs that occur are stored. Other pairs have S = 0, C = 0, and M from the frequencies of the words,
+which isn't small: two frequent words that avoid each other say much. So nothing is lost, and alpha and beta can change
+without counting again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cocite.graph.generation import Progress, no_progress
-from cocite.kernels.words.keyword_pairs import Pairs, Rows, absent_values, logical_values, mutual_range, similar_values
-from cocite.words.pair_counts import (
-    STAGE,
-    count_both,
-    in_parts,
-    product,
-    ranges,
-    reached_words,
-    row_of,
-    shares,
-    transposed,
+from cocite.errors import BadStore
+from cocite.graph.generation import Progress, Writer, no_progress
+from cocite.graph.side import only_one, read_side, ready_side, write_side
+from cocite.graph.store import Graph
+from cocite.kernels.words.keyword_pairs import (
+    Pairs,
+    Range,
+    Rows,
+    Statistics,
+    absent_values,
+    logical_values,
+    mutual_range,
+    similar_values,
 )
+from cocite.words.keywords import Keywords, make_command
+from cocite.words.pair_counts import count_both, in_parts, ranges, reached_words, row_of, shares, transposed
+from cocite.words.vocabulary import is_starts
 
 SUPPORT, INFORMATION = "support", "information"
-"""What r_l has beside confidence."""
-LEAST_PAGES = 5
-"""Pages that must have a word for its confidence to count."""
-STEPS = 4
-"""Of counting. Each is told as a part of the pages."""
+"""What r_l combines with confidence."""
+MIN_CONFIDENCE_PAGES = 5
+STAGE, STEPS = "counting keywords of pages", 4
+NAME, TITLE, VERSION = "relevance", "the keyword relevance", 1
+TYPES = {"starts": "<i8", "columns": "<u4", "other": "<u4", "times": "<u4"}
 
 
-class Range(NamedTuple):
-    """Least and greatest value over all pairs of different words."""
-
-    least: float
-    most: float
-
-
-class Sparse(NamedTuple):
-    """Relevance to other words, of all words: `other[starts[w]:starts[w + 1]]`, ascending, and `value` likewise."""
+class RelevanceMatrix(NamedTuple):
+    """Relevance of all words to others: `value[starts[w]:starts[w + 1]]` to `other[...]`, ascending."""
 
     starts: NDArray[np.int64]
     other: NDArray[np.uint32]
@@ -69,15 +64,15 @@ class Sparse(NamedTuple):
 
 @dataclass(frozen=True)
 class Relevance:
-    """Counts of pairs of keywords, and the relevance that follows from them.
+    """Counts of pairs of keywords, and their relevance.
 
-    What is linked is many times what occurs together, so it is not kept: a row of it is counted when it is asked for.
+    There are many times more linked pairs than pairs on one page, so a row of those is counted when it is needed.
     """
 
     pages: int  # that have keywords
     pages_of: Rows  # the pages of each word
-    both: Pairs  # pages with both words; both ways round
-    reached: Rows  # the words of the pages to which each page links
+    both: Pairs  # pages with both words, in either order
+    reached: Rows  # the words of the pages that each page links to
     support: Range
     mutual: Range
     confidence: Range
@@ -87,65 +82,46 @@ class Relevance:
 
     @cached_property
     def frequency(self) -> NDArray[np.uint32]:
-        """How many pages have each word."""
+        """The number of pages with each word."""
         return np.diff(self.pages_of.starts).astype(np.uint32)
 
     @cached_property
-    def linked(self) -> Pairs:
-        """How many pages of one word link to a page of another, of words that LEAST_PAGES have."""
-        return product(self.pages_of, self.reached, len(self.frequency), LEAST_PAGES)
+    def statistics(self) -> Statistics:
+        """What normalises relevance, for kernels."""
+        return Statistics(self.frequency, self.pages, self.support, self.mutual, self.confidence)
 
     @cached_property
-    def similar(self) -> Sparse:
+    def similar(self) -> RelevanceMatrix:
         """r_s of all pairs that occur together."""
         starts, value = self.both.starts, np.empty(len(self.both.other), np.float64)
-        in_parts(ranges(starts), lambda a, b: self._fill_similar(a, b, value[starts[a] : starts[b]]))
-        return Sparse(starts, self.both.other, value)
 
-    @cached_property
-    def logical(self) -> Sparse:
-        """r_l of all pairs that occur together or are linked, in that direction; `apart` has that of others."""
-        counts = (self.both, self.linked, self.frequency)
-        parts, sizes = ranges(self.both.starts + self.linked.starts), np.zeros(len(self.frequency), np.int64)
-        in_parts(parts, lambda a, b: self._fill_logical(*counts, a, b, sizes[a:b], *_NO_ROW))
-        for a, b in parts:
-            sizes[a:b] = np.diff(sizes[a:b], prepend=0)
-        starts = np.zeros(len(sizes) + 1, np.int64)
-        np.cumsum(sizes, out=starts[1:])
-        other, value = np.empty(int(starts[-1]), np.uint32), np.empty(int(starts[-1]), np.float64)
+        def fill(first: int, last: int) -> None:
+            part = value[starts[first] : starts[last]]
+            similar_values(self.both, self.statistics, self.alpha, first, last, part)
 
-        def fill(a: int, b: int) -> None:
-            row = slice(int(starts[a]), int(starts[b]))
-            self._fill_logical(*counts, a, b, sizes[a:b], other[row], value[row])
-
-        in_parts(parts, fill)
-        return Sparse(starts, other, value)
+        in_parts(ranges(starts), fill)
+        return RelevanceMatrix(starts, self.both.other, value)
 
     def similar_to(self, word: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-        """The words that occur together with one, ascending, and their r_s."""
+        """The words that occur together with a word, ascending, and their r_s."""
         start, stop = self.both.starts[word : word + 2].tolist()
         value = np.empty(stop - start, np.float64)
-        self._fill_similar(word, word + 1, value)
+        similar_values(self.both, self.statistics, self.alpha, word, word + 1, value)
         return self.both.other[start:stop], value
 
     def led_to_by(self, word: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-        """The words that occur together with one or are linked from its pages, ascending, and r_l from it to them."""
+        """The words that occur together with a word or are linked from its pages, ascending, and their r_l."""
         start, stop = self.both.starts[word : word + 2].tolist()
         both = Pairs(np.array([0, stop - start]), self.both.other[start:stop], self.both.times[start:stop])
-        linked = row_of(self.pages_of, self.reached, len(self.frequency), word, LEAST_PAGES)
-        most = len(both.other) + len(linked.other)
-        end, other, value = np.zeros(1, np.int64), np.empty(most, np.uint32), np.empty(most, np.float64)
-        self._fill_logical(both, linked, self.frequency[word : word + 1], 0, 1, end, other, value)
-        return other[: end[0]], value[: end[0]]
+        linked = row_of(self.pages_of, self.reached, len(self.frequency), word, MIN_CONFIDENCE_PAGES)
+        maximum = len(both.other) + len(linked.other)
+        other, value = np.empty(maximum, np.uint32), np.empty(maximum, np.float64)
+        size = logical_values(word, both, linked, self.statistics, self.beta, self.measure, other, value)
+        return other[:size], value[:size]
 
     def absent(self, frequency_a: int, frequency_b: ArrayLike) -> NDArray[np.float64]:
-        """r_s of a word on so many pages with words on so many, where they never occur together."""
+        """r_s of a word with words that never occur together with it, from their numbers of pages."""
         return (1 - self.alpha) * self._information(frequency_a, frequency_b)
-
-    def apart(self, frequency_a: int, frequency_b: ArrayLike) -> NDArray[np.float64]:
-        """r_l of a word on so many pages to words on so many, where they neither occur together nor are linked."""
-        share = self.beta if self.beside == INFORMATION else 0.0
-        return share * self._information(frequency_a, frequency_b)
 
     def all_similar(self, word: int) -> NDArray[np.float64]:
         """r_s of a word with every word."""
@@ -157,7 +133,8 @@ class Relevance:
 
     def all_led_to(self, word: int) -> NDArray[np.float64]:
         """r_l from a word to every word."""
-        values = self.apart(int(self.frequency[word]), self.frequency)
+        share = self.beta if self.beside == INFORMATION else 0.0
+        values = share * self._information(int(self.frequency[word]), self.frequency)
         others, known = self.led_to_by(word)
         values[others] = known
         values[word] = 1.0
@@ -169,54 +146,21 @@ class Relevance:
         at = int(np.searchsorted(row, np.uint32(b)))
         return at < len(row) and int(row[at]) == b
 
-    def r_s(self, a: int, b: int) -> float:
-        """How alike two words are."""
-        if a == b:
-            return 1.0
-        found = _value_of(b, *self.similar_to(a))
-        return float(self.absent(int(self.frequency[a]), int(self.frequency[b]))[0]) if found is None else found
-
-    def r_l(self, a: int, b: int) -> float:
-        """How much one word leads to another."""
-        if a == b:
-            return 1.0
-        found = _value_of(b, *self.led_to_by(a))
-        return float(self.apart(int(self.frequency[a]), int(self.frequency[b]))[0]) if found is None else found
-
     @property
     def measure(self) -> tuple[bool, float, float]:
-        """What r_l has beside confidence, for loops: whether it is information, its least and its greatest value."""
-        chosen = self.mutual if self.beside == INFORMATION else self.support
-        return self.beside == INFORMATION, chosen.least, chosen.most
+        """What r_l combines with confidence, for kernels: (is it information, its lowest and highest value)."""
+        return (True, *self.mutual) if self.beside == INFORMATION else (False, *self.support)
 
     def _information(self, frequency_a: int, frequency_b: ArrayLike) -> NDArray[np.float64]:
         """Normalised mutual information of words that never occur together."""
         others = np.atleast_1d(np.asarray(frequency_b)).astype(np.uint32)
         values = np.empty(len(others), np.float64)
-        absent_values(int(frequency_a), others, self.pages, tuple(self.mutual), values)
+        absent_values(int(frequency_a), others, self.statistics, values)
         return values
-
-    def _fill_similar(self, first: int, last: int, value: NDArray[np.float64]) -> None:
-        weights = (self.alpha, tuple(self.support), tuple(self.mutual))
-        similar_values(self.both, self.frequency, self.pages, first, last, *weights, value)
-
-    def _fill_logical(
-        self, both: Pairs, linked: Pairs, own: NDArray[np.uint32], first: int, last: int, *room: NDArray[Any]
-    ) -> None:
-        weights = (self.beta, self.measure, tuple(self.confidence))
-        logical_values(both, linked, own, self.frequency, self.pages, first, last, *weights, *room)
-
-
-_NO_ROW = (np.empty(0, np.uint32), np.empty(0, np.float64))
-
-
-def _value_of(word: int, others: NDArray[np.uint32], values: NDArray[np.float64]) -> float | None:
-    at = int(np.searchsorted(others, np.uint32(word)))
-    return float(values[at]) if at < len(others) and others[at] == word else None
 
 
 def count_relevance(words: Rows, vocabulary: int, links: Rows, progress: Progress = no_progress) -> Relevance:
-    """Relevance of keywords: `words` are those of each page, ascending, `links` the pages it links to."""
+    """Count the relevance of keywords: `words` are those of each page, ascending, `links` the pages it links to."""
     total = len(words.starts) - 1
 
     def step(number: int) -> None:
@@ -224,45 +168,108 @@ def count_relevance(words: Rows, vocabulary: int, links: Rows, progress: Progres
 
     pages, pages_of = int(np.count_nonzero(np.diff(words.starts))), transposed(words, vocabulary)
     frequency = np.diff(pages_of.starts).astype(np.uint32)
-    known = int(np.count_nonzero(frequency))
+    all_pairs = int(np.count_nonzero(frequency)) * (int(np.count_nonzero(frequency)) - 1)
     both = count_both(words, pages_of)
     step(1)
-    support, mutual = support_range(both, pages, known), information_range(both, frequency, pages)
+    support = Range(0.0, 0.0)
+    if len(both.times):  # pairs that never occur have support 0
+        low = int(both.times.min()) if len(both.times) == all_pairs else 0
+        support = Range(low / pages, int(both.times.max()) / pages)
+    mutual = information_range(both, frequency, pages)
     step(2)
     reached = reached_words(words, links, vocabulary)
     step(3)
-    confidence = link_range(pages_of, reached, known)
+    lowest, highest, linked = shares(pages_of, reached, vocabulary, MIN_CONFIDENCE_PAGES)
+    confidence = Range(lowest if linked == all_pairs else 0.0, highest) if linked else Range(0.0, 0.0)
     step(4)
     return Relevance(pages, pages_of, both, reached, support, mutual, confidence)
 
 
-def support_range(both: Pairs, pages: int, words: int) -> Range:
-    """Of support; a pair that never occurs has none."""
-    if not len(both.times):
-        return Range(0.0, 0.0)
-    least = int(both.times.min()) if len(both.times) == words * (words - 1) else 0
-    return Range(least / pages, int(both.times.max()) / pages)
-
-
 def information_range(both: Pairs, frequency: NDArray[np.uint32], pages: int) -> Range:
-    """Of mutual information, pairs that never occur included."""
+    """The range of mutual information, including pairs that never occur."""
     order = np.argsort(frequency, kind="stable")[np.count_nonzero(frequency == 0) :]
-    work = both.starts + np.arange(len(both.starts))
+    if len(order) < 2:
+        return Range(0.0, 0.0)
 
     def part(first: int, last: int) -> tuple[float, float]:
         marks = np.zeros(len(frequency), np.int64)
         found: tuple[float, float] = mutual_range(both, frequency, pages, order, first, last, marks)
         return found
 
-    return whole(in_parts(ranges(work), part)) if len(order) > 1 else Range(0.0, 0.0)
+    lows, highs = zip(*in_parts(ranges(both.starts + np.arange(len(both.starts))), part), strict=True)
+    return Range(min(lows), max(highs))
 
 
-def link_range(pages_of: Rows, reached: Rows, words: int) -> Range:
-    """Of confidence; a pair that is never linked has none."""
-    least, most, pairs = shares(pages_of, reached, len(pages_of.starts) - 1, LEAST_PAGES)
-    return Range(least if pairs == words * (words - 1) else 0.0, most) if pairs else Range(0.0, 0.0)
+# ---------------------------------------------------------------------------------------------------- beside the store
 
 
-def whole(parts: Sequence[tuple[float, float]]) -> Range:
-    """The range of several."""
-    return Range(min(least for least, _ in parts), max(most for _, most in parts))
+def make_relevance(graph: Graph, keywords: Keywords, progress: Progress = no_progress) -> Relevance:
+    """Count relevance without storing it."""
+    words = Rows(np.asarray(keywords.starts), np.asarray(keywords.ids))
+    return count_relevance(words, len(keywords.words), links_of(graph), progress)
+
+
+def links_of(graph: Graph) -> Rows:
+    """All out-links."""
+    starts, targets, at = np.zeros(graph.pages + 1, np.int64), np.empty(graph.links, np.uint32), 0
+    np.cumsum(graph.out_degree, out=starts[1:])
+    for _, ends, links in graph.iter_links():
+        if at + int(ends[-1]) > len(targets) or int(links.targets.max(initial=0)) >= graph.pages:
+            raise graph.damaged()
+        targets[at : at + len(links.targets)] = links.targets
+        at += len(links.targets)
+    if at != starts[-1]:
+        raise graph.damaged()
+    return Rows(starts, targets[:at])
+
+
+def build_relevance(graph: Graph, keywords: Keywords, progress: Progress = no_progress) -> Relevance:
+    """Count relevance and store it."""
+    with only_one(graph, NAME, TITLE):
+        return store_new(graph, keywords, progress)
+
+
+def ready_relevance(graph: Graph, keywords: Keywords, progress: Progress = no_progress) -> Relevance:
+    """The keyword relevance of a store, counted and stored if there is none of these keywords."""
+    read, make = partial(open_relevance, graph, keywords), partial(store_new, graph, keywords, progress)
+    return ready_side(graph, NAME, TITLE, read, make)
+
+
+def store_new(graph: Graph, keywords: Keywords, progress: Progress) -> Relevance:
+    """Count relevance and write it beside the store; return it as it is stored."""
+    made = make_relevance(graph, keywords, progress)
+
+    def write(_: Path, writer: Writer) -> None:
+        for name in ("pages_of", "both", "reached"):
+            for part, values in getattr(made, name)._asdict().items():
+                writer.append(f"{name}.{part}", values)
+
+    ranges = {name: list(getattr(made, name)) for name in ("support", "mutual", "confidence")}
+    about = {"version": VERSION, "keywords": keywords.made, "pages": made.pages, "ranges": ranges}
+    write_side(graph, NAME, about, write)
+    return open_relevance(graph, keywords)
+
+
+def open_relevance(graph: Graph, keywords: Keywords) -> Relevance:
+    """The stored keyword relevance; raises BadStore if there is none, or if it is damaged or of other keywords."""
+    command = make_command(graph)
+    side = read_side(graph, NAME, command)
+    if side is None:
+        raise BadStore(f"{graph.path} has no keyword relevance yet: make it with {command}")
+    if side.about.get("version") != VERSION or side.about.get("keywords") != keywords.made:
+        raise BadStore(f"the keyword relevance of {graph.path} is of other keywords: make it again with {command}")
+
+    def part(name: str, fields: tuple[str, ...], rows: int, columns: int) -> list[NDArray[Any]]:
+        values = [side.array(f"{name}.{field}") for field in fields]
+        valid = all(array.dtype == TYPES[field] for array, field in zip(values, fields, strict=True))
+        valid = valid and all(is_starts(values[0], rows, len(others)) for others in values[1:])
+        if not valid or int(values[1].max(initial=0)) >= max(1, columns):
+            raise BadStore(f"the keyword relevance of {graph.path} is damaged: make it again with {command}")
+        return values
+
+    words, pages = len(keywords.words), graph.pages
+    pages_of = Rows(*part("pages_of", Rows._fields, words, pages))
+    both = Pairs(*part("both", Pairs._fields, words, words))
+    reached = Rows(*part("reached", Rows._fields, pages, words))
+    support, mutual, confidence = (Range(*side.about["ranges"][name]) for name in ("support", "mutual", "confidence"))
+    return Relevance(int(side.about["pages"]), pages_of, both, reached, support, mutual, confidence)

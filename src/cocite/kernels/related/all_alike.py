@@ -151,12 +151,11 @@ def take_best(pages, values, without, into_pages, into_values):
 def alike_by_words(first, last, vocabulary, limits, space, near):
     """The pages most alike by words to pages [first, last), into rows of `near`; False if there is no room."""
     words, index = vocabulary.words, vocabulary.pages_of
-    best = np.empty(4096, np.int32)
     for page in range(first, last):
         own = words.columns[words.starts[page] : words.starts[page + 1]]
         known = known_of(vocabulary, own)
         leading, values, order = leading_words(own, known, limits.reach, index, space.words)
-        count = add_postings(index, leading, values, order, int64(limits.postings), space.sums, space.touched, int64(0))
+        count = add_postings(index, leading, values, order, int64(limits.postings), space.sums, space.touched)
         rough = np.empty(count, np.float64)
         for i in range(count):
             other = int64(space.touched[i])
@@ -164,7 +163,7 @@ def alike_by_words(first, last, vocabulary, limits, space, near):
             space.sums[other] = 0.0
         chosen = space.touched[:count][best_places(rough, limits.candidates)]
         result = np.empty(len(chosen), np.float64)
-        if not compare_one(own, known, vocabulary.unmet, words, chosen, np.empty(0), space.words, best, result):
+        if not compare_one(own, known, vocabulary.unmet, words, chosen, np.empty(0), space.words, result):
             return False
         whole = np.empty(len(chosen), np.int32)
         for i in range(len(chosen)):
@@ -189,11 +188,11 @@ def look_along(own, near, theirs, alike, scale, space, count):
 
 
 @inline
-def add_side(own, links, chosen, near, unmet, rest, space, best, total, sides):
+def add_side(own, links, chosen, near, unmet, rest, space, total, sides):
     """The likeness of the pages linked on one side with a page and with each chosen one; False if no room."""
     count = give_slots(links, chosen, space)
     width = int64(len(own))
-    if count < 0 or count * width > len(space.table) or width > len(best):
+    if count < 0 or count * width > len(space.table) or width > len(space.best):
         clear_slots(len(space.touched) if count < 0 else count, space)
         return False
     top = int64(near.pages.shape[1])
@@ -209,7 +208,7 @@ def add_side(own, links, chosen, near, unmet, rest, space, best, total, sides):
         page = int64(chosen[i])
         if width > 0 or links.starts[page + 1] > links.starts[page]:
             sides[i] += 1.0
-            total[i] += match(links, page, space.slot, space.table, width, np.empty(0), own, best)
+            total[i] += match(links, page, own, np.empty(0), space)
     clear_slots(count, space)
     return True
 
@@ -222,7 +221,6 @@ def alike_by_both(first, last, vocabulary, outs, ins, near, rest, mix, limits, s
     least likeness that is kept.
     """
     words = vocabulary.words
-    best = np.empty(1 << 16, np.int32)
     top = near.pages.shape[1]
     for page in range(first, last):
         own_ins = ins.columns[ins.starts[page] : ins.starts[page + 1]]
@@ -244,12 +242,12 @@ def alike_by_both(first, last, vocabulary, outs, ins, near, rest, mix, limits, s
         own = words.columns[words.starts[page] : words.starts[page + 1]]
         result = np.empty(len(chosen), np.float64)
         known = known_of(vocabulary, own)
-        if not compare_one(own, known, vocabulary.unmet, words, chosen, np.empty(0), space.words, best, result):
+        if not compare_one(own, known, vocabulary.unmet, words, chosen, np.empty(0), space.words, result):
             return False
         total, sides = np.zeros(len(chosen)), np.zeros(len(chosen))
-        if not add_side(own_ins, ins, chosen, near, vocabulary.unmet, rest, space.linked, best, total, sides):
+        if not add_side(own_ins, ins, chosen, near, vocabulary.unmet, rest, space.linked, total, sides):
             return False
-        if not add_side(own_outs, outs, chosen, near, vocabulary.unmet, rest, space.linked, best, total, sides):
+        if not add_side(own_outs, outs, chosen, near, vocabulary.unmet, rest, space.linked, total, sides):
             return False
         for i in range(len(chosen)):
             result[i] = mix * result[i] + (1.0 - mix) * total[i] / max(1.0, sides[i])

@@ -51,4 +51,4 @@ def link_strengths(words, pages_of, reached, both, outs, least, total, beta, mea
                     times[words.columns[k]] = 0
         for k in range(both.starts[word], both.starts[word + 1]):
             met[both.other[k]] = 0
-        clear_row(int64(-1), space, nothing, nothing, int64(0))
+        clear_row(int64(-1), space, nothing, nothing)

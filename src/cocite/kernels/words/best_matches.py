@@ -1,10 +1,10 @@
-"""Likeness of sets whose members are alike more or less: every member's best match on the other side, both ways.
+"""Similarity of sets whose members are more or less similar: the best match of every member, in both directions.
 
-    (Σ_{a in A} weight(a) · max_{b in B} alike(a, b) + Σ_{b in B} weight(b) · max_{a in A} alike(a, b)) / Σ weights
+    (Σ_{a in A} weight(a) · max_{b in B} sim(a, b) + Σ_{b in B} weight(b) · max_{a in A} sim(a, b)) / Σ weights
 
-One set A is compared with many. Members of all of them get slots, and a table has for every slot its likeness with each
-member of A: filled once, it is read for as many sets as have the member. Likeness is a whole number from 0 to ONE, so
-that loops over it become vector instructions and sums do not depend on their order.
+One set A is compared with many. The members of all of them get slots, and a table has for every slot its similarity
+with each member of A: filled once, it is read for every set that has the member. Similarity is a whole number from 0 to
+ONE, so that loops become vector instructions and sums don't depend on their order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ONE = 1 << 30
 
 
 class Known(NamedTuple):
-    """The likeness of the members of A with others: member i's are other[begin[i]:end[i]] and value[...]."""
+    """Similarities of the members of A with others: member i has value[begin[i]:end[i]] with other[...]."""
 
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
@@ -31,61 +31,62 @@ class Known(NamedTuple):
 
 
 class Unmet(NamedTuple):
-    """The likeness of words that never meet, by their frequencies.
+    """The similarity of words that never occur together, from their frequencies.
 
-    With `level` (the place of each word's frequency among all frequencies) it is looked up in `grid`, else worked out.
+    It is read from `grid` if there is a `level` (the place of each word's frequency among all), else computed.
     """
 
     frequency: NDArray[np.uint32]  # of each word
     total: int
     share: float  # of mutual information in r_s
-    least: float
-    most: float
+    low: float
+    high: float
     level: NDArray[np.int32]
     grid: NDArray[np.int32]
 
 
 class Scratch(NamedTuple):
-    """Room for one thread; `slot` is -1 and `sums` 0 throughout between calls."""
+    """Working space of one thread; `slot` is -1 throughout between calls."""
 
     slot: NDArray[np.int32]  # by member
     touched: NDArray[np.uint32]
     table: NDArray[np.int32]
+    best: NDArray[np.int32]  # by member of A
 
 
 def scratch(members: int, slots: int, width: int) -> Scratch:
-    """Room for sets of members below `members`, of which `slots` different ones occur, against `width` of A."""
-    slots = min(members, slots)
-    return Scratch(np.full(members, -1, np.int32), np.empty(slots, np.uint32), np.empty(slots * width, np.int32))
+    """Space for sets of members below `members`, of which `slots` different ones occur, against `width` of A."""
+    slots, best = min(members, slots), np.empty(width, np.int32)
+    return Scratch(np.full(members, -1, np.int32), np.empty(slots, np.uint32), np.empty(slots * width, np.int32), best)
 
 
 @inline
-def unmet_information(fa, fb, total, share, least, most):
-    """The likeness of words on fa and fb pages that never meet, as a whole number."""
-    value = share * scaled(mutual_information(int64(0), fa, min(fb, total - fa), total), least, most)
+def unmet_information(fa, fb, total, share, low, high):
+    """The similarity of words on fa and fb pages that never occur together, as a whole number."""
+    value = share * scaled(mutual_information(int64(0), fa, min(fb, total - fa), total), low, high)
     return int32(min(max(value, 0.0), 1.0) * ONE + 0.5)
 
 
 @kernel
-def unmet_grid(frequencies, total, share, least, most, grid):
-    """`grid` of Unmet: for all pairs of frequencies."""
+def unmet_grid(frequencies, total, share, low, high, grid):
+    """Fill `grid` of Unmet for all pairs of frequencies."""
     for i in range(len(frequencies)):
         for k in range(i + 1):
             fa, fb = int64(frequencies[i]), int64(frequencies[k])
-            grid[i, k] = unmet_information(fa, fb, int64(total), share, least, most)
+            grid[i, k] = unmet_information(fa, fb, int64(total), share, low, high)
             grid[k, i] = grid[i, k]
 
 
 @kernel
 def as_whole(values, out):
-    """Likeness from 0 to 1 as whole numbers."""
+    """Turn similarities from 0 to 1 into whole numbers."""
     for i in range(len(values)):
         out[i] = int32(min(max(values[i], 0.0), 1.0) * ONE + 0.5)
 
 
 @inline
 def give_slots(sets, others, space):
-    """A slot for every member of the sets; returns how many, or -1 if there is no room."""
+    """Give a slot to every member of the sets; return their number, or -1 if there is no room."""
     count = int64(0)
     for i in range(len(others)):
         page = int64(others[i])
@@ -102,11 +103,11 @@ def give_slots(sets, others, space):
 
 @inline
 def fill_table(own, known, unmet, otherwise, count, space):
-    """The likeness of every slot's member with each member of A; with member i that is not known, otherwise[i]."""
+    """Set the similarity of every slot's member with each member of A; otherwise[i] is the one if none is known."""
     width = int64(len(own))
     table = space.table
     if width == 0:
-        return  # nor is there anything in `otherwise` then, though slots may be of pages
+        return
     if len(otherwise) > 0:
         for s in range(count):
             table[s * width : (s + 1) * width] = otherwise
@@ -122,8 +123,8 @@ def fill_table(own, known, unmet, otherwise, count, space):
             frequency = int64(unmet.frequency[space.touched[s]])
             for i in range(width):
                 table[s * width + i] = unmet_information(
-                    int64(unmet.frequency[own[i]]), frequency, int64(unmet.total), unmet.share, unmet.least, unmet.most
-                )  # fmt: skip
+                    int64(unmet.frequency[own[i]]), frequency, int64(unmet.total), unmet.share, unmet.low, unmet.high
+                )
     for i in range(width):
         for k in range(known.begin[i], known.end[i]):
             s = int64(space.slot[known.other[k]])
@@ -135,18 +136,18 @@ def fill_table(own, known, unmet, otherwise, count, space):
 
 
 @inline
-def match(sets, page, slot, table, width, weight, own, best):
-    """The likeness of one set with A; `weight` of members may be empty: all are the same."""
-    start, stop = sets.starts[page], sets.starts[page + 1]
+def match(sets, page, own, weight, space):
+    """The similarity of one set with A, the members `own`; without `weight` all members count the same."""
+    start, stop, width = sets.starts[page], sets.starts[page + 1], int64(len(own))
     if stop == start or width == 0:
         return 0.0
-    best = best[:width]
+    best = space.best[:width]
     best[:] = 0
     forward, weights = 0.0, 0.0
     for k in range(start, stop):
         member = int64(sets.columns[k])
-        at = int64(slot[member]) * width
-        row = table[at : at + width]  # slices from 0 on, so that the loop becomes vector instructions
+        at = int64(space.slot[member]) * width
+        row = space.table[at : at + width]  # slices from 0 on, so that the loop becomes vector instructions
         top = int32(0)
         for i in range(width):
             value = row[i]
@@ -170,22 +171,22 @@ def match(sets, page, slot, table, width, weight, own, best):
 
 @inline
 def clear_slots(count, space):
-    """`slot` as it was."""
+    """Reset the slots in use."""
     for s in range(count):
         space.slot[space.touched[s]] = -1
 
 
 @inline
-def compare_one(own, known, unmet, sets, others, weight, space, best, result):
-    """The likeness of set A, the members `own`, with the sets of other pages; False if there is no room."""
+def compare_one(own, known, unmet, sets, others, weight, space, result):
+    """Compare set A, the members `own`, with the sets of other pages; False if there is no room."""
     count = give_slots(sets, others, space)
     width = int64(len(own))
-    if count < 0 or count * width > len(space.table) or width > len(best):
+    if count < 0 or count * width > len(space.table) or width > len(space.best):
         clear_slots(len(space.touched) if count < 0 else count, space)
         return False
     fill_table(own, known, unmet, np.empty(0, np.int32), count, space)
     for i in range(len(others)):
-        result[i] = match(sets, int64(others[i]), space.slot, space.table, width, weight, own, best)
+        result[i] = match(sets, int64(others[i]), own, weight, space)
     clear_slots(count, space)
     return True
 
@@ -193,51 +194,51 @@ def compare_one(own, known, unmet, sets, others, weight, space, best, result):
 @kernel
 def compare(own, known, unmet, sets, others, weight, space, result):
     """`compare_one` for callers outside compiled code."""
-    return compare_one(own, known, unmet, sets, others, weight, space, np.empty(len(own), np.int32), result)
+    return compare_one(own, known, unmet, sets, others, weight, space, result)
 
 
 @kernel
-def compare_lists(lists, table, width, slots, best, result):
-    """Best matches of A's `width` members with lists of slots: list i is columns[starts[i]:starts[i + 1]].
-
-    Returns in `result` the sum of both ways, in `best` nothing of use.
-    """
+def compare_lists(lists, table, width, result):
+    """Compare A, of `width` members, with lists of rows of `table`: list i is columns[starts[i]:starts[i + 1]]."""
+    slots = np.arange(len(table) // width).astype(np.int32)
+    space = Scratch(slots, np.empty(0, np.uint32), table, np.empty(width, np.int32))
+    own = np.empty(width, np.uint32)
     for i in range(len(lists.starts) - 1):
-        result[i] = match(lists, int64(i), slots, table, width, np.empty(0), np.empty(0, np.uint32), best)
+        result[i] = match(lists, int64(i), own, np.empty(0), space)
 
 
-# ------------------------------------------------------------------------------------------------------- where to look
+# --------------------------------------------------------------------------------------------------------- candidates
 
 
 @inline
-def strongest_one(known, i, most, words, values):
-    """The `most` members most alike to member i of A, best first; returns how many."""
+def strongest_one(known, i, maximum, words, values):
+    """The members most similar to member i of A, best first; return their number."""
     count = int64(0)
     for k in range(known.begin[i], known.end[i]):
         value = known.value[k]
-        if count == most and (most == 0 or value <= values[count - 1]):
+        if count == maximum and (maximum == 0 or value <= values[count - 1]):
             continue
-        at = count if count < most else count - 1
+        at = count if count < maximum else count - 1
         while at > 0 and values[at - 1] < value:
             values[at], words[at] = values[at - 1], words[at - 1]
             at -= 1
         values[at], words[at] = value, known.other[k]
-        count = min(int64(most), count + 1)
+        count = min(int64(maximum), count + 1)
     return count
 
 
 @kernel
-def strongest(known, most, words, values):
-    """`strongest_one` of every member of A, one after another; returns how many in all, some more than once."""
+def strongest(known, maximum, words, values):
+    """`strongest_one` of every member of A, one after another; return their total number, with repeats."""
     count = int64(0)
     for i in range(len(known.begin)):
-        count += strongest_one(known, i, most, words[count:], values[count:])
+        count += strongest_one(known, i, maximum, words[count:], values[count:])
     return count
 
 
 @inline
 def note(sums, touched, count, page, value):
-    """Add a value above 0 (0 would be taken for a page not touched yet) to a page's sum; returns how many have one."""
+    """Add a value above 0 to a page's sum (a sum of 0 marks a new page); return the number of pages with one."""
     if value <= 0.0:
         return count
     if sums[page] == 0.0:
@@ -248,13 +249,14 @@ def note(sums, touched, count, page, value):
 
 
 @inline
-def add_postings(index, words, values, order, budget, sums, touched, count):
-    """Add up the values of words on all pages that have them, in that order, until `budget` pages were read."""
+def add_postings(index, words, values, order, budget, sums, touched):
+    """Add up the values of words on all pages that have them, in that order, until `budget` pages are read."""
+    count = int64(0)
     for j in range(len(order)):
         word = int64(words[order[j]])
         start, stop = index.starts[word], index.starts[word + 1]
         value = values[order[j]]
-        if value <= 0.0:  # leads nowhere, and costs nothing of the budget
+        if value <= 0.0:
             continue
         if stop - start > budget:
             break
@@ -267,4 +269,4 @@ def add_postings(index, words, values, order, budget, sums, touched, count):
 @kernel
 def gather(index, words, values, order, budget, sums, touched):
     """`add_postings` for callers outside compiled code."""
-    return add_postings(index, words, values, order, budget, sums, touched, int64(0))
+    return add_postings(index, words, values, order, budget, sums, touched)

@@ -1,12 +1,12 @@
-"""Which keywords occur together and which are linked, counted exactly, and how much that tells.
+"""Count exactly which keywords occur together and which are linked, and compute their relevance to each other.
 
-What is counted is a product of two sparse matrices of zeros and ones: `left` has the middles of each row, `right` the
-columns of each middle, and the count of (row, column) is the number of middles between them. With rows = words,
-middles = pages and columns = words that is the number of pages that have both.
+Counting is a product of two sparse matrices of zeros and ones: `left` has the middles of each row, `right` the columns
+of each middle, and the count of (row, column) is the number of middles between them. With words as rows, pages as
+middles and words as columns, that is the number of pages that have both words.
 
-A row is counted in an array with a place for every column. Two levels of bits note which places were used, so that the
-row comes out in ascending order, and the array is cleared, without looking at all places: no sorting, and the cost
-follows what is counted, however large the vocabulary is. Rows do not depend on each other, so threads share them.
+A row is counted in an array with a place for every column. Two levels of bits mark the places in use, so the row comes
+out in ascending order and the array is cleared without a sort and without reading unused places. The cost depends on
+what is counted, not on the size of the vocabulary. Rows are independent, so threads share them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cocite.kernels.jit import inline, kernel
 
 
 class Rows(NamedTuple):
-    """The ones of a matrix: columns of row r are `columns[starts[r]:starts[r + 1]]`."""
+    """The ones of a matrix: row r has them in `columns[starts[r]:starts[r + 1]]`."""
 
     starts: NDArray[np.int64]
     columns: NDArray[np.uint32]
@@ -36,16 +36,33 @@ class Pairs(NamedTuple):
     times: NDArray[np.uint32]
 
 
+class Range(NamedTuple):
+    """The lowest and highest value over all pairs of different words."""
+
+    low: float
+    high: float
+
+
+class Statistics(NamedTuple):
+    """What normalises the relevance of any two words."""
+
+    frequency: NDArray[np.uint32]  # pages with each word
+    pages: int  # pages with keywords
+    support: Range
+    mutual: Range
+    confidence: Range
+
+
 class Room(NamedTuple):
-    """What counting a row needs, all 0 between rows."""
+    """Working space to count a row, all 0 between rows."""
 
     counts: NDArray[np.uint32]  # by column
-    fine: NDArray[np.uint64]  # a bit for each place that is used
-    coarse: NDArray[np.uint64]  # a bit for each of those that is not 0
+    fine: NDArray[np.uint64]  # a bit for each column in use
+    coarse: NDArray[np.uint64]  # a bit for each word of `fine` that isn't 0
 
 
 def room(columns: int) -> Room:
-    """Room for rows of so many columns."""
+    """Working space for rows of a number of columns."""
     fine = (columns >> 6) + 1
     return Room(np.zeros(columns, np.uint32), np.zeros(fine, np.uint64), np.zeros((fine >> 6) + 1, np.uint64))
 
@@ -64,8 +81,9 @@ def count_row(left, right, row, space):
 
 
 @inline
-def clear_row(without, space, other, count, at):
-    """Put what was counted in order to `other` and `count` from `at` on, as far as they go, except one column."""
+def clear_row(without, space, other, count):
+    """Move the counts, in order and without one column, to `other` and `count`, as far as there is room in each."""
+    at = int64(0)
     for c in range(len(space.coarse)):
         while space.coarse[c] != 0:
             f = (int64(c) << 6) + int64(trailing_zeros(space.coarse[c]))
@@ -84,35 +102,23 @@ def clear_row(without, space, other, count, at):
 
 
 @kernel
-def measure_rows(left, right, first, last, least, diagonal, space, sizes):
-    """How many columns other than 0 rows [first, last) have; those with fewer than `least` middles have none."""
-    nothing = np.empty(0, np.uint32)
+def count_rows(left, right, first, last, diagonal, space, sizes, pairs):
+    """Count rows [first, last): their sizes, and as far as `pairs` has room for them, columns and counts."""
     for row in range(first, last):
-        sizes[row] = 0
-        if left.starts[row + 1] - left.starts[row] >= least:
-            count_row(left, right, row, space)
-            sizes[row] = clear_row(int64(-1) if diagonal else int64(row), space, nothing, nothing, int64(0))
-
-
-@kernel
-def count_rows(left, right, first, last, least, diagonal, space, pairs):
-    """The rows that `measure_rows` measured; where there is no room for counts, only their columns."""
-    for row in range(first, last):
-        if left.starts[row + 1] - left.starts[row] >= least:
-            count_row(left, right, row, space)
-            start, stop = pairs.starts[row], pairs.starts[row + 1]
-            count = pairs.times[start:stop] if len(pairs.times) > 0 else pairs.times
-            clear_row(int64(-1) if diagonal else int64(row), space, pairs.other[start:stop], count, int64(0))
+        count_row(left, right, row, space)
+        part = slice(pairs.starts[row], pairs.starts[row + 1])
+        without = int64(-1) if diagonal else int64(row)
+        sizes[row] = clear_row(without, space, pairs.other[part], pairs.times[part])
 
 
 @kernel
 def count_one(left, right, row, space, other, count):
-    """One row, without its diagonal; returns how many columns it has."""
+    """Count one row, without its diagonal; return its number of columns."""
     count_row(left, right, row, space)
-    return clear_row(int64(row), space, other, count, int64(0))
+    return clear_row(int64(row), space, other, count)
 
 
-# ---------------------------------------------------------------------------------------------------- what counts tell
+# ---------------------------------------------------------------------------------------------------------- relevance
 
 
 @inline
@@ -127,8 +133,8 @@ def cell(both, a, b, total):
 def mutual_information(both, a, b, total):
     """Mutual information, in nats, of two words on a and b of `total` pages and on `both` of them together."""
     if uint64(both) * uint64(total) == uint64(a) * uint64(b):
-        return 0.0  # independent: what rounding left over would else count as information
-    if a > b:  # the same sum, in the same order, for both ways round
+        return 0.0  # independent: a rounding error would count as information
+    if a > b:  # the same sum, in the same order, for either order of the words
         a, b = b, a
     c, d = total - a, total - b
     terms = cell(both, a, b, total) + cell(a - both, a, d, total) + cell(b - both, c, b, total)
@@ -136,27 +142,27 @@ def mutual_information(both, a, b, total):
 
 
 @inline
-def scaled(value, least, most):
-    """Min–max normalisation; where all values are the same up to rounding, 1 if there is anything, else 0."""
-    if most - least <= 1e-12 * most:
+def scaled(value, low, high):
+    """Min–max normalisation; if all values are equal up to rounding, 1 for a value above 0, else 0."""
+    if high - low <= 1e-12 * high:
         return 1.0 if value > 0 else 0.0
-    return (value - least) / (most - least)
+    return (value - low) / (high - low)
 
 
 @inline
 def together(both, a, b, total, measure):
-    """Normalised support of two words, or mutual information: (whether it is that, its least, its greatest value)."""
+    """Normalised support or mutual information of two words; `measure` is (is it information, lowest, highest)."""
     return scaled(mutual_information(both, a, b, total) if measure[0] else both / total, measure[1], measure[2])
 
 
 @kernel
 def mutual_range(pairs, frequency, total, order, first, last, marks):
-    """Least and most mutual information of words [first, last) with any other word.
+    """The lowest and highest mutual information of words [first, last) with any other word.
 
-    `order` are the words by frequency. Of the words that never meet a given one, the least and the most frequent have
-    the least and the most information with it, as it grows with frequency; no other has to be looked at.
+    `order` has the words by frequency. Information grows with frequency; so among words that never occur with a given
+    one, only the least and the most frequent are read.
     """
-    least, most = np.inf, -np.inf
+    low, high = np.inf, -np.inf
     for word in range(first, last):
         a = int64(frequency[word])
         if a == 0:
@@ -165,30 +171,28 @@ def mutual_range(pairs, frequency, total, order, first, last, marks):
         for k in range(pairs.starts[word], pairs.starts[word + 1]):
             other = int64(pairs.other[k])
             marks[other] = word + 1
-            if other > word:  # else it was looked at the other way round
+            if other > word:  # else this pair was read before
                 value = mutual_information(int64(pairs.times[k]), a, int64(frequency[other]), total)
-                least, most = min(least, value), max(most, value)
+                low, high = min(low, value), max(high, value)
         for i in range(len(order)):
             if marks[order[i]] != word + 1:
-                least = min(least, mutual_information(int64(0), a, int64(frequency[order[i]]), total))
+                low = min(low, mutual_information(int64(0), a, int64(frequency[order[i]]), total))
                 break
         for i in range(len(order) - 1, -1, -1):
             if marks[order[i]] != word + 1:
-                most = max(most, mutual_information(int64(0), a, int64(frequency[order[i]]), total))
+                high = max(high, mutual_information(int64(0), a, int64(frequency[order[i]]), total))
                 break
-    return least, most
+    return low, high
 
 
 @kernel
-def confidence_range(left, right, first, last, least, space, other, count):
-    """Least and most share of the middles of rows [first, last) that lead to another column, and how many pairs do.
-
-    `other` and `count` are room for a row.
-    """
+def confidence_range(left, right, first, last, minimum, space):
+    """The lowest and highest share of a row's middles that lead to one other column, and the number of such pairs."""
+    other, count = np.empty(len(space.counts), np.uint32), np.empty(len(space.counts), np.uint32)
     low, high, pairs = np.inf, -np.inf, int64(0)
     for row in range(first, last):
         middles = left.starts[row + 1] - left.starts[row]
-        if middles >= least:
+        if middles >= minimum:
             size = count_one(left, right, row, space, other, count)
             pairs += size
             for k in range(min(size, len(count))):
@@ -197,47 +201,46 @@ def confidence_range(left, right, first, last, least, space, other, count):
 
 
 @kernel
-def similar_values(pairs, frequency, total, first, last, alpha, support, mutual, values):
+def similar_values(pairs, statistics, alpha, first, last, values):
     """alpha · support + (1 - alpha) · mutual information, both normalised, of all pairs of words [first, last)."""
+    frequency, total = statistics.frequency, statistics.pages
+    support, mutual = statistics.support, statistics.mutual
     base = pairs.starts[first]
     for word in range(first, last):
         for k in range(pairs.starts[word], pairs.starts[word + 1]):
             both = int64(pairs.times[k])
             m = mutual_information(both, int64(frequency[word]), int64(frequency[pairs.other[k]]), total)
-            s = scaled(both / total, support[0], support[1])
-            values[k - base] = alpha * s + (1 - alpha) * scaled(m, mutual[0], mutual[1])
+            s = scaled(both / total, support.low, support.high)
+            values[k - base] = alpha * s + (1 - alpha) * scaled(m, mutual.low, mutual.high)
 
 
 @kernel
-def absent_values(a, frequency, total, mutual, values):
-    """Normalised mutual information of a word on `a` pages with words that it never meets."""
+def absent_values(a, frequency, statistics, values):
+    """Normalised mutual information of a word on `a` pages with words that never occur with it."""
+    total, mutual = statistics.pages, statistics.mutual
     for i in range(len(frequency)):
-        # Words on more pages than are left have to meet it; there is no such pair.
+        # A word on more pages than the rest must occur with it, so there is no such pair.
         information = mutual_information(int64(0), a, min(int64(frequency[i]), total - a), total)
-        values[i] = scaled(information, mutual[0], mutual[1])
+        values[i] = scaled(information, mutual.low, mutual.high)
 
 
 @kernel
-def logical_values(pairs, linked, own, frequency, total, first, last, beta, measure, confidence, ends, other, values):
-    """beta · together + (1 - beta) · confidence, both normalised, of words [first, last) with all they meet or link.
+def logical_values(word, both, linked, statistics, beta, measure, other, values):
+    """beta · together + (1 - beta) · confidence, both normalised, of a word with all it occurs with or links to.
 
-    `own` has the frequency of each row's word. `ends` gets where each word's row ends; where there is no room in
-    `other` and `values` it is only measured.
+    `both` and `linked` have one row, that of the word. Returns how many words are in `other` and `values`.
     """
-    at = int64(0)
-    for word in range(first, last):
-        i, stop_i = pairs.starts[word], pairs.starts[word + 1]
-        k, stop_k = linked.starts[word], linked.starts[word + 1]
-        while i < stop_i or k < stop_k:
-            met = i < stop_i and (k >= stop_k or pairs.other[i] <= linked.other[k])
-            led = k < stop_k and (i >= stop_i or linked.other[k] <= pairs.other[i])
-            if at < len(other):
-                other[at] = pairs.other[i] if met else linked.other[k]
-                both = int64(pairs.times[i]) if met else int64(0)
-                s = together(both, int64(own[word]), int64(frequency[other[at]]), total, measure)
-                c = scaled(linked.times[k] / own[word] if led else 0.0, confidence[0], confidence[1])
-                values[at] = beta * s + (1 - beta) * c
-            i += met
-            k += led
-            at += 1
-        ends[word - first] = at
+    own, confidence = int64(statistics.frequency[word]), statistics.confidence
+    i, k, at = int64(0), int64(0), int64(0)
+    while i < len(both.other) or k < len(linked.other):
+        occurs = i < len(both.other) and (k >= len(linked.other) or both.other[i] <= linked.other[k])
+        links = k < len(linked.other) and (i >= len(both.other) or linked.other[k] <= both.other[i])
+        other[at] = both.other[i] if occurs else linked.other[k]
+        pages = int64(both.times[i]) if occurs else int64(0)
+        s = together(pages, own, int64(statistics.frequency[other[at]]), statistics.pages, measure)
+        c = scaled(linked.times[k] / own if links else 0.0, confidence.low, confidence.high)
+        values[at] = beta * s + (1 - beta) * c
+        i += occurs
+        k += links
+        at += 1
+    return at

@@ -165,9 +165,8 @@ def side_likeness(words: Likeness, own: Pages, lists: Rows) -> Values:
     for i, page in enumerate(own):
         as_whole(words.alike(int(page), linked), column)
         table[:, i] = column
-    slots = np.arange(len(linked), dtype=np.int32)
     rows = Rows(lists.starts, place.astype(np.uint32))
-    compare_lists(rows, table.reshape(-1), len(own), slots, np.empty(len(own), np.int32), result)
+    compare_lists(rows, table.reshape(-1), len(own), result)
     return result
 
 

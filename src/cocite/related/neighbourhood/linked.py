@@ -18,7 +18,7 @@ from cocite.kernels.words.keyword_pairs import Rows, room
 from cocite.related.neighbourhood.view import SEED, Pages
 from cocite.words.likeness import Likeness
 from cocite.words.pair_counts import transposed
-from cocite.words.relevance import LEAST_PAGES, SUPPORT
+from cocite.words.relevance import MIN_CONFIDENCE_PAGES, SUPPORT
 
 GONE = (404, 410)
 BLOCK = 1 << 14
@@ -101,8 +101,8 @@ def strong_links(words: Likeness, outs: Rows, theta: float, beta: float, beside:
     r, strength = replace(words.relevance, beside=beside), np.zeros(len(outs.columns), np.float64)
     weights = (beta, r.measure, tuple(r.confidence))
     link_strengths(
-        words.words, r.pages_of, r.reached, r.both, outs, LEAST_PAGES, r.pages, *weights, room(len(r.frequency)),
-        strength,
+        words.words, r.pages_of, r.reached, r.both, outs, MIN_CONFIDENCE_PAGES, r.pages, *weights,
+        room(len(r.frequency)), strength,
     )  # fmt: skip
     return chosen(outs, strength >= theta - 1e-12)
 
