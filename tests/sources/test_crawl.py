@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadParameter, BadSource
 from cocite.sources.crawl import start as crawl_module
-from cocite.sources.crawl.frontier import Bounds, Fetch, Frontier
+from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped
 from cocite.sources.crawl.guard import Refused, guarded, is_public, refusal, web_address
 from cocite.sources.crawl.start import crawl
 from cocite.sources.records import Page, ReadReport
@@ -235,17 +235,17 @@ def test_redirects_become_aliases(outcome: Outcome) -> None:
 
 def test_what_is_left_out_is_counted(outcome: Outcome) -> None:
     assert outcome.report.skipped == {
-        "seed is not a web address": 2,
-        "robots.txt cannot be had": 1,
+        "seed that is not a web address": 2,
+        "robots.txt can't be fetched": 1,
         "disallowed by robots.txt": 1,
         "not HTML": 1,
-        "page is larger than the limit": 3,
-        "no answer in time": 1,
-        "redirects in a circle": 2,
+        "page larger than the limit": 3,
+        "no response in time": 1,
+        "redirect loop": 2,
         "redirect to an invalid address": 1,
         "HTTP status 403": 1,
         "HTTP status 500": 1,
-        "page cannot be fetched": 1,
+        "page that can't be fetched": 1,
         "link with an invalid address": 1,
     }
     assert "video/mp4" in outcome.report.example["not HTML"]
@@ -282,7 +282,7 @@ def test_page_limit_is_exact_and_order_is_breadth_first_also_the_second_time() -
             assert own == ["/", "/x", "/y", "/z", "/x/x", "/x/y", "/x/z"][: len(own)]
             assert len(found) == limit
             assert (len(own) < limit) == (scope == "any")
-            assert report.read["address left at the page limit"] > 0
+            assert report.read["address beyond the page limit"] > 0
             assert not report.skipped
         assert site.hits.total() == 7 + 9 + 3  # robots.txt once for each host and crawl
 
@@ -315,17 +315,17 @@ def test_private_addresses_are_refused_before_anything_is_sent() -> None:
         hosts += [f"[::ffff:127.0.0.1]:{site.port}/v4", "10.0.0.1", "169.254.169.254", "8.8.8.8:25"]
         pages = list(crawl([f"http://{host}" for host in hosts], report, delay=0))
         assert pages == []
-        assert report.skipped["refused: port not meant for web pages"] == 1
+        assert report.skipped["refused: port for other services than web pages"] == 1
         assert report.skipped["refused: private or local address"] == len(hosts) - 2  # two are one address
         assert site.hits.total() == 0
 
 
 PATCHED = """
 import sys
-from cocite.sources import crawl_guard
-real = crawl_guard.refusal
-crawl_guard.refusal = lambda host, port, allow: None if port == {port} else real(host, port, allow)
-from cocite.sources.crawl.spider import main
+from cocite.sources.crawl import guard
+real = guard.refusal
+guard.refusal = lambda host, port, allow: None if port == {port} else real(host, port, allow)
+from cocite.sources.crawl.process import main
 main()
 """
 
@@ -426,7 +426,7 @@ def test_a_crash_says_its_last_words_after_the_pages_before_it(monkeypatch: pyte
     monkeypatch.setattr(crawl_module, "COMMAND", [sys.executable, "-c", program])
     pages = crawl(["example.org"], ReadReport())
     assert next(pages) == Page("http://example.org/")
-    with pytest.raises(BadSource, match="the crawl broke off: OSError: disk on fire"):
+    with pytest.raises(BadSource, match="The crawl failed: OSError: disk on fire"):
         next(pages)
 
 
@@ -438,7 +438,7 @@ def test_a_process_killed_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crawl_module, "COMMAND", ["/no/such/python"])
-    with pytest.raises(BadSource, match="cannot be started"):
+    with pytest.raises(BadSource, match="Cannot start the crawling process"):
         next(crawl(["example.org"], ReadReport()))
 
 
@@ -466,7 +466,7 @@ def test_interrupt_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path: A
 def test_the_process_ends_with_the_one_that_reads() -> None:
     """Also when the reader is killed and can do nothing about it."""
     program = (
-        "import os, sys; from cocite.sources import crawl as module; from cocite.sources.records import ReadReport\n"
+        "import os, sys; from cocite.sources.crawl import start as module; from cocite.sources.records import ReadReport\n"
         "start = module._start\n"
         "def recording(*args):\n"
         "    process, messages = start(*args); print(process.pid, flush=True); return process, messages\n"
@@ -520,7 +520,7 @@ def test_parameters_out_of_range(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("seeds", [[], [""], ["mailto:x@example.org", "http://"]])
 def test_no_seed_at_all(seeds: list[str]) -> None:
-    with pytest.raises(BadSource, match="nothing to crawl from"):
+    with pytest.raises(BadSource, match="Nothing to crawl"):
         crawl(seeds, ReadReport())
 
 
@@ -563,7 +563,7 @@ def test_frontier_hands_out_each_page_once_lowest_depth_first(
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1), st.data())
 def test_frontier_never_has_more_out_than_may_still_become_pages(hosts: list[int], data: st.DataObject) -> None:
-    frontier = Frontier(max_pages=5, concurrency=4, hold=never)
+    frontier = Frontier(max_pages=5, concurrency=4, is_full=never)
     for page, host in enumerate(hosts):
         frontier.offer(fetch(host, page))
     out: list[Fetch] = []
@@ -579,7 +579,7 @@ def test_frontier_never_has_more_out_than_may_still_become_pages(hosts: list[int
 
 
 def test_frontier_shares_its_seats_among_hosts() -> None:
-    frontier = Frontier(max_pages=100, concurrency=4, hold=never)
+    frontier = Frontier(max_pages=100, concurrency=4, is_full=never)
     for page in range(10):
         frontier.offer(fetch(0, page))
     frontier.offer(fetch(1, 0))
@@ -591,7 +591,7 @@ def test_frontier_shares_its_seats_among_hosts() -> None:
 
 def test_frontier_is_bounded_and_waits_for_a_slow_reader() -> None:
     held = True
-    frontier = Frontier(max_pages=1, concurrency=1, hold=lambda: held)
+    frontier = Frontier(max_pages=1, concurrency=1, is_full=lambda: held)
     for page in range(2000):
         frontier.offer(fetch(0, page))
     assert (frontier.waiting, frontier.unfollowed) == (1010, 990)
@@ -604,17 +604,17 @@ def test_frontier_is_bounded_and_waits_for_a_slow_reader() -> None:
     assert frontier.spent and frontier.take() is None
 
 
-def test_bounds() -> None:
+def test_scope() -> None:
     for scope, inside, outside in (
         ("host", "blog.example.org/x", "example.org/x"),
         ("site", "example.org/x", "example.com/x"),
     ):
-        bounds = Bounds(scope)  # type: ignore[arg-type]
-        bounds.include("blog.example.org/start")
-        assert bounds.hold(inside) and not bounds.hold(outside)
-    bounds = Bounds("any")
-    bounds.include("example.org")
-    assert bounds.hold("whatever.example/")
+        scope_of_crawl = Scoped(scope)  # type: ignore[arg-type]
+        scope_of_crawl.include("blog.example.org/start")
+        assert scope_of_crawl.contains(inside) and not scope_of_crawl.contains(outside)
+    scope_of_crawl = Scoped("any")
+    scope_of_crawl.include("example.org")
+    assert scope_of_crawl.contains("whatever.example/")
 
 
 def robots(text: str, delay: float = 0.5) -> tuple[Any, SimpleNamespace]:
@@ -646,7 +646,7 @@ def robots(text: str, delay: float = 0.5) -> tuple[Any, SimpleNamespace]:
 def test_x_robots_tag(lines: list[str], tags: set[str]) -> None:
     from scrapy.http import Headers
 
-    from cocite.sources.crawl.responses import robots_tags
+    from cocite.sources.crawl.spider import robots_tags
 
     assert robots_tags(Headers({"X-Robots-Tag": lines}), crawl_module.USER_AGENT) == tags
 

@@ -59,7 +59,7 @@ def _crawled(
         [spec],
         report,
         depth=crawling.depth,
-        scope=crawling.scope,  # type: ignore[arg-type]
+        scope=crawling.scope,
         max_pages=crawling.max_pages,
         delay=crawling.delay,
         allow_private=crawling.allow_private,

@@ -1,4 +1,4 @@
-"""The addresses a crawl has yet to fetch: breadth first, fair among hosts, bounded, each page once."""
+"""The addresses that a crawl has yet to fetch: breadth first, fair among hosts, bounded, each page once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def page_key(address: str) -> str | None:
-    """The canonical spelling of an address: what is fetched once; None if it names no page."""
+    """Return the canonical spelling of an address, or None if it is invalid. Each page is fetched once."""
     try:
         return canonical(address)
     except BadAddress:
@@ -32,8 +32,8 @@ def page_key(address: str) -> str | None:
 class Fetch:
     """One address to fetch."""
 
-    url: str  # as it will be asked for
-    key: str  # the page's canonical spelling: what is fetched once
+    url: str  # as it is requested
+    key: str  # the canonical spelling
     depth: int  # links away from a seed
     hops: tuple[Page, ...] = ()  # the redirects that led here, first to last
     attempt: int = 0
@@ -43,8 +43,8 @@ class Fetch:
         self.host = host_of(self.url)
 
 
-class Bounds:
-    """The part of the web a crawl keeps to: the sites or hosts of its seeds, or no part in particular."""
+class Scoped:
+    """The part of the web that a crawl stays in: the sites or hosts of its seeds, or all of it."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -54,7 +54,7 @@ class Bounds:
     def include(self, key: str) -> None:
         self._included.add(self._unit(key))
 
-    def hold(self, key: str) -> bool:
+    def contains(self, key: str) -> bool:
         return self._unit(key) in self._included
 
     def _unit(self, key: str) -> str:
@@ -66,42 +66,41 @@ class Bounds:
 
 
 class Frontier:
-    """Hands out fetches, lowest depth first, and never more than can still become pages.
+    """Gives out fetches, lowest depth first, and never more than can still become pages.
 
-    A fetch that is out counts as a page until it is finished, so the page limit is exact and nothing is fetched in
-    vain. A host gets an equal share of the `concurrency` seats, so one slow host does not take them all. Redirects,
-    failures and files that are not pages use up `fetches`, which is limited too: a site that answers every link with
-    a redirect must not keep the crawl going for ever.
+    A fetch counts as a page until it is finished, so the page limit is exact and no fetch is wasted. Hosts get equal
+    shares of the `concurrency`, so that one slow host doesn't take it all. Redirects, failures and other files count as
+    `fetches`, which are limited too: a site that redirects every link must not keep a crawl running forever.
     """
 
-    def __init__(self, max_pages: int, concurrency: int, hold: Callable[[], bool]) -> None:
+    def __init__(self, max_pages: int, concurrency: int, is_full: Callable[[], bool]) -> None:
         self.max_pages = max_pages
         self.max_fetches = 10 * max_pages + 1_000
         self.concurrency = concurrency
-        self.hold = hold  # true while the reader of the pages is behind
+        self.is_full = is_full  # whether the reader of the pages is behind
         self.pages = 0
         self.fetches = 0
         self.waiting = 0
-        self.unfollowed = 0  # addresses left out because the limit of fetches would not reach them
+        self.unfollowed = 0  # addresses beyond the limit of fetches
         self._seen: set[str] = set()
         self._queues: dict[str, list[tuple[int, int, Fetch]]] = {}  # one heap per host
-        self._heads: list[tuple[int, int, str]] = []  # a heap of queues by their first fetch; may hold stale entries
+        self._heads: list[tuple[int, int, str]] = []  # a heap of queues by their first fetch; some entries are stale
         self._active: Counter[str] = Counter()
         self._number = count()
 
     def offer(self, fetch: Fetch) -> bool:
-        """Take in a fetch unless its page was taken in before; false if it was."""
+        """Add a fetch. Return False if its page was added before."""
         if fetch.key in self._seen:
             return False
         if self.waiting + self.fetches >= self.max_fetches:
             self.unfollowed += 1
             return True
         self._seen.add(fetch.key)
-        self.again(fetch)
+        self.add_again(fetch)
         return True
 
-    def again(self, fetch: Fetch) -> None:
-        """Take in a fetch of a page already taken in: a second attempt, or another spelling it redirected to."""
+    def add_again(self, fetch: Fetch) -> None:
+        """Add a fetch of a known page: a second attempt, or a redirect to another spelling."""
         queue = self._queues.setdefault(fetch.host, [])
         heapq.heappush(queue, (fetch.depth, next(self._number), fetch))
         self.waiting += 1
@@ -109,15 +108,15 @@ class Frontier:
             self._announce(fetch.host)
 
     def take(self) -> Fetch | None:
-        """The next fetch, or None while there is none to be handed out."""
-        if self.spent or self.pages + self._active.total() >= self.max_pages or self.hold():
+        """Return the next fetch, or None if there is none now."""
+        if self.spent or self.pages + self._active.total() >= self.max_pages or self.is_full():
             return None
         share = max(1, self.concurrency // max(1, len(self._queues), len(self._active)))
         while self._heads:
             depth, number, host = heapq.heappop(self._heads)
             queue = self._queues.get(host)
             if not queue or queue[0][:2] != (depth, number) or self._active[host] >= share:
-                continue  # stale, or announced again when one of the host's fetches is finished
+                continue  # stale, or announced again when a fetch of this host is finished
             fetch = heapq.heappop(queue)[2]
             self._active[host] += 1
             self.waiting -= 1
@@ -127,7 +126,7 @@ class Frontier:
         return None
 
     def finish(self, fetch: Fetch) -> None:
-        """A fetch that was handed out has come to its end, whatever that was."""
+        """Mark a fetch as finished, whatever its result."""
         self._active[fetch.host] -= 1
         if self._active[fetch.host] <= 0:
             del self._active[fetch.host]
@@ -135,7 +134,7 @@ class Frontier:
 
     @property
     def spent(self) -> bool:
-        """Whether the limit of pages or of fetches is reached, so that nothing more will be handed out."""
+        """Return whether the limit of pages or of fetches is reached."""
         return self.pages >= self.max_pages or self.fetches >= self.max_fetches
 
     def _announce(self, host: str) -> None:

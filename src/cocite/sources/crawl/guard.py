@@ -1,8 +1,7 @@
-"""Which addresses a crawl may reach: web addresses only, and no machine of the private network.
+"""Which addresses a crawl may connect to: web addresses, and no machines of the private network.
 
-The check sits where a connection is opened (`guarded`), after the name was looked up, so the address that is judged is
-the one that is connected to. It therefore holds for names that point into the private network, for names that change
-their address between two look-ups, for redirects and for robots.txt alike.
+The check is made when a connection is opened (`guarded`), on the IP address that the name was resolved to. So it also
+covers names that point into the private network, names that change their address, redirects and robots.txt.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from typing import Any
 
 import can_ada
 
-LONGEST_ADDRESS = 2_000  # longer ones are mostly traps: a path that repeats itself, a session in the query
+MAX_ADDRESS = 2_000  # characters; longer ones are mostly traps, such as a path that repeats itself
 
-# The ports that browsers refuse (WHATWG Fetch, "bad port"): mail, shells, file servers and the like, which could be
-# made to misread a request for a page as commands.
+# The ports that browsers refuse (WHATWG Fetch, "bad port"): mail, shells and file servers could misread a request for a
+# page as commands.
 # fmt: off
 BAD_PORTS = frozenset([
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
@@ -28,11 +27,11 @@ BAD_PORTS = frozenset([
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
-_DOCUMENTATION = ipaddress.IPv6Network("3fff::/20")  # Pythons before 3.13 call it global
+_DOCUMENTATION = ipaddress.IPv6Network("3fff::/20")  # global to Python before 3.13
 
 
 class Refused(Exception):
-    """A connection that must not be opened; `reason` is what the report counts."""
+    """A connection that must not be opened. `reason` goes into the report."""
 
     def __init__(self, reason: str, target: str) -> None:
         super().__init__(f"{reason}: {target}")
@@ -41,7 +40,7 @@ class Refused(Exception):
 
 
 def web_address(text: str, base: str = "") -> str | None:
-    """The address as it will be asked for: absolute, http or https, without fragment, user name and password."""
+    """Return the absolute http(s) address to request, without fragment, user name and password, or None."""
     try:
         url = can_ada.parse(base) + text if base else can_ada.parse(text)
     except (ValueError, TypeError):  # TypeError: not valid Unicode
@@ -50,16 +49,16 @@ def web_address(text: str, base: str = "") -> str | None:
         return None
     url.hash = url.username = url.password = ""
     href = str(url.href)
-    return href if len(href) <= LONGEST_ADDRESS else None
+    return href if len(href) <= MAX_ADDRESS else None
 
 
 def host_of(address: str) -> str:
-    """Host and, unless it is the default one, port of a web address."""
+    """Return the host of a web address, and its port unless it is the default."""
     return str(can_ada.parse(address).host)
 
 
 def is_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Whether an IP address belongs to the public internet, also when an IPv4 address hides in an IPv6 one."""
+    """Return whether an IP address is on the public internet, also for an IPv4 address inside an IPv6 one."""
     if isinstance(ip, ipaddress.IPv6Address):
         hidden = ip.ipv4_mapped or ip.sixtofour
         if ip in _NAT64:
@@ -72,20 +71,20 @@ def is_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 
 
 def refusal(host: str, port: int, allow_private: bool) -> str | None:
-    """Why no connection to this IP address and port may be opened; None if it may."""
+    """Return why a connection to this IP address and port is refused, or None if it is allowed."""
     if port in BAD_PORTS:
-        return "refused: port not meant for web pages"
+        return "refused: port for other services than web pages"
     if allow_private:
         return None
     try:
         public = is_public(ipaddress.ip_address(host))
     except ValueError:
-        return "refused: not an IP address"  # a name here would be looked up again, unseen by this check
+        return "refused: not an IP address"  # a name would be looked up again, without this check
     return None if public else "refused: private or local address"
 
 
 def guarded(connect: Callable[..., Any], allow_private: bool) -> Callable[..., Any]:
-    """Twisted's `reactor.connectTCP`, but raising `Refused` for an address that must not be reached."""
+    """Wrap Twisted's `reactor.connectTCP` so that it raises `Refused` for an address that is not allowed."""
 
     def connect_tcp(host: str, port: int, *args: Any, **options: Any) -> Any:
         reason = refusal(host, port, allow_private)

@@ -1,7 +1,7 @@
-"""robots.txt, read as RFC 9309 asks: the rules, and the delay a host wishes for.
+"""Obey robots.txt as in RFC 9309: its rules, and the delay that a host asks for.
 
-Scrapy's own middleware takes a server error or a time-out for "everything is allowed" and does not know Crawl-delay;
-here a host whose robots.txt cannot be had is left alone, and one that has none (a 4xx answer) is open.
+Our own middleware, because Scrapy's treats a server error or a time-out as "all allowed" and ignores Crawl-delay. Here
+a host whose robots.txt can't be fetched is not crawled, and a host without one (a 4xx response) is open.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 REDIRECTS = frozenset([301, 302, 303, 307, 308])
-LONGEST_DELAY = 60.0  # seconds; some hosts ask for hours, which no crawl can keep to
-_LARGEST = 512 << 10  # bytes; RFC 9309 asks for at least 500 KiB
-_MOST_RULES = 1_000_000  # agents × rules: the parser copies each rule for each agent of its group
-_KEPT = 16 << 20  # bytes of robots.txt whose rules are kept at a time
-_HOPS = 5  # redirects, as many as RFC 9309 asks for
+MAX_DELAY = 60.0  # seconds; some hosts ask for hours
+_MAX_BYTES = 512 << 10  # RFC 9309 asks for at least 500 KiB
+_MAX_RULES = 1_000_000  # agents × rules: the parser copies each rule for each agent of its group
+_MAX_KEPT_BYTES = 16 << 20  # of robots.txt files whose rules are kept
+_MAX_REDIRECTS = 5  # as in RFC 9309
 
 
 class Disallowed(IgnoreRequest):
-    """robots.txt forbids the address, or cannot be had; `reason` is what the report counts."""
+    """robots.txt forbids the address, or can't be fetched. `reason` goes into the report."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
@@ -40,19 +40,19 @@ class Disallowed(IgnoreRequest):
 
 
 def slow_down(crawler: Crawler, host: str, seconds: float | None = None) -> None:
-    """Let at least so much time pass between two requests to a host from now on; twice as much as now if not given."""
+    """Set the minimum time between two requests to a host. Without `seconds`, double it."""
     downloader = crawler.engine.downloader
     slot = downloader.slots.get(host)
     delay = slot.delay if slot else downloader.settings.getfloat("DOWNLOAD_DELAY")
     wanted = max(1.0, 2 * delay) if seconds is None else seconds
-    delay = max(delay, min(wanted, LONGEST_DELAY))
+    delay = max(delay, min(wanted, MAX_DELAY))
     if slot:
         slot.delay = delay
-    downloader.per_slot_settings[host] = {"delay": delay}  # for when the idle slot was dropped and is made again
+    downloader.per_slot_settings[host] = {"delay": delay}  # for the case that Scrapy drops the idle slot
 
 
 class RobotsRules:
-    """Downloader middleware that lets a request through only if the host's robots.txt does."""
+    """Downloader middleware that passes a request only if robots.txt allows it."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
@@ -79,14 +79,14 @@ class RobotsRules:
             raise Disallowed("disallowed by robots.txt")
 
     async def _fetch_rules(self, origin: str) -> Protego | Exception:
-        """The rules of a host, or why there are none; a failure is tried twice."""
-        failure: Exception = Disallowed("robots.txt cannot be had")
+        """Return the rules of a host, or the error after two attempts."""
+        failure: Exception = Disallowed("robots.txt can't be fetched")
         for _ in range(2):
             try:
                 response = await self._fetch(f"{origin}/robots.txt")
                 if response.status < 500 and response.status != 429:
                     return self._read(origin, response)
-                failure = Disallowed("robots.txt cannot be had", f"HTTP status {response.status}")
+                failure = Disallowed("robots.txt can't be fetched", f"HTTP status {response.status}")
             except (Refused, CannotResolveHostError) as error:
                 return error  # will not change
             except Exception as error:
@@ -94,8 +94,8 @@ class RobotsRules:
         return failure
 
     async def _fetch(self, url: str) -> Response:
-        for _ in range(_HOPS + 1):
-            meta = {"robots": True, "download_maxsize": _LARGEST}
+        for _ in range(_MAX_REDIRECTS + 1):
+            meta = {"robots": True, "download_maxsize": _MAX_BYTES}
             response = await self.crawler.engine.download_async(Request(url, callback=NO_CALLBACK, meta=meta))
             location = response.headers.get("Location")
             if response.status not in REDIRECTS or not location:
@@ -112,8 +112,8 @@ class RobotsRules:
         text = response.body.decode("utf-8-sig", "replace")
         lines = text.lower().splitlines()
         agents = sum(line.lstrip().startswith("user") for line in lines)
-        if agents * (len(lines) - agents) > _MOST_RULES:
-            return Disallowed("robots.txt cannot be read", "too many rules")
+        if agents * (len(lines) - agents) > _MAX_RULES:
+            return Disallowed("robots.txt can't be read", "too many rules")
         rules = Protego.parse(text)
         self._sizes[origin] = len(text)
         delay = rules.crawl_delay(self.agent)
@@ -122,6 +122,6 @@ class RobotsRules:
         return rules
 
     def _forget_oldest(self) -> None:
-        while sum(self._sizes.values()) > _KEPT:
+        while sum(self._sizes.values()) > _MAX_KEPT_BYTES:
             origin, _ = self._rules.popitem(last=False)
             self._sizes.pop(origin, None)
