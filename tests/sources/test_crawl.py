@@ -466,7 +466,8 @@ def test_interrupt_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path: A
 def test_the_process_ends_with_the_one_that_reads() -> None:
     """Also when the reader is killed and can do nothing about it."""
     program = (
-        "import os, sys; from cocite.sources.crawl import start as module; from cocite.sources.records import ReadReport\n"
+        "import os, sys; from cocite.sources.crawl import start as module\n"
+        "from cocite.sources.records import ReadReport\n"
         "start = module._start\n"
         "def recording(*args):\n"
         "    process, messages = start(*args); print(process.pid, flush=True); return process, messages\n"
