@@ -12,7 +12,7 @@ help:            ## this list
 demo: $(VENV)/.installed          ## related pages on the bundled sample web
 	@$(BIN)/cocite demo
 
-test: $(VENV)/.installed-dev      ## everything that CI checks: lint, types and tests at the same time
+test: $(VENV)/.installed-dev      ## lint, types and tests at the same time: five minutes on two cores; `make trials` for the rest
 	@$(MAKE) --no-print-directory -j 3 lint types tests
 
 lint: $(VENV)/.installed-dev      ## ruff
@@ -36,7 +36,7 @@ fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheri
 	$(BIN)/python -m pip install -q --disable-pip-version-check atheris
 	$(BIN)/python -m tests.fuzz.all --log docs/fuzzing.md
 
-trials: $(VENV)/.installed-dev    ## what is too long for `make test`: Spark, bounds of all arrays, a fresh installation; writes docs/trials.md, three quarters of an hour
+trials: $(VENV)/.installed-dev    ## all tests at full length: Spark, browsers, bounds of all arrays, a fresh installation; writes docs/trials.md, an hour
 	$(BIN)/python -m tests.trials --log docs/trials.md
 
 reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour

@@ -6,6 +6,8 @@ import gc
 import os
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,14 +21,19 @@ BOUNDS_CACHE = ROOT / ".pytest_cache" / "bounds-checked"
 """Compiled code with NUMBA_BOUNDSCHECK=1: Numba's cache does not tell it from the other."""
 
 
+def kernels_changed() -> float:
+    """When the newest file with kernels was changed."""
+    sources = [file for folder in ("src/cocite", "bench", "tests") for file in (ROOT / folder).rglob("*.py")]
+    kernels = [file for file in sources if re.search(rb"^@(lean_)?(kernel|inline)\b", file.read_bytes(), re.MULTILINE)]
+    return max(file.stat().st_mtime for file in [*kernels, ROOT / "src/cocite/kernels/jit.py"])
+
+
 def forget_stale_kernels() -> None:
     """Remove all compiled code if any source is newer than some of it.
 
     Numba notices when a kernel's own file changes, but not when a function that was inlined into it does.
     """
-    sources = [file for folder in ("src/cocite", "bench", "tests") for file in (ROOT / folder).rglob("*.py")]
-    kernels = [file for file in sources if re.search(rb"^@(kernel|inline)\b", file.read_bytes(), re.MULTILINE)]
-    newest = max(file.stat().st_mtime for file in [*kernels, ROOT / "src/cocite/kernels/jit.py"])
+    newest = kernels_changed()
     for folders in ((ROOT / "src" / "cocite", ROOT / "bench", ROOT / "tests"), (BOUNDS_CACHE,)):
         compiled = [file for folder in folders for ending in ("nbi", "nbc") for file in folder.rglob(f"*.{ending}")]
         if compiled and min(file.stat().st_mtime for file in compiled) < newest:
@@ -37,27 +44,50 @@ def forget_stale_kernels() -> None:
 if "PYTEST_XDIST_WORKER" not in os.environ:  # once, before the processes that run tests
     forget_stale_kernels()
 
-# The default run is the same every time; `HYPOTHESIS_PROFILE=thorough` looks further, and elsewhere each time.
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before several processes run tests, compile every kernel once: else each compiles for itself."""
+    stamp = ROOT / ".pytest_cache" / "warm"
+    if "PYTEST_XDIST_WORKER" in os.environ or not getattr(session.config.option, "numprocesses", None):
+        return
+    if not stamp.exists() or stamp.stat().st_mtime < kernels_changed():
+        print("Compiling all kernels, once: a minute or two", flush=True)
+        subprocess.run([sys.executable, "-c", "from cocite.cli import main; main()", "warm", "--quiet"], check=True)
+        stamp.parent.mkdir(exist_ok=True)
+        stamp.touch()
+
+
+# `make test` tries a few examples of each property, `make trials` as many as the test asks for, always the same ones.
+# `HYPOTHESIS_PROFILE=thorough` tries many more, and others each time.
+THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
+LONG = bool(os.environ.get("COCITE_LONG"))
+MAX_EXAMPLES = 1000 if THOROUGH else 50 if LONG else 12
 settings.register_profile(
-    "default",
+    "cocite",
     deadline=None,
-    derandomize=True,
-    max_examples=50,
+    derandomize=not THOROUGH,
+    max_examples=MAX_EXAMPLES,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.register_profile("thorough", settings.get_profile("default"), derandomize=False, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+settings.load_profile("cocite")
 
-long = pytest.mark.skipif(not os.environ.get("COCITE_LONG"), reason="a long trial: make trials")
-"""Marks what would take the quarter of an hour that a test run may take; COCITE_LONG=1 has it run."""
-LONG_TIMEOUT = 1800  # seconds, with what a trial needs built before it; other tests have those of pyproject.toml
+long, smoke = pytest.mark.long, pytest.mark.smoke
+"""`long` marks a test, or a whole file, as too long for `make test`, which takes five minutes. `make trials` sets
+COCITE_LONG=1 and runs it. `smoke` marks the tests of such a file that `make test` runs all the same."""
+LONG_TIMEOUT = 1800  # seconds; other tests have the timeout of pyproject.toml
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long trials may take long."""
+    """Give long tests more time; in a short run, limit the examples of properties that ask for more."""
     for item in items:
-        if long.mark in item.iter_markers("skipif") and item.get_closest_marker("timeout") is None:
-            item.add_marker(pytest.mark.timeout(LONG_TIMEOUT))
+        if item.get_closest_marker("long") and not item.get_closest_marker("smoke"):
+            item.add_marker(pytest.mark.skipif(not LONG, reason="long: make trials"))
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(LONG_TIMEOUT))
+        function = getattr(item, "function", None)
+        own = getattr(function, "_hypothesis_internal_use_settings", None)
+        if own is not None and own.max_examples > MAX_EXAMPLES and not LONG:
+            function._hypothesis_internal_use_settings = settings(own, max_examples=MAX_EXAMPLES)
 
 
 @pytest.fixture(scope="session")

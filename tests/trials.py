@@ -1,4 +1,4 @@
-"""What is too long for every test run, with a log of what came of it.
+"""Run all tests, with those that are too long for `make test`, and log the results.
 
 python -m tests.trials [--log docs/trials.md]
 """
@@ -15,21 +15,21 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+SPARK = ["tests/spark", "tests/test_common_crawl.py"]
+PACKAGE = ["tests/surfaces/test_package.py"]
 TRIALS = {
-    "Spark: every job against the single machine, a page of a million parents, executors of 1 GB": [
-        "tests/spark",
-        "tests/test_common_crawl.py",
+    "Spark: every job against the single machine, a page of a million parents, executors of 1 GB": SPARK,
+    "the wheel and the sdist, installed afresh": PACKAGE,
+    "all other tests: bounds of all arrays, browsers, notebooks, quality floors, every example of every property": [
+        "tests",
+        *(f"--ignore={each}" for each in SPARK + PACKAGE),
+        *("-n", "logical", "--maxprocesses", "4", "--dist", "worksteal"),
     ],
-    "bounds of all arrays in compiled loops, the longest lists, a rank of a large web": [
-        "tests/methods/test_long_lists.py",
-        "tests/ranks/test_ranks.py",
-    ],
-    "the wheel and the sdist, installed afresh": ["tests/surfaces/test_package.py"],
 }
 HEAD = """# Long trials, the last run
 
-`make trials` runs what `make test` skips because of its length; [fault trials](faults.md) and [fuzzing](fuzzing.md)
-have targets and logs of their own.
+`make trials` runs everything, with what `make test` skips because of its length. [Fault trials](faults.md) and
+[fuzzing](fuzzing.md) have targets and logs of their own.
 
 """
 

@@ -3,8 +3,8 @@
 Numba compiles a kernel when it is first called, for the types of its arguments, and caches it on disk. So compiling
 ahead means calling: `warm` builds a made-up store of 2,500 pages, and calls every rank, method and operation on it.
 
-Numba compiles one kernel at a time in a process. A first build therefore starts a second process, which compiles what
-the build needs last and what the first answer needs, by calling it with empty arrays: more than half of the time.
+Numba compiles one kernel at a time in a process, so two processes share the work. A first build also starts a second
+process, which compiles what the build needs last and what the first answer needs, by calling it with empty arrays.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ TINY_PAGES, TINY_TARGETS, TINY_LINKS = 2_500, 600, 14
 LOOK_UPS = 1_001
 """More than a store does in Python before it compiles its look-up."""
 Progress = Callable[[str, int, int], object]
+Step = tuple[str, Callable[[], object]]
 
 
 class SecondProcess:
@@ -35,20 +36,22 @@ class SecondProcess:
 
     command: Sequence[str] = (sys.executable, "-m", "cocite.warm")
 
-    def __init__(self) -> None:
+    def __init__(self, *arguments: str) -> None:
         self.process: subprocess.Popen[bytes] | None = None
+        self._arguments = arguments
 
     def start(self) -> None:
         """Start it, if it isn't running and there is a second core."""
         if self.process is None and (os.cpu_count() or 1) > 1:
+            command = [*self.command, *self._arguments]
             nowhere, pipe = subprocess.DEVNULL, subprocess.PIPE
             with suppress(OSError):  # in its own session, so that Ctrl-C reaches it only through the first process
                 self.process = subprocess.Popen(
-                    self.command, stdin=nowhere, stdout=pipe, stderr=nowhere, start_new_session=True
+                    command, stdin=nowhere, stdout=pipe, stderr=nowhere, start_new_session=True
                 )
 
     def wait(self, compiling: Callable[[str], object] = lambda _: None) -> None:
-        """Wait until the kernels of an answer are compiled: both processes would else compile them, side by side.
+        """Wait until it is done: else both processes would compile the same kernels, side by side.
 
         Calls `compiling` with the name of each kernel.
         """
@@ -69,38 +72,63 @@ class SecondProcess:
 
 def warm(progress: Progress) -> None:
     """Compile every kernel that builds and answers use. `progress` gets the name, number and total of each step."""
-    with SecondProcess() as second, tempfile.TemporaryDirectory(prefix="cocite-warm-") as folder:
-        second.start()
-        todo = list(steps(Path(folder)))
-        for done, (name, work) in enumerate(todo):
-            progress(name, done, len(todo))
-            if done == 1:
-                second.wait()
+    with (
+        tempfile.TemporaryDirectory(prefix="cocite-warm-") as folder,
+        SecondProcess() as answers,
+        SecondProcess(folder) as others,
+    ):
+        answers.start()
+        (name, build), *rest = steps(Path(folder))
+        progress(name, 0, len(rest) + 1)
+        build()
+        answers.wait()
+        others.start()
+        for done, (name, work) in enumerate(unclaimed(rest, Path(folder)), 1):
+            progress(name, done, len(rest) + 1)
             work()
-        progress("done", len(todo), len(todo))
+        others.wait()
+        progress("done", len(rest) + 1, len(rest) + 1)
 
 
-def steps(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+def unclaimed(todo: Iterable[Step], folder: Path) -> Iterator[Step]:
+    """The steps that no other process has begun. Each is claimed by a file, just before it is returned."""
+    for name, work in todo:
+        with suppress(FileExistsError), (folder / f"{name}.claimed").open("x"):
+            yield name, work
+
+
+def compile_rest(folder: Path) -> None:
+    """Take steps from the last one backwards, while the first process takes them from the first one on."""
+    _, *rest = steps(folder)
+    for _, work in unclaimed(reversed(rest), folder):
+        work()
+    print("ready", flush=True)
+
+
+def steps(folder: Path) -> Iterator[Step]:
     """What to call, with a name to show; the first builds the store that the others ask."""
     import cocite
     from cocite.errors import CociteError
     from cocite.graph.check import check
     from cocite.related import methods, ranks
 
-    store, opened = folder / "tiny.cocite", []
+    store = folder / "tiny.cocite"
     page, other = address(0), address(1)
+
+    @cache
+    def opened() -> Any:
+        return cocite.open(store)
 
     def build() -> None:
         records = folder / "pages.jsonl"
         records.write_text("".join(json.dumps(record) + "\n" for record in tiny_web()), "utf-8")
         cocite.build([records], store)
         cocite.build([records], store, adding=True)
-        opened.append(cocite.open(store))
 
     def call(work: Callable[[Any], object]) -> Callable[[], None]:
         def run() -> None:
             with suppress(CociteError):  # "nothing related" is a good enough answer
-                work(opened[0])
+                work(opened())
 
         return run
 
@@ -241,4 +269,4 @@ if __name__ == "__main__":
     from cocite.kernels.jit import watch
 
     with watch(lambda kernel: print(kernel, flush=True)):
-        compile_answers()
+        compile_rest(Path(sys.argv[1])) if len(sys.argv) > 1 else compile_answers()

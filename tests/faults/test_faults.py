@@ -11,6 +11,7 @@ import pytest
 
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
+from tests.conftest import long
 from tests.faults.dying import finished, fork
 from tests.faults.flips import flip_all
 from tests.faults.full import on_a_small_disk
@@ -67,7 +68,14 @@ def test_all_that_records_say_is_compared(place: Path) -> None:
     assert len({graph.manifest["id"] for graph in graphs}) == len(pages)
 
 
-@pytest.mark.parametrize("job", [job for job in jobs() if job.name in ("add", "tsv")], ids=lambda job: job.name)
+@pytest.mark.parametrize(
+    "job",
+    [
+        pytest.param(job, id=job.name, marks=long if job.name == "add" else ())
+        for job in jobs()
+        if job.name in ("add", "tsv")
+    ],
+)
 def test_killed_at_some_calls(model: Path, job: Job) -> None:
     """Before every hundredth call, and after the first rename; whatever is wrong is raised."""
     rows = at_every_call(job, model, every=100)
@@ -80,6 +88,7 @@ def test_killed_at_some_times(model: Path) -> None:
     assert row.old + row.new == 1 >= row.trials
 
 
+@long
 def test_changed_bytes(model: Path) -> None:
     """One file in fifteen."""
     rows = flip_all(model, flips=1, seed=3, every=15)
@@ -100,6 +109,7 @@ def test_what_is_neither_old_nor_new_is_noticed(told: str) -> None:
         job.kept(wrong[told], old, new)
 
 
+@long
 def test_a_full_disk() -> None:
     """Ranks; tests/graph/test_failing.py fills the disk of a build, `make faults` that of every job."""
     try:

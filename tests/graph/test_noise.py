@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
+import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.graph.conftest import Noise
-from tests.graph.webs import THOROUGH
+from tests.conftest import BOUNDS_CACHE, ROOT, THOROUGH, long
+from tests.graph.damage import rich_web
+from tests.graph.webs import make, tight
 
 
-def assert_harmless(noise: Noise) -> None:
-    printed = noise.result()
-    assert noise.process.returncode == 0, f"seed {noise.seed}: {noise.errors.read_text()[-3000:]}"
-    faults = json.loads(printed.splitlines()[-1])
-    assert faults == [], f"seed {noise.seed}, {len(faults)} faults: " + "\n".join(faults[:3])
-
-
-@pytest.mark.timeout(900)  # the first run compiles everything with bounds checked
-def test_noise_with_bounds_checked(checked_noise: Noise) -> None:
-    assert_harmless(checked_noise)
-
-
-@pytest.mark.skipif(
-    not THOROUGH, reason="bounds that are checked tell more; both ways with HYPOTHESIS_PROFILE=thorough"
-)
-def test_noise_as_it_runs(place: Path) -> None:
-    noise = Noise(place, checked=False)
-    try:
-        assert_harmless(noise)
-    finally:
-        noise.end()
+@pytest.mark.parametrize("checked", [False, pytest.param(True, marks=long)])
+def test_noise(place: Path, checked: bool) -> None:
+    """In a process of its own; with bounds checked, everything is compiled again."""
+    with tight():
+        make(place / "whole.cocite", rich_web())
+    seed, rounds = (random.randrange(10**9), 20) if THOROUGH else (8, 1)
+    bounds = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(BOUNDS_CACHE)} if checked else {}
+    command = [sys.executable, "-m", "tests.graph.damage", place / "whole.cocite", str(seed), str(rounds)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env={**os.environ, **bounds})
+    assert done.returncode == 0, f"seed {seed}: {done.stderr[-3000:]}"
+    faults = json.loads(done.stdout.splitlines()[-1])
+    assert faults == [], f"seed {seed}, {len(faults)} faults: " + "\n".join(faults[:3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,14 @@ from cocite.graph.arrays import PER_BASE
 from cocite.graph.build.write_lists import count_symbols, encode
 from cocite.graph.huffman import Code
 from cocite.kernels.codec.lists import Lists
+from cocite.kernels.jit import CACHED
 
 
 def callable_(inlined: Any) -> Any:
-    """An inlined function, so that Python can call it."""
-    return njit(error_model="numpy")(inlined.py_func)
+    """An inlined function, so that Python can call it; under a name of its own in Numba's cache."""
+    copy = FunctionType(inlined.py_func.__code__, inlined.py_func.__globals__)
+    copy.__qualname__ = f"{copy.__name__}_for_python"
+    return njit(error_model="numpy", cache=CACHED)(copy)
 
 
 def lists_of(targets: list[list[int]], attributes: list[list[int]] | None = None) -> Lists:

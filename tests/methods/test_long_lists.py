@@ -110,6 +110,7 @@ def test_evidence_far_away_on_a_long_parent(web: Web, truth: NaiveWeb, given: di
     assert {("https://long0.example/", None), ("https://long1.example/", "All")} <= blocks
 
 
+@long
 def test_no_damage_ends_the_process(web: Web) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.methods.damage", web.graph.path], capture_output=True, text=True, cwd=ROOT

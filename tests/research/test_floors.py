@@ -12,9 +12,15 @@ import pytest
 
 from research import datasets
 from research.floors import Gate, gates, measure
+from tests.conftest import long
+
+QUICK = ("cora", "webkb")
 
 
-@pytest.mark.parametrize("gate", gates(), ids=lambda gate: gate.collection)
+@pytest.mark.parametrize(
+    "gate",
+    [pytest.param(gate, id=gate.collection, marks=() if gate.collection in QUICK else long) for gate in gates()],
+)
 def test_every_method_stays_above_its_floor(gate: Gate, shared: Path, place: Path) -> None:
     fallen = [
         f"{now.method}: P@10 {now.p:.4f} (floor {floor.p:.4f}), MAP@10 {now.map:.4f} (floor {floor.map:.4f})"

@@ -6,7 +6,7 @@ threads of one process, which start in a third of the time.
 
 from __future__ import annotations
 
-import os
+import inspect
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +16,17 @@ import pytest
 
 from cocite.graph.store import Graph
 from cocite.sources.records import Page
+from tests.conftest import LONG, long
 from tests.spark.webs import build_records, build_store, messy_web
 
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In `make test` one store is written by Spark and compared; all other jobs are long."""
+    for item in items:
+        if "spark" in inspect.signature(getattr(item, "function", len)).parameters:
+            item.add_marker(long)
 
 
 @pytest.fixture(scope="session")
@@ -31,10 +39,10 @@ def spark() -> Iterator[Any]:
 
     session = start(
         "tests",
-        "local-cluster[2,1,1024]" if os.environ.get("COCITE_LONG") else "local[2]",
+        "local-cluster[2,1,1024]" if LONG else "local[2]",
         {
             "spark.executor.memory": "1g",
-            **({"spark.executor.pyspark.memory": "1g"} if os.environ.get("COCITE_LONG") else {}),
+            **({"spark.executor.pyspark.memory": "1g"} if LONG else {}),
             "spark.default.parallelism": "2",
             "spark.sql.shuffle.partitions": "2",
             # Of a few rows nothing is to be learnt, and compiling for them takes longer than doing without.

@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 
 from cocite import __version__
+from tests.conftest import long, smoke
 from tests.graph.webs import make
 from tests.surfaces.extension import SOURCE, UNKNOWN, Extended, extended, packing, until
 from tests.surfaces.serve.browser import ARABIC, LONGEST, PAGES, axe, chromium, driving, ended_after
 from tests.surfaces.serve.test_run import serving
 
-pytestmark = pytest.mark.timeout(method="thread")  # a signal does not end what waits in Playwright's event loop
+pytestmark = [long, pytest.mark.timeout(method="thread")]  # a signal does not end what waits in Playwright's event loop
 HUGO, JEKYLL = "https://hugo.example/", "https://jekyll.example/"
 TITLES = "[...document.querySelectorAll('.answers .title')].map(each => each.innerText)"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -87,6 +88,7 @@ def test_nothing_is_sent_before_anybody_asks(browser: Extended) -> None:
     assert browser.asked == []
 
 
+@smoke
 def test_the_button_opens_the_panel_and_asks_about_the_tab(browser: Extended) -> None:
     """The real side panel, with no permission but that of the button. Its requests are seen by what it shows."""
     browser.panel().close()  # the server's address is kept
@@ -201,6 +203,7 @@ def test_what_is_no_page_of_the_web_is_not_sent(browser: Extended, address: str,
     assert browser.asked == []
 
 
+@smoke
 def test_names_passwords_and_places_are_not_sent(browser: Extended) -> None:
     panel = browser.panel()
     ask(panel, "https://anna:secret@hugo.example/#private")
@@ -334,6 +337,7 @@ def test_tabs_are_followed_once_that_is_switched_on(following: Extended) -> None
     assert len(following.asked) == 4
 
 
+@smoke
 def test_it_is_packed_the_same_every_time(place: Path) -> None:
     pack = packing().pack
     for name in ("chromium", "firefox"):
@@ -342,6 +346,7 @@ def test_it_is_packed_the_same_every_time(place: Path) -> None:
         assert len(first) < 60_000
 
 
+@smoke
 def test_manifests_agree() -> None:
     chromium_, firefox = (json.loads((SOURCE / name).read_text("utf-8")) for name in packing().MANIFESTS.values())
     assert chromium_["version"] == firefox["version"] == __version__
@@ -361,6 +366,7 @@ def test_manifests_agree() -> None:
     assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
 
 
+@smoke
 def test_nothing_but_text_goes_into_the_page() -> None:
     """No markup from texts, no code from texts; the address of no server but the default one, and no fetch but one."""
     source = {file.name: file.read_text("utf-8") for file in SOURCE.glob("*.js")}

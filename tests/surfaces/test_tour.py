@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import long
+
 MAKER = Path(__file__).parents[2] / "docs" / "notebooks" / "make.py"
 
 
@@ -22,6 +24,7 @@ def plain(notebook: Any, steady: Any) -> list[tuple[str, list[dict[str, str]]]]:
     ]
 
 
+@long
 def test_the_tour_is_as_it_would_be_now() -> None:
     """Renew it with `make docs` if this fails because something shows better now."""
     nbformat = pytest.importorskip("nbformat")
@@ -37,3 +40,11 @@ def test_the_tour_is_as_it_would_be_now() -> None:
     assert [source for source, _ in kept] == [source for source, _ in now]
     for (source, before), (_, after) in zip(kept, now, strict=True):
         assert before == after, source
+
+
+def test_the_tour_has_outputs_and_no_errors() -> None:
+    nbformat = pytest.importorskip("nbformat")
+    cells = nbformat.read(MAKER.parent / "tour.ipynb", 4).cells
+    outputs = [each for cell in cells for each in cell.get("outputs", [])]
+    assert len(outputs) > 10
+    assert not [each for each in outputs if each.output_type == "error"]

@@ -15,6 +15,7 @@ import pytest
 from cocite.evaluate.study import new, write
 from cocite.related.methods import method
 from cocite.web import Web
+from tests.conftest import long, smoke
 from tests.graph.webs import make
 from tests.surfaces.serve.browser import (
     ARABIC,
@@ -31,7 +32,7 @@ from tests.surfaces.serve.browser import (
 )
 from tests.surfaces.serve.test_run import serving
 
-pytestmark = pytest.mark.timeout(method="thread")  # a signal does not end what waits in Playwright's event loop
+pytestmark = [long, pytest.mark.timeout(method="thread")]  # a signal does not end what waits in Playwright's event loop
 ASK = f"url={quote(HUGO, safe='')}"
 VIEWS = {
     "first": "/",
@@ -107,6 +108,7 @@ def titles(page: Any) -> list[str]:
     return found
 
 
+@smoke
 def test_first_visit_offers_pages_that_lead_to_answers(opening: Opening) -> None:
     page = opening("/").page
     assert page.locator("h1").inner_text() == "Which pages are related to this page?"
@@ -116,6 +118,7 @@ def test_first_visit_offers_pages_that_lead_to_answers(opening: Opening) -> None
     assert len(titles(page)) > 5
 
 
+@smoke
 def test_an_address_is_asked_about(opening: Opening) -> None:
     page = opening("/").page
     page.fill("#url", "hugo.example")
@@ -140,6 +143,7 @@ def test_several_lines_are_pasted(opening: Opening) -> None:
     assert page.locator("h1").inner_text() == "Related to 2 pages"
 
 
+@smoke
 def test_why_opens_and_is_part_of_the_address(opening: Opening) -> None:
     page = opening(VIEWS["related"]).page
     page.locator("#a1 summary").click()
@@ -274,6 +278,7 @@ def test_the_keyboard(opening: Opening) -> None:
     page.wait_for_url("**/picture?*")
 
 
+@smoke
 def test_without_scripts(opening: Opening) -> None:
     page = opening("/", java_script_enabled=False).page
     assert page.locator("#theme").is_hidden()
@@ -344,6 +349,7 @@ def test_an_unknown_page_is_no_dead_end(opening: Opening) -> None:
     assert page.locator("h1").inner_text() == "Related to Hugo"
 
 
+@smoke
 def test_what_strangers_wrote_does_nothing(opening: Opening) -> None:
     """Dialogs, errors and requests of a title that came to life would fail this test as they do every other."""
     page = opening(VIEWS["related"]).page

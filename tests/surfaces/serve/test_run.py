@@ -21,6 +21,7 @@ from cocite.errors import BadParameter
 from cocite.http.metrics import Shared
 from cocite.http.run import SIGNALS, Minder, address_of, listen
 from cocite.http.settings import Settings
+from tests.conftest import long
 from tests.surfaces.conftest import run
 from tests.surfaces.serve.test_holding import EAGLE, add_eagle
 
@@ -94,6 +95,7 @@ def test_it_serves_changes_over_and_ends(own: Path, place: Path) -> None:
     assert events.count("request") >= 4
 
 
+@long
 def test_who_is_in_gets_an_answer_when_it_ends(own: Path, place: Path) -> None:
     with serving(own, place) as (server, _):
         host, port = server.address.removeprefix("http://").split(":")
@@ -113,6 +115,7 @@ def test_who_is_in_gets_an_answer_when_it_ends(own: Path, place: Path) -> None:
         assert server.process.wait(20) == 0
 
 
+@long
 def test_workers_are_minded_and_counted_together(own: Path, place: Path) -> None:
     with serving(own, place, "--workers", "2") as (server, log):
 
@@ -134,6 +137,7 @@ def test_workers_are_minded_and_counted_together(own: Path, place: Path) -> None
     assert [line["worker"] for line in lines(log) if line["event"] == "worker died"] in ([1], [2])
 
 
+@long
 def test_signals_while_workers_start(own: Path, place: Path) -> None:
     """One to look at the store does no harm, one to end reaches every worker, also those that have just begun."""
     with (place / "log").open("wb") as log:

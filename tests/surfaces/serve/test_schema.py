@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from schemathesis import checks
 
 from cocite.http.routes import ROUTES
+from tests.conftest import LONG
 from tests.surfaces.serve.conftest import Asking
 
 CONTRACT = {
@@ -89,7 +90,7 @@ CHECKS = [checks.content_type_conformance, checks.response_schema_conformance]
 
 
 @pytest.mark.parametrize(("verb", "path", "mode"), OPERATIONS)
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20 if LONG else 3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_is_asked_there_is_an_answer(api: Any, verb: str, path: str, mode: Any, data: Any) -> None:
     """Neither a fault, nor a type or a shape that is not described; 503 only where a part of the store is missing."""
