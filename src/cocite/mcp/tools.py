@@ -1,134 +1,89 @@
-"""The tools: a question each, from checked arguments to a shape. Their docstrings are what assistants read."""
+"""Tools made from operations: a schema from the parameters, and a short form of each result for assistants."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from inspect import Parameter as Argument
+from inspect import Signature
+from typing import Annotated, Any, Literal
 
-from cocite.errors import BadParameter
+from mcp_types import CallToolResult
+from pydantic import BaseModel, BeforeValidator, Field
+
 from cocite.http.holding import Served
 from cocite.http.limits import confined, method_of
 from cocite.mcp import shapes
-from cocite.mcp.shapes import LONGEST_REASON, LONGEST_URL, said
-from cocite.operations.links import Links
-from cocite.related.methods import method as plain_method
-from cocite.results import COMPARED
+from cocite.mcp.shapes import MAX_REASON_CHARS, MAX_URL_CHARS, quoted
+from cocite.operations.declare import Operation, operations_by_name, parameters_on
+from cocite.parameters import Parameter
 from cocite.results import answer as reasons
 from cocite.results.answer import Answer, Answers
-from cocite.results.ask import ask, question
-from cocite.results.communities import Member
-from cocite.results.communities import find as find_communities
-from cocite.results.compare import compare as compare_methods
-from cocite.results.filters import NO_FILTERS, Filters
-from cocite.results.hubs import find_hubs
-from cocite.results.keywords import Keyword, keywords_for, keywords_of_page
+from cocite.results.communities import CommunitiesFound
+from cocite.results.compare import Comparison
 from cocite.results.naming import title_of
 from cocite.results.present import briefly, say
 
-REASONS = 3
-"""Reasons for each page, the best; more would make answers long."""
+MAX_REASONS = 3
+"""Reasons for each page, the best: more would make results long."""
+Shape = Callable[[Served, Any, Any, str], BaseModel]
 
 
-def related_pages(
-    web: Served, urls: list[str], k: int, method: str, not_urls: list[str], per_site: int, not_own_site: bool
-) -> shapes.Found:
-    """The pages most related to some pages."""
-    chosen, filters = confined(web.graph, method_of(method)[0]), Filters(per_site=per_site, not_own_site=not_own_site)
-    answers = ask(web, question(web.graph, urls, not_urls), chosen, k, filters)
-    note = ""
-    if not len(answers):
-        known = "The page is known" if len(urls) == 1 else "The pages are known"
-        why = "nothing related passes the filters: leave out per_site, not_own_site and not_urls."
-        if filters == NO_FILTERS and not not_urls:
-            why = f"{chosen.name} finds nothing related: look at links, or try hubs."
-        note = f"{known}, but {why}"
-    return _found(web, urls, answers, note)
+def tools() -> dict[str, type[Operation]]:
+    """The operations that assistants have, by the name of the tool."""
+    return {each.about.tool: each for each in operations_by_name().values() if each.about.tool}
 
 
-def compare(web: Served, urls: list[str], methods: list[str], k: int) -> shapes.Comparison:
-    """Several methods on one question."""
-    chosen = [confined(web.graph, method_of(name)[0]) for name in dict.fromkeys(methods or COMPARED)]
-    found = compare_methods(web, question(web.graph, urls), chosen, k)
-    titles = {answer.url: answer.title for answers in found.by_method.values() for answer in answers}
-    ranks = {name: {answer.url: answer.rank for answer in answers} for name, answers in found.by_method.items()}
-    pages = [
-        shapes.Compared(url=_url(url), title=said(titles[url]), ranks={name: ranks[name][url] for name in names})
-        for url, names in found.votes()
-    ]
-    note = "" if pages else "No method finds anything related: look at links of the page."
-    return shapes.Comparison(query=_urls(urls), methods=list(found.by_method), pages=pages, note=note)
-
-
-def hubs(web: Served, urls: list[str], kind: str, k: int) -> shapes.Found:
-    """Hubs or authorities some links away."""
-    answers = find_hubs(web, question(web.graph, urls), plain_method("hubfinder", {"kind": kind}), k)
-    return _found(web, urls, answers, "" if len(answers) else f"No {kind} around the pages: look at links of them.")
-
-
-def communities(web: Served, query: str, urls: list[str], k: int) -> shapes.Communities:
-    """Communities of hubs and authorities on a topic."""
-    if not query.strip() and not urls:
-        raise BadParameter("nothing to look for: give query, some words of a topic, or urls")
-    found = find_communities(web, query, urls, plain_method("community").params, k)
-    shown = [
-        shapes.Community(
-            about=[said(word) for word in each.keywords],
-            pages=each.pages,
-            authorities=_members(each.authorities),
-            hubs=_members(each.hubs),
+def signature(operation: type[Operation]) -> Signature:
+    """The parameters of a tool, from which the SDK makes its schema, and the type of its result."""
+    arguments = [
+        Argument(
+            each.name,
+            Argument.KEYWORD_ONLY,
+            annotation=_annotation(each),
+            default=Argument.empty if each.required else [] if each.many else each.default,
         )
-        for each in found
+        for _, each in parameters_on(operation, "mcp")
     ]
-    asked = ", ".join([*([said(query)] if query.strip() else []), *_urls(urls)])
-    note = "" if shown else "No pages are linked on this topic: try fewer or other words, or give urls."
-    return shapes.Communities(query=asked, communities=shown, left_out=found.eliminated, note=note)
+    arguments.sort(key=lambda each: each.default is not Argument.empty)
+    return Signature(arguments, return_annotation=Annotated[CallToolResult, SHAPES[operation.about.name][0]])
 
 
-def keywords(web: Served, words: list[str], url: str, k: int) -> shapes.Keywords:
-    """Words to go on with, or the words of a page."""
-    if bool(words) == bool(url):
-        raise BadParameter("give either words, or the url of one page")
-    empty: dict[str, Any] = {"main": [], "of_page": [], "similar": [], "logical": []}
-    if url:
-        page = keywords_of_page(web, url)
-        note = "" if page.keywords else "Nothing is known of what the page says: it was never read."
-        main = {"main": [said(word) for word in page.main], "of_page": _keywords(page.keywords[:k])}
-        return shapes.Keywords(asked=[_url(page.page)], note=note, **{**empty, **main})
-    found = keywords_for(web, words, k)
-    both = {"similar": _keywords(found.similar), "logical": _keywords(found.logical)}
-    note = "" if any(both.values()) else "No other keyword goes with these: try more general ones."
-    return shapes.Keywords(asked=[said(word) for word in found.words], note=note, **{**empty, **both})
-
-
-def links(web: Served, url: str, k: int) -> shapes.Links:
-    """The links around a page."""
-    found = Links(url=url, k=k).run(web)
-    known = found.page
-    out = [
-        shapes.LinkOut(url=_url(link.url), title=said(link.text or link.title), section=said(section.heading))
-        for section in found.blocks
-        for link in section.links
+def _annotation(each: Parameter) -> Any:
+    """A parameter with its bounds, as Pydantic takes them. One text is accepted where several may be given."""
+    kind: Any = Literal[each.choices] if each.choices else each.type
+    bounds: dict[str, Any] = {}
+    if each.type in (int, float):
+        bounds = {"ge": each.minimum, "le": each.maximum}
+    elif each.type is str and not each.choices:
+        bounds = {"max_length": each.max_length, "pattern": each.pattern or None}
+    about: dict[str, Any] = {"description": f"{each.help}."}
+    if not each.many:
+        return Annotated[kind, Field(**bounds, **about)]
+    item = Annotated[kind, Field(min_length=1, **bounds)]
+    return Annotated[
+        list[item],
+        BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+        Field(min_length=1 if each.required else None, max_length=each.max_items, **about),
     ]
-    cited = [
-        shapes.LinkIn(url=_url(each.url), title=said(each.title), section=said(each.heading), text=said(each.text))
-        for each in found.cited_by
-    ]
-    note = "" if known["read"] else "The page itself was never read: only links to it are known."
-    note = note if out or cited else "The page is known, but has no links."
-    this = shapes.Page(url=_url(known["url"]), title=said(title_of(web.graph, web.graph.find(url))))
-    return shapes.Links(
-        page=this, links_out=known["links_out"], links_in=known["links_in"], out=out, cited_by=cited, note=note
-    )
 
 
-def _found(web: Served, urls: Sequence[str], answers: Answers, note: str) -> shapes.Found:
-    own = {web.graph.canonical(web.graph.find(url)).removeprefix("name:") for url in urls}
+def run(web: Served, asked: Operation) -> BaseModel:
+    """The result of an operation in its short form. Methods are bounded: strangers' texts may ask for them."""
+    call = getattr(asked, "method", "")
+    for each in (call,) if isinstance(call, str) and call else getattr(asked, "calls", ()):
+        confined(web.graph, method_of(each)[0])
+    result = asked.run(web)
+    return SHAPES[asked.about.name][1](web, asked, result, asked.why_empty(web, result))
+
+
+def _pages(web: Served, asked: Any, answers: Answers, note: str) -> shapes.Found:
+    own = {web.graph.canonical(web.graph.find(url)).removeprefix("name:") for url in asked.urls}
     return shapes.Found(
-        query=_urls(urls),
+        query=_urls(asked.urls),
         asked_instead=[_url(page) for page in answers.used if page not in own],
         method=answers.method,
         pages=[
-            shapes.Answer(url=_url(each.url), title=said(each.title), score=each.score, why=_why(each))
+            shapes.Answer(url=_url(each.url), title=quoted(each.title), score=each.score, why=_why(each))
             for each in answers
         ],
         note=note,
@@ -136,23 +91,98 @@ def _found(web: Served, urls: Sequence[str], answers: Answers, note: str) -> sha
 
 
 def _why(answer: Answer) -> list[str]:
-    """The whole evidence in a line, then the best reasons."""
+    """All evidence in one line, then the best reasons."""
     counts = (reasons.TOGETHER_IN_ALL, reasons.SHARED_IN_ALL)
     each = [say(reason) for reason in answer.reasons if reason.kind not in counts]
-    told = dict.fromkeys(said(text, LONGEST_REASON) for text in (briefly(answer), *each) if text)
-    return list(told)[:REASONS]
+    sentences = dict.fromkeys(quoted(text, MAX_REASON_CHARS) for text in (briefly(answer), *each) if text)
+    return list(sentences)[:MAX_REASONS]
 
 
-def _members(members: Sequence[Member]) -> list[shapes.Page]:
-    return [shapes.Page(url=_url(each.url), title=said(each.title)) for each in members]
+def _comparison(web: Served, asked: Any, result: Comparison, note: str) -> shapes.Comparison:
+    titles = {answer.url: answer.title for answers in result.by_method.values() for answer in answers}
+    ranks = {name: {answer.url: answer.rank for answer in answers} for name, answers in result.by_method.items()}
+    pages = [
+        shapes.Compared(url=_url(url), title=quoted(titles[url]), ranks={name: ranks[name][url] for name in names})
+        for url, names in result.votes()
+    ]
+    return shapes.Comparison(query=_urls(asked.urls), methods=list(result.by_method), pages=pages, note=note)
 
 
-def _keywords(found: Sequence[Keyword]) -> list[shapes.Keyword]:
-    return [shapes.Keyword(word=said(each.word), relevance=each.relevance, pages=each.pages) for each in found]
+def _communities(web: Served, asked: Any, result: CommunitiesFound, note: str) -> shapes.Communities:
+    found = [
+        shapes.Community(
+            about=[quoted(word) for word in each.keywords],
+            pages=each.pages,
+            authorities=_members(each.authorities),
+            hubs=_members(each.hubs),
+        )
+        for each in result
+    ]
+    query = ", ".join([*([quoted(asked.query)] if asked.query.strip() else []), *_urls(asked.urls)])
+    return shapes.Communities(query=query, communities=found, left_out=result.eliminated, note=note)
+
+
+def _keywords(web: Served, asked: Any, result: Any, note: str) -> shapes.Keywords:
+    if asked.page:
+        main, words = [quoted(word) for word in result.main], _words(result.keywords[: asked.k])
+        return shapes.Keywords(asked=[_url(result.page)], main=main, of_page=words, similar=[], logical=[], note=note)
+    return shapes.Keywords(
+        asked=[quoted(word) for word in result.words],
+        main=[],
+        of_page=[],
+        similar=_words(result.similar),
+        logical=_words(result.logical),
+        note=note,
+    )
+
+
+def _links(web: Served, asked: Any, result: Any, note: str) -> shapes.Links:
+    out = [
+        shapes.LinkOut(url=_url(link.url), title=quoted(link.text or link.title), section=quoted(section.heading))
+        for section in result.blocks
+        for link in section.links
+    ]
+    cited = [
+        shapes.LinkIn(
+            url=_url(each.url), title=quoted(each.title), section=quoted(each.heading), text=quoted(each.text)
+        )
+        for each in result.cited_by
+    ]
+    page = result.page
+    note = note or ("" if page["read"] else "The page itself wasn't fetched: only links to it are known.")
+    return shapes.Links(
+        page=shapes.Page(url=_url(page["url"]), title=quoted(title_of(web.graph, web.graph.find(page["url"])))),
+        links_out=page["links_out"],
+        links_in=page["links_in"],
+        out=out,
+        cited_by=cited,
+        note=note,
+    )
+
+
+SHAPES: dict[str, tuple[type[BaseModel], Shape]] = {
+    "related": (shapes.Found, _pages),
+    "hubs": (shapes.Found, _pages),
+    "search": (shapes.Found, _pages),
+    "recommend": (shapes.Found, _pages),
+    "compare": (shapes.Comparison, _comparison),
+    "communities": (shapes.Communities, _communities),
+    "keywords": (shapes.Keywords, _keywords),
+    "links": (shapes.Links, _links),
+}
+"""The short form of each operation's result: its type, and how it is made."""
+
+
+def _members(members: Sequence[Any]) -> list[shapes.Page]:
+    return [shapes.Page(url=_url(each.url), title=quoted(each.title)) for each in members]
+
+
+def _words(found: Sequence[Any]) -> list[shapes.Keyword]:
+    return [shapes.Keyword(word=quoted(each.word), relevance=each.relevance, pages=each.pages) for each in found]
 
 
 def _url(url: str) -> str:
-    return said(url, LONGEST_URL)
+    return quoted(url, MAX_URL_CHARS)
 
 
 def _urls(urls: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from cocite import operations
@@ -73,7 +74,7 @@ def operation(
 
     def declare(cls: type[Op]) -> type[Op]:
         made = dataclass(frozen=True, kw_only=True)(cls)
-        summary, _, help = (cls.__doc__ or "").strip().partition("\n\n")
+        summary, _, help = cleandoc(cls.__doc__ or "").partition("\n\n")
         made.about = About(
             cls.__name__.lower(), " ".join(summary.split()), help, group, tuple(examples), route, tool, slow, store
         )

@@ -165,9 +165,9 @@ def why_unrelated(web: Web, urls: tuple[str, ...], *calls: str) -> str:
         unit = getattr(each.params, "unit", "none")
         if unit != "none" and all(linked_at_home_only(web, page, unit) for page in pages):
             call = quote(spell(each.name, {**changed(each.params), "unit": "none"}))
-            return f"{known}, but linked only from pages of {'its' if one else 'their'} own {unit}: try -m {call}"
+            return f"{known}, but linked only from pages of {'its' if one else 'their'} own {unit}: try the method {call}"
     finds = f"{chosen[0].name} finds nothing" if len(chosen) == 1 else "no method finds anything"
-    return f"{known}, but {finds} related: see {'its' if one else 'their'} links with cocite links"
+    return f"{known}, but {finds} related: look at {'its' if one else 'their'} links"
 
 
 def linked_at_home_only(web: Web, page: int, unit: str) -> bool:

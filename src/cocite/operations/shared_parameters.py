@@ -9,7 +9,7 @@ from cocite.parameters import parameter
 
 MAX_RESULTS = 100_000
 MAX_PAGES = 1000
-ADDRESS = {"max_length": 2000}
+ADDRESS = {"max_length": 4096}
 TEXT = {"max_length": 1000}
 SEVERAL_ADDRESSES: dict[str, dict[str, Any]] = {
     "http": {**ADDRESS, "max_items": 50},

@@ -17,7 +17,7 @@ from cocite.errors import BadParameter
 from cocite.mcp.held import Held
 from cocite.mcp.run import security_of
 from cocite.mcp.server import Assistants
-from cocite.mcp.shapes import said
+from cocite.mcp.shapes import quoted
 from tests.surfaces.mcp.conftest import call, text
 from tests.surfaces.serve.conftest import BIRDS, EVIL
 from tests.surfaces.serve.test_holding import EAGLE, add_eagle
@@ -88,7 +88,7 @@ def test_titles_of_strangers_are_one_bounded_line(server: Assistants) -> None:
 
 @given(st.text(max_size=2000), st.integers(2, 300))
 def test_what_strangers_say_is_one_line_of_bounded_length(words: str, most: int) -> None:
-    line = said(words, most)
+    line = quoted(words, most)
     assert (
         len(line) <= most
         and len(line.splitlines()) <= 1
@@ -123,13 +123,13 @@ def test_links_both_ways(server: Assistants) -> None:
     assert found["links_out"] == 5 and found["cited_by"] == []
     assert found["out"][0] == {"url": ROBIN, "title": "Robin", "section": "Songbirds"}
     cited = ask(server, "links", url=ROBIN, k=1)
-    assert cited["page"] == {"url": ROBIN, "title": "Robin"} and "never read" in cited["note"]
+    assert cited["page"] == {"url": ROBIN, "title": "Robin"} and "wasn't fetched" in cited["note"]
 
 
 def test_known_pages_without_an_answer_say_what_to_do(server: Assistants) -> None:
-    assert "look at links" in ask(server, "related_pages", urls=["lonely.example"], method="companion")["note"]
+    assert "look at its links" in ask(server, "related_pages", urls=["lonely.example"], method="companion")["note"]
     assert "no links" in ask(server, "links", url="lonely.example")["note"]
-    assert "other words" in ask(server, "communities", query="submarine")["note"]
+    assert "try others" in ask(server, "communities", query="submarine")["note"]
 
 
 @pytest.mark.parametrize(
@@ -144,14 +144,14 @@ def test_known_pages_without_an_answer_say_what_to_do(server: Assistants) -> Non
         ("related_pages", {"urls": []}, ["urls: ", "at least 1 item"]),
         ("related_pages", {"urls": [ROBIN] * 21}, ["urls: ", "at most 20 items"]),
         ("related_pages", {"urls": ["x" * 5000]}, ["urls.0: ", "at most 4096"]),
-        ("related_pages", {"url": ROBIN}, ["no argument url", "It has urls, k, method"]),
+        ("related_pages", {"url": ROBIN}, ["no argument url", "It has urls, method, k"]),
         ("compare", {"urls": [ROBIN], "methods": ["lli"] * 9}, ["methods: ", "at most 8"]),
         ("hubs", {"urls": [ROBIN], "kind": "both"}, ["kind: ", "'hubs' or 'authorities'"]),
-        ("communities", {}, ["give query"]),
-        ("keywords", {}, ["either words, or the url"]),
+        ("communities", {}, ["give some words, or pages"]),
+        ("keywords", {}, ["give words, or a page"]),
         ("keywords", {"words": ["feathrs"]}, ["no keyword", "known words"]),
         ("links", {"url": "x", "k": "many"}, ["k: ", "integer"]),
-        ("relatd", {}, ["There is no tool 'relatd'", "related_pages"]),
+        ("relatd", {}, ["Unknown tool 'relatd'", "related_pages"]),
     ],
 )
 def test_errors_say_what_to_do_next(server: Assistants, tool: str, arguments: dict[str, Any], words: list[str]) -> None:
