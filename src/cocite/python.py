@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from inspect import cleandoc
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from cocite.errors import BadParameter
 from cocite.graph.build.maintain import add as add_to_store
@@ -16,16 +17,22 @@ from cocite.graph.build.passes import build as build_store
 from cocite.graph.clicks import Kept, add_clicks
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
+from cocite.operations import DEFAULT_METHOD
+from cocite.operations.communities import Communities
+from cocite.operations.compare import Compare
+from cocite.operations.declare import Operation, make, parameters_on
+from cocite.operations.hubs import Hubs
+from cocite.operations.recommend import Recommend
+from cocite.operations.related import Related
+from cocite.parameters import parameters_of
 from cocite.related import methods
 from cocite.related.methods.hubfinder import Criterion
 from cocite.related.ranks import Ranked
-from cocite.results import COMPARED, DEFAULT_METHOD
 from cocite.results.answer import Answers
-from cocite.results.ask import ask, check_address, question
+from cocite.results.ask import check_address, question
 from cocite.results.batch import BatchSummary, batch
 from cocite.results.communities import CommunitiesFound
-from cocite.results.communities import find as find_communities
-from cocite.results.compare import Comparison, compare
+from cocite.results.compare import Comparison
 from cocite.results.filters import Filters
 from cocite.results.groups import MOST_GROUPS, group_pages
 from cocite.results.history import entries_of
@@ -40,6 +47,23 @@ from cocite.sources.records import ReadReport
 from cocite.web import Web
 from cocite.words.keywords import Keywords
 from cocite.words.search import Search, kept_side, renew_search
+
+Texts = str | Sequence[str]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def made_from(operation: type[Operation]) -> Callable[[F], F]:
+    """Give a method of Store the help of an operation: summary, parameters with their meaning, and its own notes."""
+
+    def describe(method: F) -> F:
+        about, notes = operation.about, cleandoc(method.__doc__ or "")
+        lines = [f"    {each.name}: {each.help}." for _, each in parameters_on(operation, "python")]
+        method.__doc__ = "\n\n".join(
+            filter(None, (about.summary, about.help, notes, "Parameters:\n" + "\n".join(lines)))
+        )
+        return method
+
+    return describe
 
 
 class StoreSearch(Search):
@@ -94,30 +118,17 @@ class Store(Web):
         """The keywords of all pages, to be called with words: those that are kept, else chosen now, and not kept."""
         return StoreKeywords(**vars(super().keywords), web=self)
 
-    def related(
-        self,
-        pages: str | Sequence[str] = (),
-        method: str = DEFAULT_METHOD,
-        k: int = 10,
-        *,
-        unwanted: str | Sequence[str] = (),
-        history: Mapping[str, float] | Sequence[str | tuple[str, float]] = (),
-        explain: bool = True,
-        per_site: int = 0,
-        not_own_site: bool = False,
-        lang: str = "",
-        since: str = "",
-        **parameters: Any,
-    ) -> Answers:
-        """The pages most related to one page, or to all of several.
+    @made_from(Related)
+    def related(self, pages: Texts = (), method: str = DEFAULT_METHOD, k: int = 10, **options: Any) -> Answers:
+        """Parameters of the method may be given by name: `web.related("nytimes.com", "companion", parents=500)`.
 
-        Parameters of the method are given by name, `web.related("nytimes.com", "companion", parents=500)`, or in the
-        method's name, `"companion(parents=500)"`. A `history` is pages with weights, such as
-        `{"nytimes.com": 3, "bmw.com": 1}`: answers are then related to all of them, to the heavier ones more.
+        A `history` is pages with weights, such as `{"nytimes.com": 3, "bmw.com": 1}`.
         """
-        kept = Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
-        asked = question(self.graph, _texts(pages), _texts(unwanted), entries_of(history))
-        return replace(ask(self, asked, methods.method(method, parameters), k, kept, explain), graph=self.graph)
+        options |= {"pages": _texts(pages), "k": k, "unwanted": _texts(options.get("unwanted", ()))}
+        options["history"] = tuple(entries_of(options.get("history", ())))
+        own, parameters = _split(Related, options)
+        asked = make(Related, "python", {**own, "method": str(methods.method(method, parameters))})
+        return replace(asked.run(self), graph=self.graph)
 
     def similarity(self, page: str, other: str, method: str = "integrated", **parameters: Any) -> Similarity:
         """How similar two pages are: `float()` of it is the score."""
@@ -130,14 +141,10 @@ class Store(Web):
         k: int = 10,
         *,
         pages: str | Sequence[str] | None = None,
-        per_site: int = 0,
-        not_own_site: bool = False,
-        lang: str = "",
-        since: str = "",
         processes: int | None = None,
         all_pairs: bool = False,
         progress: Progress = no_progress,
-        **parameters: Any,
+        **options: Any,
     ) -> BatchSummary:
         """Answers for every page that has links, or for some, into a folder of Parquet files or a .tsv file.
 
@@ -145,8 +152,8 @@ class Store(Web):
         `if __name__ == "__main__":`. The same call goes on where one was interrupted. With `all_pairs`, integrated
         similarity is worked out for all pages at once, far sooner, and not exactly (docs/integrated.md).
         """
-        kept = Filters(per_site=per_site, not_own_site=not_own_site, lang=lang, since=since)
-        chosen = str(methods.method(method, parameters))
+        own, parameters = _split(Filters, options)
+        chosen, kept = str(methods.method(method, parameters)), Filters(**own)
         asked = None if pages is None else [self.graph.find(check_address(page)) for page in _texts(pages)]
         return batch(
             self.graph, chosen, Path(output), k=k, queries=asked, filters=kept, processes=processes,
@@ -169,31 +176,27 @@ class Store(Web):
         """A rank of all pages, `web.rank("hubrank").top(20)`: the one that is kept, else worked out now."""
         return StoreRank(**vars(super().rank(call)), graph=self.graph)
 
-    def communities(
-        self, query: str = "", k: int = 10, *, pages: str | Sequence[str] = (), **parameters: Any
-    ) -> CommunitiesFound:
-        """Communities of hubs and authorities on a topic, `web.communities("jaguar")`, or around given pages.
+    @made_from(Communities)
+    def communities(self, query: str = "", k: int = 10, *, pages: Texts = (), **parameters: Any) -> CommunitiesFound:
+        """Further parameters are those of the method community: `web.communities("jaguar", npea="min", vectors=5)`."""
+        call = str(methods.method("community", parameters))
+        asked = make(Communities, "python", {"query": query, "k": k, "pages": _texts(pages)})
+        return replace(asked, method=call).run(self)
 
-        Parameters are those of the method community: `web.communities("jaguar", npea="min", vectors=5)`.
-        """
-        return find_communities(self, query, _texts(pages), methods.method("community", parameters).params, k)
-
+    @made_from(Hubs)
     def hubs(
         self,
-        pages: str | Sequence[str],
+        pages: Texts,
         k: int = 10,
         *,
         criterion: Criterion | None = None,
         explain: bool = True,
-        **parameters: Any,
+        **options: Any,
     ) -> Answers:
-        """Hubs (or, with kind="authorities", authorities) some links away from pages.
-
-        `criterion` is a function of (web, page numbers) that says how interesting each page is; else parameters of the
-        method `hubfinder` name one. `steps` of the answers say what each round explored, beside plain HITS.
-        """
+        """`criterion` is a function of (web, page numbers) that rates pages; else parameters of hubfinder name one."""
+        own, parameters = _split(Filters, options)
         asked, chosen = question(self.graph, _texts(pages)), methods.method("hubfinder", parameters)
-        found = find_hubs(self, asked, chosen, k, criterion=criterion, explained=explain)
+        found = find_hubs(self, asked, chosen, k, criterion=criterion, explained=explain, filters=Filters(**own))
         return replace(found, graph=self.graph)
 
     def cluster(
@@ -206,13 +209,26 @@ class Store(Web):
         found = group_pages(self, [self.graph.find(check_address(page)) for page in _texts(pages)], most, by)
         return [(group.keywords, [self.graph.address(page) for page in group.pages]) for group in found]
 
-    def compare(self, page: str | Sequence[str], methods_: Sequence[str] = (), k: int = 10) -> Comparison:
-        """Several methods (some quick ones, if none is named) on the same question, side by side."""
-        chosen = [methods.method(name) for name in _texts(methods_ or COMPARED, "a method is given by its name")]
-        return compare(self, question(self.graph, _texts(page)), chosen, k)
+    @made_from(Compare)
+    def compare(self, page: Texts, methods_: Texts = (), k: int = 10, **filters: Any) -> Comparison:
+        """The result has `by_method`, `votes()` and `overlap(one, other)`."""
+        named = tuple(_texts(methods_, "a method is given by its name"))
+        return make(Compare, "python", {"pages": _texts(page), "methods_": named, "k": k, **filters}).run(self)
+
+    @made_from(Recommend)
+    def recommend(self, history: Mapping[str, float] | Texts, k: int = 10, **options: Any) -> Answers:
+        """`history` is a mapping of addresses to weights, or addresses: `web.recommend({"nytimes.com": 3})`."""
+        return self.related(history=history, k=k, **options)
 
 
-def _texts(given: str | Sequence[str], kind: str = "a page is given by its address") -> list[str]:
+def _split(cls: type, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options that are parameters of a declaration, and the others, which are parameters of a method."""
+    names = {shown.name for each in parameters_of(cls) if (shown := each.for_surface("python")) is not None}
+    own = {name: value for name, value in options.items() if name in names}
+    return own, {name: value for name, value in options.items() if name not in names}
+
+
+def _texts(given: Texts, kind: str = "a page is given by its address") -> list[str]:
     if isinstance(given, str):
         return [given]
     if isinstance(given, bytes | bytearray | memoryview) or not isinstance(given, Iterable):

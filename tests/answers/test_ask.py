@@ -199,7 +199,7 @@ def test_what_is_no_address_in_python(web: Web, pages: Any) -> None:
     for ask_ in (store.related, store.compare, lambda pages: store.related("q.example", unwanted=pages)):
         with pytest.raises(BadParameter, match="a page is given by its address, several by a list of"):
             ask_(pages)
-    with pytest.raises(BadParameter, match="an address is a text, not"):
+    with pytest.raises(BadParameter, match="pages must be a list of texts, not"):
         store.related([pages])
 
 

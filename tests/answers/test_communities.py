@@ -192,12 +192,12 @@ def test_nothing_is_found(store: Store) -> None:
 
 def test_wrong_questions(store: Store) -> None:
     for wrong in (None, 3, b"cars", ["cars"]):
-        with pytest.raises(BadParameter, match="the query must be a text, not "):
+        with pytest.raises(BadParameter, match="query must be a text, not"):
             store.communities(wrong)  # type: ignore[arg-type]
-    with pytest.raises(BadParameter, match="an address is a text, not 3"):
+    with pytest.raises(BadParameter, match=r"pages must be a list of texts, not \[3\]"):
         store.communities(pages=[3])  # type: ignore[list-item]
     for query in ("", "   "):
-        with pytest.raises(BadParameter, match="nothing to look for"):
+        with pytest.raises(BadParameter, match="Nothing to look for"):
             store.communities(query)
     with pytest.raises(BadParameter, match="no word"):
         store.communities("?!")

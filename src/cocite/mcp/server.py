@@ -51,7 +51,11 @@ class Assistants(MCPServer[Any]):
             about = operation.about
             description = f"{about.summary}\n\n{about.help}".strip()
             self.add_tool(
-                self._tool(operation), name=name, title=name.replace("_", " ").capitalize(), description=description, annotations=READ_ONLY
+                self._tool(operation),
+                name=name,
+                title=name.replace("_", " ").capitalize(),
+                description=description,
+                annotations=READ_ONLY,
             )
 
     def _tool(self, operation: type[Operation]) -> Any:

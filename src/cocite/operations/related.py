@@ -165,7 +165,9 @@ def why_unrelated(web: Web, urls: tuple[str, ...], *calls: str) -> str:
         unit = getattr(each.params, "unit", "none")
         if unit != "none" and all(linked_at_home_only(web, page, unit) for page in pages):
             call = quote(spell(each.name, {**changed(each.params), "unit": "none"}))
-            return f"{known}, but linked only from pages of {'its' if one else 'their'} own {unit}: try the method {call}"
+            return (
+                f"{known}, but linked only from pages of {'its' if one else 'their'} own {unit}: try the method {call}"
+            )
     finds = f"{chosen[0].name} finds nothing" if len(chosen) == 1 else "no method finds anything"
     return f"{known}, but {finds} related: look at {'its' if one else 'their'} links"
 
