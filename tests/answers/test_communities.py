@@ -205,7 +205,7 @@ def test_wrong_questions(store: Store) -> None:
         store.communities(pages="https://nowhere.example/")
     with pytest.raises(BadAddress):
         store.communities(pages="https://")
-    with pytest.raises(BadParameter, match="fewer at once"):
+    with pytest.raises(BadParameter, match="the maximum is 1,000"):
         store.communities(pages=[site("cars0")] * 1001)
     with pytest.raises(BadParameter, match="k must be"):
         store.communities("cars", k=-1)

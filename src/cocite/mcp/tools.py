@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal
 from mcp_types import CallToolResult
 from pydantic import BaseModel, BeforeValidator, Field
 
+from cocite.errors import BadParameter
 from cocite.http.holding import Served
-from cocite.http.limits import confined, method_of
+from cocite.http.limits import method_of
 from cocite.mcp import shapes
 from cocite.mcp.shapes import MAX_REASON_CHARS, MAX_URL_CHARS, quoted
 from cocite.operations.declare import Operation, operations_by_name, parameters_on
@@ -71,7 +72,9 @@ def run(web: Served, asked: Operation) -> BaseModel:
     """The result of an operation in its short form. Methods are bounded: strangers' texts may ask for them."""
     call = getattr(asked, "method", "")
     for each in (call,) if isinstance(call, str) and call else getattr(asked, "calls", ()):
-        confined(web.graph, method_of(each)[0])
+        method = method_of(each)[0]
+        if any(web.graph.get(stop) is None for stop in getattr(method.params, "stop", ())):
+            raise BadParameter(f"stop has an address that the store doesn't have in {each!r:.200}; leave it out")
     result = asked.run(web)
     return SHAPES[asked.about.name][1](web, asked, result, asked.why_empty(web, result))
 

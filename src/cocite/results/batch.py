@@ -27,7 +27,7 @@ from cocite.graph.all_addresses import addresses as addresses_of
 from cocite.graph.all_addresses import mapped_addresses
 from cocite.graph.generation import Progress, sync_folder
 from cocite.graph.store import Graph
-from cocite.parameters import Parameter
+from cocite.parameters import Parameter, values_of
 from cocite.related.methods import method as method_of
 from cocite.related.neighbourhood.view import stop_pages
 from cocite.results.ask import check_k
@@ -110,7 +110,8 @@ def batch(
             raise BadParameter("All pairs at once works without filters: leave out one or the other.")
     way = f"{method}, all pages at once" if together else str(method)
     plan = Plan(
-        task.generation, way, task.k, len(asked), _checksum(asked), part, _checksum(stop), asdict(filters), __version__
+        task.generation, way, task.k, len(asked), _checksum(asked), part, _checksum(stop), values_of(filters),
+        __version__,
     )  # fmt: skip
     flat = output.suffix == ".tsv"
     folder = output.with_name(output.name + ".parts") if flat else output

@@ -162,10 +162,10 @@ def test_errors_say_what_to_do_next(server: Assistants, tool: str, arguments: di
 
 
 def test_files_of_the_server_are_not_read(server: Assistants, tmp_path: Path) -> None:
-    """A list of stop pages may be a file on the command line; here it is an address, and an unknown one."""
+    """Stop pages are addresses that the store has, never the name of a file."""
     (tmp_path / "stop").write_text(WREN)
-    found = ask(server, "related_pages", urls=[ROBIN], method=f"companion(stop={tmp_path}/stop)")
-    assert WREN in [page["url"] for page in found["pages"]]
+    message = refused(server, "related_pages", urls=[ROBIN], method=f"companion(stop={tmp_path}/stop)")
+    assert "stop has an address that the store doesn't have" in message
 
 
 def test_a_question_that_takes_too_long_is_given_up(birds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
