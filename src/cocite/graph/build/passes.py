@@ -120,7 +120,7 @@ def build_in_memory(
     batches: Iterable[pa.RecordBatch], report: ReadReport, options: BuildOptions | None = None
 ) -> Arrays:
     """Page records as the arrays of a store, without a disk: the same bytes as a build on disk gives."""
-    options = options or BuildOptions(threads=1)
+    options = options or BuildOptions(threads=0)
     writer, source = MemoryWriter(), InMemory(batches)
     with Workers(options.threads) as workers:
         passes = Passes(MemoryScratch(), writer, workers, report, options, no_progress)
@@ -174,7 +174,7 @@ class Passes:
             text=options.text,
             anchors=options.anchors,
             removed=removed,
-            memory=options.memory >> 4,
+            memory=min(options.memory >> 4, self.scratch.MAX_TABLE_BYTES),
             same_site=lambda a, b: sites.domain(sites.host(canonical(a))) == sites.domain(sites.host(canonical(b))),
         )
         described = self.read_sources(sources, spill, old)

@@ -55,6 +55,9 @@ class Scratch:
     several threads at once fails now and then, because Python up to 3.11 can't parse in two threads.
     """
 
+    MAX_TABLE_BYTES = 1 << 34
+    """Of the table of addresses that were met."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._open: dict[str, IO[bytes]] = {}
@@ -110,6 +113,8 @@ class Scratch:
 
 class MemoryScratch(Scratch):
     """The same in memory, for small graphs."""
+
+    MAX_TABLE_BYTES = 1 << 16
 
     def __init__(self) -> None:
         self._kept: dict[str, Any] = {}
