@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Web:
     """A store opened for asking."""
 
-    def __init__(self, path: str | Path) -> None:
-        self.graph = Graph(path)
+    def __init__(self, store: str | Path | Graph) -> None:
+        self.graph = store if isinstance(store, Graph) else Graph(store)
         self.progress: Progress = no_progress  # told of what takes long the first time: keywords, ranks
         self.edition = str(self.graph.manifest.get("id"))  # changes with the store, or with what is kept with it
         self._ranks: dict[str, Ranked] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.methods.webs import opened
+from tests.graph.webs import make
 
 NASTY = '\x1b[31m<script>alert("1")</script>\x9b\u202e &amp; a, "b"\ttab\r\nline'
 MANY = [f"https://many.example/{n}" for n in range(4)]
@@ -38,5 +39,6 @@ PAGES = [
 @pytest.fixture(scope="session")
 def web(fast_root: Path) -> Iterator[Web]:
     """The store of PAGES; not to be changed."""
-    with opened(fast_root, PAGES) as web:
-        yield web
+    with tempfile.TemporaryDirectory(dir=fast_root) as folder:
+        make(Path(folder) / "web.cocite", PAGES)
+        yield Web(Path(folder) / "web.cocite")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,8 @@ from tests.answers.proof import LOOKED_AT, UNKNOWN, Proof, view_of
 from tests.graph.webs import examples, make
 from tests.methods.naive import NaiveWeb
 from tests.methods.test_methods import OWN, SWITCHES
-from tests.methods.webs import opened, webs
+from tests.methods.webs import webs
+from tests.webs import make_web
 
 LINK_METHODS = [name for name in methods.names() if isinstance(methods.method(name).params, Switches)]
 HEADINGS = ["One", "", "Three"]  # a block may be beyond the last
@@ -50,33 +50,33 @@ def prove(web: Web, truth: NaiveWeb, method: methods.Method, seeds: list[int], s
 @pytest.mark.parametrize("name", LINK_METHODS)
 @given(pages=webs(), data=st.data())
 @examples(6)
-def test_every_reason_is_true(name: str, pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
+def test_every_reason_is_true(name: str, pages: list[Page], data: st.DataObject) -> None:
     for page in pages:
         page.headings = HEADINGS
-    with opened(fast_root, pages) as web:
-        truth = NaiveWeb.from_graph(web.graph)
-        cited = np.argsort(web.graph.in_degree, kind="stable")[::-1][:12].tolist()
-        for _ in range(10):
-            seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=3, unique=True), label="seeds")
-            stop = data.draw(st.lists(st.sampled_from(cited), max_size=2, unique=True), label="stop")
-            parameters: dict[str, Any] = data.draw(
-                st.fixed_dictionaries({}, optional={**SWITCHES, **OWN.get(name, {})}), label="parameters"
-            )
-            texts = [web.graph.canonical(page) for page in stop]
-            prove(web, truth, methods.method(name, {**parameters, "stop": texts}), seeds, stop)
+    web = make_web(pages)
+    truth = NaiveWeb.from_graph(web.graph)
+    cited = np.argsort(web.graph.in_degree, kind="stable")[::-1][:12].tolist()
+    for _ in range(10):
+        seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=3, unique=True), label="seeds")
+        stop = data.draw(st.lists(st.sampled_from(cited), max_size=2, unique=True), label="stop")
+        parameters: dict[str, Any] = data.draw(
+            st.fixed_dictionaries({}, optional={**SWITCHES, **OWN.get(name, {})}), label="parameters"
+        )
+        texts = [web.graph.canonical(page) for page in stop]
+        prove(web, truth, methods.method(name, {**parameters, "stop": texts}), seeds, stop)
 
 
 @given(pages=webs(), data=st.data())
 @examples(15)
-def test_voices_are_what_cocitation_counts(pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
-    with opened(fast_root, pages) as web:
-        cited = np.argsort(web.graph.in_degree, kind="stable")[::-1][:12].tolist()
-        for _ in range(8):
-            seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=2, unique=True), label="seeds")
-            unit = data.draw(st.sampled_from(["none", "site"]), label="unit")
-            method = methods.method("cocitation", {"unit": unit, "window": 0})
-            for answer in ask(web, Question(("",) * len(seeds), tuple(seeds)), method, 10**4):
-                assert answer.score == sum(reason.voices or 0 for reason in answer.reasons)
+def test_voices_are_what_cocitation_counts(pages: list[Page], data: st.DataObject) -> None:
+    web = make_web(pages)
+    cited = np.argsort(web.graph.in_degree, kind="stable")[::-1][:12].tolist()
+    for _ in range(8):
+        seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=2, unique=True), label="seeds")
+        unit = data.draw(st.sampled_from(["none", "site"]), label="unit")
+        method = methods.method("cocitation", {"unit": unit, "window": 0})
+        for answer in ask(web, Question(("",) * len(seeds), tuple(seeds)), method, 10**4):
+            assert answer.score == sum(reason.voices or 0 for reason in answer.reasons)
 
 
 def test_the_evidence_of_an_answer_and_its_copies_is_counted_together(place: Path) -> None:
@@ -125,7 +125,7 @@ def test_links_of_the_query_page_beyond_the_first_thousands(place: Path) -> None
     assert {"kind": "linked by the query"} in reasons(Web(place / "web.cocite"), q, a, "proximity")
 
 
-def test_copies_far_away_on_long_lists(place: Path) -> None:
+def test_copies_far_away_on_long_lists() -> None:
     """On a list of 9,000 links q is the first, a copy of the answer the 5,000th, and the answer the 8,000th."""
     q, answer, copy = (f"https://{name}.example/" for name in ("q", "answer", "copy"))
     others = [Link(f"https://other{n}.example/") for n in range(20)]
@@ -140,8 +140,7 @@ def test_copies_far_away_on_long_lists(place: Path) -> None:
         Page("https://list1.example/", links=far),
         Page("https://list2.example/", "Two", links=together[:8001], headings=["All"]),
     ]
-    make(place / "web.cocite", pages)
-    web = Web(place / "web.cocite")
+    web = make_web(pages)
     assert web.graph.facts.near_duplicates(web.graph.find(answer)).tolist() == [web.graph.find(copy)]
     found = reasons(web, q, answer, "cocitation(window=0, merge=true)")
     assert found[:2] == [
@@ -159,7 +158,7 @@ def test_without_parents_none_is_spoken_of(small: Web) -> None:
 
 
 @pytest.fixture(scope="module")
-def small(fast_root: Path) -> Web:
+def small() -> Web:
     """Two lists, a mirror of one, and a page whose shorter address is known better."""
     others = [f"https://other{n}.example/" for n in range(12)]
     many = [Link("https://a.example/", block=0), *(Link(url, block=1) for url in others)]
@@ -182,9 +181,7 @@ def small(fast_root: Path) -> Web:
         *(Page(f"https://fan{n}.example/", links=[Link("https://many.example/")]) for n in range(2)),
         Page("https://a.example/alone", "Nobody links here"),
     ]
-    folder = Path(tempfile.mkdtemp(dir=fast_root))
-    make(folder / "web.cocite", pages)
-    return Web(folder / "web.cocite")
+    return make_web(pages)
 
 
 def reasons(web: Web, query: str, answer: str, call: str) -> list[dict[str, Any]]:

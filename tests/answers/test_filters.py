@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from cocite.results.filters import Filters, passing
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.answers.conftest import MANY, OTHERS
-from tests.methods.webs import opened
+from tests.webs import make_web
 
 
 def shown(web: Web, *, query: str = "q.example", k: int = 100, **given: Any) -> list[str]:
@@ -119,13 +118,13 @@ def test_hide_linked_pages(web: Web) -> None:
         assert not linked & set(shown(web, query=query, unlinked=True))
 
 
-def test_hide_linked_pages_both_ways(place: Path) -> None:
+def test_hide_linked_pages_both_ways() -> None:
     pages = [
         Page("https://l.example/", links=[Link(f"https://{name}.example/", block=0) for name in "qabc"]),
         Page("https://q.example/", links=[Link("https://a.example/")]),
         Page("https://b.example/", links=[Link("https://q.example/")]),
     ]
-    with opened(place, pages) as web:
-        everything = [f"https://{name}.example/" for name in "abc"]
-        assert sorted(shown(web)) == everything
-        assert shown(web, unlinked=True) == everything[2:]
+    web = make_web(pages)
+    everything = [f"https://{name}.example/" for name in "abc"]
+    assert sorted(shown(web)) == everything
+    assert shown(web, unlinked=True) == everything[2:]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ from cocite.results.present import say
 from cocite.results.similarity import similarity
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.methods.webs import opened
+from tests.webs import make_web
 
 PAGES = [
     Page("https://apple.example/", links=[Link("https://iphone.example/")], text="apple company"),
@@ -26,9 +25,9 @@ PAGES = [
 
 
 @pytest.fixture(scope="module")
-def shops(fast_root: Path) -> Iterator[Web]:
-    with opened(fast_root, PAGES) as web:
-        yield web
+def shops() -> Iterator[Web]:
+    web = make_web(PAGES)
+    yield web
 
 
 @pytest.mark.parametrize("name", methods.names())

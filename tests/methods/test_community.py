@@ -18,15 +18,11 @@ from cocite.related.methods import method
 from cocite.related.methods.community import Communities, Community, Params, communities, relate
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.graph.webs import examples, make, page
+from tests.graph.webs import examples, page
 from tests.methods import naive_community
 from tests.methods.naive import NaiveWeb, View
-from tests.methods.webs import opened, webs
-
-
-def web_of(place: Path, pages: list[Page]) -> Web:
-    make(place / "web.cocite", pages)
-    return Web(place / "web.cocite")
+from tests.methods.webs import webs
+from tests.webs import make_web
 
 
 def site(name: str) -> str:
@@ -47,22 +43,22 @@ def names(web: Web, pages: Any) -> list[str]:
 
 @given(pages=webs(), data=st.data())
 @examples(20)
-def test_communities_are_ends_of_singular_vectors(pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
-    with opened(fast_root, pages) as web:
-        truth = NaiveWeb.from_graph(web.graph)
-        cited = np.argsort(web.graph.in_degree)[::-1][:12].tolist()
-        for _ in range(6):
-            root = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=5, unique=True), label="root")
-            weighted = data.draw(st.booleans(), label="weighted")
-            unit = data.draw(st.sampled_from(["site", "none"]), label="unit")
-            basis = data.draw(st.sampled_from(["svd", "root"]), label="basis")
-            window = data.draw(st.sampled_from([0, 2, 8]), label="window")
-            params = Params(weighted=weighted, unit=unit, basis=basis, window=window, vectors=4)
-            found = communities(web, root, params)
-            view = View(truth, root, unit, merge=False)
-            limits = naive_community.Limits(window, params.in_links)
-            edges = naive_community.without_noise(view, root, limits, params.delta, params.npea, basis)
-            compare(found, *naive_community.vectors(view, edges, weighted))
+def test_communities_are_ends_of_singular_vectors(pages: list[Page], data: st.DataObject) -> None:
+    web = make_web(pages)
+    truth = NaiveWeb.from_graph(web.graph)
+    cited = np.argsort(web.graph.in_degree)[::-1][:12].tolist()
+    for _ in range(6):
+        root = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=5, unique=True), label="root")
+        weighted = data.draw(st.booleans(), label="weighted")
+        unit = data.draw(st.sampled_from(["site", "none"]), label="unit")
+        basis = data.draw(st.sampled_from(["svd", "root"]), label="basis")
+        window = data.draw(st.sampled_from([0, 2, 8]), label="window")
+        params = Params(weighted=weighted, unit=unit, basis=basis, window=window, vectors=4)
+        found = communities(web, root, params)
+        view = View(truth, root, unit, merge=False)
+        limits = naive_community.Limits(window, params.in_links)
+        edges = naive_community.without_noise(view, root, limits, params.delta, params.npea, basis)
+        compare(found, *naive_community.vectors(view, edges, weighted))
 
 
 def compare(found: list[Community], pages: list[int], u: Any, singular: Any, v: Any) -> None:
@@ -90,8 +86,8 @@ TWO_TOPICS = [
 """Three hubs that link to a, b and c, two that link to x and y: singular values 3 and 2, each vector of one sign."""
 
 
-def test_two_topics_are_two_communities(place: Path) -> None:
-    web = web_of(place, TWO_TOPICS)
+def test_two_topics_are_two_communities() -> None:
+    web = make_web(TWO_TOPICS)
     found = ask(web, ["a", "x"], npea="off", window=0)
     assert [each.value for each in found] == pytest.approx([sqrt(3), sqrt(2)])  # a by three hubs, x by two
     found = ask(web, ["h1", "h2", "h3", "g1", "g2"], npea="off", window=0)
@@ -106,18 +102,18 @@ def test_two_topics_are_two_communities(place: Path) -> None:
     assert names(web, second.members) == ["g1", "g2", "x", "y"]
 
 
-def test_communities_of_equal_strength_come_in_the_order_of_addresses(place: Path) -> None:
+def test_communities_of_equal_strength_come_in_the_order_of_addresses() -> None:
     """Two pairs of hubs, two pages each: singular value 2 twice. Any mixture would be a singular vector."""
-    web = web_of(place, [page(site(f"{n}{at}"), site(f"{n}x"), site(f"{n}y")) for n in "pq" for at in "12"])
+    web = make_web([page(site(f"{n}{at}"), site(f"{n}x"), site(f"{n}y")) for n in "pq" for at in "12"])
     found = ask(web, ["px", "qx"], npea="off")
     assert [names(web, each.authorities.pages) for each in found] == [["px"], ["qx"]]
     found = ask(web, ["p1", "p2", "q1", "q2"], npea="off")
     assert [names(web, each.authorities.pages) for each in found] == [["px", "py"], ["qx", "qy"]]
 
 
-def test_a_further_vector_has_two_ends(place: Path) -> None:
+def test_a_further_vector_has_two_ends() -> None:
     """h links to a and m, g to b and m: AᵀA in (a, m, b) has roots 3 and 1, vectors (1, 2, 1)/√6 and (1, 0, −1)/√2."""
-    web = web_of(place, [page(site("h"), site("a"), site("m")), page(site("g"), site("b"), site("m"))])
+    web = make_web([page(site("h"), site("a"), site("m")), page(site("g"), site("b"), site("m"))])
     found = ask(web, ["h", "g"], npea="off")
     assert [(each.vector, each.end) for each in found] == [(1, 1), (2, 1), (2, -1)]
     principal, left, right = found
@@ -129,17 +125,17 @@ def test_a_further_vector_has_two_ends(place: Path) -> None:
     assert names(web, principal.members) == ["a", "b", "g", "h", "m"]
 
 
-def test_weights_of_one_site_together(place: Path) -> None:
+def test_weights_of_one_site_together() -> None:
     """Two pages of one site link to a: each edge has authority weight 1/2 and hub weight 1, so √(1/2) in the matrix."""
     pages = [page("https://own.example/1", site("a")), page("https://own.example/2", site("a"))]
-    web = web_of(place, pages)
+    web = make_web(pages)
     assert ask(web, ["a"], weighted=True)[0].value == pytest.approx(1.0)
     assert ask(web, ["a"])[0].value == pytest.approx(sqrt(2))
 
 
-def test_links_count_by_how_well_a_page_suits_the_words(place: Path) -> None:
+def test_links_count_by_how_well_a_page_suits_the_words() -> None:
     """Links to a (0.5), b (0) and c (1) count 0.1 + 0.9 · that: 0.55, 0.1 and 1, in the principal vector too."""
-    web = web_of(place, [page(site("h"), site("a"), site("b"), site("c"))])
+    web = make_web([page(site("h"), site("a"), site("b"), site("c"))])
     pages = {name: web.graph.find(site(name)) for name in "habc"}
     suits = {pages["a"]: 0.5, pages["c"]: 1.0}
     (found,) = communities(web, [pages["h"]], Params(npea="off"), suits)
@@ -162,8 +158,8 @@ NOISY = [
 """Five root pages in a ring that all link to t1 and t2; twelve pages that all link to each other, and to r0 alone."""
 
 
-def test_noise_takes_over_and_npea_takes_it_away(place: Path) -> None:
-    web = web_of(place, NOISY)
+def test_noise_takes_over_and_npea_takes_it_away() -> None:
+    web = make_web(NOISY)
     root = [f"r{n}" for n in range(5)]
     drifted = ask(web, root, npea="off", window=0)[0]
     assert names(web, drifted.authorities.pages)[:5] == ["r0", "n0", "n1", "n10", "n11"]
@@ -180,9 +176,9 @@ def test_noise_takes_over_and_npea_takes_it_away(place: Path) -> None:
 # -------------------------------------------------------------------------------------------- the window on root pages
 
 
-def test_a_long_root_page_is_seen_around_its_links_to_other_root_pages(place: Path) -> None:
+def test_a_long_root_page_is_seen_around_its_links_to_other_root_pages() -> None:
     links = [Link(site(f"p{n:02}"), block=n // 6) for n in range(30)]
-    web = web_of(place, [Page(site("list"), links=links)])
+    web = make_web([Page(site("list"), links=links)])
     root = ["list", "p10"]
 
     def base(**given_: Any) -> list[str]:
@@ -198,8 +194,8 @@ def test_a_long_root_page_is_seen_around_its_links_to_other_root_pages(place: Pa
 # --------------------------------------------------------------------------------------------------------- little input
 
 
-def test_no_root_no_links_no_communities(place: Path) -> None:
-    web = web_of(place, [page("https://one.example/a", "https://one.example/b"), page(site("alone"))])
+def test_no_root_no_links_no_communities() -> None:
+    web = make_web([page("https://one.example/a", "https://one.example/b"), page(site("alone"))])
     assert communities(web, [], Params()) == []
     assert ask(web, ["alone"]) == []
     inside = communities(web, [web.graph.find("https://one.example/a")], Params())
@@ -209,16 +205,16 @@ def test_no_root_no_links_no_communities(place: Path) -> None:
         assert (only.value, only.hubs.weights.tolist(), only.authorities.weights.tolist()) == (1.0, [1.0], [1.0])
 
 
-def test_related_pages_of_pages_without_links(place: Path) -> None:
-    web = web_of(place, [page(site("alone")), page(site("h"), site("a"), site("b"))])
+def test_related_pages_of_pages_without_links() -> None:
+    web = make_web([page(site("alone")), page(site("h"), site("a"), site("b"))])
     for params in (Params(), Params(parents=0), Params(chop="none"), Params(npea="max", basis="root")):
         scores = relate(web, [web.graph.find(site("alone"))], params)
         assert list(scores.ranked(web.graph.in_degree)) == []
         assert np.isfinite(scores.values).all()
 
 
-def test_parents_join_the_root_set_unless_told_not_to(place: Path) -> None:
-    web = web_of(place, [page(site("h"), site("a"), site("b")), page(site("g"), site("a"), site("b"))])
+def test_parents_join_the_root_set_unless_told_not_to() -> None:
+    web = make_web([page(site("h"), site("a"), site("b")), page(site("g"), site("a"), site("b"))])
     a = web.graph.find(site("a"))
     assert names(web, [answer for answer, _ in relate(web, [a], Params()).ranked(web.graph.in_degree)]) == ["b"]
     assert list(relate(web, [a], Params(parents=0)).ranked(web.graph.in_degree)) == []

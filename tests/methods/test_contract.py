@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,8 @@ from cocite.results.ask import Question, ask, question
 from cocite.results.workers import answer
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.graph.webs import make, page
+from tests.graph.webs import page
+from tests.webs import make_web
 
 NAMES = methods.names()
 PARAMETERS = [(name, each) for name in NAMES for each in methods.about(name).parameters]
@@ -74,15 +73,9 @@ def unrelated(n: int) -> list[Page]:
     return [page(f"https://{host}/{i}", f"https://{host}/{i + 1}") for host in hosts for i in range(n)]
 
 
-def build(root: Path, pages: list[Page]) -> Web:
-    folder = Path(tempfile.mkdtemp(dir=root))
-    make(folder / "web.cocite", pages)
-    return Web(folder / "web.cocite")
-
-
 @pytest.fixture(scope="module")
-def web(fast_root: Path) -> Web:
-    return build(fast_root, sample())
+def web() -> Web:
+    return make_web(sample())
 
 
 def addresses(web: Web, name: str, *urls: str, k: int = 1000, **given_: Any) -> list[tuple[str, float]]:
@@ -115,7 +108,7 @@ def test_never_the_query_nor_what_is_merged_with_it(web: Web, name: str) -> None
 def test_deterministic_and_in_batches_as_alone(web: Web, name: str) -> None:
     graph, method = web.graph, methods.method(name)
     pages = np.arange(graph.pages, dtype=np.uint32)
-    once, again = answer(web, method, pages, 5), answer(Web(graph.path), methods.method(name), pages, 5)
+    once, again = answer(web, method, pages, 5), answer(Web(Graph(graph.arrays)), methods.method(name), pages, 5)
     assert all(np.array_equal(one, other) for one, other in zip(once, again, strict=True))
     ends = np.cumsum(once.counts)
     for number in range(graph.pages):
@@ -135,8 +128,8 @@ def test_any_number_of_answers(web: Web, name: str) -> None:
 
 
 @every_method
-def test_unchanged_by_renumbering(web: Web, name: str, fast_root: Path) -> None:
-    shifted = build(fast_root, [*unrelated(3), *sample()])
+def test_unchanged_by_renumbering(web: Web, name: str) -> None:
+    shifted = make_web([*unrelated(3), *sample()])
     assert shifted.graph.find("page0.example") > web.graph.find("page0.example")
     one = ("page0.example", "page3.example", "list1.example/links", "mirror1.example", "hub.example/more")
     for query in (*((each,) for each in one), ("page0.example", "page3.example")):
@@ -187,8 +180,8 @@ def test_a_page_of_the_stop_list(web: Web, name: str) -> None:
 
 
 @every_method
-def test_a_store_of_one_page(name: str, fast_root: Path) -> None:
-    web = build(fast_root, [page("https://only.example/")])
+def test_a_store_of_one_page(name: str) -> None:
+    web = make_web([page("https://only.example/")])
     assert addresses(web, name, "only.example") == []
 
 

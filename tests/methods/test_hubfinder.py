@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import ceil, log10
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,11 @@ from cocite.related.methods import method
 from cocite.related.methods.hubfinder import Params, explore, kept
 from cocite.sources.records import Page
 from cocite.web import Web
-from tests.graph.webs import examples, make, page
+from tests.graph.webs import examples, page
 from tests.methods import naive_hubfinder
 from tests.methods.naive import NaiveWeb
-from tests.methods.webs import opened, webs
+from tests.methods.webs import webs
+from tests.webs import make_web
 
 
 def by_number(web: Web, pages: NDArray[np.uint32]) -> NDArray[np.float64]:
@@ -31,34 +31,34 @@ def by_number(web: Web, pages: NDArray[np.uint32]) -> NDArray[np.float64]:
 
 @given(pages=webs(), data=st.data())
 @examples(40)
-def test_the_slow_truth(pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
-    with opened(fast_root, pages) as web:
-        truth = NaiveWeb.from_graph(web.graph)
-        values = dict(enumerate(by_number(web, np.arange(web.graph.pages, dtype=np.uint32)).tolist()))
-        for _ in range(8):
-            seeds = data.draw(st.lists(st.integers(0, web.graph.pages - 1), min_size=1, max_size=3, unique=True))
-            chosen = data.draw(
-                st.fixed_dictionaries(
-                    {},
-                    optional={
-                        "kind": st.sampled_from(["hubs", "authorities"]),
-                        "rounds": st.integers(0, 5),
-                        "in_links": st.sampled_from([0, 1, 2, 50]),
-                        "alpha": st.sampled_from([0.0, 1.0, 10.0]),
-                        "filter_degree": st.booleans(),
-                        "trim": st.booleans(),
-                    },
-                )
+def test_the_slow_truth(pages: list[Page], data: st.DataObject) -> None:
+    web = make_web(pages)
+    truth = NaiveWeb.from_graph(web.graph)
+    values = dict(enumerate(by_number(web, np.arange(web.graph.pages, dtype=np.uint32)).tolist()))
+    for _ in range(8):
+        seeds = data.draw(st.lists(st.integers(0, web.graph.pages - 1), min_size=1, max_size=3, unique=True))
+        chosen = data.draw(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "kind": st.sampled_from(["hubs", "authorities"]),
+                    "rounds": st.integers(0, 5),
+                    "in_links": st.sampled_from([0, 1, 2, 50]),
+                    "alpha": st.sampled_from([0.0, 1.0, 10.0]),
+                    "filter_degree": st.booleans(),
+                    "trim": st.booleans(),
+                },
             )
-            expected, steps = naive_hubfinder.hubfinder(truth, seeds, values, **chosen)
-            found = explore(web, seeds, Params(**chosen), by_number)
-            assert dict(zip(found.pages.tolist(), found.values.tolist(), strict=True)) == expected
-            assert [(step.found, step.filtered, step.kept) for step in found.steps] == steps
-            for answer in found.pages.tolist()[:5]:
-                way = found.path(answer)
-                assert way[0] in seeds and way[-1] == answer
-                for a, b in pairwise(way):
-                    assert b in web.graph.links_from(a).targets or a in web.graph.links_from(b).targets
+        )
+        expected, steps = naive_hubfinder.hubfinder(truth, seeds, values, **chosen)
+        found = explore(web, seeds, Params(**chosen), by_number)
+        assert dict(zip(found.pages.tolist(), found.values.tolist(), strict=True)) == expected
+        assert [(step.found, step.filtered, step.kept) for step in found.steps] == steps
+        for answer in found.pages.tolist()[:5]:
+            way = found.path(answer)
+            assert way[0] in seeds and way[-1] == answer
+            for a, b in pairwise(way):
+                assert b in web.graph.links_from(a).targets or a in web.graph.links_from(b).targets
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,12 @@ def test_trimmed_sizes(old: int, distance: int, alpha: float, expected: int) -> 
 
 
 @pytest.fixture
-def chain(place: Path) -> Web:
+def chain() -> Web:
     """start → a1 … a4; a1 → b1 … b10, each of which links to c0 … c(i + 2)."""
     pages = [page("https://start.example/", *(f"https://a{i}.example/" for i in range(1, 5)))]
     pages += [page("https://a1.example/", *(f"https://b{i}.example/" for i in range(1, 11)))]
     pages += [page(f"https://b{i}.example/", *(f"https://c{j}.example/" for j in range(i + 3))) for i in range(1, 11)]
-    make(place / "web.cocite", pages)
-    return Web(place / "web.cocite")
+    return make_web(pages)
 
 
 def test_hubs_need_links_out_the_more_the_further(chain: Web) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,11 @@ from hypothesis import strategies as st
 from cocite.related.methods import method
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.graph.webs import examples, make
+from tests.graph.webs import examples
 from tests.methods import naive
 from tests.methods.naive import NaiveWeb
-from tests.methods.webs import opened, webs
+from tests.methods.webs import webs
+from tests.webs import make_web
 
 UNIT = st.sampled_from(["site", "host", "domain", "none"])
 LIMIT = st.sampled_from([0, 1, 2, 3, 8, 40, 2000])
@@ -92,51 +92,51 @@ def same(found: list[tuple[int, float]], expected: list[tuple[int, float]]) -> N
 @pytest.mark.parametrize("name", list(OWN))
 @given(pages=webs(), data=st.data())
 @examples(25)
-def test_the_slow_truth(name: str, pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
-    with opened(fast_root, pages) as web:
-        truth = NaiveWeb.from_graph(web.graph)
-        cited = np.argsort(web.graph.in_degree)[::-1][:12].tolist()
-        for _ in range(8):
-            seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=2, unique=True), label="seeds")
-            parameters = data.draw(choices(name), label="parameters")
-            stop = data.draw(st.lists(st.sampled_from(cited), max_size=2, unique=True), label="stop")
-            expected = getattr(naive, name)(truth, seeds, stop=frozenset(stop), **parameters)
-            texts = [web.graph.canonical(page) for page in stop]
-            found, used = fast(web, name, seeds, {**parameters, "stop": texts})
-            assert used == expected.used
-            same(found, list(expected))
+def test_the_slow_truth(name: str, pages: list[Page], data: st.DataObject) -> None:
+    web = make_web(pages)
+    truth = NaiveWeb.from_graph(web.graph)
+    cited = np.argsort(web.graph.in_degree)[::-1][:12].tolist()
+    for _ in range(8):
+        seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=2, unique=True), label="seeds")
+        parameters = data.draw(choices(name), label="parameters")
+        stop = data.draw(st.lists(st.sampled_from(cited), max_size=2, unique=True), label="stop")
+        expected = getattr(naive, name)(truth, seeds, stop=frozenset(stop), **parameters)
+        texts = [web.graph.canonical(page) for page in stop]
+        found, used = fast(web, name, seeds, {**parameters, "stop": texts})
+        assert used == expected.used
+        same(found, list(expected))
 
 
 @given(pages=webs(), data=st.data())
 @examples(15)
-def test_many_pages_at_once_are_answered_as_each_alone(pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
+def test_many_pages_at_once_are_answered_as_each_alone(pages: list[Page], data: st.DataObject) -> None:
     """Cocitation has a quick way for many pages; where links do not count it says that there is none."""
-    with opened(fast_root, pages) as web:
-        everyone, k = np.arange(web.graph.pages, dtype=np.uint32), data.draw(st.integers(0, 5))
-        for _ in range(4):
-            parameters = {**data.draw(choices("cocitation"), label="parameters"), "chop": "none"}
-            chosen = method("cocitation", parameters)
-            best = chosen.best_of_each(web, everyone, k)
-            quick = parameters.get("rel", "all") == "all" and parameters.get("boilerplate", True)
-            assert (best is not None) == (quick and not parameters.get("stop_degree"))
-            if best is None:
-                continue
-            ends = np.cumsum(best.counts)
-            for page in everyone.tolist():
-                part = slice(ends[page] - best.counts[page], ends[page])
-                scores = chosen.relate(web, [page])
-                alone = list(scores.ranked(web.graph.in_degree))
-                assert list(zip(best.pages[part].tolist(), best.scores[part].tolist(), strict=True)) == alone[:k]
-                assert best.enough[page]
-            chopping = method("cocitation", {**parameters, "chop": "site"}).best_of_each(web, everyone, 10**3)
-            assert chopping is not None
-            ends = np.cumsum(chopping.counts)
-            for page, end in enumerate(ends.tolist()):
-                twice = int((chopping.scores[end - chopping.counts[page] : end] >= 2).sum())
-                assert bool(chopping.enough[page]) == (twice >= 15)
+    web = make_web(pages)
+    everyone, k = np.arange(web.graph.pages, dtype=np.uint32), data.draw(st.integers(0, 5))
+    for _ in range(4):
+        parameters = {**data.draw(choices("cocitation"), label="parameters"), "chop": "none"}
+        chosen = method("cocitation", parameters)
+        best = chosen.best_of_each(web, everyone, k)
+        quick = parameters.get("rel", "all") == "all" and parameters.get("boilerplate", True)
+        assert (best is not None) == (quick and not parameters.get("stop_degree"))
+        if best is None:
+            continue
+        ends = np.cumsum(best.counts)
+        for page in everyone.tolist():
+            part = slice(ends[page] - best.counts[page], ends[page])
+            scores = chosen.relate(web, [page])
+            alone = list(scores.ranked(web.graph.in_degree))
+            assert list(zip(best.pages[part].tolist(), best.scores[part].tolist(), strict=True)) == alone[:k]
+            assert best.enough[page]
+        chopping = method("cocitation", {**parameters, "chop": "site"}).best_of_each(web, everyone, 10**3)
+        assert chopping is not None
+        ends = np.cumsum(chopping.counts)
+        for page, end in enumerate(ends.tolist()):
+            twice = int((chopping.scores[end - chopping.counts[page] : end] >= 2).sum())
+            assert bool(chopping.enough[page]) == (twice >= 15)
 
 
-def test_a_spouse_s_refused_links_are_not_counted(place: Path) -> None:
+def test_a_spouse_s_refused_links_are_not_counted() -> None:
     """s links to both children of q, to c1 by a nofollow link at its end: f = 1, and 2 if all links count."""
     q, s, c0, c1 = (f"https://{name}.example/" for name in ("q", "s", "c0", "c1"))
     others = [Link(f"https://other{i}.example/", rel="nofollow") for i in range(3)]
@@ -144,20 +144,18 @@ def test_a_spouse_s_refused_links_are_not_counted(place: Path) -> None:
         Page(q, links=[Link(c0), Link(c1)]),
         Page(s, links=[*others, Link(c0), Link(c1, rel="nofollow")]),
     ]
-    make(place / "web.cocite", pages)
-    web = Web(place / "web.cocite")
+    web = make_web(pages)
     start, spouse = web.graph.find(q), web.graph.find(s)
     assert dict(fast(web, "extended_cocitation", [start], {"rel": "follow"})[0])[spouse] == 1
     assert dict(fast(web, "extended_cocitation", [start], {})[0])[spouse] == 2
 
 
-def test_a_long_list_of_a_spouse_is_not_looked_up_where_flags_count(place: Path) -> None:
+def test_a_long_list_of_a_spouse_is_not_looked_up_where_flags_count() -> None:
     """The same on a list of 702 links, which is looked up rather than read where every link counts."""
     q, s, c0, c1 = (f"https://{name}.example/" for name in ("q", "s", "c0", "c1"))
     others = [Link(f"https://other{i}.example/") for i in range(700)]
     pages = [Page(q, links=[Link(c0), Link(c1)]), Page(s, links=[*others, Link(c0), Link(c1, rel="nofollow")])]
-    make(place / "web.cocite", pages)
-    web = Web(place / "web.cocite")
+    web = make_web(pages)
     start, spouse = web.graph.find(q), web.graph.find(s)
     for name, score in (("extended_cocitation", 1), ("extended_cocitation(rel=all)", 2)):
         assert (

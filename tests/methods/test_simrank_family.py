@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,18 +20,14 @@ from cocite.results.ask import ask, question
 from cocite.results.present import say
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.graph.webs import examples, make, page
+from tests.graph.webs import examples
+from tests.graph.webs import page as record
 from tests.methods import naive_simrank as naive
-from tests.methods.webs import opened, webs
+from tests.methods.webs import webs
+from tests.webs import make_web
 
 QUADRATIC = ("simrank", "prank", "block_simrank", "pagesim", "matchsim", "probabilistic_simrank")
 FAMILY = (*QUADRATIC, "walk")
-
-
-def build(folder: Path, pages: list[Page]) -> Web:
-    where = Path(tempfile.mkdtemp(dir=folder))
-    make(where / "web.cocite", pages)
-    return Web(where / "web.cocite")
 
 
 def links_of(web: Web) -> naive.Web:
@@ -54,70 +48,70 @@ def names(web: Web, call: str, url: str, **given_: object) -> dict[str, float]:
 
 @given(pages=webs(), data=st.data())
 @examples(8)
-def test_the_slow_truth(pages: list[Page], data: st.DataObject, fast_root: Path) -> None:
+def test_the_slow_truth(pages: list[Page], data: st.DataObject) -> None:
     for each in pages:
         for link in each.links:
             link.weight = data.draw(st.sampled_from([1.0, 1.0, 0.5, 0.25])) if len(pages) < 6 else 1.0
-    with opened(fast_root, pages) as web:
-        links, graph = links_of(web), web.graph
-        site = {each: graph.site(each) for each in links}
-        weights: dict[int, dict[int, float]] = {each: {} for each in links}
-        for parent in links:
-            for child, weight in zip(links[parent], graph.weights_from(parent).tolist(), strict=True):
-                weights[child][parent] = weight
-        truths: dict[str, Callable[[], naive.Pairs]] = {
-            "simrank": lambda: naive.simrank(links),
-            "simrank(decay=0.6, rounds=3)": lambda: naive.simrank(links, 0.6, 3),
-            "prank(rounds=5)": lambda: naive.prank(links, rounds=5),
-            "prank(balance=0.3, rounds=4)": lambda: naive.prank(links, 0.3, rounds=4),
-            "block_simrank": lambda: naive.block_simrank(links, site),
-            "pagesim": lambda: naive.pagesim(links),
-            "pagesim(radius=2, decay=0.5)": lambda: naive.pagesim(links, 0.5, 2),
-            "matchsim(rounds=4)": lambda: naive.matchsim(links, 4),
-        }
-        if max(map(len, weights.values())) <= 10:
-            truths["probabilistic_simrank"] = lambda: naive.probabilistic(weights)
-        some = data.draw(st.lists(st.sampled_from(sorted(truths)), min_size=3, max_size=3, unique=True))
-        chosen = {call: truths[call]() for call in some}
-        for seed in data.draw(st.lists(st.integers(0, graph.pages - 1), min_size=1, max_size=3, unique=True)):
-            for call, truth in chosen.items():
-                found = scores_of(web, call, seed)
-                for other in links:
-                    if other != seed:
-                        assert found.get(other, 0.0) == pytest.approx(truth[seed, other], abs=1e-9), call
-            for which in ("both", "out", "in"):
-                found = scores_of(web, f"walk(links={which}, least=1e-7)", seed)
-                for other, value in naive.walk(links, seed, links=which).items():
-                    assert -1e-9 <= value - found.get(other, 0.0) <= 1e-4
+    web = make_web(pages)
+    links, graph = links_of(web), web.graph
+    site = {each: graph.site(each) for each in links}
+    weights: dict[int, dict[int, float]] = {each: {} for each in links}
+    for parent in links:
+        for child, weight in zip(links[parent], graph.weights_from(parent).tolist(), strict=True):
+            weights[child][parent] = weight
+    truths: dict[str, Callable[[], naive.Pairs]] = {
+        "simrank": lambda: naive.simrank(links),
+        "simrank(decay=0.6, rounds=3)": lambda: naive.simrank(links, 0.6, 3),
+        "prank(rounds=5)": lambda: naive.prank(links, rounds=5),
+        "prank(balance=0.3, rounds=4)": lambda: naive.prank(links, 0.3, rounds=4),
+        "block_simrank": lambda: naive.block_simrank(links, site),
+        "pagesim": lambda: naive.pagesim(links),
+        "pagesim(radius=2, decay=0.5)": lambda: naive.pagesim(links, 0.5, 2),
+        "matchsim(rounds=4)": lambda: naive.matchsim(links, 4),
+    }
+    if max(map(len, weights.values())) <= 10:
+        truths["probabilistic_simrank"] = lambda: naive.probabilistic(weights)
+    some = data.draw(st.lists(st.sampled_from(sorted(truths)), min_size=3, max_size=3, unique=True))
+    chosen = {call: truths[call]() for call in some}
+    for seed in data.draw(st.lists(st.integers(0, graph.pages - 1), min_size=1, max_size=3, unique=True)):
+        for call, truth in chosen.items():
+            found = scores_of(web, call, seed)
+            for other in links:
+                if other != seed:
+                    assert found.get(other, 0.0) == pytest.approx(truth[seed, other], abs=1e-9), call
+        for which in ("both", "out", "in"):
+            found = scores_of(web, f"walk(links={which}, least=1e-7)", seed)
+            for other, value in naive.walk(links, seed, links=which).items():
+                assert -1e-9 <= value - found.get(other, 0.0) <= 1e-4
 
 
 @given(pages=webs(), seed=st.integers(0, 1 << 40))
 @examples(6)
-def test_simrank_of_large_webs_is_within_its_bound(pages: list[Page], seed: int, fast_root: Path) -> None:
-    with opened(fast_root, pages) as web:
-        truth = naive.simrank(links_of(web))
-        for page in range(0, web.graph.pages, 7):
-            walk = Walk(web.graph, page, 0.8, 10, 20_000, seed)
-            found = similar(walk)
-            values = dict(zip(found.pages.tolist(), found.values.tolist(), strict=True))
-            assert found.error < 0.2
-            for other in range(web.graph.pages):
-                if other != page:
-                    assert abs(values.get(other, 0.0) - truth[page, other]) <= found.error + 1e-9
-            other = (page * 7 + 3) % web.graph.pages
-            value, error = similarity(walk, Walk(web.graph, other, 0.8, 10, 20_000, seed))
-            assert abs(value - truth[page, other]) <= error + 1e-9
+def test_simrank_of_large_webs_is_within_its_bound(pages: list[Page], seed: int) -> None:
+    web = make_web(pages)
+    truth = naive.simrank(links_of(web))
+    for page in range(0, web.graph.pages, 7):
+        walk = Walk(web.graph, page, 0.8, 10, 20_000, seed)
+        found = similar(walk)
+        values = dict(zip(found.pages.tolist(), found.values.tolist(), strict=True))
+        assert found.error < 0.2
+        for other in range(web.graph.pages):
+            if other != page:
+                assert abs(values.get(other, 0.0) - truth[page, other]) <= found.error + 1e-9
+        other = (page * 7 + 3) % web.graph.pages
+        value, error = similarity(walk, Walk(web.graph, other, 0.8, 10, 20_000, seed))
+        assert abs(value - truth[page, other]) <= error + 1e-9
 
 
 @pytest.fixture(scope="module")
-def crowd(fast_root: Path) -> Web:
+def crowd() -> Web:
     """200 pages with some twenty links each, most of them near by, so that draws cannot be avoided."""
     rng = np.random.default_rng(5)
     pages = []
     for n in range(200):
         near = {int(n + d) % 200 for d in rng.integers(1, 30, 15)} | {int(far) for far in rng.integers(0, 200, 5)}
-        pages.append(page(f"https://p{n}.example/", *(f"https://p{m}.example/" for m in sorted(near - {n}))))
-    return build(fast_root, pages)
+        pages.append(record(f"https://p{n}.example/", *(f"https://p{m}.example/" for m in sorted(near - {n}))))
+    return make_web(pages)
 
 
 def test_draws_and_the_exact_answer(crowd: Web) -> None:
@@ -163,14 +157,13 @@ def test_part_of_a_web_gives_no_more_than_the_whole(crowd: Web) -> None:
 # ------------------------------------------------------------------------------------------------------ worked by hand
 
 
-def test_values_by_hand(fast_root: Path) -> None:
+def test_values_by_hand() -> None:
     """Two lists: one links to a and b, the other to b and c; one page links to both lists."""
-    web = build(
-        fast_root,
+    web = make_web(
         [
-            page("https://top.example/", "https://one.example/", "https://two.example/"),
-            page("https://one.example/", "https://a.example/", "https://b.example/"),
-            page("https://two.example/", "https://b.example/", "https://c.example/"),
+            record("https://top.example/", "https://one.example/", "https://two.example/"),
+            record("https://one.example/", "https://a.example/", "https://b.example/"),
+            record("https://two.example/", "https://b.example/", "https://c.example/"),
         ],
     )
     lists = 0.8  # of one parent in common
@@ -199,14 +192,14 @@ def test_values_by_hand(fast_root: Path) -> None:
     )
 
 
-def test_probabilities_by_hand(fast_root: Path) -> None:
+def test_probabilities_by_hand() -> None:
     """Of two links into a page with probabilities ½ and ¼ the first is followed with ½·(¾·1 + ¼·½) = 7/16."""
     assert transitions(np.array([0, 2]), np.array([0.5, 0.25])) == pytest.approx([7 / 16, 0.25 * (0.5 + 0.5 / 2)])
     assert transitions(np.array([0, 0, 1]), np.array([0.3])) == pytest.approx([0.3])
     assert transitions(np.array([0, 3000]), np.ones(3000)) == pytest.approx(np.full(3000, 1 / 3000), rel=1e-9)
     assert transitions(np.array([0, 1]), np.array([1.0]), np.array([4.0])) == pytest.approx([1 / 4])
     some = Page("https://list.example/", links=[Link("https://a.example/", weight=0.5), Link("https://b.example/")])
-    web = build(fast_root, [some])
+    web = make_web([some])
     assert names(web, "probabilistic_simrank", "a.example") == pytest.approx({"https://b.example/": 0.8 * 0.5 * 1})
     assert names(web, "simrank", "a.example") == pytest.approx({"https://b.example/": 0.8})
 
@@ -250,13 +243,12 @@ def test_every_answer_has_a_true_reason(crowd: Web, call: str) -> None:
     assert all(each.reasons for each in found)
 
 
-def test_sites_that_are_cited_alike(fast_root: Path) -> None:
-    web = build(
-        fast_root,
+def test_sites_that_are_cited_alike() -> None:
+    web = make_web(
         [
-            page("https://hub.example/one", "https://a.example/x"),
-            page("https://hub.example/two", "https://b.example/y"),
-            page("https://a.example/", "https://a.example/x", "https://a.example/z"),
+            record("https://hub.example/one", "https://a.example/x"),
+            record("https://hub.example/two", "https://b.example/y"),
+            record("https://a.example/", "https://a.example/x", "https://a.example/z"),
         ],
     )
     found = ask(web, question(web.graph, ["a.example/x"]), method("block_simrank"), 10)

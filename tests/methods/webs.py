@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
 from hypothesis import strategies as st
 
 from cocite.sources.records import Link, Page
-from cocite.web import Web
-from tests.graph.webs import make
 
 LISTS = [f"https://list{n}.example/{path}" for n in range(6) for path in ("", "more", "more/links.html")]
 PAGES = [f"https://page{n}.example/" for n in range(12)]
@@ -27,14 +20,6 @@ links = st.builds(
     rel=st.sampled_from(["", "", "", "nofollow"]),
     boilerplate=st.sampled_from([False, False, False, True]),
 )
-
-
-@contextmanager
-def opened(root: Path, pages: list[Page]) -> Iterator[Web]:
-    """A store of some pages, gone afterwards: Hypothesis makes many."""
-    with tempfile.TemporaryDirectory(dir=root) as folder:
-        make(Path(folder) / "web.cocite", pages)
-        yield Web(Path(folder) / "web.cocite")
 
 
 @st.composite

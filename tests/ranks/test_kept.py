@@ -16,12 +16,13 @@ from cocite.related import ranks
 from cocite.related.ranks import pagerank
 from cocite.web import Web
 from tests.graph.webs import extend, make, page
-from tests.ranks.webs import store_of
 
 
 @pytest.fixture
 def graph(place: Path) -> Graph:
-    return store_of(place / "web.cocite", 5, [(0, 1), (1, 2), (2, 0), (3, 0), (4, 0)])
+    links = {0: [1], 1: [2], 2: [0], 3: [0], 4: [0]}
+    make(place / "web.cocite", [page(f"name:{n:05d}", *(f"name:{m:05d}" for m in to)) for n, to in links.items()])
+    return Graph(place / "web.cocite")
 
 
 def files(path: Path) -> dict[str, bytes]:

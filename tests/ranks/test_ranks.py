@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,8 @@ from cocite.sources.records import ReadReport
 from tests.conftest import long
 from tests.graph.webs import examples
 from tests.ranks import naive_ranks
-from tests.ranks.webs import graphs, matrix_of, store_of
+from tests.ranks.webs import graphs, matrix_of
+from tests.webs import numbered_graph
 
 EXACT = "tolerance=1e-13, rounds=3000"
 
@@ -66,29 +66,28 @@ def compare(graph: Graph) -> None:
 
 @examples(25)
 @given(web=graphs(), cut=st.booleans())
-def test_ranks_equal_the_slow_truth(fast_root: Path, web: tuple[int, list[tuple[int, int]]], cut: bool) -> None:
+def test_ranks_equal_the_slow_truth(web: tuple[int, list[tuple[int, int]]], cut: bool) -> None:
     with pytest.MonkeyPatch.context() as patched:
         if cut:
             patched.setattr(_blocks, "LINKS", 12)
             patched.setattr(_blocks, "PAGES", 5)
             patched.setattr(_surfer, "LANES", 3)
-        with tempfile.TemporaryDirectory(dir=fast_root) as folder:
-            compare(store_of(Path(folder) / "web.cocite", *web))
+        compare(numbered_graph(*web))
 
 
 # Truths by theory
 
 
-def test_on_a_cycle_all_are_equal(place: Path) -> None:
-    graph = store_of(place / "web.cocite", 7, [(n, (n + 1) % 7) for n in range(7)])
+def test_on_a_cycle_all_are_equal() -> None:
+    graph = numbered_graph(7, [(n, (n + 1) % 7) for n in range(7)])
     for name in ("pagerank", "hubrank", "hubrank(bias=authorities, transposed=true)", "randomized_hits"):
         assert values(graph, name) == pytest.approx(np.ones(7), abs=1e-7)
     assert values(graph, "hits") == pytest.approx(np.full(7, 7**-0.5))
 
 
-def test_a_star(place: Path) -> None:
+def test_a_star() -> None:
     """Four leaves link to the centre, which links to none: leaf x, centre x + 4 · 0.85 x, mean 1."""
-    graph = store_of(place / "web.cocite", 5, [(n, 0) for n in range(1, 5)])
+    graph = numbered_graph(5, [(n, 0) for n in range(1, 5)])
     leaf = 5 / (5 + 4 * 0.85)
     assert values(graph, f"pagerank({EXACT})") == pytest.approx([4.4 * leaf, leaf, leaf, leaf, leaf], abs=1e-10)
     assert values(graph, "hits") == pytest.approx([1, 0, 0, 0, 0], abs=1e-12)
@@ -97,22 +96,22 @@ def test_a_star(place: Path) -> None:
     assert values(graph, f"hubrank({EXACT})") == pytest.approx([5 * 0.85 / 1.85, *[5 / 4 / 1.85] * 4], abs=1e-10)
 
 
-def test_a_chain_that_ends(place: Path) -> None:
+def test_a_chain_that_ends() -> None:
     """Each page has its own share and 0.85 of what the one before has; the end spreads evenly: 1, 1.85, 2.5725."""
-    graph = store_of(place / "web.cocite", 3, [(0, 1), (1, 2)])
+    graph = numbered_graph(3, [(0, 1), (1, 2)])
     chain = np.array([1, 1.85, 1 + 0.85 * 1.85])
     assert values(graph, f"pagerank({EXACT})") == pytest.approx(3 * chain / chain.sum(), abs=1e-10)
 
 
-def test_the_example_of_two_hubs(place: Path) -> None:
+def test_the_example_of_two_hubs() -> None:
     """HubRank lifts a page with many links out that nobody links to, above those it links to; PageRank does not."""
-    graph = store_of(place / "web.cocite", 7, [(0, n) for n in range(1, 6)] + [(6, 1)])
+    graph = numbered_graph(7, [(0, n) for n in range(1, 6)] + [(6, 1)])
     assert values(graph, "pagerank").argsort()[0] in (0, 6)
     assert values(graph, "hubrank").argmax() == 0
 
 
-def test_a_web_without_links(place: Path) -> None:
-    graph = store_of(place / "web.cocite", 3, [])
+def test_a_web_without_links() -> None:
+    graph = numbered_graph(3, [])
     for name in ("pagerank", "hubrank", "hubrank(transposed=yes)", "randomized_hits"):
         assert values(graph, name).tolist() == pytest.approx([1, 1, 1])
     assert values(graph, "hits").tolist() == [0, 0, 0]
@@ -170,21 +169,17 @@ def test_blogs_as_networkx_has_them(shared: Path, place: Path) -> None:
 # How they are worked out
 
 
-def test_the_same_for_any_number_of_threads(small_blocks: None, place: Path) -> None:
+def test_the_same_for_any_number_of_threads(small_blocks: None) -> None:
     random = np.random.default_rng(5)
-    graph = store_of(
-        place / "web.cocite", 200, [(a, b) for a, b in random.integers(0, 200, (900, 2)).tolist() if a != b]
-    )
+    graph = numbered_graph(200, [(a, b) for a, b in random.integers(0, 200, (900, 2)).tolist() if a != b])
     for name in ranks.names():
         one, two, five = (values(graph, name, threads) for threads in (1, 2, 5))
         assert one.tolist() == two.tolist() == five.tolist()
 
 
-def test_rounds_and_residual_are_told(place: Path) -> None:
+def test_rounds_and_residual_are_told() -> None:
     random = np.random.default_rng(6)
-    graph = store_of(
-        place / "web.cocite", 100, [(a, b) for a, b in random.integers(0, 100, (400, 2)).tolist() if a != b]
-    )
+    graph = numbered_graph(100, [(a, b) for a, b in random.integers(0, 100, (400, 2)).tolist() if a != b])
     for name in ranks.names():
         for rounds in (1, 2, 3, 5):
             few = ranks.rank(f"{name}(rounds={rounds}, tolerance=1e-12)").compute(graph)

@@ -37,6 +37,7 @@ class SubWeb(Web):
     """A Web of a part."""
 
     def __init__(self, graph: SubGraph) -> None:
+        super().__init__(graph)
         self.graph: SubGraph = graph
 
 
