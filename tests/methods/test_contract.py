@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.errors import BadParameter, UnknownMethod, UnknownPage
+from cocite.graph.store import Graph
 from cocite.parameters import Parameter
 from cocite.related import methods
 from cocite.related.neighbourhood.view import Switches
