@@ -35,7 +35,7 @@ from cocite.graph.store import Graph
 from cocite.sources.clicks import Trail
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Link, Page, ReadReport, batches
-from cocite.words.keywords import MOST_PER_PAGE, PER_PAGE, build_keywords
+from cocite.words.keywords import MAX_PER_PAGE, PER_PAGE, build_keywords
 from cocite.words.search import renew_search
 from research.citations import NO_CLASS, read_papers
 
@@ -173,7 +173,7 @@ def citations(name: str, folder: Path) -> Dataset:
         for number in range(len(papers))
     ]
     groups = {f"name:{number}": [str(of)] for number, of in enumerate(classes) if of != NO_CLASS}
-    return Dataset(name, Held(name, pages), same_group(groups), MOST_PER_PAGE)
+    return Dataset(name, Held(name, pages), same_group(groups), MAX_PER_PAGE)
 
 
 def webkb(folder: Path) -> Dataset:
@@ -186,7 +186,7 @@ def webkb(folder: Path) -> Dataset:
         records = list(map(json.loads, lines))
     pages = [Page(record["url"], text=_written(record["words"]), links=links[record["url"]]) for record in records]
     groups = {page_of(record["url"]): [str(record["class"])] for record in records}
-    return Dataset("webkb", Held("webkb", pages), same_group(groups), MOST_PER_PAGE)
+    return Dataset("webkb", Held("webkb", pages), same_group(groups), MAX_PER_PAGE)
 
 
 def _table(path: Path, plain: bool = False) -> Iterator[list[str]]:

@@ -84,7 +84,7 @@ def test_a_vocabulary_of_one(place: Path) -> None:
 def test_unknown_words(web: Path) -> None:
     ran = run("keywords", "chess", "gambits", "-i", web, "-q")
     assert (ran.code, ran.out) == (3, "")
-    assert ran.err == "cocite: gambits is no keyword of any page; known are gambit\n"
+    assert ran.err == "cocite: Unknown keyword 'gambits'; did you mean gambit?\n"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_unknown_words(web: Path) -> None:
         (["chess", "--alpha", "1.5"], "alpha must be a number from 0 to 1, not 1.5"),
         (["chess", "--beta", "nan"], "beta must be a number from 0 to 1, not nan"),
         (["chess", "--beside", "luck"], "beside must be one of support, information, not 'luck'"),
-        (["?!"], "'?!' has no word that could be a keyword: give some letters"),
+        (["?!"], "'?!' has no word that could be a keyword: give at least two letters"),
         (["--make", "--per-page", "0"], "per_page is 0: give a number from 1 to 1000"),
     ],
 )

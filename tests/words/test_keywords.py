@@ -76,7 +76,7 @@ def test_pages_that_say_nothing(place: Path) -> None:
     keywords = make_keywords(made(place, pages))
     assert keywords.starts.tolist() == [0] * (len(pages) + 2)
     assert (len(keywords.words), len(keywords.ids), keywords.id("chess")) == (0, 0, None)
-    with pytest.raises(UnknownWord, match="chess is no keyword of any page; try another word"):
+    with pytest.raises(UnknownWord, match="Unknown keyword 'chess'; try another word"):
         keywords.find("chess")
 
 

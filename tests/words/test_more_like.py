@@ -1,4 +1,4 @@
-"""Pages whose words are like a page's."""
+"""Pages whose words are similar to a page's."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
-from cocite.words.more_like import MOST_WORDS, more_like, page_words, telling_words
 from cocite.words.search import build_search, open_search
+from cocite.words.tfidf import MAX_QUERY_WORDS, more_like, page_words, strongest_words
 from tests.graph.webs import make
 
 
@@ -28,11 +28,11 @@ def test_the_words_of_a_page_and_of_links_to_it(place: Path) -> None:
     graph = Graph(place / "web.cocite")
     build_search(graph)
     search, a, b, c, d, empty = open_search(graph), *(graph.find(f"{n}.example") for n in ("a", "b", "c", "d", "empty"))
-    said = page_words(graph, a)
-    assert said == {"tortoises": 2, "eat": 1, "leaves": 1, "food": 1, "slow": 1, "animals": 1}
-    told = telling_words(search, said)
+    counts = page_words(graph, a)
+    assert counts == {"tortoises": 2, "eat": 1, "leaves": 1, "food": 1, "slow": 1, "animals": 1}
+    strongest = strongest_words(search, counts)
     # Of five pages two have leaves in the title, and links to two say slow; food is in one title and one heading.
-    assert told == pytest.approx({"leaves": log(6 / 3) + 1, "slow": log(6 / 3) + 1}, abs=1e-6)
+    assert strongest == pytest.approx({"leaves": log(6 / 3) + 1, "slow": log(6 / 3) + 1}, abs=1e-6)
     found = more_like(graph, search, a, 10)
     assert {page for page, _ in found.hits} == {b, c, d}
     assert found.hits[0][0] == d  # slow leaves
@@ -49,6 +49,6 @@ def test_limits(place: Path) -> None:
     graph = Graph(place / "web.cocite")
     build_search(graph)
     search = open_search(graph)
-    told = telling_words(search, Counter({"the": 50, "w0": 1, "w1": 1, "w2": 2, "unknown": 9}))
-    assert list(told) == ["w2", "w1"]  # `the` is on all pages, w0 and unknown on no other than one
-    assert len(telling_words(search, page_words(graph, graph.find("p0.example")))) <= MOST_WORDS
+    strongest = strongest_words(search, Counter({"the": 50, "w0": 1, "w1": 1, "w2": 2, "unknown": 9}))
+    assert list(strongest) == ["w2", "w1"]  # `the` is on all pages, w0 and unknown on no other than one
+    assert len(strongest_words(search, page_words(graph, graph.find("p0.example")))) <= MAX_QUERY_WORDS

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
-from cocite.words.search import build_search, open_search
-from cocite.words.tfidf import MOST_PARENTS, cosine, vectors
+from cocite.words.tfidf import MAX_PARENTS, cosine, text_vectors
 from tests.graph.webs import examples, make
 from tests.words import naive_words
 from tests.words.webs import webs
@@ -28,7 +27,7 @@ def test_equals_the_slow_truth(fast_root: Path, web: list[Page], most: int) -> N
         make(Path(folder) / "w", web)
         graph = Graph(Path(folder) / "w")
         pages = list(range(graph.pages))[::-1]
-        found, expected = vectors(graph, pages, most), naive_words.tf_idf(graph, pages, most)
+        found, expected = text_vectors(graph, pages, most), naive_words.tf_idf(graph, pages, most)
         for row, vector in zip(found.matrix.toarray(), expected, strict=True):
             assert {found.words[i]: row[i] for i in np.flatnonzero(row)} == pytest.approx(vector)
         likeness = cosine(found.matrix, found.matrix)
@@ -49,7 +48,7 @@ def graph(place: Path) -> Graph:
 
 def test_worked_out(graph: Graph) -> None:
     a, c, d = (graph.find(f"https://{name}.example/") for name in "acd")
-    found = vectors(graph, [a, c, d], words=2)  # red apple apple tree; apple pie; nothing
+    found = text_vectors(graph, [a, c, d], words=2)  # red apple apple tree; apple pie; nothing
     assert found.words == ["apple", "pie", "red", "tree"]
     rare, common = math.log(4 / 2) + 1, math.log(4 / 3) + 1
     apple = (1 + math.log(2)) * common
@@ -63,26 +62,16 @@ def test_worked_out(graph: Graph) -> None:
     assert cosine(found.matrix, found.matrix)[2].tolist() == [0, 0, 0]
 
 
-def test_frequencies_of_the_whole_store(graph: Graph) -> None:
-    build_search(graph)
-    search = open_search(graph)
-    c = graph.find("https://c.example/")
-    apple, pie = vectors(graph, [c], search=search).matrix.toarray()[0]
-    # Of four pages two have apple in their titles, more than in any other field, and one has pie.
-    assert search.pages == 4
-    assert apple / pie == pytest.approx((math.log(5 / 3) + 1) / (math.log(5 / 2) + 1))
-
-
 def test_no_pages_and_wrong_pages(graph: Graph) -> None:
-    empty = vectors(graph, [])
+    empty = text_vectors(graph, [])
     assert empty.matrix.shape == (0, 0)
     assert cosine(empty.matrix, empty.matrix).shape == (0, 0)
     with pytest.raises(BadParameter):
-        vectors(graph, [graph.pages])
+        text_vectors(graph, [graph.pages])
 
 
 def test_a_page_with_very_many_links_in(place: Path) -> None:
     target = "https://target.example/"
     make(place / "w", [Page(f"https://s{i}.example/", links=[Link(target, f"word{i}")]) for i in range(300)])
     graph = Graph(place / "w")
-    assert len(vectors(graph, [graph.find(target)]).words) == MOST_PARENTS
+    assert len(text_vectors(graph, [graph.find(target)]).words) == MAX_PARENTS

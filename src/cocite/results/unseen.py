@@ -31,7 +31,7 @@ from cocite.results.filters import NO_FILTERS, Filters
 from cocite.results.history import History
 from cocite.sources.records import Page
 from cocite.web import Web
-from cocite.words.more_like import page_words, telling_words
+from cocite.words.tfidf import page_words, strongest_words
 from cocite.words.tokens import words_of
 
 MAX_LINKED_PAGES = 50
@@ -98,7 +98,7 @@ def _by_words(web: Web, record: Page) -> Method | None:
         search = web.search
     except BadStore:
         return None
-    words = telling_words(search, counts) if counts else {}
+    words = strongest_words(search, counts) if counts else {}
     hits = search.like(words, MAX_SEARCH_RESULTS) if words else []
     if not hits:
         return None

@@ -1,18 +1,21 @@
-"""How alike the texts of pages are: sparse tf-idf vectors and their cosines.
+"""Similarity of texts by tf-idf: cosines of some pages, and the pages of a store that share the strongest words.
 
-A page's text is its title, its headings, the texts of links to it and the first words of its own text. Word w has, in
+The words of a page are those of its title and headings, of links to it, and the first words of its text. Word w has, in
 page p of N, the weight
 
     (1 + ln tf(w, p)) · (ln((1 + N) / (1 + df(w))) + 1)
 
-and each page's vector has length 1, or 0 if there is no word. The frequencies df are those of the given pages, or of
-a whole store by its search index.
+`text_vectors` counts N and df over the given pages, and gives each page a vector of length 1. `more_like` takes them
+from the search index, df from the field in which most pages have w, and searches for the strongest words of a page.
+There it skips words that no two pages have in one field, which would find no other page, and words of more than a tenth
+of all pages, which are stop words in any language.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -23,83 +26,103 @@ from cocite.graph.store import Graph
 from cocite.words.search import Search
 from cocite.words.tokens import words_of
 
-MOST_PARENTS = 100
-"""Links to a page whose texts are read."""
-LONGEST_LIST = 1 << 16
-"""Links of a parent up to which its list is read."""
-AT_LEAST, PER_WORD = 4096, 32
-"""Characters of a text in which its first words are looked for: so many, and so many more for every word."""
+MAX_PARENTS = 100
+"""Pages whose anchor texts for a page are read."""
+MAX_PARENT_LINKS = 1 << 16
+"""Parents with more links are skipped."""
+TEXT_CHARACTERS, WORD_CHARACTERS = 4096, 32
+"""First words are looked for in as many characters of a text, plus as many for every word."""
+TEXT_WORDS = 1000
+
+MAX_QUERY_WORDS = 25
+MAX_COUNTED_WORDS = 400
+"""Words of a page whose frequency in the store is looked up, the most frequent first."""
+COMMON_SHARE, COMMON_MIN_PAGES = 0.1, 100
+"""Words on a larger share of all pages are stop words, unless the store has fewer pages."""
 
 
-class Vectors(NamedTuple):
-    """Texts as vectors: row i belongs to the i-th page that was given, column j to word j."""
+class TextVectors(NamedTuple):
+    """Texts as vectors: row i is that of the i-th page, column j that of word j."""
 
     matrix: csr_array
     words: list[str]
 
 
-def vectors(graph: Graph, pages: Sequence[int], words: int = 1000, search: Search | None = None) -> Vectors:
-    """The tf-idf vectors of pages, of the first `words` words of their texts; with `search`, df are the store's."""
-    counts = [Counter(text_words(graph, page, words)) for page in pages]
-    for page, texts in anchors_into(graph, pages).items():
-        counts[page].update(word for text in texts for word in words_of(text))
-    if search is None:
-        frequency: Counter[str] = Counter(word for count in counts for word in count)
-        return weighted(counts, len(counts), frequency.__getitem__)
-    return weighted(counts, search.pages, search.pages_with)
+class SimilarPages(NamedTuple):
+    """Pages with scores, best first, and the words they were searched by, with their weights."""
+
+    hits: list[tuple[int, float]]
+    words: dict[str, float]
 
 
-def weighted(counts: Sequence[Counter[str]], total: int, frequency: Callable[[str], int]) -> Vectors:
-    """Counts of words → vectors of length 1."""
-    vocabulary = sorted({word for count in counts for word in count})
+def text_vectors(graph: Graph, pages: Sequence[int], words: int = TEXT_WORDS) -> TextVectors:
+    """The tf-idf vectors of pages, from the first `words` words of their texts."""
+    counts = count_words(graph, pages, words)
+    frequency = Counter(word for count in counts for word in count)
+    vocabulary = sorted(frequency)
     place = {word: at for at, word in enumerate(vocabulary)}
-    rarity = np.array([np.log((1 + total) / (1 + min(total, frequency(word)))) + 1 for word in vocabulary])
+    rarity = np.array([log((1 + len(counts)) / (1 + frequency[word])) + 1 for word in vocabulary])
     starts = np.cumsum([0, *map(len, counts)])
     columns = np.fromiter((place[word] for count in counts for word in sorted(count)), np.int64, int(starts[-1]))
     times = np.fromiter((count[word] for count in counts for word in sorted(count)), np.float64, int(starts[-1]))
     values = (1 + np.log(times)) * rarity[columns]
-    lengths = np.sqrt(np.bincount(rows_of(starts), values**2, len(counts)))
-    values /= lengths[rows_of(starts)]
-    return Vectors(csr_array((values, columns, starts), shape=(len(counts), len(vocabulary))), vocabulary)
-
-
-def rows_of(starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The row of every value of a sparse matrix."""
-    return np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    rows = np.repeat(np.arange(len(counts)), np.diff(starts))
+    values /= np.sqrt(np.bincount(rows, values**2, len(counts)))[rows]
+    return TextVectors(csr_array((values, columns, starts), shape=(len(counts), len(vocabulary))), vocabulary)
 
 
 def cosine(a: csr_array, b: csr_array) -> NDArray[np.float64]:
-    """The cosine of every row of `a` with every row of `b`, vectors of the same words; 0 where one has no word."""
+    """The cosine of every row of `a` with every row of `b`, vectors of the same words; 0 if one has no word."""
     products: NDArray[np.float64] = (a @ b.T).toarray()
     return np.minimum(1.0, products)
 
 
-def text_words(graph: Graph, page: int, most: int) -> list[str]:
-    """The words of a page's title and headings, and the first `most` of its text."""
-    text = graph.text(page)[: AT_LEAST + PER_WORD * most]
-    return [*words_of("\n".join([graph.title(page), *graph.headings(page)])), *words_of(text)[:most]]
+def more_like(graph: Graph, search: Search, page: int, k: int) -> SimilarPages:
+    """The k pages of a store whose words are most similar to a page's."""
+    words = strongest_words(search, page_words(graph, page))
+    hits = search.like(words, k + 1) if words else []
+    return SimilarPages([(other, score) for other, score in hits if other != page][:k], words)
 
 
-def anchors_into(graph: Graph, pages: Sequence[int]) -> dict[int, list[str]]:
-    """The texts of links into pages, by the place of the page among those given. Every parent's list is read once."""
-    if not len(graph.array("anchors.pages")):
-        return {}
-    wanted: dict[int, list[int]] = {}  # parent → places of the pages of which it is a parent
+def strongest_words(search: Search, counts: Counter[str]) -> dict[str, float]:
+    """The words of highest weight, with their weights; ties by alphabet."""
+    total = search.pages
+    maximum = COMMON_SHARE * total if total >= COMMON_MIN_PAGES else total
+    found: dict[str, float] = {}
+    for word, times in counts.most_common(MAX_COUNTED_WORDS):
+        frequency = search.pages_with(word)
+        if 1 < frequency <= maximum:
+            found[word] = round((1 + log(times)) * (log((1 + total) / (1 + frequency)) + 1), 6)
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:MAX_QUERY_WORDS])
+
+
+def page_words(graph: Graph, page: int) -> Counter[str]:
+    """The counts of the words of a page and of links to it."""
+    return count_words(graph, [page], TEXT_WORDS)[0]
+
+
+def count_words(graph: Graph, pages: Sequence[int], words: int) -> list[Counter[str]]:
+    """The counts of the words of pages and of links to them; every parent's list is read once."""
+    counts = []
+    parents: dict[int, list[int]] = {}  # parent → places of its children among the pages
     for place, page in enumerate(pages):
-        for parent in parents_of(graph, page):
-            wanted.setdefault(parent, []).append(place)
-    found: dict[int, list[str]] = {place: [] for place in range(len(pages))}
-    for parent in sorted(wanted):
+        named = words_of("\n".join([graph.title(page), *graph.headings(page)]))
+        text = graph.text(page)[: TEXT_CHARACTERS + WORD_CHARACTERS * words]
+        counts.append(Counter([*named, *words_of(text)[:words]]))
+        for parent in parents_of(graph, page) if len(graph.array("anchors.pages")) else ():
+            parents.setdefault(parent, []).append(place)
+    for parent in sorted(parents):
         targets, texts = graph.links_from(parent).targets, graph.anchors(parent)
-        for place in wanted[parent]:
-            found[place] += (texts[at] for at in np.flatnonzero(targets == pages[place]).tolist() if texts[at])
-    return found
+        for place in parents[parent]:
+            for at in np.flatnonzero(targets == pages[place]).tolist():
+                counts[place].update(words_of(texts[at]))
+    return counts
 
 
-def parents_of(graph: Graph, page: int) -> Iterable[int]:
-    """At most MOST_PARENTS pages that link to a page: of many those that are cited most."""
-    ready = graph.best_parents(page)
-    parents = graph.links_to(page) if ready is None else ready
-    chosen = parents[graph.out_degree[parents] <= LONGEST_LIST].astype(np.int64)
+def parents_of(graph: Graph, page: int) -> list[int]:
+    """At most MAX_PARENTS pages that link to a page, those with the most in-links."""
+    best = graph.best_parents(page)
+    parents = graph.links_to(page) if best is None else best
+    chosen = parents[graph.out_degree[parents] <= MAX_PARENT_LINKS].astype(np.int64)
     order = np.argsort(-graph.in_degree[chosen].astype(np.int64), kind="stable")
-    return [int(parent) for parent in chosen[order][:MOST_PARENTS]]
+    return [int(parent) for parent in chosen[order][:MAX_PARENTS]]

@@ -1,4 +1,4 @@
-"""Words by number: sorted, kept as one run of bytes, decoded when they are asked for."""
+"""Words by number: sorted, stored as one run of bytes, decoded when they are read."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from cocite.graph.nearest import edits
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-MOST_BEGINNING = 1000
-"""Words that begin alike that are looked at for one that is not known."""
+MAX_PREFIX_WORDS = 1000
+"""Words with the same beginning that are read to suggest one."""
 
 
 class Vocabulary(Sequence[str]):
-    """Words in the order of their characters."""
+    """Words, sorted by character."""
 
     def __init__(self, starts: NDArray[np.int64], data: NDArray[np.uint8]) -> None:
         self.starts, self.data = starts, data
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Vocabulary:
-        """Words that are sorted already."""
+        """A vocabulary of sorted words."""
         encoded = [word.encode("utf-8", "replace") for word in words]
         starts = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
         return cls(starts, np.frombuffer(b"".join(encoded), np.uint8))
@@ -40,7 +40,7 @@ class Vocabulary(Sequence[str]):
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
         if not -len(self) <= at < len(self):
-            raise IndexError(f"there is no word {at}: there are {len(self)}")
+            raise IndexError(f"no word {at}: the vocabulary has {len(self)}")
         at += len(self) if at < 0 else 0
         return bytes(self.data[self.starts[at] : self.starts[at + 1]]).decode("utf-8", "replace")
 
@@ -50,15 +50,15 @@ class Vocabulary(Sequence[str]):
         return at if at < len(self) and self[at] == word else None
 
     def beginning(self, text: str) -> Iterator[int]:
-        """The numbers of words that begin with a text, MOST_BEGINNING at most."""
+        """The numbers of words that begin with a text, at most MAX_PREFIX_WORDS."""
         first = bisect_left(self, text)
-        for at in range(first, min(first + MOST_BEGINNING, len(self))):
+        for at in range(first, min(first + MAX_PREFIX_WORDS, len(self))):
             if not self[at].startswith(text):
                 return
             yield at
 
     def nearest(self, word: str, frequency: NDArray[np.uint32], most: int = 5) -> list[str]:
-        """Known words close to an unknown one, the likeliest first: an edit away, then longer, then beginning alike."""
+        """Known words close to an unknown one: one edit away, then longer, then with the same beginning."""
         spelt = {at for text in edits(word, LETTERS) if (at := self.find(text)) is not None}
         groups: list[Iterable[int]] = [spelt, self.beginning(word)] if word else []
         groups += [self.beginning(word[:size]) for size in range(len(word) - 1, 2, -1)]
@@ -71,5 +71,5 @@ class Vocabulary(Sequence[str]):
 
 
 def is_starts(starts: NDArray[np.int64], rows: int, total: int) -> bool:
-    """Whether these can be the starts of so many rows."""
+    """Whether these are valid starts of a number of rows with `total` values."""
     return len(starts) == rows + 1 and starts[0] == 0 and starts[-1] == total and bool(np.all(np.diff(starts) >= 0))

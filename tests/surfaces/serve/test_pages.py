@@ -142,7 +142,7 @@ def test_titles_of_strangers_are_text(asking: Asking) -> None:
         ("/?url=lonely.example", 200, "this page is known".capitalize()),
         ("/hubs?url=lonely.example", 200, "Nothing of the kind"),
         ("/picture?url=lonely.example", 200, "Compare what all methods find"),
-        ("/search?q=%21%21", 422, "there is no word to search for"),
+        ("/search?q=%21%21", 422, "No word to search for"),
         ("/search?q=qqqqzzzz", 200, "No page has these words"),
         ("/communities?q=qqqqzzzz", 200, "No community was found"),
         ("/keywords?q=bird", 404, "Did you mean"),

@@ -191,11 +191,11 @@ def named(web: Web, seeds: Sequence[int], params: Params) -> Criterion:
 
 def likeness(web: Web, seeds: Sequence[int], pages: Pages) -> NDArray[np.float64]:
     """The greatest cosine of each page's text with one of the start pages'; how rare words are, these pages tell."""
-    from cocite.words.tfidf import cosine, vectors
+    from cocite.words.tfidf import cosine, text_vectors
 
     if not len(pages):
         return np.zeros(0)
-    matrix = vectors(web.graph, [*seeds, *pages.tolist()]).matrix
+    matrix = text_vectors(web.graph, [*seeds, *pages.tolist()]).matrix
     found: NDArray[np.float64] = cosine(matrix[len(seeds) :], matrix[: len(seeds)]).max(axis=1)
     return found
 

@@ -34,8 +34,8 @@ from cocite.related.methods import cocitation, proximity
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import NO_PAGES, Pages, is_one_of, stop_pages
 from cocite.web import Web
-from cocite.words.more_like import more_like, page_words, telling_words
 from cocite.words.search import has_search
+from cocite.words.tfidf import more_like, page_words, strongest_words
 
 GONE = (404, 410)
 BACK, TOGETHER = 0.1, 0.05
@@ -187,7 +187,7 @@ class Spoken:
         """The telling words of the query page that a page has too."""
         graph = self._web.graph
         if seed not in self._told:
-            self._told[seed] = telling_words(self._web.search, page_words(graph, seed))
+            self._told[seed] = strongest_words(self._web.search, page_words(graph, seed))
         own = page_words(graph, page)
         common = tuple(word for word in self._told[seed] if word in own)
         return {"words": common, "count": len(common), "of": len(self._told[seed])}
