@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cocite.graph.build.number import make_codes
 from cocite.graph.huffman import Code
 from cocite.kernels.codec import name_codec
 from cocite.kernels.codec.link_codec import DAMAGED
@@ -25,6 +24,13 @@ keys = st.lists(alphabet, min_size=1, max_size=12).map(b"".join) | st.binary(min
     lambda b: 0 not in b
 )
 key_lists = st.lists(keys, min_size=1, max_size=70, unique=True).map(sorted)
+
+
+def make_codes(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[Code, Code]:
+    """Codes for the bytes and the shared lengths of names."""
+    characters, shared = np.zeros(256, np.int64), np.zeros(256, np.int64)
+    name_codec.count_characters(data, offsets, characters, shared)
+    return Code.from_counts(characters), Code.from_counts(shared)
 
 
 def joined(texts: list[bytes]) -> tuple[Bytes, NDArray[np.int64]]:

@@ -59,7 +59,7 @@ def test_nothing_found_and_nothing_asked(web: Path) -> None:
     for words in ((), ("",), ("?!",)):
         ran = run("search", *words, "-i", web)
         assert ran.code == 2
-            assert "to search for: give some " in ran.err and ran.err.count("\n") == 1
+        assert "to search for: give some " in ran.err and ran.err.count("\n") == 1
     assert run("search", "x", "-i", web, "-k", "-1").code == 2
     assert run("search", "x", "-i", web.parent / "none").code == 2
 
