@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadStore
 from cocite.graph.generation import Progress, no_progress
@@ -29,6 +30,18 @@ class Web:
         self.progress: Progress = no_progress  # told of what takes long the first time: keywords, ranks
         self.edition = str(self.graph.manifest.get("id"))  # changes with the store, or with what is kept with it
         self._ranks: dict[str, Ranked] = {}
+
+    @cached_property
+    def _cache(self) -> dict[str, tuple[Any, Any]]:
+        return {}
+
+    def cached(self, name: str, key: Any, make: Callable[[], Any]) -> Any:
+        """The last value made under a name; it is made again when `key` differs."""
+        kept = self._cache.get(name)
+        if kept is None or kept[0] != key:
+            self._cache.pop(name, None)  # before `make`, which may need the memory
+            kept = self._cache[name] = (key, make())
+        return kept[1]
 
     def __repr__(self) -> str:
         return f"<Web {self.graph.path} {self.graph.pages:,} pages, {self.graph.links:,} links>"

@@ -206,7 +206,7 @@ def test_probabilities_by_hand() -> None:
 
 @pytest.mark.parametrize("value", [-0.1, 1.5, np.nan, np.inf])
 def test_probabilities_outside_0_and_1(value: float) -> None:
-    with pytest.raises(BadParameter, match=r"the probability of a link is from 0 to 1, not "):
+    with pytest.raises(BadParameter, match=r"the probability of a link must be from 0 to 1, not "):
         transitions(np.array([0, 2]), np.array([0.5, value]))
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from cocite.kernels.related.all_pairs import compare_rows
+from cocite.kernels.related.all_pairs import SparseRows, compare_rows
 from cocite.site.reading import Read
 
 if TYPE_CHECKING:
@@ -193,10 +193,8 @@ def relate(
         """Of some pages; compiled loops let other threads run."""
         rows = np.arange(first, min(first + ROWS, total))
         scores = np.empty((len(rows), total))
-        compare_rows(
-            matrix.indptr, matrix.indices, matrix.data, turned.indptr, turned.indices, turned.data,
-            first, first + len(rows), scores,
-        )  # fmt: skip
+        words, pages_of = (SparseRows(each.indptr, each.indices, each.data) for each in (matrix, turned))
+        compare_rows(words, pages_of, first, first + len(rows), scores)
         scores += linking[rows].toarray()
         scores *= factor
         if len(names) > 1:

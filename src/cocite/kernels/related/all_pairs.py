@@ -1,19 +1,31 @@
 """Similarities of all pairs of pages of a small web, a block of rows at a time.
 
-One round of SimRank and its kin is S ← C·W·S·Wᵀ, W having a row of weights for each page. With S symmetric that is two
-products of a sparse matrix with a dense one ("partial sums"), each a sum of whole rows: memory is read in order.
+One round of SimRank and similar methods is S ← C·W·S·Wᵀ, where W has a row of weights for each page. With S symmetric
+that is two products of a sparse and a dense matrix ("partial sums"), each a sum of whole rows: memory is read in order.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.kernels.jit import kernel
 
 
+class SparseRows(NamedTuple):
+    """Row a has the numbers weights[k] in the columns links[k], for k in starts[a]:starts[a + 1]."""
+
+    starts: NDArray[np.int64]
+    links: NDArray[np.integer]
+    weights: NDArray[np.floating]
+
+
 @kernel
-def weigh_rows(starts, links, weights, rows, first, last, out):
-    """out[a] = Σ weight · rows[i] over the links i of a, for the pages a from `first` to `last`."""
+def weigh_rows(matrix, rows, first, last, out):
+    """out[a] = Σ weight · rows[i] over the links i of a, for first ≤ a < last."""
+    starts, links, weights = matrix
     width = rows.shape[1]
     for a in range(first, last):
         sums = out[a]
@@ -25,23 +37,25 @@ def weigh_rows(starts, links, weights, rows, first, last, out):
 
 
 @kernel
-def compare_rows(starts, words, weights, of_starts, of_pages, of_weights, first, last, out):
-    """out[a - first, b] = Σ of what pages a and b have of each word, for the pages a from `first` to `last`.
+def compare_rows(words, pages_of, first, last, out):
+    """out[a - first, b] = Σ over words of the weights in pages a and b, for first ≤ a < last.
 
-    A page's words are words[starts[a]:starts[a + 1]], a word's pages of_pages[of_starts[word]:of_starts[word + 1]].
+    `words` has a row for each page; `pages_of` is its transpose.
     """
+    starts, columns, weights = words
+    of_starts, of_pages, of_weights = pages_of
     for a in range(first, last):
         sums = out[a - first]
         sums[:] = 0.0
         for k in range(starts[a], starts[a + 1]):
             weight = weights[k]
-            for j in range(of_starts[words[k]], of_starts[words[k] + 1]):
+            for j in range(of_starts[columns[k]], of_starts[columns[k] + 1]):
                 sums[of_pages[j]] += weight * of_weights[j]
 
 
 @kernel
 def transpose(rows, first, last, out):
-    """out[a, b] = rows[b, a] for the rows a from `first` to `last`, in squares that the fastest memory holds."""
+    """out[a, b] = rows[b, a] for first ≤ a < last, in squares that fit the fastest cache."""
     size = rows.shape[0]
     for left in range(first, last, 32):
         for top in range(0, size, 32):
@@ -51,16 +65,8 @@ def transpose(rows, first, last, out):
 
 
 @kernel
-def add_scaled(out, rows, factor, first, last):
-    """out += factor · rows, for rows from `first` to `last`."""
-    for a in range(first, last):
-        for b in range(rows.shape[1]):
-            out[a, b] += factor * rows[a, b]
-
-
-@kernel
 def greatest_pair(rows, first, second):
-    """Places (i, j) of the greatest rows[first[i], second[j]], the first of equal ones; and its value."""
+    """The indices (i, j) of the greatest rows[first[i], second[j]], the first of equal ones; and its value."""
     best, at, other = -1.0, np.int64(-1), np.int64(-1)
     for i in range(len(first)):
         for j in range(len(second)):

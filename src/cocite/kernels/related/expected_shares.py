@@ -1,4 +1,4 @@
-"""The expected share of a link among those of a page that exist, each with a probability of its own."""
+"""The expected share of each link of a page, when every link exists with a probability of its own."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from cocite.kernels.jit import kernel
 
 
 @kernel
-def expected_shares(starts, probabilities, unseen, points, weights, out):
+def expected_shares(starts, probabilities, outside, points, weights, out):
     """out[k] = p_k · Σ weight · Π (1 - p + p·t) over the other links of the page, for the points t, all below 1.
 
-    unseen[b] more links of page b have the mean probability of those seen.
+    Page b has outside[b] further links of the mean probability.
     """
     for b in range(len(starts) - 1):
         first, last = starts[b], starts[b + 1]
@@ -22,7 +22,7 @@ def expected_shares(starts, probabilities, unseen, points, weights, out):
         mean /= last - first
         for i in range(len(points)):
             t = points[i]
-            product = weights[i] * (1.0 - mean + mean * t) ** unseen[b]
+            product = weights[i] * (1.0 - mean + mean * t) ** outside[b]
             for k in range(first, last):
                 product *= 1.0 - probabilities[k] + probabilities[k] * t
             for k in range(first, last):

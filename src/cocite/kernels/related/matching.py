@@ -1,21 +1,35 @@
-"""The heaviest matching of two sets of pages by their similarities, by the Hungarian method (Kuhn 1955)."""
+"""The maximum weight matching of two sets of pages by their similarities: the Hungarian method (Kuhn 1955)."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.kernels.jit import inline, kernel
 
-FAR = 1e300
+INFINITE = 1e300
+
+
+class Space(NamedTuple):
+    """Working memory of a matching: one entry more than there are columns."""
+
+    up: NDArray[np.float64]  # prices of rows
+    down: NDArray[np.float64]  # prices of columns
+    least: NDArray[np.float64]  # shortest distance to each column so far
+    match: NDArray[np.int64]  # the row of each column, from 1; 0: none
+    way: NDArray[np.int64]  # the column before each on the shortest path
+    used: NDArray[np.bool_]
 
 
 @inline
-def heaviest(similar, rows, columns, up, down, match, way, least, used):
+def max_matching(similar, rows, columns, space):
     """The greatest sum of similar[rows[i], columns[j]] over pairs that use no row and no column twice.
 
-    There are no more rows than columns. Prices are kept for both; each row in turn finds the shortest way to a free
-    column. The arrays have room for the columns and one more.
+    There are no more rows than columns. Each row in turn finds the shortest path to a free column.
     """
+    up, down, least, match, way, used = space
     n, m = len(rows), len(columns)
     for j in range(m + 1):
         match[j] = 0
@@ -26,12 +40,12 @@ def heaviest(similar, rows, columns, up, down, match, way, least, used):
         match[0] = i
         at = np.int64(0)
         for j in range(m + 1):
-            least[j] = FAR
+            least[j] = INFINITE
             used[j] = False
         while match[at] != 0:
             used[at] = True
             row = match[at]
-            step, following = FAR, np.int64(0)
+            step, following = INFINITE, np.int64(0)
             for j in range(1, m + 1):
                 if used[j]:
                     continue
@@ -61,16 +75,14 @@ def heaviest(similar, rows, columns, up, down, match, way, least, used):
 
 @kernel
 def match_parents(starts, links, degree, similar, first, last, out):
-    """out[a, b] for b < a, a from `first` to `last`: the heaviest matching of the parents of two pages, as a share.
-
-    It is a share of the larger number of parents, `degree`.
-    """
-    most = np.int64(1)
+    """out[a, b] = W(a, b) / max(degree[a], degree[b]) for b < a and first ≤ a < last; W: matching of their parents."""
+    size = np.int64(2)
     for a in range(len(starts) - 1):
-        most = max(most, starts[a + 1] - starts[a])
-    up, down, least = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
-    match, way = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64)
-    used = np.empty(most + 1, np.bool_)
+        size = max(size, starts[a + 1] - starts[a] + 1)
+    space = Space(
+        np.empty(size), np.empty(size), np.empty(size), np.zeros(size, np.int64), np.zeros(size, np.int64),
+        np.empty(size, np.bool_),
+    )  # fmt: skip
     for a in range(first, last):
         mine = links[starts[a] : starts[a + 1]]
         for b in range(a):
@@ -85,7 +97,7 @@ def match_parents(starts, links, degree, similar, first, last, out):
             if not some:
                 continue
             if len(mine) <= len(others):
-                total = heaviest(similar, mine, others, up, down, match, way, least, used)
+                total = max_matching(similar, mine, others, space)
             else:
-                total = heaviest(similar, others, mine, up, down, match, way, least, used)
+                total = max_matching(similar, others, mine, space)
             out[a, b] = total / max(degree[a], degree[b])

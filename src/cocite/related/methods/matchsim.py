@@ -2,88 +2,96 @@
 
     s(a, b) = W(a, b) / max(|I(a)|, |I(b)|)
 
-where W is the greatest sum of similarities of parents of a with parents of b, each in one pair at most: a maximum
-matching. s(a, a) = 1, and 0 if one of them has no parents. In rounds, from 0 for different pages; nothing decays, so
-two pages with the same parents have similarity 1.
+where W is the maximum weight of a matching between the parents of a and the parents of b, weighted by their
+similarities. s(a, a) = 1, and 0 if one of them has no parents. It is computed in rounds, from 0 for different pages.
+Nothing decays, so two pages with the same parents have similarity 1.
 
-All pairs are worked out: of a store of up to `pages` pages exactly, of a larger one among as many pages around the
-query page (`neighbourhood/subweb.py`), with degrees as in the whole store. Of a page with more than `matched` parents
-there, the most linked ones are matched.
+All pairs are computed: exactly in a store of up to `pages` pages; in a larger one among as many pages around the query
+page (`neighbourhood/small_web.py`), with the degrees of the whole store. Of a page with more than `matched` parents,
+those with most in-links are matched.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.kernels.related.matching import match_parents
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.pairs import Matrix, in_blocks
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.several import Found, join
-from cocite.related.neighbourhood.subweb import Links, Subweb, solved
+from cocite.related.neighbourhood.small_web import (
+    Adjacency,
+    Matrix,
+    SeedScores,
+    SmallWeb,
+    combine_seeds,
+    in_blocks,
+    solve_around,
+)
 from cocite.web import Web
 
-CLOSE = 1e-8
+TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Params:
-    """How long, and how much of the web."""
+    """Rounds, and the size of the web."""
 
-    rounds: int = parameter(10, "so many steps away at most", minimum=1, maximum=100)
-    matched: int = parameter(100, "so many parents of a page are matched, the most linked", minimum=1, maximum=1000)
-    pages: int = parameter(200, "so many pages around the query page in a larger store", minimum=2, maximum=2000)
+    rounds: int = parameter(10, "Maximum number of steps", minimum=1, maximum=100)
+    matched: int = parameter(
+        100, "Maximum number of parents of a page, those with most in-links", minimum=1, maximum=1000
+    )
+    pages: int = parameter(200, "Pages around the query page in a larger store", minimum=2, maximum=2000)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by MatchSim."""
-    around, (found, into) = solved(web.graph, seeds, params.pages, params, lambda part: all_pairs(part, params))
+    around, (similar, into) = solve_around(web, seeds, params, lambda part: all_pairs(part, params))
 
-    def find(seed: int) -> Found:
-        path = lambda page: around.connected(meeting, into, seed, page)  # noqa: E731
-        return Found(around.pages, found[around.place(seed)], path)
+    def find(seed: int) -> SeedScores:
+        node = around.node(seed)
+        path = lambda page: around.pages_of(common_ancestor_path(into, node, around.node(page)))  # noqa: E731
+        return SeedScores(around.pages, similar[node], path)
 
-    return join(seeds, find, around.facts)
+    return combine_seeds(seeds, find, around.facts)
 
 
-def all_pairs(around: Subweb, params: Params) -> tuple[Matrix, Links]:
-    """MatchSim of all pairs, and the links in that count."""
-    into = _most_linked(around, params.matched)
-    degree = around.in_degree
-    found = np.eye(len(around))
+def all_pairs(around: SmallWeb, params: Params) -> tuple[Matrix, Adjacency]:
+    """MatchSim of all pairs, and the in-links that are matched."""
+    into, degree = _best_parents(around, params.matched), around.in_degree
+    similar = np.eye(len(around))
     for _ in range(params.rounds):
-        fresh = np.zeros_like(found)
-        before = found
-        in_blocks(
-            lambda first, last, old=before, new=fresh: match_parents(  # type: ignore[misc]
-                into.starts, into.links, degree, old, first, last, new
-            ),
-            len(around),
-        )
-        found = fresh + fresh.T
-        np.fill_diagonal(found, 1.0)
-        if float(np.abs(found - before).max(initial=0.0)) < CLOSE:
+        before, half = similar, np.zeros_like(similar)
+        in_blocks(partial(_match, into, degree, before, half), len(around))
+        similar = half + half.T
+        np.fill_diagonal(similar, 1.0)
+        if float(np.abs(similar - before).max(initial=0.0)) < TOLERANCE:
             break
-    return found, into
+    return similar, into
 
 
-def _most_linked(around: Subweb, most: int) -> Links:
-    """Links in from the `most` parents of each page that have most links in themselves, then by address."""
+def _match(into: Adjacency, degree: NDArray[np.float64], similar: Matrix, half: Matrix, first: int, last: int) -> None:
+    match_parents(into.starts, into.links, degree, similar, first, last, half)
+
+
+def _best_parents(around: SmallWeb, limit: int) -> Adjacency:
+    """In-links from the parents of each page that have most in-links themselves, then by address."""
     into, degree = around.into, around.in_degree
     chosen = [
-        parents if len(parents) <= most else np.sort(parents[np.lexsort((parents, -degree[parents]))[:most]])
+        parents if len(parents) <= limit else np.sort(parents[np.lexsort((parents, -degree[parents]))[:limit]])
         for parents in map(into.of, range(len(around)))
     ]
     starts = np.zeros(len(around) + 1, np.int64)
     np.cumsum([len(each) for each in chosen], out=starts[1:])
-    return Links(starts, np.concatenate(chosen))
+    return Adjacency(starts, np.concatenate(chosen))
 
 
-def meeting(into: Links, a: int, b: int) -> list[int]:
-    """The shortest way from one place up to a common one, as many links from both, and down; empty if there is none."""
+def common_ancestor_path(into: Adjacency, a: int, b: int) -> list[int]:
+    """The shortest path up to a common ancestor, equally far from both nodes, and down; empty if there is none."""
     ups: list[tuple[dict[int, int], dict[int, int]]] = [({a: a}, {b: b})]
     for _ in range(len(into.starts)):
         rings = tuple(_parents(into, ring) for ring in ups[-1])
@@ -102,10 +110,10 @@ def meeting(into: Links, a: int, b: int) -> list[int]:
     return halves[0][::-1] + halves[1][1:]
 
 
-def _parents(into: Links, ring: dict[int, int]) -> dict[int, int]:
-    """The parents of some places, each with the place from which it was reached first."""
+def _parents(into: Adjacency, ring: dict[int, int]) -> dict[int, int]:
+    """The parents of some nodes, each with the node from which it was reached first."""
     found: dict[int, int] = {}
-    for place in ring:
-        for parent in into.of(place).tolist():
-            found.setdefault(parent, place)
+    for node in ring:
+        for parent in into.of(node).tolist():
+            found.setdefault(parent, node)
     return found

@@ -5,8 +5,8 @@
 over parents i, j and children o, p of the two pages; s(a, a) = 1, and a side on which one page has no links gives 0.
 λ = 0.5, C = 0.8; λ = 1 is SimRank.
 
-All pairs are worked out: of a store of up to `pages` pages exactly, of a larger one among as many pages around the
-query page (`neighbourhood/subweb.py`), with degrees as in the whole store.
+All pairs are computed: exactly in a store of up to `pages` pages; in a larger one among as many pages around the query
+page (`neighbourhood/small_web.py`), with the degrees of the whole store.
 """
 
 from __future__ import annotations
@@ -17,44 +17,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.pairs import Matrix, Rounds, connect, shares
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.several import Found, join
-from cocite.related.neighbourhood.subweb import Subweb, solved
+from cocite.related.neighbourhood.small_web import Matrix, Rounds, SmallWeb, scores_of_matrix, solve_around
 from cocite.web import Web
 
 
 @dataclass(frozen=True, kw_only=True)
 class Params:
-    """λ, C, and how much of the web."""
+    """λ, C, and the size of the web."""
 
-    balance: float = parameter(0.5, "λ: how much links in count, the rest is for links out", minimum=0, maximum=1)
-    decay: float = parameter(0.8, "C: what one step away still counts", minimum=0, maximum=0.99)
-    rounds: int = parameter(10, "so many steps away at most", minimum=1, maximum=100)
-    pages: int = parameter(1000, "so many pages around the query page in a larger store", minimum=2, maximum=5000)
+    balance: float = parameter(0.5, "λ: weight of in-links; the rest is for out-links", minimum=0, maximum=1)
+    decay: float = parameter(0.8, "C: decay per step", minimum=0, maximum=0.99)
+    rounds: int = parameter(10, "Maximum number of steps", minimum=1, maximum=100)
+    pages: int = parameter(1000, "Pages around the query page in a larger store", minimum=2, maximum=5000)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by P-Rank."""
-    around, found = solved(web.graph, seeds, params.pages, params, lambda part: all_pairs(part, params))
-
-    def find(seed: int) -> Found:
-        place = around.place(seed)
-        sides = [around.into, around.out]
-        return Found(around.pages, found[place], lambda page: around.connected(connect, found, sides, seed, page))
-
-    return join(seeds, find, around.facts)
+    around, similar = solve_around(web, seeds, params, lambda part: all_pairs(part, params))
+    return scores_of_matrix(around, similar, [around.into, around.out], seeds)
 
 
-def all_pairs(around: Subweb, params: Params) -> Matrix:
+def all_pairs(around: SmallWeb, params: Params) -> Matrix:
     """P-Rank of all pairs."""
-    found, work = np.eye(len(around)), Rounds(len(around))
+    similar, work = np.eye(len(around)), Rounds(len(around))
     sides = [(params.balance, around.into, around.in_degree), (1 - params.balance, around.out, around.out_degree)]
     for _ in range(params.rounds):
-        fresh = np.zeros_like(found)
-        for part, links, degree in sides:
-            if part:
-                fresh += part * params.decay * work.spread(links.starts, links.links, shares(links, degree), found)
-        np.fill_diagonal(fresh, 1.0)
-        found = fresh
-    return found
+        new = np.zeros_like(similar)
+        for weight, links, degree in sides:
+            if weight:
+                new += weight * params.decay * work.spread(links, links.shares(degree), similar)
+        np.fill_diagonal(new, 1.0)
+        similar = new
+    return similar

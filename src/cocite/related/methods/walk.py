@@ -1,17 +1,17 @@
-"""Walk: where a random walk that keeps returning to the query page is found most often.
+"""Walk: the pages that a random walk with restarts at the query page visits most often.
 
-Random walk with restart, that is personalised PageRank (Jeh & Widom 2003; Pixie, Eksombatchai et al. 2018, answers so
-from samples): at every step the walk returns to the query page with probability α, or follows a link, all alike.
+Random walk with restart, or personalised PageRank (Jeh & Widom 2003; Pixie, Eksombatchai et al. 2018, samples it): at
+every step the walk returns to the query page with probability α, or follows a link, all equally likely.
 
-It is computed by local push (Andersen, Chung & Lang 2006). Each page has a rank p and a rest r; at first all rest is
-the query page's. Pushing a page keeps α of its rest as rank and shares the other 1 - α among its links. Pages are
-pushed until every rest is below ε for each link of the page: then at most 1/(α·ε) links were followed, however large
-the web. A page keeps α of what rest it has then, too, since that much of it stays there whatever comes.
-Where links are followed both ways, no rank is more than ε·degree too low. Where they are followed one way, all ranks
-together are `rest` too low, which is among the facts of an answer.
+It is computed by local push (Andersen, Chung & Lang 2006). Each page has a rank p and a rest r; at first all rest is at
+the query page. Pushing a page adds α of its rest to its rank and shares the other 1 - α among its links. Pages are
+pushed until every rest is below ε for each link of the page: then at most 1/(α·ε) links were followed, whatever the
+size of the web. A page also keeps α of its remaining rest, since that much stays there in any case.
+If links are followed both ways, no rank is more than ε·degree too low. If they are followed one way, the ranks are too
+low by `rest` in total, which is among the facts of a result.
 
-Decided: α = 0.15; links are followed both ways, since a page's parents say what it is about as much as its children do;
-a walk at a page without links ends there. Several links between two pages, there and back, are two.
+Departures: α = 0.15. Links are followed both ways, since parents describe a page as much as children do. A walk ends at
+a page without links. A link in each direction counts as two links.
 """
 
 from __future__ import annotations
@@ -21,80 +21,89 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cocite.kernels.related.push import push
+from cocite.kernels.related.push import WalkedLinks, WalkState, push
 from cocite.kernels.related.vicinity import number_pages
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import Numbered
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.several import Found, join
+from cocite.related.neighbourhood.small_web import SeedScores, combine_seeds
+from cocite.related.neighbourhood.view import Pages
 from cocite.web import Web
 
-ROOM = 1 << 14
+FIRST_ROOM_PAGES = 1 << 14
 
 
 @dataclass(frozen=True, kw_only=True)
 class Params:
     """α, ε, and which links."""
 
-    restart: float = parameter(0.15, "α: how often the walk returns", minimum=0.01, maximum=1)
-    least: float = parameter(1e-6, "ε: the rest for each link that is not pushed on", minimum=1e-7, maximum=1)
-    links: str = parameter("both", "which links are followed", choices=("both", "out", "in"))
+    restart: float = parameter(0.15, "α: probability of a restart", minimum=0.01, maximum=1)
+    least: float = parameter(1e-6, "ε: rest per link below which a page is not pushed", minimum=1e-7, maximum=1)
+    links: str = parameter("both", "Links that are followed", choices=("both", "out", "in"))
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
-    """Pages by how often a walk is there."""
+    """Pages by how often a walk visits them."""
     rests: list[float] = []
 
-    def find(seed: int) -> Found:
+    def find(seed: int) -> SeedScores:
         found, rest = _walk(web, seed, params)
         rests.append(rest)
         return found
 
-    return replace(join(seeds, find), facts={"rest": round(max(rests, default=0.0), 6)})
+    return replace(combine_seeds(seeds, find), facts={"rest": round(max(rests, default=0.0), 6)})
 
 
-def _walk(web: Web, seed: int, params: Params) -> tuple[Found, float]:
+def _walk(web: Web, seed: int, params: Params) -> tuple[SeedScores, float]:
     """The ranks around one page, and the rest that was not pushed."""
     graph = web.graph
     one, other = (graph.into, graph.out) if params.links == "in" else (graph.out, graph.into)
-    numbered, room = Numbered(ROOM), ROOM
-    numbered.add(np.array([seed], np.uint32))
-    ranks, rests = np.zeros(room), np.zeros(room)
-    rests[0] = 1.0
-    origin, waiting, queue = np.full(room, -1, np.int32), np.zeros(room, np.bool_), np.zeros(room, np.int32)
-    waiting[0], head, tail = True, 0, 1
+    links = WalkedLinks(one, other, params.links == "both")
+    state, count, head, tail = _room(FIRST_ROOM_PAGES), 1, 0, 1
+    _number(state, np.array([seed], np.uint32))
+    state.rests[0], state.waiting[0], state.origin[0] = 1.0, True, -1
     while head != tail:
-        count, head, tail = push(
-            one, other, params.links == "both", params.restart, params.least, numbered.table, numbered.local,
-            numbered.room, ranks, rests, origin, queue, waiting, numbered.count, head, tail,
-        )  # fmt: skip
+        count, head, tail = map(int, push(links, params.restart, params.least, state, count, head, tail))
         if count < 0:
             raise graph.damaged()
-        numbered.count = int(count)
-        if head != tail:  # no room for the children of the next page
-            page = int(numbered.room[queue[head % room]])
+        if head != tail:  # no room for the links of the next page
+            page = int(state.pages[state.queue[head % len(state.queue)]])
             more = int(graph.out_degree[page]) + int(graph.in_degree[page])
             if more > 2 * graph.links:
                 raise graph.damaged()
-            wider = max(4 * room, 2 * (numbered.count + more))
-            queue = np.append(queue[np.arange(head, tail) % room], np.zeros(wider - (tail - head), np.int32))
-            head, tail = 0, tail - head
-            larger = Numbered(wider)
-            larger.count = int(number_pages(larger.table, larger.local, larger.room, 0, numbered.pages))
-            ranks, rests, waiting, origin = (
-                np.append(each, np.zeros(wider - room, each.dtype)) for each in (ranks, rests, waiting, origin)
-            )
-            numbered, room = larger, wider
-    count = numbered.count
+            state, head, tail = _larger(state, count, head, tail, max(4 * len(state.pages), 2 * (count + more)))
+    pages, rest = state.pages[:count], state.rests[:count]
 
     def path(page: int) -> list[int]:
         """The pages through which it was first reached."""
-        way = [int(np.flatnonzero(numbered.pages == page)[0])]
-        while origin[way[-1]] >= 0:
-            way.append(int(origin[way[-1]]))
-        return [int(numbered.pages[at]) for at in way[::-1]]
+        chain = [int(np.flatnonzero(pages == page)[0])]
+        while state.origin[chain[-1]] >= 0:
+            chain.append(int(state.origin[chain[-1]]))
+        return [int(pages[at]) for at in chain[::-1]]
 
-    pages, left = numbered.pages, rests[:count]
-    links = (one.degree[pages] > 0) | ((params.links == "both") & (other.degree[pages] > 0))
-    stays = left * np.where(links, params.restart, 1.0)
-    return Found(pages, ranks[:count] + stays, path), float((left - stays).sum())
+    goes_on = (one.degree[pages] > 0) | (links.both & (other.degree[pages] > 0))
+    stays = rest * np.where(goes_on, params.restart, 1.0)
+    return SeedScores(pages, state.ranks[:count] + stays, path), float((rest - stays).sum())
+
+
+def _room(count: int) -> WalkState:
+    """Room for as many pages."""
+    numbered = Numbered(count)
+    return WalkState(
+        numbered.table, numbered.local, numbered.room, np.zeros(count), np.zeros(count), np.zeros(count, np.int32),
+        np.zeros(count, np.bool_), np.zeros(count, np.int32),
+    )  # fmt: skip
+
+
+def _number(state: WalkState, pages: Pages) -> None:
+    number_pages(state.table, state.number, state.pages, 0, pages)
+
+
+def _larger(state: WalkState, count: int, head: int, tail: int, room: int) -> tuple[WalkState, int, int]:
+    """The same state with more room, and the queue at its beginning."""
+    larger = _room(room)
+    _number(larger, state.pages[:count])
+    for name in ("ranks", "rests", "origin", "waiting"):
+        getattr(larger, name)[:count] = getattr(state, name)[:count]
+    larger.queue[: tail - head] = state.queue[np.arange(head, tail) % len(state.queue)]
+    return larger, 0, tail - head

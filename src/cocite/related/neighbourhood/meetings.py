@@ -1,16 +1,16 @@
-"""Where walks against the links meet: SimRank of one page with all others, or with one, on a web of any size.
+"""SimRank of one page with all others, or with one, on a web of any size: where walks against the links meet.
 
-`kernels/simrank.py` has the formula. Time and memory follow from the number of draws, not from the store. What is left
-out, or to chance, adds up to an error bound:
+`kernels/related/simrank.py` has the formula. Time and memory depend on the number of draws, not on the store. The error
+bound adds up what is skipped and what is left to chance:
 
-- A draw at step l carries 1/draws and changes no similarity by more than C^(l/2)/draws: by Azuma and Hoeffding, n_l
+- A draw at step l carries 1/draws and changes no similarity by more than C^(l/2)/draws. By Azuma and Hoeffding, n_l
   draws at step l err by at most √(Σ n_l·C^l/draws² · ln(2/δ)/2), except with probability δ = 1 %.
-- A value not carried down from step l, since it is small (DROP, SMALL) or there are too many links, takes at
-  most value·C^(l/2) away.
-- d(w) is estimated with draws, too: 2.58 standard errors of it (99 %), the greatest of each step carried down. Of pages
-  of little weight d(w) is taken as 1 - C/|I(w)|, which adds at most h(l, u, w)·(C - C/|I(w)|)·C^(l/2).
-- Of a page with more than 16,384 parents the 2,000 that the store keeps are taken for all: value²·C^l/2000 more under
-  the first root.
+- A value not carried down from step l, because it is small (MIN_VALUE, MIN_SHARE) or there are too many links, takes
+  away at most value·C^(l/2).
+- d(w) is estimated with draws, too: 2.58 standard errors of it (99 %), the greatest of each step carried down. For
+  pages of little weight, d(w) is taken as 1 - C/|I(w)|, which adds at most h(l, u, w)·(C - C/|I(w)|)·C^(l/2).
+- For a page with more than 16,384 parents, the 2,000 that the store keeps are used: value²·C^l/2000 more under the
+  first root.
 """
 
 from __future__ import annotations
@@ -25,25 +25,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
-from cocite.kernels.related import simrank as loops
+from cocite.kernels.related import simrank as kernels
 from cocite.related.neighbourhood.gather import Numbered
 from cocite.related.neighbourhood.view import NO_PAGES, Pages
 
 Values = NDArray[np.float64]
-DOUBT = 0.01  # δ
-DEVIATIONS = 2.58
-LIGHT = 1e-3
-"""The least weight of a page of which d is worked out. With 3e-4 overlap is the same, and time twice as long."""
-PART_DRAWS = 25
-"""d gets one draw for so many. With 50 the bound is 0.023 rather than 0.013, and time a third less."""
-DROP, SMALL = 1e-4, 1e-3
-"""Values below either, or below that share of the greatest probability, are not carried down."""
-MOST_LINKS = 120_000
-"""Links that are followed down at the last step; at each step before, C of that, since less comes of them."""
+NO_ORIGIN = np.zeros(0), np.zeros(0, np.int32)
+ERROR_PROBABILITY = 0.01  # δ
+STANDARD_ERRORS = 2.58
+MIN_WEIGHT = 1e-3
+"""Minimum weight of a page for which d is computed. With 3e-4 the overlap is the same, and time doubles."""
+DRAWS_PER_PARTING_DRAW = 25
+"""d gets one draw for this many. With 50 the bound is 0.023 rather than 0.013, and time a third less."""
+MIN_VALUE, MIN_SHARE = 1e-4, 1e-3
+"""Values below both, the second as a share of the greatest probability, are not carried down."""
+MAX_LINKS = 120_000
+"""Links followed down at the last step; at each step before, C times as many, since they contribute less."""
 
 
 class Level(NamedTuple):
-    """The pages where a walk may be after some steps and with what probability; from where each was reached first."""
+    """The pages where a walk may be after some steps, with probabilities, and the index from which each was reached."""
 
     pages: Pages
     values: Values
@@ -52,7 +53,7 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True)
 class Walk:
-    """The ways up from one page, against the links."""
+    """A walk from one page, against the links."""
 
     graph: Graph
     page: int
@@ -63,7 +64,7 @@ class Walk:
 
     @property
     def levels(self) -> list[Level]:
-        """Where a walk may be after 0, 1, … steps."""
+        """Where the walk may be after 0, 1, … steps."""
         return self._climbed[0]
 
     @property
@@ -74,69 +75,70 @@ class Walk:
     @cached_property
     def _climbed(self) -> tuple[list[Level], float]:
         graph, root, least = self.graph, sqrt(self.decay), 1 / self.draws
+        parents = _parent_lists(graph)
+        sampled = len(parents.sample_parent) // max(1, len(parents.sample_page))
         level = Level(np.array([self.page], np.uint32), np.ones(1), np.full(1, -1, np.int32))
         levels, variation = [level], 0.0
         for steps in range(1, self.rounds + 1):
-            room = int(loops.room_above(graph.in_degree, level.pages, level.values, root, least))
-            numbered, values, origin = Numbered(room), np.empty(room), np.empty(room, np.int32)
-            count, made = loops.climb(
-                graph.into, *_samples(graph), graph.fingerprints, self.key(steps), level.pages, level.values, root,
-                least, numbered.table, numbered.local, numbered.room, values, origin,
-            )  # fmt: skip
+            room = int(kernels.room_above(graph.in_degree, level.pages, level.values, root, least))
+            reached = _room(room)
+            count, made = kernels.climb(parents, self.key(steps), level.pages, level.values, root, least, reached)
             if count < 0:
                 raise graph.damaged()
             if count == 0:
                 break
-            long = graph.in_degree[level.pages] > loops.WHOLE
+            long = graph.in_degree[level.pages] > kernels.MAX_PARENTS_READ
             variation += made * least**2 * self.decay**steps
-            variation += float((level.values[long] ** 2).sum()) * self.decay**steps / max(1, _kept_parents(graph))
-            level = Level(numbered.room[:count], values[:count], origin[:count])
+            variation += float((level.values[long] ** 2).sum()) * self.decay**steps / max(1, sampled)
+            level = Level(reached.pages[:count], reached.values[:count], reached.origin[:count])
             levels.append(level)
         return levels, variation
 
     def key(self, steps: int) -> np.uint64:
-        """What draws at one step begin with: the same in every store that has the page."""
+        """The seed of the draws at one step: the same in every store that has the page."""
         mixed = int(self.graph.fingerprints[self.page]) * 0x9E3779B97F4A7C15 + self.seed * 0xBF58476D1CE4E5B9 + steps
         return np.uint64(mixed % (1 << 64))
 
-    def way_up(self, steps: int, place: int) -> list[int]:
-        """The pages from the first one up to the one at a place of a level."""
-        way = []
+    def path_to(self, steps: int, at: int) -> list[int]:
+        """The pages from the first one up to the page at an index of a level."""
+        path = []
         for level in self.levels[steps::-1]:
-            way.append(int(level.pages[place]))
-            place = int(level.origin[place])
-        return way[::-1]
+            path.append(int(level.pages[at]))
+            at = int(level.origin[at])
+        return path[::-1]
 
 
-def _samples(graph: Graph) -> tuple[Pages, Pages]:
-    return graph.array("sample.page"), graph.array("sample.parent")
+def _parent_lists(graph: Graph) -> kernels.ParentLists:
+    return kernels.ParentLists(graph.into, graph.array("sample.page"), graph.array("sample.parent"), graph.fingerprints)
 
 
-def _kept_parents(graph: Graph) -> int:
-    pages, parents = _samples(graph)
-    return len(parents) // max(1, len(pages))
+def _room(count: int) -> kernels.Reached:
+    """Room for as many pages."""
+    numbered = Numbered(count)
+    values, random, origin = np.empty(count), np.empty(count), np.empty(count, np.int32)
+    return kernels.Reached(numbered.table, numbered.local, numbered.room, values, random, origin)
 
 
 class Parting(NamedTuple):
-    """d of the pages of each level after the first; what that adds to the error surely, and its standard deviation."""
+    """d of the pages of each level after the first, its certain error, and its standard deviation."""
 
     values: list[Values]
-    surely: float
+    certain_error: float
     deviation: float
 
 
 def parting(walk: Walk, levels: Sequence[Level]) -> Parting:
-    """The probabilities that two walks from a page do not meet in the rounds that are left."""
+    """The probabilities that two walks from a page do not meet in the remaining rounds."""
     graph, decay, rounds = walk.graph, walk.decay, walk.rounds
-    pages, place = np.unique(np.concatenate([level.pages for level in levels]), return_inverse=True)
+    pages, index = np.unique(np.concatenate([level.pages for level in levels]), return_inverse=True)
     values = np.concatenate([level.values for level in levels])
-    weight = np.bincount(place, values, len(pages))
-    heavy = np.flatnonzero(weight >= LIGHT)
-    met, spread = np.zeros((len(heavy), rounds + 1)), np.zeros(len(heavy))
-    damaged = loops.meet_again(
-        graph.into, *_samples(graph), graph.fingerprints, walk.key(0), pages[heavy], weight[heavy], decay, rounds,
-        max(1, walk.draws // PART_DRAWS), met, spread,
-    )  # fmt: skip
+    weight = np.bincount(index, values, len(pages))
+    heavy = np.flatnonzero(weight >= MIN_WEIGHT)
+    met, variances = np.zeros((len(heavy), rounds + 1)), np.zeros(len(heavy))
+    draws = max(1, walk.draws // DRAWS_PER_PARTING_DRAW)
+    damaged = kernels.meet_again(
+        _parent_lists(graph), walk.key(0), pages[heavy], weight[heavy], decay, draws, met, variances
+    )
     if damaged:
         raise graph.damaged()
     row = np.full(len(pages), -1)
@@ -144,10 +146,10 @@ def parting(walk: Walk, levels: Sequence[Level]) -> Parting:
     degree = graph.in_degree[pages].astype(np.float64)
     once = np.divide(decay, degree, out=np.zeros(len(pages)), where=degree > 0)
     deviations = np.zeros(len(pages))
-    deviations[heavy] = np.sqrt(spread)
-    found, at, surely, deviation = [], 0, 0.0, 0.0
+    deviations[heavy] = np.sqrt(variances)
+    found, at, certain_error, deviation = [], 0, 0.0, 0.0
     for steps, level in enumerate(levels, 1):
-        which = place[at : at + len(level.pages)]
+        which = index[at : at + len(level.pages)]
         at += len(which)
         if steps == rounds:
             found.append(np.ones(len(which)))
@@ -155,18 +157,18 @@ def parting(walk: Walk, levels: Sequence[Level]) -> Parting:
         meeting, known = once[which], row[which] >= 0
         meeting[known] = np.clip(met[row[which[known]], rounds - steps], meeting[known], decay)
         light = level.values * np.where(~known & (degree[which] > 0), decay - meeting, 0.0)
-        surely += float(light.max(initial=0.0)) * decay ** (steps / 2)
+        certain_error += float(light.max(initial=0.0)) * decay ** (steps / 2)
         deviation += float((level.values * deviations[which]).max(initial=0.0)) * decay ** (steps / 2)
         found.append(1 - meeting)
-    return Parting(found, surely, deviation)
+    return Parting(found, certain_error, deviation)
 
 
 @dataclass(frozen=True)
 class Similar:
-    """Pages with their similarity to one page, itself among them, and by how much it may be wrong."""
+    """Pages with their similarity to one page, which is among them, and a bound on the error."""
 
     walk: Walk
-    steps: list[tuple[Pages, Values]]  # from the pages themselves, 0, up
+    steps: list[tuple[Pages, Values]]  # by the number of steps above the pages, from 0
     error: float
 
     @property
@@ -176,27 +178,27 @@ class Similar:
 
     @property
     def values(self) -> Values:
-        """How similar each is."""
+        """Their similarities."""
         return self.steps[0][1]
 
     def path(self, page: int) -> list[int]:
-        """The pages from the one asked about up to a common one, and from there down to another."""
-        way, graph = [page], self.walk.graph
+        """The pages from the query page up to a common ancestor, and from there down to another page."""
+        path, graph = [page], self.walk.graph
         for steps in range(1, len(self.steps)):
-            parents = graph.links_to(way[-1])
+            parents = graph.links_to(path[-1])
             level, above = self.walk.levels[steps], self.steps[steps]
-            place = _greatest(parents, level.pages, level.values)
-            if place >= 0:
-                return self.walk.way_up(steps, place) + way[::-1]
-            place = _greatest(parents, *above)
-            if place < 0:
+            at = _greatest(parents, level.pages, level.values)
+            if at >= 0:
+                return self.walk.path_to(steps, at) + path[::-1]
+            at = _greatest(parents, *above)
+            if at < 0:
                 break
-            way.append(int(above[0][place]))
-        raise graph.damaged()  # links in and links out do not fit
+            path.append(int(above[0][at]))
+        raise graph.damaged()  # in-links and out-links disagree
 
 
 def _greatest(wanted: Pages, pages: Pages, values: Values) -> int:
-    """The place of the greatest value among the wanted pages, the first of equal ones; -1 if none is wanted."""
+    """The index of the greatest value among the wanted pages, the first of equal ones; -1 if there is none."""
     there = np.isin(pages, wanted)
     return int(np.where(there, values, -1.0).argmax()) if there.any() else -1
 
@@ -207,63 +209,62 @@ def similar(walk: Walk) -> Similar:
     if not levels:
         return Similar(walk, [(NO_PAGES, np.zeros(0))], 0.0)
     apart = parting(walk, levels)
-    surely = apart.surely
-    drop = min(DROP, SMALL * max(float(level.values.max()) for level in levels))
+    certain_error = apart.certain_error
+    drop = min(MIN_VALUE, MIN_SHARE * max(float(level.values.max()) for level in levels))
     pages, values = levels[-1].pages, levels[-1].values * apart.values[-1]
     steps = [(pages, values)]
     for step in range(len(levels), 0, -1):
         here = levels[step - 2].pages if step > 1 else NO_PAGES
         here_values = levels[step - 2].values * apart.values[step - 2] if step > 1 else np.zeros(0)
-        least, room = _affordable(graph, pages, values, drop, int(MOST_LINKS * walk.decay ** (step - 1)))
-        surely += float(values[values < least].max(initial=0.0)) * walk.decay ** (step / 2)
-        numbered, below = Numbered(room + len(here)), np.empty(room + len(here))
+        least, room = _affordable(graph, pages, values, drop, int(MAX_LINKS * walk.decay ** (step - 1)))
+        certain_error += float(values[values < least].max(initial=0.0)) * walk.decay ** (step / 2)
+        numbered = Numbered(room + len(here))
         numbered.add(here)
+        below = np.empty(room + len(here))
         below[: len(here)] = here_values
-        count = loops.descend(
-            graph.out, graph.in_degree, pages, values, root, least, numbered.table, numbered.local, numbered.room,
-            below, numbered.count,
-        )  # fmt: skip
+        reached = kernels.Reached(numbered.table, numbered.local, numbered.room, below, *NO_ORIGIN)
+        count = kernels.descend(graph.out, graph.in_degree, pages, values, root, least, reached, numbered.count)
         if count < 0:
             raise graph.damaged()
         pages, values = numbered.room[:count], below[:count]
         steps.append((pages, values))
-    return Similar(walk, steps[::-1], surely + _by_chance(walk.variation, apart.deviation))
+    return Similar(walk, steps[::-1], certain_error + _random_error(walk.variation, apart.deviation))
 
 
 def _affordable(graph: Graph, pages: Pages, values: Values, drop: float, most: int) -> tuple[float, int]:
-    """The least value to carry down, and how many links that are."""
-    room = int(loops.room_below(graph.out_degree, pages, values, drop))
+    """The minimum value to carry down, and the number of links of such pages."""
+    room = int(kernels.room_below(graph.out_degree, pages, values, drop))
     if room <= most:
         return drop, room
     order = np.argsort(-values, kind="stable")
     links = np.cumsum(graph.out_degree[pages[order]], dtype=np.int64)
-    last = max(1, int(np.searchsorted(links, most)))  # the greatest is carried down, however many links it has
+    last = max(1, int(np.searchsorted(links, most)))  # the greatest is always carried down
     if last < len(order):
         drop = max(drop, float(np.nextafter(values[order[last]], np.inf)))
-    room = int(loops.room_below(graph.out_degree, pages, values, drop))
+    room = int(kernels.room_below(graph.out_degree, pages, values, drop))
     if room > graph.links:
         raise graph.damaged()
     return drop, room
 
 
-def _by_chance(variation: float, deviation: float) -> float:
-    return sqrt(variation * log(2 / DOUBT) / 2) + DEVIATIONS * deviation
+def _random_error(variation: float, deviation: float) -> float:
+    return sqrt(variation * log(2 / ERROR_PROBABILITY) / 2) + STANDARD_ERRORS * deviation
 
 
 def similarity(first: Walk, second: Walk) -> tuple[float, float]:
-    """The similarity of two pages, and by how much it may be wrong: both are climbed from, and meet on the way."""
+    """The similarity of two pages, and a bound on its error: walks from both, and where they meet."""
     if first.page == second.page:
         return 1.0, 0.0
     if second.graph.fingerprints[second.page] < first.graph.fingerprints[first.page]:
-        first, second = second, first  # the same both ways round
+        first, second = second, first  # so that the result is symmetric
     ups = []
     for one, other in zip(first.levels[1:], second.levels[1:], strict=False):
-        pages, places, others = np.intersect1d(one.pages, other.pages, assume_unique=True, return_indices=True)
-        ups.append(Level(pages, one.values[places] * other.values[others], places.astype(np.int32)))
+        pages, ones, others = np.intersect1d(one.pages, other.pages, assume_unique=True, return_indices=True)
+        ups.append(Level(pages, one.values[ones] * other.values[others], ones.astype(np.int32)))
     if not any(len(level.pages) for level in ups):
-        return 0.0, _by_chance(first.variation + second.variation, 0.0)
-    # d is worked out the better, the more it counts: the root makes that the same as for one page with itself.
+        return 0.0, _random_error(first.variation + second.variation, 0.0)
+    # d is computed more exactly for higher weights: the root makes them comparable to those of one page.
     rooted = [level._replace(values=np.sqrt(level.values)) for level in ups]
     apart = parting(first, rooted)
     value = sum(float((level.values * d).sum()) for level, d in zip(ups, apart.values, strict=True))
-    return value, apart.surely + _by_chance(first.variation + second.variation, apart.deviation)
+    return value, apart.certain_error + _random_error(first.variation + second.variation, apart.deviation)
