@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cocite.cli.evaluate import as_json, parts_of
+from cocite.cli.tasks.evaluate import as_json
+from cocite.cli.terminal import parts_of
 from cocite.errors import BadParameter
 from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, run_in_store
 from cocite.evaluate.judgements import Judgements, Run

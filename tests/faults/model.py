@@ -33,7 +33,7 @@ RELS = ("", "nofollow", "ugc sponsored", "me")
 STALE, ABSENT = "stale", "absent"
 LOADED = (
     "pandas", "pyarrow.dataset", "rich.progress", "tantivy", "cocite.results.ask", "cocite.graph.build.maintain",
-    "cocite.sources.html.page", "cocite.sources.open_source", "cocite.cli.build", "cocite.cli.clicks",
+    "cocite.sources.html.page", "cocite.sources.open_source", "cocite.cli.tasks.build", "cocite.cli.tasks.clicks",
     "cocite.cli.progress", "cocite.words.make_vectors",
 )  # fmt: skip
 for _name in LOADED:

@@ -30,21 +30,21 @@ def test_for_every_page(store: Path, place: Path) -> None:
     assert told | {"pages": 7, "parts": 1, "kept": 0, "unknown": 0, "output": str(place / "r.parquet")} == told
     again = run("batch", "-i", store, "-o", place / "r.parquet", "-k", "3")
     assert again.code == 0
-    assert "1 part of 1 kept from an earlier run" in again.err
-    assert f"7 pages asked, {len(rows)} answers" in again.err
+    assert "Kept 1 part of 1 from an earlier run" in again.err
+    assert f"Wrote {len(rows)} results for 7 pages in" in again.err
 
 
 def test_for_the_pages_of_a_file(store: Path, place: Path) -> None:
     (place / "pages.txt").write_text(f"# mine\n{NEWS}\nunknown.example\n{LONELY}\nhttp://\n{OTHER}\n")
     ran = run("batch", "-i", store, "-o", place / "r.tsv", "--queries", place / "pages.txt")
     assert ran.code == 0
-    assert f"not in this store: 2 addresses of {place / 'pages.txt'}" in ran.err
+    assert f"Not in this store: 2 addresses of {place / 'pages.txt'}" in ran.err
     queries = [line.split("\t")[0] for line in (place / "r.tsv").read_text().splitlines()]
     assert list(dict.fromkeys(queries)) == [NEWS, OTHER]
     (place / "none.txt").write_text("unknown.example\n")
     ran = run("batch", "-i", store, "-o", place / "n.tsv", "--queries", place / "none.txt")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "has no address of a page in this store" in ran.err
+    assert "None of the pages is in this store" in ran.err
 
 
 def test_filters(store: Path, place: Path) -> None:
@@ -58,10 +58,10 @@ def test_filters(store: Path, place: Path) -> None:
     ("given", "message"),
     [
         (["-o", "r.csv"], "Unknown output format '.csv': r.csv must end in .parquet or .tsv"),
-        (["-o", "r.tsv", "-k", "-1"], "k must be a whole number from 0 to 100000, not -1"),
+        (["-o", "r.tsv", "-k", "-1"], "-k must be a whole number from 0 to 100000, not -1"),
         (["-o", "r.tsv", "--per-site", "-1"], "--per-site must be a whole number of at least 0, not -1"),
         (["-o", "r.tsv", "-m", "nonsense"], "Unknown method 'nonsense'. Available:"),
-        (["-o", "r.tsv", "--threads", "0"], "Invalid value for '--threads'"),
+        (["-o", "r.tsv", "--threads", "0"], "--threads must be a whole number from 1 to 256, not 0"),
         (["-o", "r.tsv", "--queries", "none.txt"], "none.txt: no such file or directory; check the path"),
         ([], "Missing option '--output'"),
     ],
@@ -108,7 +108,7 @@ def test_ctrl_c_keeps_the_parts_and_says_so(store: Path, place: Path) -> None:
         capture_output=True, text=True, cwd=ROOT, timeout=240, start_new_session=True,
     )  # fmt: skip
     assert done.returncode == 130
-    message = "cocite: interrupted; the parts that are ready are kept, the same command goes on from there\n"
+    message = "cocite: Interrupted; finished parts are kept, and the same command continues from there\n"
     assert (done.stdout, done.stderr) == ("", message), "no traceback of any process"
     assert len(list(output.glob("part-*"))) == 2
     assert [each.name for each in place.iterdir()] == ["r.parquet"]

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cocite.cli.build import summarise
-from cocite.cli.opening import Crawling, open_sources
-from cocite.cli.options import parse_size
+from cocite.cli.options import SOURCE_OPTIONS, parse_size
+from cocite.cli.tasks.build import open_sources
+from cocite.cli.tasks.summary import summarise
 from cocite.errors import BadParameter
 from cocite.graph.build.passes import Built
 from cocite.graph.store import Graph
@@ -36,9 +36,9 @@ def test_build_says_what_it_made(source: Path, place: Path) -> None:
     ran = run("build", source, "-o", place / "web.cocite")
     assert ran.code == 0
     lines = ran.out.splitlines()
-    assert lines[0] == f"{place}/web.cocite  is ready"
+    assert lines[0] == f"Built {place}/web.cocite"
     assert lines[1] == "  pages\t3\ton 3 sites"
-    assert lines[2] == "  links\t2\tof 4: without 1 repeated on their page, 1 to no usable address"
+    assert lines[2] == "  links\t2\tof 4; dropped 1 repeated on their page, 1 with unusable addresses"
     assert not any("links/s" in line or "per link" in line for line in lines), "of two links they say nothing"
     assert lines[5] == "  skipped (--strict stops at the first)"
     assert any("such as" in line and "mailto:ann@example.com" in line for line in lines)
@@ -76,7 +76,7 @@ def test_a_rate_is_shown_where_it_means_something(place: Path, capsys: pytest.Ca
     summarise(built, 1.0, False)
     lines = capsys.readouterr().out.splitlines()
     assert lines[3] == "  time\t3.0 s\t20,000 links/s, 1.0 s of it for compiling, once"
-    assert lines[4] == "  size\t240 kB\t6.0 bytes per link, texts included"
+    assert lines[4] == "  size\t240 kB\t6.0 bytes per link, including texts"
 
 
 def test_build_as_json(source: Path, place: Path) -> None:
@@ -118,11 +118,11 @@ def test_from_a_pipe(place: Path) -> None:
     [
         (["{place}/none.jsonl"], "does not exist"),
         (["{source}", "--kind", "novel"], "Unknown kind of source 'novel'"),
-        (["{source}", "--memory", "lots"], "--memory 'lots' is no size"),
-        (["{source}", "--memory", "1k"], "out of range"),
+        (["{source}", "--memory", "lots"], "--memory must be a size such as 512M or 4G, not 'lots'"),
+        (["{source}", "--memory", "1k"], "--memory must be at least 64M, not '1k'"),
         (["{source}", "--threads", "0"], "--threads"),
         (["{source}", "--platforms", "{place}/none.toml"], "is not a file"),
-        (["https://a.example/", "--scope", "galaxy"], "--scope is site, host or any, not 'galaxy'"),
+        (["https://a.example/", "--scope", "galaxy"], "--scope must be site, host or any, not 'galaxy'"),
         ([], "Missing argument"),
     ],
 )
@@ -148,7 +148,7 @@ def test_add_and_remove(source: Path, place: Path) -> None:
     more = records(place / "more.jsonl", {"url": "https://d.example/", "links": [A, B]})
     added = run("add", more, "-i", store, "-q")
     assert added.code == 0
-    assert "has more in it" in added.out
+    assert added.out.startswith(f"Added to {store}\n")
     assert (Graph(store).pages, Graph(store).links) == (4, 4)
     removed = run("remove", "b.example", "-i", store, "--json", "-q")
     assert json.loads(removed.out)["links"] == 2
@@ -190,7 +190,7 @@ def test_a_table_of_platforms_is_not_lost(source: Path, place: Path) -> None:
     assert run("build", source, "-o", store, "-q", "--platforms", table).code == 0
     ran = run("add", source, "-i", store, "-q")
     assert ran.code == 2
-    assert "give it again by --platforms" in ran.err
+    assert "give it again with --platforms" in ran.err
     assert run("add", source, "-i", store, "-q", "--platforms", table).code == 0
 
 
@@ -203,16 +203,9 @@ def test_crawl_options_reach_the_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("cocite.sources.crawl.start.crawl", crawl)
     stages: list[tuple[str, int, int | None]] = []
-    crawling = Crawling(depth=5, max_pages=7, delay=0.25, scope="host", allow_private=True)
-    sources = open_sources(
-        [A],
-        ReadReport(),
-        base=None,
-        kind=None,
-        text=False,
-        crawling=crawling,
-        progress=lambda *stage: stages.append(stage),
-    )
+    given = {name: default for name, (_, default) in SOURCE_OPTIONS.items()}
+    given |= {"depth": 5, "max_pages": 7, "delay": 0.25, "scope": "host", "allow_private": True}
+    sources = open_sources([A], ReadReport(), given, False, lambda *stage: stages.append(stage))
     assert asked == {
         "seeds": [A], "depth": 5, "max_pages": 7, "delay": 0.25, "scope": "host", "allow_private": True, "text": False,
     }  # fmt: skip

@@ -26,7 +26,7 @@ def test_clicks(own: Path, place: Path) -> None:
     ran = run("clicks", log, "-i", own, "-q")
     assert ran.code == 0, ran.err
     assert ran.out.splitlines() == [
-        f"{own}  has 12 clicks between 1 pair of pages; 1 of 3 rows used",
+        f"{own}  has 12 clicks between 1 pair of pages; used 1 of 3 rows",
         "  skipped (--strict stops at the first)",
         "    1\tpage that is not in the store",
         "       such as https://nowhere.example/",
@@ -59,13 +59,13 @@ def test_what_holds_no_clicks_changes_nothing(own: Path, place: Path) -> None:
         (place / "log").write_bytes(content)
         ran = run("clicks", place / "log", "-i", own, "-q")
         assert ran.code == 2
-        assert ran.err.startswith("cocite: no click could be used, so nothing was changed: give rows of ")
+        assert ran.err.startswith("cocite: No usable click, so nothing was changed: give rows of ")
         assert ran.err.count("\n") == 1
     assert len(open_clicks(Graph(own))) == 0
 
 
 def test_wrong_use(own: Path, place: Path) -> None:
-    assert "there is no file" in run("clicks", place / "none", "-i", own).err
+    assert "Unknown file" in run("clicks", place / "none", "-i", own).err
     (place / "log").write_text("a\tb\n")
     ran = run("clicks", place / "log", "-i", own, "--kind", "links")
     assert (ran.code, ran.err) == (2, "cocite: Unknown kind of click log 'links': use transitions or sessions\n")

@@ -32,7 +32,7 @@ def test_words(topics: Path) -> None:
         site("fast"),
         site("slow"),
     ]
-    assert "in all" in lines[-1] and lines[-1].endswith("ms")
+    assert " root pages, " in lines[-1] and lines[-1].endswith("ms")
 
 
 def test_pages_and_noise(topics: Path) -> None:
@@ -40,7 +40,7 @@ def test_pages_and_noise(topics: Path) -> None:
     pages = [part for name in names for part in ("--page", site(name))]
     done = run("communities", *pages, "-i", topics, "-m", "community(npea=max, basis=root)", "-k", "2")
     assert done.code == 0
-    assert "noise around it, the first of 8" in done.out
+    assert "noise pages (first 2 of 8)" in done.out
     assert "linked with 1 of 6 root pages" in done.out and "8 eliminated below" in done.out
     assert "\x1b" not in done.out
 
@@ -86,7 +86,7 @@ def test_drawn_side_by_side_with_the_experiment(topics: Path, tmp_path: Path) ->
     assert done.code == 0, done.err
     assert "labels by labels.tsv: 8 noise, 1 on topic, 0 of these suspected" in done.out
     assert "0.5\t2\tavg\t1.792\t8\t8\t0\t1.00\t1.00\t0.00\t1.00" in done.out
-    assert "left out of" in done.err and "1 label that is neither noise nor topic" in done.err
+    assert "Skipped in" in done.err and "1 label that is neither noise nor topic" in done.err
     text = page.read_text("utf-8")
     assert "Without removing noise" in text and "How well noise is told" in text
     told = json.loads(run("communities", *args, "--json").out)["experiment"]
@@ -119,7 +119,7 @@ def test_places_that_cannot_be_written_to(topics: Path, tmp_path: Path) -> None:
         done = run("communities", "newspapers", "-i", topics, option, tmp_path)
         assert (done.code, done.out) == (2, "") and "is a folder: give the name of a file in it" in done.err
         done = run("communities", "newspapers", "-i", topics, option, tmp_path / "no" / "out")
-        assert (done.code, done.out) == (2, "") and "there is no folder" in done.err
+        assert (done.code, done.out) == (2, "") and "Unknown folder" in done.err
     done = run("communities", "zebra", "-i", topics, "--html", tmp_path / "out.html")
     assert done.code == 1 and not (tmp_path / "out.html").exists()
 
@@ -127,21 +127,21 @@ def test_places_that_cannot_be_written_to(topics: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "says"),
     [
-        ((), 2, "nothing to look for: give some words, or pages by --page"),
-        (("",), 2, "nothing to look for"),
+        ((), 2, "Nothing to look for: give some words, or pages"),
+        (("",), 2, "Nothing to look for"),
         (("?!",), 2, "no word"),
-        (("zebra",), 1, "no page has any of the words 'zebra'"),
+        (("zebra",), 1, "No page has any of the words 'zebra'"),
         (("--page", "https://nowhere.example/"), 3, "not in this store"),
-        (("cars", "-m", "companion"), 2, "by the method community, not companion"),
+        (("cars", "-m", "companion"), 2, "by the method community, not 'companion'"),
         (("cars", "-m", "community(delta=7)"), 2, "delta must be a number"),
-        (("cars", "-k", "-1"), 2, "k must be a whole number"),
+        (("cars", "-k", "-1"), 2, "-k must be a whole number"),
         (
             ("--page", site("fast"), "--sweep"),
             2,
-            "--sweep needs words, by which pages are told",
+            "--sweep needs words, or --labels FILE",
         ),
         (("cars", "--labels", "nowhere.tsv"), 2, "nowhere.tsv"),
-        (("--page", site("fast"), "-m", "community(in_links=0)"), 1, "no link between two sites around"),
+        (("--page", site("fast"), "-m", "community(in_links=0)"), 1, "No link between two sites around"),
     ],
 )
 def test_failures(topics: Path, args: tuple[str, ...], code: int, says: str) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cocite.cli import demo as module
-from cocite.cli.demo import cached_store, sample_pages
+from cocite.cli.tasks import demo as module
+from cocite.cli.tasks.demo import cached_store, sample_pages
 from cocite.sources.records import Link, Page
 from cocite.warm import SecondProcess, compile_answers
 from tests.graph.webs import make

@@ -60,7 +60,8 @@ def test_help_has_examples_that_are_commands(command: str) -> None:
         (["fly"], "cocite: No such command 'fly' (see cocite --help)"),
         (["--fly"], "cocite: No such option: --fly (see cocite --help)"),
         (["links"], "cocite: Missing argument 'URL' (see cocite links --help)"),
-        (["links", "a", "-k", "-1"], "(see cocite links --help)"),
+        (["links", "a", "-k", "-1"], "cocite: -k must be a whole number from 0 to 100000, not -1"),
+        (["links", "a", "-k", "x"], "(see cocite links --help)"),
         (["info", "--json=1"], "Option '--json' does not take a value"),
     ],
 )

@@ -50,7 +50,7 @@ def test_cluster(lists: Path, tmp_path: Path) -> None:
 
 def test_cluster_refuses(lists: Path) -> None:
     ran = run("cluster", "-i", lists)
-    assert (ran.code, ran.err) == (2, "cocite: no pages to group: give addresses, or --file FILE\n")
+    assert (ran.code, ran.err) == (2, "cocite: No pages to group: give addresses, or --file FILE\n")
     ran = run("cluster", CARS[0], "https://nowhere.example/", "-i", lists)
     assert ran.code == 3
     assert "is not in this store" in ran.err
@@ -61,7 +61,7 @@ def test_a_file_with_unknown_pages(lists: Path, tmp_path: Path) -> None:
     listed.write_text("\n".join(["https://nowhere.example/", "http://", *CARS]))
     ran = run("cluster", "--file", listed, "-i", lists)
     assert ran.code == 0
-    assert ran.err == "cocite: not in this store: 2 pages, such as https://nowhere.example/, http://\n"
+    assert ran.err == "cocite: Not in this store: 2 pages, such as https://nowhere.example/, http://\n"
     assert ran.out.startswith("cars  3 pages\n")
     listed.write_text("https://nowhere.example/\n")
     assert run("cluster", "--file", listed, "-i", lists).code == 3
@@ -89,6 +89,6 @@ def test_by_integrated_similarity(lists: Path) -> None:
     ran = run("related", CARS[0], "-i", lists, "-m", "companion", "--group", "--by", "integrated", "--json")
     assert sorted(rank for each in json.loads(ran.out)["groups"] for rank in each["ranks"]) == [1, 2, 3, 4, 5]
     ran = run("cluster", *CARS, "-i", lists, "--by", "colour")
-    assert (ran.code, ran.err) == (2, "cocite: by must be one of lli, integrated, not 'colour'\n")
+    assert (ran.code, ran.err) == (2, "cocite: --by must be one of lli, integrated, not 'colour'\n")
     ran = run("related", CARS[0], "-i", lists, "--by", "integrated")
-    assert (ran.code, ran.err) == (2, "cocite: --by says how to make groups: give --group too, or leave it out\n")
+    assert (ran.code, ran.err) == (2, "cocite: --by needs --group: give both, or leave it out\n")

@@ -42,8 +42,8 @@ def test_hubs(hubs: Path) -> None:
     assert ran.out.splitlines()[0].split("\t")[1:] == [HUB]
     assert ran.out.splitlines()[2].split("\t")[1:] == ["https://poor.example/"]  # the first extension is not filtered
     assert ran.out.splitlines()[-2:] == [
-        "distance 1: 3 of 3 pages explored, without trimming 3",  # the hub, the poor page, and the page linked to
-        "distance 2: 0 of 7 pages explored, without trimming 7",  # the other pages of the hub, which link to nothing
+        "Distance 1: explored 3 of 3 pages; without trimming 3",  # the hub, the poor page, and the page linked to
+        "Distance 2: explored 0 of 7 pages; without trimming 7",  # the other pages of the hub, which link to nothing
     ]
     for option in ((), ("--untrimmed",)):
         ran = run("hubs", START, "-i", hubs, "--by", "out_degree", *option, "--json")

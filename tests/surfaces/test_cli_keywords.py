@@ -67,14 +67,14 @@ def test_a_page(web: Path) -> None:
 def test_nothing_to_show(web: Path) -> None:
     ran = run("keywords", "--page", EMPTY, "-i", web, "-q")
     assert (ran.code, ran.out) == (1, f"{EMPTY}  main: none\n")
-    assert ran.err == f"cocite: nothing is known of what {EMPTY} says, so it has no keywords\n"
+    assert ran.err == f"cocite: No words are known for {EMPTY}, so it has no keywords\n"
 
 
 def test_a_vocabulary_of_one(place: Path) -> None:
     make(place / "web.cocite", [Page(CHESS, text="chess")])
     ran = run("keywords", "chess", "-i", place / "web.cocite", "-q")
     assert (ran.code, ran.out) == (1, "similar  none\nlogical  none\n")
-    assert ran.err == "cocite: no other keyword is relevant to chess; try others\n"
+    assert ran.err == "cocite: No other keyword is related to chess; try others\n"
     assert (
         run("keywords", "--page", CHESS, "-i", place / "web.cocite", "-q").out
         == f"{CHESS}  main: chess\n0\tchess\t1×\t1 page\n"
@@ -90,12 +90,12 @@ def test_unknown_words(web: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ([], "there is nothing to ask about: give some words, or --page URL"),
-        (["chess", "--page", CHESS], "words and --page at once: give one of them"),
-        (["chess", "--per-page", "5"], "--per-page is for making keywords: give --make too"),
-        (["chess", "--alpha", "1.5"], "alpha must be a number from 0 to 1, not 1.5"),
-        (["chess", "--beta", "nan"], "beta must be a number from 0 to 1, not nan"),
-        (["chess", "--beside", "luck"], "beside must be one of support, information, not 'luck'"),
+        ([], "Nothing to ask about: give words, or a page"),
+        (["chess", "--page", CHESS], "Give either words or a page, not both"),
+        (["chess", "--per-page", "5"], "--per-page needs --make"),
+        (["chess", "--alpha", "1.5"], "--alpha must be a number from 0 to 1, not 1.5"),
+        (["chess", "--beta", "nan"], "--beta must be a number from 0 to 1, not nan"),
+        (["chess", "--beside", "luck"], "--beside must be one of support, information, not 'luck'"),
         (["?!"], "'?!' has no word that could be a keyword: give at least two letters"),
         (["--make", "--per-page", "0"], "per_page is 0: give a number from 1 to 1000"),
     ],

@@ -64,7 +64,7 @@ def test_a_wrong_name_lists_the_ranks(own: Path) -> None:
 
 def test_too_few_rounds_are_told(own: Path) -> None:
     ran = run("rank", "-i", own, "--by", "randomized_hits(rounds=2)", "-q")
-    assert "the tolerance was not reached" in ran.out
+    assert "The tolerance was not reached" in ran.out
     assert OLD not in ran.out  # it leads to another page
 
 
@@ -72,7 +72,7 @@ def test_nothing_to_rank(place: Path) -> None:
     make(place / "web.cocite", [PAGES[3]])
     ran = run("rank", "-i", place / "web.cocite", "--by", "hits", "-q")
     assert ran.code == 1
-    assert "no page has a value" in ran.out
+    assert "No page has a value: the store has no links" in ran.err
 
 
 def test_interrupted(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,5 +105,5 @@ def test_a_store_that_cannot_be_written(own: Path, monkeypatch: pytest.MonkeyPat
     shown = json.loads(ran.out)
     assert shown["kept"] is False
     assert shown["top"], "but nothing that was worked out is lost"
-    assert "not kept, so that other commands will not find it: side: permission denied; check" in ran.err
+    assert "Not kept, so other commands won't find this rank: side: permission denied; check" in ran.err
     assert run("rank", "-i", own, "--by", "pagerank", "--no-keep").code == 0

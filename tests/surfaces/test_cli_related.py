@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from cocite.operations import COMPARED_METHODS
 from cocite.related import methods
-from cocite.results import COMPARED
 from tests.graph.webs import make, page
 from tests.surfaces.conftest import LIST, LONELY, NEWS, OTHER, run
 
@@ -87,7 +87,7 @@ def test_more_pages_from_a_file(store: Path, place: Path) -> None:
     (place / "bytes").write_bytes(b"\xff\xfe\x00")
     ran = run("related", "--like", place / "bytes", "-i", store)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "is no text in UTF-8: give a file of addresses, one a line" in ran.err
+    assert "isn't a text in UTF-8: give a file of addresses, one per line" in ran.err
     (place / "empty.txt").write_text("# nothing yet\n")
     ran = run("related", "--like", place / "empty.txt", "-i", store)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
@@ -108,8 +108,8 @@ def test_pages_that_are_not_wanted(store: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["-k", "-1"], "k must be a whole number from 0 to 100000, not -1"),
-        (["-k", "1000000"], "k must be a whole number from 0 to 100000, not 1000000"),
+        (["-k", "-1"], "-k must be a whole number from 0 to 100000, not -1"),
+        (["-k", "1000000"], "-k must be a whole number from 0 to 100000, not 1000000"),
         (["-k", "ten"], "Invalid value for '-k': "),
         (["--per-site", "-2"], "--per-site must be a whole number of at least 0, not -2"),
         (["--lang", "german"], "--lang must be a code such as de or en-GB, not 'german'"),
@@ -135,15 +135,24 @@ def test_wrong_use_is_one_line(store: Path, given: list[str], message: str) -> N
 
 def test_no_page_at_all(store: Path) -> None:
     ran = run("related", "-i", store)
-    assert (ran.code, ran.err) == (2, "cocite: no page to ask about: give an address\n")
+    assert (ran.code, ran.err) == (2, "cocite: No page to ask about: give an address\n")
 
 
 def test_an_unknown_page_and_the_nearest(store: Path) -> None:
     for command in ("related", "compare"):
-        ran = run(command, "https://news.example/none", "-i", store)
+        ran = run(command, "https://new.example/none", "-i", store)
         assert (ran.code, ran.out) == (3, "")
-        assert f"'https://news.example/none' is not in this store; did you mean {NEWS}" in ran.err
+        assert "'https://new.example/none' is not in this store; did you mean https://news.example" in ran.err
         assert ran.err.count("\n") == 1
+
+
+def test_an_unknown_page_of_a_known_site(store: Path) -> None:
+    ran = run("related", "https://news.example/none", "-i", store)
+    note = f"https://news.example/none isn't in this store; these results are for {NEWS}"
+    assert (ran.code, ran.out.splitlines()[0]) == (0, note)
+    found = json.loads(run("related", "https://news.example/none", "-i", store, "--json").out)
+    assert (found["query"], found["used"], found["note"]) == (["https://news.example/none"], ["news.example"], note)
+    assert run("compare", "https://news.example/none", "-i", store).code == 0
 
 
 def test_a_known_page_without_answers(store: Path) -> None:
@@ -155,9 +164,9 @@ def test_a_known_page_without_answers(store: Path) -> None:
     for filters in (["--lang", "fr"], ["--not", LIST, "--since", "2030-01-01"]):
         ran = run("related", NEWS, "-i", store, *filters)
         assert (ran.code, ran.out) == (1, "")
-        assert ran.err == f"cocite: nothing related to {NEWS} passes the filters; give fewer of them\n"
+        assert ran.err == f"cocite: Nothing related to {NEWS} passes the filters; give fewer of them\n"
     ran = run("related", NEWS, "-i", store, "-k", "0")
-    assert (ran.code, ran.out, ran.err) == (0, "", "cocite: -k 0 asks for no answers: give a number from 1 on\n")
+    assert (ran.code, ran.out, ran.err) == (0, "", "cocite: -k 0 asks for no results: give 1 or more\n")
 
 
 def test_why_nothing_is_found(place: Path) -> None:
@@ -169,16 +178,20 @@ def test_why_nothing_is_found(place: Path) -> None:
     ]
     make(place / "web.cocite", pages)
     for given, message in (
-        (["a.example", "--lang", "de"], "this store knows the language of no page: ask without --lang"),
-        (["a.example", "--since", "2020-01-01"], "this store knows the date of no page: ask without --since"),
-        (["a.example", "--not", "b.example"], "nothing related to a.example passes the filters; give fewer of them"),
+        (["a.example", "--lang", "de"], "This store doesn't have the language of any page: ask without lang"),
+        (
+            ["a.example", "--since", "2020-01-01"],
+            "This store doesn't have the date of any page: ask without since and until",
+        ),
+        (["a.example", "--not", "b.example"], "Nothing related to a.example passes the filters; give fewer of them"),
         (
             ["c.example", "d.example"],
             "c.example, d.example are known, but auto finds nothing related: see their links with cocite links",
         ),
         (
             ["own.example", "-m", "companion(parents=9)"],
-            "own.example is known, but linked by pages of its own site only: try -m 'companion(parents=9, unit=none)'",
+            "own.example is known, but linked only from pages of its own site: "
+            "try -m 'companion(parents=9, unit=none)'",
         ),
     ):
         ran = run("related", *given, "-i", place / "web.cocite")
@@ -196,13 +209,13 @@ def test_a_shorter_address_is_named(place: Path) -> None:
     make(place / "web.cocite", pages)
     ran = run("related", "a.example/x/y", "-i", place / "web.cocite")
     assert ran.code == 0
-    assert ran.out.splitlines()[0] == "asked instead: a.example (too little is known of the page itself)"
+    assert ran.out.splitlines()[0] == "Too few links are known around the page itself; these results are for a.example"
     assert ran.out.splitlines()[1].split("\t")[2] == "https://b.example/"
     assert json.loads(run("related", "a.example/x/y", "-i", place / "web.cocite", "--json").out)["used"] == [
         "a.example"
     ]
-    assert "asked instead" not in run("related", "a.example", "-i", place / "web.cocite").out
-    assert "asked instead" not in run("related", "A.Example/", "-i", place / "web.cocite").out
+    assert "these results are for" not in run("related", "a.example", "-i", place / "web.cocite").out
+    assert "these results are for" not in run("related", "A.Example/", "-i", place / "web.cocite").out
     ran = run("related", "a.example/x/y", "-i", place / "web.cocite", "-m", "proximity(chop=none)")
     assert (ran.code, ran.out) == (1, "")
 
@@ -212,7 +225,7 @@ def test_methods_side_by_side(store: Path) -> None:
     assert ran.code == 0
     assert ran.out.splitlines()[0].split("\t") == ["proximity", "cocitation", "page"]
     found = json.loads(run("compare", NEWS, "-i", store, "--json").out)
-    assert list(found["methods"]) == list(COMPARED)
+    assert list(found["methods"]) == list(COMPARED_METHODS)
     ran = run("compare", LONELY, "-i", store)
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "no method finds anything related" in ran.err

@@ -25,7 +25,7 @@ def test_folders_with_their_answers(store: Path, bookmarks: Path) -> None:
     first, *rows, last = ran.out.splitlines()
     assert first == "Papers  near 1 of 2 pages" and last.endswith("ms by cocitation")
     assert {row.split("\t")[2] for row in rows} >= {LIST, OTHER}
-    assert "not in this store: 1 of 2 pages" in ran.err and "https://unknown.example/" in ran.err
+    assert "Not in this store: 1 of 2 pages" in ran.err and "https://unknown.example/" in ran.err
     assert "\x07" not in ran.out
 
 
@@ -51,7 +51,7 @@ def test_a_plain_list_still_is_one(store: Path, place: Path) -> None:
 @pytest.mark.parametrize("option", [[NEWS], ["--group"], ["--csv"], ["--tsv"]])
 def test_what_does_not_go_together(store: Path, bookmarks: Path, option: list[str]) -> None:
     ran = run("related", *option, "--like", bookmarks, "-i", store)
-    assert ran.code == 2 and "asked by its folders" in ran.err
+    assert ran.code == 2 and "asked about folder by folder" in ran.err
 
 
 def test_nothing_known_and_nothing_related(store: Path, bookmarks: Path) -> None:
@@ -59,4 +59,4 @@ def test_nothing_known_and_nothing_related(store: Path, bookmarks: Path) -> None
     assert run("related", "--like", bookmarks, "-i", store).code == 3
     bookmarks.write_text(FILE.replace(NEWS, "https://lonely.example/"))
     ran = run("related", "--like", bookmarks, "-i", store, "-m", "companion")
-    assert ran.code == 1 and "nothing is related" in ran.err
+    assert ran.code == 1 and "Nothing is related" in ran.err

@@ -54,19 +54,21 @@ def test_json(web: Path) -> None:
 def test_nothing_found_and_nothing_asked(web: Path) -> None:
     ran = run("search", "nonsense", "-i", web)
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "cocite: no page has any of these words: nonsense; try others\n"
+    assert ran.err == "cocite: No page has any of the words 'nonsense'; try others\n"
     assert run("search", "nonsense", "-i", web, "--json").code == 1
-    for words in ((), ("",), ("?!",)):
+    for words in ((), ("",)):
         ran = run("search", *words, "-i", web)
-        assert ran.code == 2
-        assert "to search for: give some " in ran.err and ran.err.count("\n") == 1
+        assert (ran.code, ran.err) == (2, "cocite: Nothing to search for: give some words\n")
+    ran = run("search", "?!", "-i", web)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "give some letters or digits" in ran.err
     assert run("search", "x", "-i", web, "-k", "-1").code == 2
     assert run("search", "x", "-i", web.parent / "none").code == 2
 
 
 def test_only_some_of_the_words(web: Path) -> None:
     assert run("search", "falcon nonsense", "-i", web).out.startswith(
-        "no page has all of these words; these have at least 1 of them\n"
+        "No page has all of these words; these pages have at least 1 of them\n"
     )
 
 
@@ -114,7 +116,7 @@ def test_a_killed_remove_is_finished_by_the_next(web: Path, monkeypatch: pytest.
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("cocite.cli.remove.renewed", killed)
+        patch.setattr("cocite.cli.tasks.build.renew_index", killed)
         assert run("remove", "https://c.example/", "-i", web, "-q").code == 130
     before = {file.name for file in web.glob("side/search-*")}
     assert run("remove", "https://c.example/", "-i", web, "-q").code == 3
@@ -129,7 +131,7 @@ def test_make(web: Path) -> None:
     shutil.rmtree(next(web.glob("side/search-*")))
     ran = run("search", "--make", "-i", web, "-q")
     assert ran.code == 0
-    assert ran.out.startswith(f"{web}  can be searched: 2 pages, ")
+    assert ran.out.startswith(f"Built the search index of {web}: 2 pages, ")
     assert json.loads(run("search", "--make", "-i", web, "-q", "--json").out)["search"]["pages"] == 2
     assert urls("falcon", "-i", web, "--make", "-q") == [B]
 
@@ -154,7 +156,7 @@ def test_interrupted_while_indexing(place: Path, monkeypatch: pytest.MonkeyPatch
     source = records(place / "a.jsonl", {"url": A, "title": "Bird list", "links": [B]})
     ran = run("build", source, "-o", place / "w", "-q")
     assert ran.code == 130
-    assert "is whole, but cannot be searched yet" in ran.err
+    assert "is complete, but has no search index yet" in ran.err
     assert run("links", A, "-i", place / "w").code == 0
 
 

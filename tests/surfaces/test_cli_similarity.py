@@ -30,7 +30,7 @@ def test_history(store: Path, tmp_path: Path) -> None:
     file.write_text(f"{NEWS}\t2\n{OTHER}\nhttps://nowhere.example/\t5\n")
     ran = run("related", "--history", file, "-i", store, "-m", "cocitation", "--json")
     assert ran.code == 0, ran.err
-    assert "not in this store: 1 page of" in ran.err
+    assert "Not in this store: 1 page of" in ran.err
     found = json.loads(ran.out)
     assert found["query"] == [NEWS, OTHER]
     assert not {NEWS, OTHER} & {answer["url"] for answer in found["answers"]}

@@ -80,7 +80,7 @@ def test_a_rank_that_took_all_its_rounds(
     (place / "_store.json").write_text("{}")
     ran = run("spark", "rank", str(place), "-o", "ranks", "--by", "pagerank(rounds=5)")
     assert ran.code == 0 and "5 rounds, residual 1.0e-01" in ran.out
-    assert ('give more rounds, as in --by "pagerank(rounds=1000)"' in ran.err) is not converged
+    assert ('allow more rounds, as in --by "pagerank(rounds=1000)"' in ran.err) is not converged
 
 
 def test_failures_are_one_line(started: list[tuple[Any, ...]], records: str, monkeypatch: pytest.MonkeyPatch) -> None:

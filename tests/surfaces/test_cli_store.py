@@ -11,15 +11,14 @@ from pathlib import Path
 import pytest
 
 import cocite
-from cocite.cli import info
-from cocite.cli.check import sources_of
-from cocite.cli.export import SAME
-from cocite.cli.info import PARTS, sizes
-from cocite.cli.opening import Crawling
-from cocite.cli.options import said_of_sources
+from cocite.cli.tasks import store as task
+from cocite.cli.tasks.build import source_options
+from cocite.cli.tasks.export import SAME
+from cocite.cli.tasks.store import sources_of
 from cocite.graph.export.export import FORMATS
 from cocite.graph.generation import read_current
 from cocite.graph.store import Graph
+from cocite.operations.info import PARTS, part_bytes
 from cocite.sources.records import Link, Page
 from tests.graph.webs import make
 from tests.surfaces.conftest import LIST, NEWS, PAGES, run
@@ -52,7 +51,7 @@ def test_the_store_may_be_named_without_an_option(store: Path, monkeypatch: pyte
 
 def test_info_of_a_small_store_has_no_sizes_per_link(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "bits per link" not in run("info", store).out
-    monkeypatch.setattr(info, "MANY", 7)
+    monkeypatch.setattr(task, "MIN_LINKS_FOR_RATES", 7)
     assert "bits per link" in run("info", store).out
 
 
@@ -98,15 +97,15 @@ def test_parts_of_a_store() -> None:
         "new": ("<f4", 1),
     }
     entries = {name: {"type": kind, "length": length} for name, (kind, length) in arrays.items()}
-    assert sizes(entries) == {"links out": 24, "kept ready": 8, "sites, hosts": 20, "page facts": 5, "other": 4}
+    assert part_bytes(entries) == {"links out": 24, "kept ready": 8, "sites, hosts": 20, "page facts": 5, "other": 4}
     assert list(PARTS)[-1] == "other"
 
 
 def test_check_of_a_whole_store(store: Path) -> None:
     ran = run("check", "-i", store)
     assert ran.code == 0
-    assert ran.out.startswith(f"{store}  is whole\n")
-    assert "7 links, all checked in" in ran.out
+    assert ran.out.startswith(f"{store}: OK\n")
+    assert "Checked 9 pages and 7 links in" in ran.out
     assert json.loads(run("check", "-i", store, "--json", "-q").out) == {
         "store": str(store), "whole": True, "faults": [], "repair": "",
     }  # fmt: skip
@@ -121,7 +120,7 @@ def test_check_finds_a_flipped_byte_and_names_the_repair(own: Path, name: str) -
     file.write_bytes(raw)
     ran = run("check", own, "-q")
     assert ran.code == 2
-    assert "is damaged" in ran.out
+    assert ran.out.startswith(f"{own}: damaged\n")
     assert ran.err.count("\n") == 1
     assert ran.err.endswith(f"repair it with: cocite build records -o {own}\n")
     found = json.loads(run("check", "-i", own, "-q", "--json").out)
@@ -173,7 +172,7 @@ def test_the_repair_knows_what_was_said_in_python(place: Path) -> None:
 
 
 def test_the_repair_of_a_crawl_keeps_its_limits() -> None:
-    said = said_of_sources(None, None, None, Crawling(depth=3, scope="host", allow_private=True))
+    said = source_options({"depth": 3, "scope": "host", "allow_private": True})
     entry = {"source": "https://a.example/", "said": said}
     assert sources_of({"sources": [entry, {"source": "b", "said": 5}]}) == [
         ("https://a.example/", " --depth 3 --scope host --allow-private"), ("b", ""),

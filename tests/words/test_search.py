@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cocite
-from cocite.cli.demo import build_sample
+from cocite.cli.tasks.demo import build_sample
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.check import check
 from cocite.graph.store import Graph

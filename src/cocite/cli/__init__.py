@@ -12,38 +12,17 @@ from typing import Annotated
 import typer
 
 from cocite import __version__
-from cocite.cli import (
-    add,
-    batch,
-    build,
-    check,
-    clicks,
-    cluster,
-    communities,
-    compare,
-    demo,
-    evaluate,
-    export,
-    hubs,
-    info,
-    keywords,
-    mcp,
-    methods,
-    rank,
-    related,
-    remove,
-    reproduce,
-    search,
-    serve,
-    similarity,
-    site,
-    spark,
-    study,
-    warm,
-)
-from cocite.cli.commands import command
+from cocite.cli.commands import View, command
 from cocite.cli.failures import Commands
+from cocite.cli.tasks import build, clicks, demo, evaluate, export, reproduce, serve, site, spark, store, study, warm
+from cocite.cli.tasks.batch import BatchView
+from cocite.cli.views.communities import CommunitiesView
+from cocite.cli.views.compare import CompareView
+from cocite.cli.views.keywords import KeywordsView
 from cocite.cli.views.links import LinksView
+from cocite.cli.views.pages import ClusterView, HubsView, SearchView, SimilarityView
+from cocite.cli.views.related import RecommendView, RelatedView
+from cocite.cli.views.store import MethodsView, RankView
 
 # Matrices here are small, and threads that wait for each other made them 8 to 30 times slower on a busy machine. It is
 # read when NumPy is loaded, which no verb has done yet.
@@ -58,15 +37,15 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-VERBS: list[Callable[..., None]] = [
-    *(demo.demo, build.build, add.add, remove.remove, clicks.clicks),
-    *(related.related, compare.compare, batch.batch, similarity.similarity, methods.methods),
+VERBS: list[Callable[..., None] | View] = [
+    *(demo.demo, build.build, build.add, build.remove, clicks.clicks),
+    *(RelatedView(), RecommendView(), CompareView(), BatchView(), SimilarityView(), MethodsView()),
     *(evaluate.evaluate, reproduce.reproduce),
-    *(hubs.hubs, communities.communities, cluster.cluster, search.search, keywords.keywords, rank.rank),
-    *(command(LinksView()), info.info, check.check, export.export, serve.serve, mcp.mcp, site.site, warm.warm),
+    *(HubsView(), CommunitiesView(), ClusterView(), SearchView(), KeywordsView(), RankView()),
+    *(LinksView(), store.info, store.check, export.export, serve.serve, serve.mcp, site.site, warm.warm),
 ]
 for verb in VERBS:
-    app.command()(verb)
+    app.command()(command(verb) if isinstance(verb, View) else verb)
 app.add_typer(study.study, name="study")
 app.add_typer(spark.spark, name="spark")
 

@@ -20,7 +20,7 @@ from cocite.cli.failures import NOTHING, complain
 from cocite.cli.terminal import Screen
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, make, parameters_on
-from cocite.parameters import Parameter
+from cocite.parameters import Checked, Parameter, parameters_of
 
 if TYPE_CHECKING:
     from cocite.web import Web
@@ -39,15 +39,18 @@ class View:
         """The question; reads the files that options name."""
         return make(self.operation, "cli", values)
 
-    def prepare(self, web: Web, options: Options) -> None:
+    def prepare(self, web: Web, asked: Any, options: Options) -> None:
         """Make what the question needs and the store doesn't have yet."""
 
     def show(self, screen: Screen, asked: Any, result: Any, options: Options) -> None:
         """Print a result for people."""
         raise NotImplementedError
 
+    def warn(self, web: Any, asked: Any, result: Any, options: Options) -> None:
+        """Report on standard error what the result doesn't show."""
+
     def finish(self, asked: Any, result: Any, options: Options) -> None:
-        """Write files, and report what the result doesn't show."""
+        """Write files, after a result that isn't empty."""
 
     def run(self, values: Options, options: Options) -> None:
         """Ask and show; exits with 1 if there is nothing to show."""
@@ -61,11 +64,12 @@ class View:
         if index is not None:
             web = Web(index)
             with display(quiet=quiet or json) as web.progress:
-                self.prepare(web, options)
+                self.prepare(web, asked, options)
                 result = asked.run(web)
         else:
             result = asked.run(web)
         screen = Screen()
+        self.warn(web, asked, result, options)
         if json:
             screen.json(self.to_json(result, options))
         else:
@@ -104,16 +108,22 @@ def command(view: View) -> Callable[..., None]:
 
 
 @contextmanager
-def naming_options(operation: type[Operation]) -> Iterator[None]:
+def naming_options(parameters: type[Checked]) -> Iterator[None]:
     """Errors about a parameter name it as it is written on the command line: `--per-site`, not `per_site`."""
     try:
         yield
     except BadParameter as error:
         name, _, rest = str(error).partition(" ")
-        for field, each in parameters_on(operation, "cli"):
+        for field, each in parameters_on(parameters, "cli"):
             if name in (field, each.name) and not each.positional:
                 raise BadParameter(f"{max(_flags(each), key=len)} {rest}") from error
         raise
+
+
+def options_of(parameters: type[Checked]) -> dict[str, tuple[Any, Any]]:
+    """Parameters as options of a command that isn't made from an operation: name → (annotation, default)."""
+    arguments = [_argument(each) for each in parameters_of(parameters)]
+    return {each.name: (each.annotation, each.default) for each in arguments}
 
 
 def _argument(each: Parameter) -> Argument:
@@ -126,8 +136,8 @@ def _argument(each: Parameter) -> Argument:
         annotated: Any = Annotated[kind, typer.Argument(**about, show_default=False)]
         default = Argument.empty if each.required else None if many else each.default
     else:
-        annotated = Annotated[kind, typer.Option(*_flags(each), **about)]
-        default = None if many else each.default
+        annotated = Annotated[kind, typer.Option(*_flags(each), **about, show_default=each.default not in ("", None))]
+        default = Argument.empty if each.required else None if many else each.default
     return _keyword(f"{each.name}_" if iskeyword(each.name) else each.name, annotated, default)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -152,3 +153,35 @@ def rate(number: float) -> str:
     if number >= 1e6:
         return f"{number / 1e6:.1f} M"
     return f"{number:,.0f}"
+
+
+def show_table(
+    screen: Screen, title: str, table: tuple[Sequence[str], Sequence[Sequence[object]]], names: int = 1
+) -> None:
+    """A table under a title, unless it has no rows; the first `names` columns are names.
+
+    Columns that don't fit go on below, with the names repeated.
+    """
+    head, rows = table
+    if not rows:
+        return
+    texts = [head, *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[i]) for row in texts) if screen.live else 0 for i in range(len(head))]
+    screen.blank()
+    screen.line((title, "bold"))
+    for part in parts_of(widths, names, screen.width):
+        for at, row in enumerate(texts):
+            style = "dim" if at == 0 else ""
+            screen.row(*(Cell(row[i], widths[i], style, i >= names) for i in part))
+
+
+def parts_of(widths: Sequence[int], names: int, room: int) -> list[list[int]]:
+    """The columns of a table, in parts that each begin with the names and fit into `room` characters (0: no limit)."""
+    first = list(range(names))
+    parts = [first[:]]
+    for column in range(names, len(widths)):
+        wide = sum(widths[i] + 2 for i in parts[-1]) + widths[column]
+        if room and wide > room and len(parts[-1]) > names:
+            parts.append(first[:])
+        parts[-1].append(column)
+    return parts

@@ -51,7 +51,16 @@ class Communities(Operation):
     method: str = shared_parameters.method(
         METHOD, "Parameters: community(delta=0.3, npea=min, vectors=5)", example=None, surfaces=("cli", "http")
     )
-    k: int = shared_parameters.k(5, "Maximum number of hubs and of authorities in each community", maximum=100)
+    k: int = parameter(
+        5, "Maximum number of hubs and of authorities in each community", metavar="N", flags=("-k",), minimum=0,
+        maximum=shared_parameters.MAX_RESULTS,
+        on={
+            "cli": {"default": None, "help": "Maximum number of hubs and of authorities of each (default: 5)"},
+            "http": {"maximum": 100},
+            "mcp": {"minimum": 1, "maximum": 50},
+            "python": {"default": 10},
+        },
+    )  # fmt: skip
     no_npea: bool = parameter(
         False, "Also show the communities without eliminating noise pages", surfaces=("cli", "http")
     )

@@ -94,7 +94,7 @@ def operations_by_name() -> dict[str, type[Operation]]:
     return dict(sorted(found.items()))
 
 
-def parameters_on(cls: type[Operation], surface: str) -> Iterator[tuple[str, Parameter]]:
+def parameters_on(cls: type[Checked], surface: str) -> Iterator[tuple[str, Parameter]]:
     """The parameters of an operation that a surface has, as it names and bounds them, each with the field's name."""
     own = vars(cls).get("__annotations__", {})  # first, then those that it inherits
     for each in sorted(parameters_of(cls), key=lambda each: each.name not in own):
@@ -103,15 +103,15 @@ def parameters_on(cls: type[Operation], surface: str) -> Iterator[tuple[str, Par
             yield each.name, shown
 
 
-def make(cls: type[Op], surface: str, given: Mapping[str, Any]) -> Op:
-    """An operation from parameters as a surface names them; raises BadParameter."""
-    left, values = dict(given), {}
+def make(cls: type[Op], surface: str, given: Mapping[str, Any], **fields: Any) -> Op:
+    """An operation from parameters as a surface names them, and further fields; raises BadParameter."""
+    left, values = dict(given), fields
     for field, each in parameters_on(cls, surface):
         if each.name in left:
             values[field] = each.check(left.pop(each.name))
         elif each.required:
             raise BadParameter(f"{each.name} is missing: {each.help[:1].lower()}{each.help[1:]}")
-        elif each.default != getattr(cls, field):
+        elif each.default is not None and each.default != getattr(cls, field):
             values[field] = each.default
     if left:
         names = ", ".join(each.name for _, each in parameters_on(cls, surface)) or "none"

@@ -61,7 +61,7 @@ class Related(Operation, Filters):
         if not self.urls and not self.history:
             raise BadParameter("No page to ask about: give an address")
         if self.by != "lli" and not self.group:
-            raise BadParameter("by says how to make groups: give group, too, or leave it out")
+            raise BadParameter("by needs --group: give both, or leave it out")
 
     @property
     def slow(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cocite.errors import BadParameter
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter
@@ -32,9 +33,16 @@ class Search(Operation, Filters):
 
     query: str = parameter(
         "", "Words, and phrases in double quotes", metavar="WORDS", positional=True, joined=True, required=True,
-        example="static site generator", on={"http": {"name": "q", **shared_parameters.TEXT}},
+        example="static site generator",
+        on={"cli": {"required": False}, "http": {"name": "q", **shared_parameters.TEXT}},
     )  # fmt: skip
     k: int = shared_parameters.k()
+
+    def validate(self) -> None:
+        """Check that there is something to search for."""
+        super().validate()
+        if not self.query.strip():
+            raise BadParameter("Nothing to search for: give some words")
 
     def run(self, web: Web) -> Answers:
         """The k best pages; `facts` says how many query words each of them has, and how many there are."""

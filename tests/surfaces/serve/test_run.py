@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import pytest
 
-from cocite.cli.serve import origins
+from cocite.cli.tasks.serve import origins
 from cocite.errors import BadParameter
 from cocite.http.metrics import Shared
 from cocite.http.run import SIGNALS, Minder, address_of, listen

@@ -8,10 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cocite.cli import options as given
-from cocite.cli.build import rows
+from cocite.cli import options as shared
 from cocite.cli.failures import INTERRUPTED, Commands, complain
-from cocite.cli.rank import say_unsettled
+from cocite.cli.tasks.summary import show_reasons
 from cocite.cli.terminal import Screen, count, seconds
 
 HELP = """Work on webs that outgrow one machine, with Spark: on this machine, or on a cluster by --master.
@@ -51,13 +50,13 @@ def pages(
         str | None, typer.Option("--list", metavar="FILE", help="A file of more sources, one a line; gzip, too.")
     ] = None,
     prefix: Annotated[str, typer.Option(metavar="TEXT", help="What to put before each line of --list.")] = "",
-    base: given.Base = None,
-    kind: given.Kind = None,
-    strict: given.Strict = False,
+    base: shared.Base = None,
+    kind: shared.Kind = None,
+    strict: shared.Strict = False,
     text: Annotated[bool, typer.Option("--text/--no-text", help="Keep the texts of pages.")] = True,
     master: Master = None,
     conf: Conf = None,
-    json: given.Json = False,
+    json: shared.Json = False,
 ) -> None:
     """Read sources into page records, a task for each file, with the readers of cocite build.
 
@@ -86,7 +85,7 @@ def pages(
     screen.line((output, "bold"), f"  {found} of {count(done.read['sources'], 'source')} in {seconds(took)}")
     if done.skipped:
         screen.line(("skipped", "yellow"), (" (--strict stops at the first)", "dim"), indent=2)
-        rows(screen, dict(done.skipped), done.example)
+        show_reasons(screen, dict(done.skipped), done.example)
 
 
 @spark.command()
@@ -95,7 +94,7 @@ def store(
     output: Output,
     master: Master = None,
     conf: Conf = None,
-    json: given.Json = False,
+    json: shared.Json = False,
 ) -> None:
     """Number pages and sort links in both directions, into sorted Parquet files: pages, out and in.
 
@@ -125,7 +124,7 @@ def rank(
     ] = "pagerank",
     master: Master = None,
     conf: Conf = None,
-    json: given.Json = False,
+    json: shared.Json = False,
 ) -> None:
     """Rank all pages by their links. Rows are number, url and value.
 
@@ -143,7 +142,8 @@ def rank(
     found = f"{count(done['pages'], 'page')}, {count(done['rounds'], 'round')}, residual {done['residual']:.1e}"
     _show(found, done, output, took, json)
     if not json and not done["converged"]:
-        say_unsettled(Screen(stderr=True), by)
+        call = f'--by "{by.partition("(")[0]}(rounds=1000)"'
+        Screen(stderr=True).line((f"The tolerance was not reached: allow more rounds, as in {call}", "yellow"))
 
 
 @spark.command()
@@ -159,7 +159,7 @@ def related(
     k: Annotated[int, typer.Option("-k", metavar="N", help="So many answers to each page.")] = 10,
     master: Master = None,
     conf: Conf = None,
-    json: given.Json = False,
+    json: shared.Json = False,
 ) -> None:
     """Answer for every page, as cocite batch does. Rows are query, rank, url and score.
 
@@ -216,4 +216,4 @@ def _show(found: str, facts: dict[str, Any], output: str, took: float, json: boo
     screen.line((output, "bold"), f"  {found} in {seconds(took)}")
     if facts.get("skipped"):
         screen.line(("skipped", "yellow"), indent=2)
-        rows(screen, facts["skipped"], facts["example"])
+        show_reasons(screen, facts["skipped"], facts["example"])

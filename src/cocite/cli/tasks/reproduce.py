@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import cocite
-from cocite.cli import options as given
+from cocite.cli import options as shared
 from cocite.errors import BadParameter
 
 
@@ -24,7 +24,7 @@ def reproduce(
     figures: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Draw precision, recall and F of zhao here, as SVG.")
     ] = None,
-    json: given.Json = False,
+    json: shared.Json = False,
 ) -> None:
     """Rerun what the papers claim, and report what holds.
 

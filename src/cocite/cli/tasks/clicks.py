@@ -1,4 +1,4 @@
-"""cocite clicks: how people went from page to page, counted into a store."""
+"""cocite clicks: count click logs into a store."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocite.cli import options as given
-from cocite.cli.build import rows
+from cocite.cli import options as shared
 from cocite.cli.failures import WRONG, complain
+from cocite.cli.tasks.summary import show_skipped, skipped_json
 from cocite.cli.terminal import Screen, count
 from cocite.errors import BadSource
 
@@ -20,27 +20,26 @@ if TYPE_CHECKING:
     from cocite.sources.clicks import Trail
     from cocite.sources.records import ReadReport
 
-STEP = 10_000
-"""Rows after which the display hears of it."""
+PROGRESS_ROWS = 10_000
 
 
 def clicks(
     files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Click logs: transitions or sessions.")],
-    index: given.Index = Path("web.cocite"),
+    index: shared.Index = Path("web.cocite"),
     kind: Annotated[
-        str | None, typer.Option(metavar="KIND", help="What the files hold, if not recognised: transitions, sessions.")
+        str | None, typer.Option(metavar="KIND", help="Kind of the files, if not recognised: transitions, sessions.")
     ] = None,
-    anew: Annotated[bool, typer.Option("--anew", help="Forget the clicks that were counted before.")] = False,
-    strict: given.Strict = False,
-    quiet: given.Quiet = False,
-    json: given.Json = False,
+    anew: Annotated[bool, typer.Option("--anew", help="Delete the clicks that were counted before.")] = False,
+    strict: shared.Strict = False,
+    quiet: shared.Quiet = False,
+    json: shared.Json = False,
 ) -> None:
     """Count clicks into a store, for the method whats_related.
 
-    A file holds transitions, from<TAB>to<TAB>count on a line, or sessions: the pages somebody saw, in order, with tabs
-    or semicolons between them and < for a click on back. Plain, .gz, .zst or .bz2. Pages that the store does not have
-    are counted and left out. Clicks are added to those counted before, so give each file once. They are kept when
-    pages are added or removed.
+    A file has transitions, from<TAB>to<TAB>count per line, or sessions: the pages somebody visited, in order, separated
+    by tabs or semicolons, with < for the back button. Plain, .gz, .zst or .bz2. Pages that the store doesn't have are
+    counted and skipped. Clicks are added to those counted before, so give each file once. They are kept when pages are
+    added or removed.
 
     \b
     Examples:
@@ -55,7 +54,7 @@ def clicks(
     graph, report, screen = Graph(index), ReadReport(strict), Screen()
     missing = next((file for file in files if not file.is_file()), None)
     if missing is not None:
-        raise BadSource(f"there is no file {missing}: check the path")
+        raise BadSource(f"Unknown file {missing}: check the path")
     with display(quiet or json) as stages:
         kept = add_clicks(graph, trails(files, kind, report, stages), report, anew)
     if json:
@@ -63,7 +62,7 @@ def clicks(
     else:
         show(screen, graph.path, kept, report)
     if not kept.trails:
-        complain("no click could be used, so nothing was changed: give rows of from<TAB>to<TAB>count, or sessions")
+        complain("No usable click, so nothing was changed: give rows of from<TAB>to<TAB>count, or sessions")
         raise typer.Exit(WRONG)
 
 
@@ -73,8 +72,8 @@ def trails(files: list[Path], kind: str | None, report: ReadReport, stages: Stag
 
     for file in files:
         for number, trail in enumerate(read_clicks(file, report, kind), 1):
-            if number % STEP == 0:
-                stages("counting clicks", STEP, None)
+            if number % PROGRESS_ROWS == 0:
+                stages("counting clicks", PROGRESS_ROWS, None)
             yield trail
 
 
@@ -86,22 +85,14 @@ def as_json(path: Path, kept: Kept, report: ReadReport) -> dict[str, Any]:
         "clicks": kept.clicks,
         "used": kept.trails,
         "read": dict(report.read),
-        "skipped": [
-            {"reason": reason, "count": number, "example": report.example.get(reason, "")}
-            for reason, number in report.skipped.most_common()
-        ],
+        "skipped": skipped_json(report),
     }
 
 
 def show(screen: Screen, path: Path, kept: Kept, report: ReadReport) -> None:
-    """What was counted, for people."""
+    """Print what was counted."""
     if kept.trails:
         has = f"{kept.clicks:,.10g} clicks between {count(kept.pairs, 'pair')} of pages"
-        screen.line((str(path), "bold"), f"  has {has}; {kept.trails:,} of {count(report.read['rows'], 'row')} used")
-    if report.skipped:
-        screen.line(("skipped", "yellow"), (" (--strict stops at the first)", "dim"), indent=2)
-        rows(screen, dict(report.skipped), report.example)
-    notes = {what: number for what, number in report.read.items() if what not in ("bytes", "rows") and number}
-    if notes:
-        screen.line(("left aside, as meant", "dim"), indent=2)
-        rows(screen, notes, {})
+        used = f"used {kept.trails:,} of {count(report.read['rows'], 'row')}"
+        screen.line((str(path), "bold"), f"  has {has}; {used}")
+    show_skipped(screen, report, ("bytes", "rows"))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from cocite.cli import options as given
+from cocite.cli import options as shared
 from cocite.cli.terminal import Screen, seconds
 
 
-def warm(quiet: given.Quiet = False) -> None:
+def warm(quiet: shared.Quiet = False) -> None:
     """Compile everything now, so that no later command waits for it.
 
     cocite compiles its inner loops when they are first used, once per machine, and caches them on disk. This command

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocite.cli import options as given
-from cocite.cli.related import NotOwnSite, PerSite, filters_of
-from cocite.cli.terminal import Cell, Screen, count
-from cocite.cli.writing import check_place, write_whole
+from cocite.cli import options as shared
+from cocite.cli.commands import naming_options, options_of
+from cocite.cli.files import check_writable, write_file
+from cocite.cli.options import taking
+from cocite.cli.terminal import Screen, count, show_table
 from cocite.errors import BadParameter
-from cocite.results import COMPARED, DEFAULT_METHOD
+from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD
+from cocite.results.filters import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +31,7 @@ FEW = 100
 """Up to so many queries the terminal shows what each took; reports have more."""
 
 
+@taking(options_of(Filters))
 def evaluate(
     judgements: Annotated[
         Path,
@@ -36,7 +39,7 @@ def evaluate(
             "--judgements", "-j", metavar="FILE", help="Right answers: query<TAB>page[<TAB>rating], or TREC's form."
         ),
     ],
-    index: given.Index = Path("web.cocite"),
+    index: shared.Index = Path("web.cocite"),
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -51,15 +54,14 @@ def evaluate(
     queries: Annotated[
         int, typer.Option(metavar="N", min=0, help="Only so many of the queries, evenly chosen (0: all).")
     ] = 0,
-    per_site: PerSite = 0,
-    not_own_site: NotOwnSite = False,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a report with figures, one page of HTML.")
     ] = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also write the answers of each method, as runs.")
     ] = None,
-    json: given.Json = False,
+    json: shared.Json = False,
+    **filters: Any,
 ) -> None:
     """Say how good methods are: measures, significance, overlap, time.
 
@@ -79,13 +81,14 @@ def evaluate(
     from cocite.sources.records import ReadReport
     from cocite.web import Web
 
-    check_place(html)
+    check_writable(html)
     if save and save.exists() and not save.is_dir():
         raise BadParameter(f"{save} is a file: name a folder, which is made if there is none")
     report = ReadReport()
-    named = map(methods.method, method or ([] if run else (DEFAULT_METHOD, *COMPARED)))
+    named = map(methods.method, method or ([] if run else (DEFAULT_METHOD, *COMPARED_METHODS)))
     chosen = list({str(each): each for each in named}.values())
-    kept = filters_of(per_site, not_own_site, "", "")
+    with naming_options(Filters):
+        kept = Filters(**{name: value for name, value in filters.items() if value is not None})
     web = Web(index) if chosen else None
     names = page_of if web is None else page_in(web.graph)
     judged = read_judgements(judgements, report, names)
@@ -153,7 +156,7 @@ def tell(
     if html:
         from cocite.evaluate.report import page
 
-        write_whole(html, page(title, notes_of(found, report), found, degrees))
+        write_file(html, page(title, notes_of(found, report), found, degrees))
     if json:
         Screen().json(as_json(found, report, degrees))
     else:
@@ -189,36 +192,6 @@ def show(screen: Screen, found: Evaluation, report: ReadReport, degrees: dict[st
         show_table(screen, "what a question takes, medians", found.table_4(degrees))
     if degrees is not None and len(degrees) <= FEW:
         show_table(screen, "what each question takes", found.table_4_by_query(degrees))
-
-
-def show_table(screen: Screen, title: str, table: Table, names: int = 1) -> None:
-    """A table with a title above it, unless it has no rows; so many columns are names.
-
-    What is too wide goes on below, names repeated.
-    """
-    head, rows = table
-    if not rows:
-        return
-    texts = [head, *([str(cell) for cell in row] for row in rows)]
-    widths = [max(len(row[i]) for row in texts) if screen.live else 0 for i in range(len(head))]
-    screen.blank()
-    screen.line((title, "bold"))
-    for part in parts_of(widths, names, screen.width):
-        for at, row in enumerate(texts):
-            style = "dim" if at == 0 else ""
-            screen.row(*(Cell(row[i], widths[i], style, i >= names) for i in part))
-
-
-def parts_of(widths: Sequence[int], names: int, room: int) -> list[list[int]]:
-    """The columns of a table, in parts that each begin with the names and fit into the room (0: any number)."""
-    first = list(range(names))
-    parts = [first[:]]
-    for column in range(names, len(widths)):
-        wide = sum(widths[i] + 2 for i in parts[-1]) + widths[column]
-        if room and wide > room and len(parts[-1]) > names:
-            parts.append(first[:])
-        parts[-1].append(column)
-    return parts
 
 
 def as_json(found: Evaluation, report: ReadReport, degrees: dict[str, int] | None) -> dict[str, Any]:

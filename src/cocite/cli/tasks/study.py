@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
-from cocite.cli import options as given
-from cocite.cli.evaluate import note_gaps, tell
+from cocite.cli import options as shared
 from cocite.cli.failures import Commands
-from cocite.cli.related import read_addresses
+from cocite.cli.files import check_writable, read_addresses
+from cocite.cli.tasks.evaluate import note_gaps, tell
 from cocite.cli.terminal import Screen, count
-from cocite.cli.writing import check_place
 from cocite.errors import BadParameter
 
 HELP = """Have people rate what methods answer, blind.
@@ -34,7 +33,7 @@ def new(
     file: Annotated[
         Path | None, typer.Option("--file", "-f", metavar="FILE", help="More of them: a file, one address a line.")
     ] = None,
-    index: given.Index = Path("web.cocite"),
+    index: shared.Index = Path("web.cocite"),
     method: Annotated[
         list[str] | None,
         typer.Option("--method", "-m", metavar="METHOD", help="A method to study; give two or more."),
@@ -124,7 +123,7 @@ def report(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a report with figures, one page of HTML.")
     ] = None,
-    json: given.Json = False,
+    json: shared.Json = False,
 ) -> None:
     """The tables of the study: what was answered, precision, significance, overlap.
 
@@ -136,7 +135,7 @@ def report(
     from cocite.evaluate.study import evaluation_of, read, read_ratings
     from cocite.sources.records import ReadReport
 
-    check_place(html)
+    check_writable(html)
     known, told = read(folder), ReadReport()
     sheets = dict.fromkeys(ratings or sorted(folder.glob("ratings*.csv")))  # `cocite serve --study` makes one a rater
     raters = [read_ratings(path, known, told) for path in sheets]

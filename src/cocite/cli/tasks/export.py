@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cocite.cli import options as given
+from cocite.cli import options as shared
 from cocite.cli.terminal import Screen, seconds, size
 
 SAME = {"scipy": "npz", "networkx": "graphml", "igraph": "graphml", "gephi": "gexf", "tsv": "edges", "jsonl": "records"}
@@ -22,7 +22,7 @@ def export(
             "--output", "-o", metavar="FILE", help="The file to write; - is standard output, for edges and csv."
         ),
     ],
-    index: given.Index = Path("web.cocite"),
+    index: shared.Index = Path("web.cocite"),
     form: Annotated[
         str | None,
         typer.Option(
@@ -30,8 +30,8 @@ def export(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write GraphML or GEXF of more than 5 million links.")] = False,
-    quiet: given.Quiet = False,
-    json: given.Json = False,
+    quiet: shared.Quiet = False,
+    json: shared.Json = False,
 ) -> None:
     """Write a store to a file, for other programs.
 

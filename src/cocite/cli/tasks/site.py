@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocite.cli import options as given
+from cocite.cli import options as shared
 from cocite.cli.failures import complain
 from cocite.cli.terminal import Screen, count, seconds
 from cocite.errors import BadParameter, BadSource
@@ -66,8 +66,8 @@ def site(
     cache: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Keep what was read here, not in the user's cache.")
     ] = None,
-    quiet: given.Quiet = False,
-    json: given.Json = False,
+    quiet: shared.Quiet = False,
+    json: shared.Json = False,
 ) -> None:
     """Write the related pages of every page of a static site, by their texts and the links in them.
 
@@ -80,13 +80,13 @@ def site(
       cocite site site --base https://example.org/ -o related.json --insert
       cocite site _site --base https://me.example/ -o r.json --exclude 'tags/*'
     """
+    from cocite.cli.files import check_writable
     from cocite.cli.progress import display
-    from cocite.cli.writing import check_place
     from cocite.site.overrides import read_overrides
     from cocite.site.stamps import Cache, list_files, stamps_now
 
     began = time.monotonic()
-    check_place(output)
+    check_writable(output)
     _check(folder, fragments)
     if not re.match(r"https?://[^\s/]", base.strip()):
         raise BadParameter(f"--base {base!r:.100} is no web address: give one such as https://example.org/")

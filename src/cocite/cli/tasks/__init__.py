@@ -1,0 +1,1 @@
+"""Tasks: commands that do something with a store, rather than ask it."""
