@@ -49,8 +49,8 @@ def mixed(web: Web) -> Callable[..., Relate]:
     """What's Related with any weights; what links, words and usage say of a page is gathered once."""
 
     @cache
-    def gathered(page: int) -> dict[str, whats_related.Evidence]:
-        return whats_related.evidence(web, page, whats_related.Params(near=False, words=1.0, prior=1.0))
+    def gathered(page: int) -> dict[str, whats_related.Part]:
+        return whats_related.parts_of(web, page, whats_related.Params(near=False, words=1.0, prior=1.0))
 
     def weighed(links: float, words: float, usage: float, prior: float) -> Relate:
         weights = {"links": prior * links, "words": prior * words, "usage": usage}

@@ -10,9 +10,9 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from cocite import __version__
+from cocite.cli.files import check_writable, write_file
 from cocite.cli.progress import display
 from cocite.cli.terminal import Cell, Screen, count
-from cocite.cli.writing import check_place, write_whole
 from cocite.errors import BadSource
 from research import citations
 from research.reproduce.claims import Claims, Outcome, read_claims
@@ -37,7 +37,7 @@ def reproduce(
         return
     if not data.is_dir():
         raise BadSource(f"{data} isn't a folder: give the one that has awesome/, wikispeedia/, citations/ …")
-    check_place(write)
+    check_writable(write)
     began, outcomes, finished = time.monotonic(), list[Outcome](), False
     try:
         with tempfile.TemporaryDirectory() if stores is None else nullcontext(str(stores)) as folder:
@@ -66,7 +66,7 @@ def show_outcomes(
     if write:
         machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
         where = f"cocite {__version__}, {time.strftime('%Y-%m-%d')}, {machine}, {seconds / 60:.0f} minutes"
-        write_whole(write, document(claims, outcomes, f"{where}." if finished else f"{where}; interrupted."))
+        write_file(write, document(claims, outcomes, f"{where}." if finished else f"{where}; interrupted."))
     if json:
         screen.json(
             [
@@ -104,7 +104,7 @@ def show_measures(data: Path, figures: Path | None, json: bool) -> None:
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
         for name, picture in citations.figures(found):
-            write_whole(figures / f"citeseer-{name}.svg", picture)
+            write_file(figures / f"citeseer-{name}.svg", picture)
 
 
 def show_claims(screen: Screen, claims: Claims) -> None:

@@ -204,15 +204,14 @@ def compile_answers() -> None:
     from cocite.related.neighbourhood.scores import NO_TIES, Scores
     from cocite.related.neighbourhood.view import NO_PAGES
     from cocite.results import DEFAULT_METHOD
-    from cocite.results.explain import Explainer
 
     web = empty_web()
-    graph, chosen = web.graph, method(DEFAULT_METHOD)
+    graph, chosen, nothing = web.graph, method(DEFAULT_METHOD), Scores(NO_PAGES, NO_TIES, [0], NO_PAGES)
     near_duplicate_pairs(graph.out, graph.out.degree)
     for work in (
         lambda: chosen.relate(web, [0]),
-        lambda: list(Scores(NO_PAGES, NO_TIES, [], NO_PAGES).ranked(graph.in_degree)),
-        lambda: Explainer(web, [0], chosen.params).reasons(0),
+        lambda: list(nothing.ranked(graph.in_degree)),
+        lambda: chosen.explain(web, nothing, np.zeros(1, np.uint32)),
     ):
         with suppress(CociteError):  # an empty store has no answer, and everything was called when that shows
             work()

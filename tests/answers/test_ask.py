@@ -52,6 +52,7 @@ def test_the_json_has_the_keys_that_others_rely_on(web: Web) -> None:
     assert set(answer) == {"rank", "url", "title", "score", "reasons"}
     assert answer["reasons"][0] == {
         "kind": "cited together", "by": "https://list1.example/", "title": "First", "block": "Things", "distance": 1,
+        "text": 'Listed next to each other on First under "Things"',
     }  # fmt: skip
     assert found["milliseconds"] > 0
 

@@ -23,6 +23,7 @@ from tests.methods.webs import webs
 from tests.webs import make_web
 
 LINK_METHODS = [name for name in methods.names() if isinstance(methods.method(name).params, Switches)]
+REPEATS = {"auto": 3}  # sections that repeat the link to the query page and count
 HEADINGS = ["One", "", "Three"]  # a block may be beyond the last
 
 
@@ -32,8 +33,8 @@ def prove(web: Web, truth: NaiveWeb, method: methods.Method, seeds: list[int], s
     answers = ask(web, Question(tuple(map(graph.address, seeds)), tuple(seeds)), method, 10**4)
     used = [graph.find(address) for address in answers.used]
     looked_at = getattr(method.params, "parents", LOOKED_AT)
-    heard = {name: getattr(method.params, name, 0) for name in ("repeats", "window")}
-    proof = Proof(graph, view_of(graph, truth, used, method.params, stop), used, looked_at, **heard)
+    repeats, window = REPEATS.get(method.name, 0), getattr(method.params, "window", 0)
+    proof = Proof(graph, view_of(graph, truth, used, method.params, stop), used, looked_at, repeats, window)
     for answer in answers:
         assert answer.reasons, f"{method}: nothing speaks for {answer.url}"
         proof.prove(answer.page, answer.reasons)
@@ -187,7 +188,9 @@ def small() -> Web:
 def reasons(web: Web, query: str, answer: str, call: str) -> list[dict[str, Any]]:
     page = web.graph.find(query)
     found = ask(web, Question((query,), (page,)), methods.method(call), 100)
-    return next([reason.to_dict() for reason in each.reasons] for each in found if each.page == web.graph.find(answer))
+    why = next(each.reasons for each in found if each.page == web.graph.find(answer))
+    assert all(str(reason) == reason.text for reason in why)
+    return [{name: value for name, value in reason.to_dict().items() if name != "text"} for reason in why]
 
 
 def test_reasons_worked_out_by_hand(small: Web) -> None:

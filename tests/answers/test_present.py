@@ -10,7 +10,8 @@ import pytest
 from cocite.related import methods
 from cocite.results.answer import Answer, Answers, Reason
 from cocite.results.ask import ask, question
-from cocite.results.present import briefly, lines, say, separated, text
+from cocite.results.present import briefly, lines, separated, text
+from cocite.results.reasons import label_of
 from cocite.web import Web
 from tests.answers.conftest import MANY, NASTY
 
@@ -45,34 +46,53 @@ def test_text_for_a_prompt(web: Web) -> None:
     assert text(answers_of()).splitlines()[-1] == "  nothing"
 
 
+def reason(kind: str, text: str, query: str = "") -> Reason:
+    return Reason(kind=kind, text=text, query=query)
+
+
+NEXT, LISTED = reason("cited together", "Listed next to each other on L"), reason("cited together in all", "On 4 of 9")
+LINK, LINKS = reason("links to the same page", "Both link to X"), reason("links to the same pages in all", "Both: X, Y")
+HERE, THERE = (reason(f"link{kind} the query", "They link to each other") for kind in ("ed by", "s to"))
+
+
+def test_in_brief_counts_take_the_place_of_their_examples() -> None:
+    found = Answer(1, "u", "", 1.0, (NEXT, NEXT, LINK, HERE, THERE, LISTED, LINKS))
+    assert briefly(found) == "On 4 of 9 · Both: X, Y · They link to each other"
+    assert list(lines(found)) == [NEXT.text, LINK.text, HERE.text, LISTED.text, LINKS.text]
+    assert briefly(Answer(1, "u", "", 1.0, (LINK,))) == "Both link to X"
+
+
+def test_in_brief_there_are_three_at_most() -> None:
+    found = Answer(1, "u", "", 1.0, tuple(reason("words", text) for text in "abcd"))
+    assert briefly(found) == "a · b · c"
+    assert list(lines(found)) == list("abcd")
+
+
+def test_in_brief_each_query_page_has_its_count() -> None:
+    queries = [reason(each.kind, f"{each.text} with {query}", query) for query in "ab" for each in (NEXT, LISTED)]
+    assert briefly(Answer(1, "u", "", 1.0, tuple(queries))) == "On 4 of 9 with a · On 4 of 9 with b"
+
+
+def test_that_links_count_is_left_out_where_they_are_named() -> None:
+    by_links = reason("links", "Related by links")
+    assert briefly(Answer(1, "u", "", 1.0, (NEXT, by_links))) == NEXT.text
+    assert briefly(Answer(1, "u", "", 1.0, (by_links,))) == "Related by links"
+
+
 @pytest.mark.parametrize(
-    ("reason", "words"),
+    ("address", "title", "label"),
     [
-        (Reason(kind="cited together", by="u", title="T", block="H", distance=1), "beside it on T under “H”, next to"),
-        (Reason(kind="cited together", by="u", block="", distance=2), "beside it on u, in one block, 2 links apart"),
-        (Reason(kind="cited together", by="u", distance=1500), "beside it on u, 1,500 links apart"),
-        (Reason(kind="cited together in all", count=1, of=1), "cited together by 1 of 1 page"),
-        (Reason(kind="cited together in all", count=9, of=2000, voices=4), "by 9 of 2,000 pages, counted as 4"),
-        (Reason(kind="links to the same page", to="c", query="q"), "both link to c (with q)"),
-        (Reason(kind="links to the same pages in all", count=2, of=40), "2 links in common, of 40"),
-        (Reason(kind="linked by the query"), "the page links to it"),
-        (Reason(kind="links to the query", copy="m"), "it links to the page (its near-duplicate m)"),
-        (Reason(kind="links to a page that links to the query", through="t"), "it links to t, which links to the page"),
-        (Reason(kind="stands for near-duplicates", count=6, pages=("a", "b")), "counted with 6 near-duplicates: a, b"),
+        ("https://www.a.example/b/", "", "a.example/b"),
+        ("https://a.example/", "Newspapers", "Newspapers"),
+        ("https://www.a.example/", "Introduction", "Introduction (a.example)"),
+        ("https://a.example/", " Lists:\n", "Lists: (a.example)"),
+        ("https://a.example/", "x" * 90, "x" * 79 + "…"),
+        ("name", "", "name"),
+        ("https://a.example/", NASTY, '[31m<script>alert("1")</script> &amp; a, "b" tab line'),
     ],
 )
-def test_reasons_in_words(reason: Reason, words: str) -> None:
-    assert words in say(reason)
-    assert "None" not in say(reason)
-    assert list(lines(Answer(1, "u", "", 1.0, (reason, reason)))) == [say(reason)] * 2
-    assert briefly(Answer(1, "u", "", 1.0, (reason,)))
-
-
-def test_what_is_not_independent_is_said_in_brief() -> None:
-    best = Reason(kind="cited together", by="u", title="T", block="H", distance=1)
-    for voices, said in ((4, "4 of 9 pages cite both, such as"), (1, "4 of 9 pages cite both, counted as 1, such as")):
-        counts = Reason(kind="cited together in all", count=4, of=9, voices=voices)
-        assert briefly(Answer(1, "u", "", 1.0, (best, counts))) == f"{said} T under “H”"
+def test_what_a_page_is_called_in_a_sentence(address: str, title: str, label: str) -> None:
+    assert label_of(address, title) == label
 
 
 def test_a_spreadsheet_runs_no_formula_of_a_stranger() -> None:
@@ -89,7 +109,11 @@ def test_nothing_to_say() -> None:
 
 
 def test_reasons_as_data() -> None:
-    assert Reason(kind="cited together", by="u", block="", distance=1).to_dict() == {
-        "kind": "cited together", "by": "u", "block": "", "distance": 1,
+    found = Reason(kind="cited together", by="u", block="", distance=1, text="Listed next to each other on u")
+    assert found.to_dict() == {
+        "kind": "cited together", "by": "u", "block": "", "distance": 1, "text": "Listed next to each other on u",
     }  # fmt: skip
-    assert Reason(kind="linked by the query").to_dict() == {"kind": "linked by the query"}
+    assert str(found) == found.text
+    assert Reason(kind="usage", count=0, pages=("a",), share=0.0).to_dict() == {
+        "kind": "usage", "count": 0, "pages": ["a"], "share": 0.0,
+    }  # fmt: skip

@@ -9,7 +9,6 @@ import pytest
 from cocite.errors import UnknownPage
 from cocite.related import methods
 from cocite.results.ask import ask, question
-from cocite.results.present import say
 from cocite.results.similarity import similarity
 from cocite.sources.records import Link, Page
 from cocite.web import Web
@@ -44,12 +43,10 @@ def test_it_is_what_the_answers_say(shops: Web, name: str) -> None:
 
 def test_reasons_by_words_and_links(shops: Web) -> None:
     pair = similarity(shops, "apple.example", "microsoft.example", methods.method("integrated"))
-    said = [say(reason) for reason in pair.reasons]
-    assert said[0] == "1 of 2 keywords in common: company"
-    assert said[1].startswith("keywords that go together: apple – ")
-    assert said[2] == (
-        "it links to https://lumia.example/, which is like https://iphone.example/, to which the page does"
-    )
+    said = [reason.text for reason in pair.reasons]
+    assert said[0] == "Shared keywords: company (1 of 2)"
+    assert said[1].startswith("Related keywords: apple – ")
+    assert said[2] == "Links to lumia.example, which is similar to iphone.example, a link of the query page"
     assert pair.reasons[2].share is not None
     assert 0 < pair.reasons[2].share < 1
     assert pair.error == 1e-9
@@ -57,9 +54,7 @@ def test_reasons_by_words_and_links(shops: Web) -> None:
 
 def test_words_that_never_meet_do_not_go_together(shops: Web) -> None:
     pair = similarity(shops, "apple.example", "alone.example", methods.method("semantic"))
-    assert [say(reason) for reason in pair.reasons] == [
-        "keywords that avoid each other, which tells something too: apple – bread, company – bread"
-    ]
+    assert list(map(str, pair.reasons)) == ["Keywords that never occur together: apple – bread, company – bread"]
 
 
 def test_unknown_pages(shops: Web) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from cocite.errors import BadAddress, UnknownPage
 from cocite.related.methods import method
-from cocite.results.answer import BY_WORDS
 from cocite.results.filters import Filters
 from cocite.results.unseen import MAX_LINKED_PAGES, ask_unseen, linked_pages
 from cocite.sources.records import Link, Page
@@ -73,7 +72,7 @@ def test_by_its_words_if_it_links_to_nothing_known(web: Web) -> None:
     answers = ask_unseen(web, Page(NEW, "Of herons", text="they wade", links=[Link("https://x.example/")]), COCITATION)
     assert (answers.method, answers.used) == ("words", ())
     assert answers[0].url == "https://c.example/"
-    assert answers[0].reasons[0].kind == BY_WORDS
+    assert answers[0].reasons[0].kind == "words"
     assert "herons" in answers[0].reasons[0].words
 
 

@@ -20,6 +20,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cocite.errors import BadStore, CociteError
 from cocite.graph.check import check
 from cocite.graph.store import Graph
@@ -159,7 +161,11 @@ def alike(web: Web) -> list[Any]:
     """The pages that each page is most like, and why."""
     vectors = open_vectors(web.graph)
     near = {page: vectors.near(page, 3).tolist() for page in range(web.graph.pages)}
-    return [[page, other, vectors.common(page, other, 3)] for page, others in near.items() for other in others]
+    return [
+        [page, other, vectors.shared_terms(page, np.array([other], np.uint32))]
+        for page, others in near.items()
+        for other in others
+    ]
 
 
 def related(web: Web, name: str) -> list[Any]:

@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cocite.errors import BadStore, CociteError
 from cocite.graph.check import check
 from cocite.graph.clicks import add_clicks, open_clicks
@@ -142,7 +144,7 @@ def read_beside(graph: Graph) -> Iterator[str]:
 
     def vectors() -> Any:
         opened = open_vectors(graph)
-        return [(opened.near(page, 3), opened.common(page, 0, 3)) for page in pages]
+        return [(opened.near(page, 3), opened.shared_terms(page, np.zeros(1, np.uint32))) for page in pages]
 
     def keywords() -> Any:
         opened = open_keywords(graph)

@@ -10,8 +10,7 @@ import pytest
 
 import cocite
 from cocite.related.methods import method
-from cocite.related.methods.auto import HOME
-from cocite.results.present import say
+from cocite.related.neighbourhood.blend import WEIGHTS
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make, page
@@ -149,8 +148,8 @@ def test_reasons_say_what_spoke(place: Path) -> None:
     # chess says less: it is nearly everywhere
     assert (words.kind, words.words) == ("words", ("club", "chess"))
     score = next(answer.score for answer in found if answer.url == T)
-    assert words.share == pytest.approx(1 - HOME / score, abs=1e-3)
-    assert (first.kind, first.share) == ("first page of its host", pytest.approx(HOME / score, abs=1e-3))
+    assert words.share == pytest.approx(1 - WEIGHTS.home_page / score, abs=1e-3)
+    assert (first.kind, first.share) == ("first page of its host", pytest.approx(WEIGHTS.home_page / score, abs=1e-3))
 
 
 def test_the_places_of_listed_pages(place: Path) -> None:
@@ -169,7 +168,7 @@ def test_a_place_is_a_reason(place: Path) -> None:
     for url, kind, gave in ((on_host, "same host", 0.25), (S, "first page of its host", 0.2)):
         (reason,) = [reason for reason in answers[url].reasons if reason.kind == kind]
         assert reason.share == pytest.approx(gave / answers[url].score, abs=1e-3)
-        assert f"{100 * gave / answers[url].score:.0f} % of its score" in say(reason)
+        assert "%" not in reason.text
     assert {"same host", "first page of its host"}.isdisjoint(reason.kind for reason in answers[far].reasons)
 
 
@@ -186,7 +185,7 @@ def test_lists_of_a_same_name_page_count_half(place: Path) -> None:
     found = scores(place, pages, words=0, context=0)
     said = 0.5 * (1 / math.log(4) + 0.12 + 0.1 / math.log(4))
     # u itself is in no block, so that neither hosts nor first pages count; t's own place gives it as much as s has.
-    assert found[S] == pytest.approx(said / math.sqrt(said) + HOME, rel=1e-5)
+    assert found[S] == pytest.approx(said / math.sqrt(said) + WEIGHTS.home_page, rel=1e-5)
     # Beside it, s has no same-name page, and t's is u, of which nothing is said.
     assert found[T] == pytest.approx(found[S], rel=1e-5)
     assert S not in scores(place, pages, words=0, context=0, names=0)
@@ -248,7 +247,7 @@ def test_a_same_name_page_is_a_reason(place: Path) -> None:
     assert beside.through == T
     without = cocite.open(place / "web.cocite").related(U, names=0)
     assert "same name" not in [reason.kind for answer in without for reason in answer.reasons]
-    assert say(beside) == f"cited together with {T}, which links call by the same name as the page"
+    assert beside.text == "Listed with t.example, which has the name of the query page"
 
 
 def test_what_the_name_of_an_answer_gave_is_a_reason(place: Path) -> None:
@@ -259,8 +258,7 @@ def test_what_the_name_of_an_answer_gave_is_a_reason(place: Path) -> None:
     (answer,) = [answer for answer in found if answer.url == S]
     (named,) = [reason for reason in answer.reasons if reason.kind == "its name beside"]
     assert (named.through, named.share) == (T, pytest.approx(0.15 / answer.score, abs=1e-3))
-    percent = f"{100 * named.share:.0f} % of its score"
-    assert say(named) == f"cited together with the page is {T}, which links call by its name: {percent}"
+    assert named.text == "The query page is listed with t.example, which has the same name"
 
 
 def test_links_are_a_reason_beside_each_page_asked_about(place: Path) -> None:

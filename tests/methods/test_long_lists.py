@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cocite.related import methods
-from cocite.results.explain import Explainer
+from cocite.results.reasons import ReasonNames, reasons_of
 from cocite.web import Web
 from tests.answers.proof import Proof, view_of
 from tests.conftest import BOUNDS_CACHE, ROOT, long
@@ -94,16 +95,16 @@ def test_evidence_far_away_on_a_long_parent(web: Web, truth: NaiveWeb, given: di
     """In front of, and behind, what is read of a long list; in its own block and in that of the page."""
     graph = web.graph
     query = graph.find(QUERY)
-    params = methods.method("companion", {"parents": 3000, **given}).params
+    method = methods.method("companion", {"parents": 3000, **given})
+    params, scores = method.params, method.relate(web, [query])
     proof = Proof(graph, view_of(graph, truth, [query], params, stop_pages(web, given)), [query], 3000)
-    explainer = Explainer(web, [query], params)
     blocks = set()
     for url in (
         TARGETS[2999], TARGETS[3001], TARGETS[2000], TARGETS[1999], TARGETS[101], TARGETS[4001], TARGETS[5999],
         "https://v0.example/", "https://v2999.example/", TARGETS[3], CHILD, "https://long0.example/",
     ):  # fmt: skip
         page = graph.find(url)
-        reasons = explainer.reasons(page)
+        reasons = reasons_of(ReasonNames(graph), method.explain(web, scores, np.array([page], np.uint32))[0])
         assert reasons or url == "https://long0.example/" or "stop" in given
         proof.prove(page, reasons)
         blocks |= {(reason.by, reason.block) for reason in reasons if (reason.distance or 0) > 1000}

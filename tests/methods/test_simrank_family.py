@@ -17,7 +17,6 @@ from cocite.related.methods.probabilistic_simrank import transitions
 from cocite.related.methods.simrank import Params, all_pairs, similarity_of
 from cocite.related.neighbourhood.meetings import Walk, similar, similarity
 from cocite.results.ask import ask, question
-from cocite.results.present import say
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import examples
@@ -259,9 +258,8 @@ def test_sites_that_are_cited_alike() -> None:
     by_url = {each.url: each.reasons for each in found}
     assert by_url["https://b.example/y"][0].pages == ("a.example", "hub.example", "b.example")
     assert by_url["https://b.example/y"][0].kind == "sites cited alike"
-    assert say(by_url["https://b.example/y"][0]) == (
-        "its site is cited like the page's: a.example – hub.example – b.example"
-    )
+    text = "Their sites have similar links: a.example – hub.example – b.example"
+    assert by_url["https://b.example/y"][0].text == text
     assert by_url["https://a.example/z"][0].kind == "cited together"
 
 

@@ -13,10 +13,9 @@ from cocite.errors import BadParameter, BadStore
 from cocite.graph.clicks import add_clicks
 from cocite.graph.store import Graph
 from cocite.related import methods
+from cocite.related.evidence import ByLinks, Listing, SimilarText, Usage
 from cocite.related.methods import whats_related
-from cocite.results.answer import BY_LINKS, BY_USAGE, BY_WORDS, TOGETHER
 from cocite.results.ask import ask, question
-from cocite.results.present import say
 from cocite.sources.clicks import Trail
 from cocite.sources.records import Page, ReadReport
 from cocite.web import Web
@@ -109,24 +108,23 @@ def test_all_three_and_what_spoke(place: Path) -> None:
     found = ask(web, asked, methods.method("whats_related(words=1)"), 10)
     assert {each.url for each in found} == {B, C, D, E}
     reasons = {each.url: {reason.kind: reason for reason in each.reasons} for each in found}
-    b = reasons[B][BY_USAGE]
+    b = reasons[B][Usage.kind]
     assert (b.count, b.of, b.back, b.together) == (8, 10, 2, 0)
-    assert reasons[D][BY_USAGE].together == 1
-    assert (reasons[D][BY_WORDS].words, reasons[D][BY_WORDS].count) == (("tortoises", "hibernate"), 2)
-    assert (reasons[E][BY_WORDS].words, reasons[E][BY_WORDS].of) == (("hibernate",), 2)
-    assert {url: set(kinds) & {BY_LINKS, BY_WORDS, BY_USAGE} for url, kinds in reasons.items()} == {
-        B: {BY_LINKS, BY_USAGE},
-        C: {BY_LINKS, BY_USAGE},
-        D: {BY_WORDS, BY_USAGE},
-        E: {BY_WORDS},
+    assert reasons[D][Usage.kind].together == 1
+    assert (reasons[D][SimilarText.kind].words, reasons[D][SimilarText.kind].count) == (("tortoises", "hibernate"), 2)
+    assert (reasons[E][SimilarText.kind].words, reasons[E][SimilarText.kind].of) == (("hibernate",), 2)
+    assert {url: set(kinds) & {ByLinks.kind, SimilarText.kind, Usage.kind} for url, kinds in reasons.items()} == {
+        B: {ByLinks.kind, Usage.kind},
+        C: {ByLinks.kind, Usage.kind},
+        D: {SimilarText.kind, Usage.kind},
+        E: {SimilarText.kind},
     }
-    assert TOGETHER in reasons[B]
-    assert not {TOGETHER} & set(reasons[D])  # links did not speak
+    assert Listing.kind in reasons[B]
+    assert not {Listing.kind} & set(reasons[D])  # links did not speak
     for kinds in reasons.values():
         assert sum(reason.share or 0 for reason in kinds.values()) == pytest.approx(1, abs=0.002)
-    told = [say(reason) for each in found if each.url == B for reason in each.reasons]
-    assert any("8 of 10 clicks from the page went to it, 2 clicks from it to the page" in line for line in told)
-    assert say(reasons[E][BY_WORDS]) == "words give 100 % of its score: 1 of 2 telling words: hibernate"
+    assert reasons[B][Usage.kind].text == "People went from one to the other 10 times"
+    assert reasons[E][SimilarText.kind].text == "Similar text: hibernate (1 shared term)"
 
 
 def test_several_pages(place: Path) -> None:
@@ -140,7 +138,7 @@ def test_several_pages(place: Path) -> None:
     assert list(found) == [H, J, K]
     assert found == pytest.approx({H: (1 + 0.25) / 2, J: 0.5, K: 0.25})
     kinds = ask(web, question(web.graph, [A, G]), methods.method("whats_related(links=0)"), 10)[0].reasons
-    assert [(reason.kind, reason.query, reason.count) for reason in kinds] == [(BY_USAGE, A, 1), (BY_USAGE, G, 1)]
+    assert [(reason.kind, reason.query, reason.count) for reason in kinds] == [(Usage.kind, A, 1), (Usage.kind, G, 1)]
 
 
 def test_the_dead(place: Path) -> None:

@@ -20,7 +20,7 @@ from cocite.words import context, make_vectors, vectors
 from cocite.words.context import Names, name_in
 from cocite.words.make_vectors import ready_vectors
 from cocite.words.search import renew_search
-from cocite.words.vectors import Vectors, open_vectors
+from cocite.words.vectors import SharedTerms, Vectors, open_vectors
 from tests.graph.webs import examples, extend, make, page
 from tests.methods import naive_auto
 
@@ -31,6 +31,10 @@ WORDS = ["chess", "gambit", "rook", "yacht", "sail", "mast", "anchor", "keel"]
 def made(place: Path, pages: list[Page]) -> Graph:
     make(place / "web.cocite", pages)
     return Graph(place / "web.cocite")
+
+
+def shared(found: list[SharedTerms], vectors: Vectors) -> list[tuple[int, list[str]]]:
+    return [(each.number, [vectors.words[term] for term in each.terms]) for each in found]
 
 
 def words_of(found: Vectors, page: int) -> dict[str, float]:
@@ -56,7 +60,7 @@ def test_weights_by_hand(place: Path) -> None:
     assert found.text_words[[one, two, three]].tolist() == [2, 2, 0]
     assert found.cosines(one, np.array([two, three], np.uint32)).tolist() == [0.0, 1.0]
     assert found.near(one, 10).tolist() == [three]
-    assert found.common(one, three, 5) == ["chess"]
+    assert shared(found.shared_terms(one, np.array([three], np.uint32)), found) == [(1, ["chess"])]
 
 
 def test_pages_that_exchange_links_share_words(place: Path) -> None:
@@ -267,7 +271,7 @@ def test_a_heading_gives_context_words(place: Path) -> None:
     found = make_vectors.make_vectors(graph)
     one, two, other = (graph.find(url) for url in (f"{A}1", f"{A}2", D))
     assert found.context_cosines(one, np.array([two, other], np.uint32)).tolist() == pytest.approx([1.0, 0.0], abs=1e-4)
-    assert found.common_context(one, two, 5) == ["chess"]
+    assert shared(found.shared_context(one, np.array([two], np.uint32)), found) == [(1, ["chess"])]
 
 
 def test_a_repeated_link_gives_context_words(place: Path) -> None:
@@ -279,7 +283,7 @@ def test_a_repeated_link_gives_context_words(place: Path) -> None:
     one, two, three = (graph.find(f"{A}{n}") for n in (1, 2, 3))
     alike = found.context_cosines(one, np.array([two, three], np.uint32))
     assert alike.tolist() == pytest.approx([math.sqrt(0.5)] * 2, abs=1e-4)
-    assert found.common_context(one, three, 5) == ["chess"]
+    assert shared(found.shared_context(one, np.array([three], np.uint32)), found) == [(1, ["chess"])]
 
 
 def test_a_large_store_has_no_context_words(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from cocite.results.answer import Answers
 from cocite.results.ask import ask, question
 from cocite.results.filters import NO_FILTERS, Filters
 from cocite.results.groups import grouped
-from cocite.results.present import briefly, one_line, say, separated
+from cocite.results.present import briefly, one_line, separated
 
 IDLE, USUAL, BUSY, SWAMPED = range(4)
 FACTOR = (2.0, 1.0, 0.25, 0.05)
@@ -151,7 +151,7 @@ def put_into_words(found: dict[str, Any], answers: Answers) -> None:
     for shown, answer in zip(found["answers"], answers, strict=True):
         shown["why"] = one_line(briefly(answer))
         for part, reason in zip(shown["reasons"], answer.reasons, strict=True):
-            part["says"] = one_line(say(reason))
+            part["says"] = reason.text
 
 
 def in_links(graph: Graph, url: str) -> int:

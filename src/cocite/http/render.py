@@ -17,8 +17,9 @@ from markupsafe import Markup
 from cocite.cli.terminal import clean, count
 from cocite.http.assets import asset
 from cocite.http.state import MOST_SHOWN, PATHS, State
+from cocite.related.evidence import Listing
 from cocite.results import DEFAULT_METHOD, present
-from cocite.results.answer import TOGETHER, Answer
+from cocite.results.answer import Answer
 from cocite.results.pictures.neighbourhood import symbol
 
 MAX_SHOWN_LENGTH = 300
@@ -70,7 +71,7 @@ def environment() -> Environment:
         "notes": notes,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
         "round_off": lambda value, by=0: f"{value + by:.0f}",
-        "say": lambda reason: shorter(present.say(reason)),
+        "say": lambda reason: shorter(reason.text),
         "sentence": lambda text: f"{text[:1].upper()}{text[1:]}.",
         "spelled": spelled,
         "without": lambda urls, url: tuple(each for each in urls if each != url),
@@ -81,7 +82,7 @@ def environment() -> Environment:
         "MAX_SHOWN": MOST_SHOWN,
         "PATHS": PATHS,
         "TABS": TABS,
-        "TOGETHER": TOGETHER,
+        "LISTING": Listing.kind,
         "about": lambda url: State(urls=(url,)).address(),
         "asset": asset,
         "at": lambda view, words: State(view, words=words).address(),

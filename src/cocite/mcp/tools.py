@@ -17,12 +17,11 @@ from cocite.mcp import shapes
 from cocite.mcp.shapes import MAX_REASON_CHARS, MAX_URL_CHARS, quoted
 from cocite.operations.declare import Operation, operations_by_name, parameters_on
 from cocite.parameters import Parameter
-from cocite.results import answer as reasons
 from cocite.results.answer import Answer, Answers
 from cocite.results.communities import CommunitiesFound
 from cocite.results.compare import Comparison
 from cocite.results.naming import title_of
-from cocite.results.present import briefly, say
+from cocite.results.reasons import brief, sentences
 
 MAX_REASONS = 3
 """Reasons for each page, the best: more would make results long."""
@@ -94,11 +93,9 @@ def _pages(web: Served, asked: Any, answers: Answers, note: str) -> shapes.Found
 
 
 def _why(answer: Answer) -> list[str]:
-    """All evidence in one line, then the best reasons."""
-    counts = (reasons.TOGETHER_IN_ALL, reasons.SHARED_IN_ALL)
-    each = [say(reason) for reason in answer.reasons if reason.kind not in counts]
-    sentences = dict.fromkeys(quoted(text, MAX_REASON_CHARS) for text in (briefly(answer), *each) if text)
-    return list(sentences)[:MAX_REASONS]
+    """The strongest reasons."""
+    found = dict.fromkeys((*brief(answer.reasons), *sentences(answer.reasons)))
+    return [quoted(text, MAX_REASON_CHARS) for text in found][:MAX_REASONS]
 
 
 def _comparison(web: Served, asked: Any, result: Comparison, note: str) -> shapes.Comparison:

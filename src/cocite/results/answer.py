@@ -1,4 +1,4 @@
-"""Answer and Answers: what computing gives to showing. Structure only; `present.py` makes it readable."""
+"""Answer and Answers: the results of a question as data; `present.py` makes text and tables of them."""
 
 from __future__ import annotations
 
@@ -6,56 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
+from cocite.results.reasons import Reason as Reason
+
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
-
-TOGETHER, TOGETHER_IN_ALL = "cited together", "cited together in all"
-SHARED, SHARED_IN_ALL = "links to the same page", "links to the same pages in all"
-LINKED, LINKS, BEYOND = "linked by the query", "links to the query", "links to a page that links to the query"
-STANDS_FOR, REACHED = "stands for near-duplicates", "reached by links"
-SITES_ALIKE = "sites cited alike"
-KEYWORDS, WORDS_ALIKE, WORDS_APART = "keywords in common", "keywords alike", "keywords apart"
-OUTS_ALIKE, INS_ALIKE = "links to pages alike", "linked by pages alike"
-SAME_NAME, BESIDE_NAME, NAME_BESIDE = "same name", "beside the same name", "its name beside"
-SAME_HOST, FIRST_PAGE = "same host", "first page of its host"
-BY_LINKS, BY_WORDS, BY_COMPANY, BY_USAGE = "links", "words", "company", "usage"
-"""What spoke, where a method hears several kinds of evidence."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reason:
-    """One piece of evidence, mostly from the links. Fields that do not belong to its kind are empty."""
-
-    kind: str
-    by: str = ""  # the page that links to both
-    title: str = ""  # of that page
-    block: str | None = None  # the heading of the block in which it does, perhaps empty; None: not in one block
-    distance: int | None = None  # links apart on that page: 1 is side by side; None: not known
-    to: str = ""  # the page that both link to
-    through: str = ""  # the page in between
-    count: int | None = None  # how many there are in all
-    of: int | None = None  # of how many that were looked at
-    voices: int | None = None  # as how many they count: near-duplicates, or pages of one unit, are one voice
-    copy: str = ""  # the near-duplicate of the answer for which it holds, if not for the answer itself
-    pages: tuple[str, ...] = ()  # the near-duplicates; or the pages, or sites, on the way, each linked with the next
-    share: float | None = None  # the part of the score that this kind of evidence gave
-    words: tuple[str, ...] = ()  # that both have, of those that tell most of the query page
-    back: int | None = None  # clicks from the answer to the query page, beside `count` the other way
-    together: int | None = None  # times that both were seen in one session, not one from the other
-    query: str = ""  # the query page for which it holds, if there are several
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON: what belongs to its kind."""
-        found: dict[str, Any] = {"kind": self.kind}
-        for name, value in vars(self).items():
-            if value is None or name == "kind":
-                continue
-            if type(value) is tuple:
-                if value:
-                    found[name] = list(value)
-            elif value != "" or name == "block":  # the heading of a block may be empty
-                found[name] = value
-        return found
 
 
 @dataclass(frozen=True)

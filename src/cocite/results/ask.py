@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.kernels.jit import stopwatch
@@ -14,10 +16,10 @@ from cocite.parameters import Parameter, values_of
 from cocite.related.methods import Method
 from cocite.related.neighbourhood.view import Switches, View, stop_pages, with_stop_pages
 from cocite.results.answer import Answer, Answers
-from cocite.results.explain import Explainer
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
-from cocite.results.history import EXPLAINED_PAGES, NO_HISTORY, History, find_history, relate_history
+from cocite.results.history import NO_HISTORY, History, find_history, relate_history
 from cocite.results.naming import Titles
+from cocite.results.reasons import ReasonNames, reasons_of
 from cocite.web import Web
 
 MOST = 100_000
@@ -82,15 +84,13 @@ def ask(
         history = asked.history
         scores = relate_history(web, history, method) if history.pages else method.relate(web, asked.seeds)
         far = {**unwanted_ranks(web, asked.unwanted, method), **dict.fromkeys(asked.known, 0)}
-        chosen = best_answers(graph, scores, asked.seeds, k, filters, far)
-        explained_by = scores.used[:EXPLAINED_PAGES] if history.pages else scores.used
-        explainer = Explainer(web, explained_by, method.params, scores.path, scores.evidence) if explained else None
-        titles = Titles(graph)
+        chosen = list(best_answers(graph, scores, asked.seeds, k, filters, far))
+        pages = np.array([page for page, _ in chosen], np.uint32)
+        evidence = method.explain(web, scores, pages) if explained and chosen else [[]] * len(chosen)
+        titles, names = Titles(graph), ReasonNames(graph)
         answers = [
-            Answer(
-                rank, titles.address(page), titles.of(page), score, explainer.reasons(page) if explainer else (), page
-            )
-            for rank, (page, score) in enumerate(chosen, 1)
+            Answer(rank, titles.address(page), titles.of(page), score, reasons_of(names, why), page)
+            for rank, ((page, score), why) in enumerate(zip(chosen, evidence, strict=True), 1)
         ]
         return Answers(
             query=asked.texts,

@@ -6,7 +6,8 @@ with every method.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,9 +16,11 @@ import numpy as np
 
 from cocite.errors import BadAddress, BadParameter
 from cocite.graph.store import Graph
+from cocite.related.evidence import Evidence, NearDuplicates
 from cocite.related.methods import Method
+from cocite.related.neighbourhood.link_evidence import take_turns
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import NO_PAGES
+from cocite.related.neighbourhood.view import NO_PAGES, Pages
 from cocite.web import Web
 
 MAX_HISTORY_PAGES = 1000
@@ -109,27 +112,38 @@ def relate_history(web: Web, history: History, method: Method) -> Scores:
     """The weighted mean of the scores for each page of a history."""
     total = sum(history.weights)
     sums: list[tuple[Any, Any]] = [(NO_PAGES, np.zeros(0))]
-    excluded, used = [np.array(history.pages, np.uint32)], dict[int, None]()
-    evidence: list[Callable[[int], Sequence[Any]]] = []
+    excluded, used, parts = [np.array(history.pages, np.uint32)], dict[int, None](), list[Scores]()
     for page, weight in zip(history.pages, history.weights, strict=True):
         scores = method.relate(web, [page])
         sums.append((scores.pages, scores.values * (weight / total)))
         excluded.append(scores.never)
         used |= dict.fromkeys(map(int, scores.used))
-        if scores.evidence is not None and len(evidence) < EXPLAINED_PAGES:
-            evidence.append(scores.evidence)
+        if len(parts) < EXPLAINED_PAGES:
+            parts.append(scores)
         if len(sums) > CHUNK_PAGES:
             sums = [_add(sums)]
     pages, values = _add(sums)
     facts = {"history": len(history.pages)} | ({"not in this store": len(history.unknown)} if history.unknown else {})
-    return Scores(
-        pages,
-        values,
-        tuple(used),
-        np.unique(np.concatenate(excluded)).astype(np.uint32),
-        facts=facts,
-        evidence=(lambda page: [each for of in evidence for each in of(page)]) if evidence else None,
-    )
+
+    def evidence(results: Pages) -> list[list[Evidence]]:
+        """About the heaviest pages, in turn; each names the page that it is about."""
+        found = [method.explain(web, each, results) for each in parts]
+        if len(parts) > 1:
+            found = [_about(each.used, some) for each, some in zip(parts, found, strict=True)]
+        return [list(dict.fromkeys(each)) for each in take_turns(found)]
+
+    never = np.unique(np.concatenate(excluded)).astype(np.uint32)
+    return Scores(pages, values, tuple(used), never, facts=facts, evidence=evidence)
+
+
+def _about(used: Sequence[int], found: list[list[Evidence]]) -> list[list[Evidence]]:
+    """Evidence for results, with the query page that it is about."""
+
+    def named(one: Evidence) -> Evidence:
+        known = one.query is not None or isinstance(one, NearDuplicates) or not used
+        return one if known else replace(one, query=used[0])
+
+    return [[named(one) for one in each] for each in found]
 
 
 def _add(sums: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -15,9 +15,8 @@ from cocite.parameters import values_of
 from cocite.related.methods import Method
 from cocite.related.neighbourhood.scores import rounded
 from cocite.related.neighbourhood.view import with_stop_pages
-from cocite.results.answer import Reason
 from cocite.results.ask import question
-from cocite.results.explain import Explainer
+from cocite.results.reasons import Reason, ReasonNames, reasons_of
 from cocite.web import Web
 
 
@@ -53,6 +52,7 @@ def similarity(web: Web, first: str, second: str, method: Method) -> Similarity:
         score, error = (float(scores.values[at[0]]) if len(at) else 0.0), None
     else:
         score, error = found
-    reasons = Explainer(web, scores.used, method.params, scores.path, scores.evidence).reasons(other) if score else ()
+    evidence = method.explain(web, scores, np.array([other], np.uint32))[0] if score else []
+    reasons = reasons_of(ReasonNames(graph), evidence)
     pages = (graph.address(one), graph.address(other))
     return Similarity(pages, method.name, values_of(method.params), rounded(score), error, reasons)

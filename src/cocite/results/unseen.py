@@ -12,9 +12,8 @@ The first of these that applies is used:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,10 +21,11 @@ from cocite.errors import BadAddress, BadStore
 from cocite.graph.store import Graph
 from cocite.pages.address import parse_query
 from cocite.pages.site import Sites
+from cocite.related.evidence import Evidence, SimilarText
 from cocite.related.methods import Method
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import NO_PAGES
-from cocite.results.answer import BY_WORDS, Answers
+from cocite.related.neighbourhood.view import NO_PAGES, Pages
+from cocite.results.answer import Answers
 from cocite.results.ask import Question, ask
 from cocite.results.filters import NO_FILTERS, Filters
 from cocite.results.history import History
@@ -103,10 +103,12 @@ def _by_words(web: Web, record: Page) -> Method | None:
     if not hits:
         return None
 
-    def evidence(page: int) -> list[dict[str, Any]]:
-        own = page_words(web.graph, page)
-        shared = tuple(word for word in words if word in own)
-        return [{"kind": BY_WORDS, "share": 1.0, "words": shared, "count": len(shared), "of": len(words)}]
+    def evidence(pages: Pages) -> list[list[Evidence]]:
+        return [[shared(page_words(web.graph, page))] for page in pages.tolist()]
+
+    def shared(own: Container[str]) -> Evidence:
+        terms = tuple(word for word in words if word in own)
+        return SimilarText(terms=terms, shared=len(terms), of=len(words), share=1.0)
 
     def relate(_: Web, __: Sequence[int], ___: NoParams) -> Scores:
         pages, values = np.array([page for page, _ in hits], np.uint32), np.array([score for _, score in hits])

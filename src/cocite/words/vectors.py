@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from shlex import quote
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore
 from cocite.graph.side import Side, read_side
 from cocite.graph.store import Graph
-from cocite.kernels.words.word_vectors import SCALE, Sparse, cosines, pages_with
+from cocite.kernels.words.word_vectors import SCALE, Sparse, cosines, pages_with, shared_terms
 from cocite.words.vocabulary import Vocabulary, is_starts
 
 NAME, TITLE = "vectors", "the word vectors"
@@ -25,14 +26,21 @@ MAX_SAME_NAME = 3
 """Same-name pages kept for each page."""
 MAX_CANDIDATES = 1 << 14
 """Pages with words in common with a page that are compared with it."""
-MIN_SHARE = 0.2
-"""Common words that count less than this share of the first one are not named."""
+MAX_SHARED_TERMS, MIN_SHARE = 32, 0.2
+"""Shared words that are returned: those that count at least this share of the first one."""
 TYPES = {
     "starts": "<i8", "ids": "<u4", "weights": "<u2", "said": "<u2", "word.starts": "<i8", "word.ids": "<u4",
     "word.weights": "<u2", "words.starts": "<i8", "words.data": "|u1", "home": "|u1",
     "company.starts": "<i8", "company.ids": "<u4", "company.weights": "<u2",
     "namesakes.starts": "<i8", "namesakes.ids": "<u4", "namesakes.weights": "<u2",
 }  # fmt: skip
+
+
+class SharedTerms(NamedTuple):
+    """Words that two pages share: how many, and the numbers of those that count most."""
+
+    number: int
+    terms: list[int]
 
 
 @dataclass(frozen=True)
@@ -78,18 +86,21 @@ class Vectors:
         others: NDArray[np.uint32] = found[(found != page) & (found < len(self.text_words))]  # see above
         return others[:maximum]
 
-    def common(self, page: int, other: int, maximum: int) -> list[str]:
-        """The words that make two pages similar, the strongest first, without those that hardly do."""
-        return self._names(common_words(self.pages, page, other), maximum)
+    def shared_terms(self, page: int, others: NDArray[np.uint32]) -> list[SharedTerms]:
+        """The words that a page shares with each of others."""
+        return self._shared(self.pages, page, others)
 
-    def common_context(self, page: int, other: int, maximum: int) -> list[str]:
-        """The same for their context words."""
-        return self._names(common_words(self.context, page, other), maximum)
+    def shared_context(self, page: int, others: NDArray[np.uint32]) -> list[SharedTerms]:
+        """The context words that a page shares with each of others."""
+        return self._shared(self.context, page, others)
 
-    def _names(self, shared: list[tuple[float, int]], maximum: int) -> list[str]:
-        shared = sorted(shared)[:maximum]
-        strong = [word for weight, word in shared if weight <= MIN_SHARE * shared[0][0]]
-        return [self.words[word] for word in strong if word < len(self.words)]
+    def _shared(self, matrix: Sparse, page: int, others: NDArray[np.uint32]) -> list[SharedTerms]:
+        counts, terms, weights = shared_terms(matrix, page, others, MAX_SHARED_TERMS)
+        there = (weights >= MIN_SHARE * weights[:, :1]) & (terms >= 0) & (terms < len(self.words))
+        return [
+            SharedTerms(count, [term for term, strong in zip(some, chosen, strict=True) if strong])
+            for count, some, chosen in zip(counts.tolist(), terms.tolist(), there.tolist(), strict=True)
+        ]
 
 
 def row_of(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
@@ -112,17 +123,6 @@ def products(matrix: Sparse, page: int, others: NDArray[np.uint32]) -> NDArray[n
     if len(words):
         cosines(matrix, words, weights, others, found)
     return found
-
-
-def common_words(matrix: Sparse, page: int, other: int) -> list[tuple[float, int]]:
-    """(minus what it adds to the product, word) of each word that two rows share."""
-    (own, weights), (theirs, others) = (row_of(matrix, each) for each in (page, other))
-    if not len(theirs):
-        return []
-    at = np.minimum(np.searchsorted(theirs, own), len(theirs) - 1)
-    both = np.flatnonzero(theirs[at] == own)
-    parts = (weights[both] / SCALE) * (others[at[both]] / SCALE)
-    return list(zip((-parts).tolist(), own[both].tolist(), strict=True))
 
 
 def open_vectors(graph: Graph) -> Vectors:

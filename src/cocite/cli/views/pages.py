@@ -157,9 +157,8 @@ class SimilarityView(View):
 
     def show(self, screen: Screen, asked: Similarity, result: SimilarityResult, options: Options) -> None:
         """Print the score and the reasons."""
-        from cocite.results.present import say
 
         wrong = "" if result.error is None or result.error < 1e-6 else f" ± {result.error:.1g}"
         screen.line((f"{result.score:.6g}{wrong}", "bold"), f"  {' – '.join(result.pages)} by {result.method}")
         for reason in result.reasons:
-            screen.row(Cell(say(reason), style="dim"), indent=2)
+            screen.row(Cell(reason.text, style="dim"), indent=2)

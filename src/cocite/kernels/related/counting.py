@@ -170,7 +170,7 @@ def count_shown(starts, places, targets, page, window):
 
 @kernel
 def cocited(out, parents, page, most, window, refused, near_page, near_representative, units):
-    """All of one page's siblings and how many parents, or groups of them, link to each: state, pages, counts.
+    """All of one page's siblings and how many parents, or groups of them, link to each: chosen parents, pages, counts.
 
     `parents` are those to choose from, `units` the unit of every page, if parents of one unit are one voice. It is what
     methods/cocitation.py does for several pages step by step, without a step outside compiled code.
@@ -184,7 +184,7 @@ def cocited(out, parents, page, most, window, refused, near_page, near_represent
     alone = representatives(near_page, near_representative, owners, found) == 0 and len(units) == 0
     pages, merged, others = put_together(near_page, near_representative, siblings)
     if window == 0 and alone and others == 0:
-        return np.int64(0), pages, times  # every link was shown, and each is a voice
+        return chosen, pages, times  # every link was shown, and each is a voice
     groups, order = np.arange(chosen).astype(np.int32), np.arange(chosen)
     if not alone:
         voices = units[owners] if len(units) > 0 else owners
@@ -193,7 +193,7 @@ def cocited(out, parents, page, most, window, refused, near_page, near_represent
             order = np.argsort(groups)
     counts = np.empty(len(pages), np.int32)
     state = count_cited(out, owners, starts, targets, whole, refused, order, groups, siblings, merged, counts)
-    return state, pages, counts
+    return (chosen if state >= 0 else state), pages, counts
 
 
 @kernel

@@ -103,6 +103,30 @@ def numbers_of(table, local, pages, numbers):
         numbers[i] = local[slot_of(table, pages[i])]
 
 
+@kernel
+def find_numbers(table, local, pages, numbers):
+    """The number of each page; -1 if it has none."""
+    for i in range(len(pages)):
+        slot = slot_of(table, pages[i])
+        numbers[i] = local[slot] if table[slot] != EMPTY else -1
+
+
+@kernel
+def find_places(pages, wanted):
+    """The place of each wanted page among pages, in one pass; -1 if it is not there."""
+    table, local = np.full(table_size(len(wanted)), np.uint32(EMPTY)), np.empty(table_size(len(wanted)), np.int64)
+    places = np.full(len(wanted), -1, np.int64)
+    for i in range(len(wanted)):
+        slot = slot_of(table, wanted[i])
+        table[slot] = wanted[i]
+        local[slot] = i
+    for place in range(len(pages)):
+        slot = slot_of(table, pages[place])
+        if table[slot] != EMPTY:
+            places[local[slot]] = place
+    return places
+
+
 @inline
 def mark(marks, page):
     """Set a page's bit; `marks` has 2^b bytes, 8 to 16 bits for every page: they stay in the fastest memory."""

@@ -92,3 +92,31 @@ def pages_with(columns, words, weights, pages, sums):
             sums[count] = weights[0] * columns.weights[k]
             count += 1
     return count
+
+
+@kernel
+def shared_terms(rows, row, others, most):
+    """For each of other rows: how many terms it shares with a row, and the `most` that add most to their product.
+
+    Terms come in the order of what they add, equal ones by number; -1 fills the rest.
+    """
+    counts, terms = np.zeros(len(others), np.int64), np.full((len(others), most), -1, np.int64)
+    weights = np.zeros((len(others), most))
+    first, last = row_of(rows, row)
+    for i in range(len(others)):
+        a, (b, stop) = first, row_of(rows, others[i])
+        while a < last and b < stop:
+            if rows.ids[a] != rows.ids[b]:
+                a, b = (a + 1, b) if rows.ids[a] < rows.ids[b] else (a, b + 1)
+                continue
+            weight = (rows.weights[a] / SCALE) * (rows.weights[b] / SCALE)
+            at = min(counts[i], most)
+            while at > 0 and weights[i, at - 1] < weight:
+                if at < most:
+                    terms[i, at], weights[i, at] = terms[i, at - 1], weights[i, at - 1]
+                at -= 1
+            if at < most:
+                terms[i, at], weights[i, at] = rows.ids[a], weight
+            counts[i] += 1
+            a, b = a + 1, b + 1
+    return counts, terms, weights

@@ -15,6 +15,8 @@ from typing import Any
 from cocite.errors import UnknownMethod
 from cocite.parameters import changed, make, parse, spell
 from cocite.registry import Registry
+from cocite.related.evidence import Evidence, Path
+from cocite.related.neighbourhood.link_evidence import links_around
 from cocite.related.neighbourhood.scores import Best, Scores
 from cocite.related.neighbourhood.view import Pages
 from cocite.web import Web
@@ -36,6 +38,17 @@ class Method:
     def relate(self, web: Web, seeds: Sequence[int]) -> Scores:
         """Scores of pages related to the seeds."""
         return self._relate(web, seeds, self.params)
+
+    def explain(self, web: Web, scores: Scores, pages: Pages) -> list[list[Evidence]]:
+        """The evidence for results, strongest first: what the method kept, else links, else a path to the result."""
+        found = scores.evidence(pages) if scores.evidence is not None else [[] for _ in pages]
+        missing = [i for i, each in enumerate(found) if not each]
+        if missing:
+            by_links = links_around(web, scores.used, self.params)(pages[missing])
+            for i, each in zip(missing, by_links, strict=True):
+                way = scores.path(int(pages[i])) if scores.path is not None and not each else ()
+                found[i] = [Path(pages=tuple(map(int, way)))] if way else each
+        return found
 
     def best_of_each(self, web: Web, pages: Pages, k: int) -> Best | None:
         """The k best answers to each of many pages, asked alone, without chopping; None if there is no quick way."""

@@ -17,14 +17,15 @@ Computed exactly in a store of up to `pages` pages; in a larger one for as many 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.parameters import parameter
+from cocite.related.evidence import Evidence, SimilarSites
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.small_web import (
     Adjacency,
@@ -36,9 +37,8 @@ from cocite.related.neighbourhood.small_web import (
     simrank_matrix,
     solve_around,
 )
+from cocite.related.neighbourhood.view import Pages
 from cocite.web import Web
-
-SITES_ALIKE = "sites cited alike"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,18 +73,21 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
         path = lambda page: around.pages_of(connect(blocks.inside, links, node, around.node(page)))  # noqa: E731
         return SeedScores(around.pages, values, path)
 
-    def evidence(page: int) -> Sequence[Mapping[str, Any]]:
+    def evidence(pages: Pages) -> list[list[Evidence]]:
+        return [similar_sites(page) for page in pages.tolist()]
+
+    def similar_sites(page: int) -> list[Evidence]:
         """The sites through which the site of a page is similar to that of a query page."""
         other = blocks.of[around.node(page)]
         for seed in seeds:
             own = blocks.of[around.node(seed)]
             if own == other:
-                return ()
+                return []
             chain = connect(blocks.between, [blocks.between_links], int(own), int(other))
             if chain:
                 names = tuple(web.graph.site(int(around.pages[np.argmax(blocks.of == block)])) for block in chain)
-                return ({"kind": SITES_ALIKE, "pages": names, "page": seed},)
-        return ()
+                return [SimilarSites(sites=names, query=seed if len(seeds) > 1 else None)]
+        return []
 
     return replace(combine_seeds(seeds, find, around.facts), evidence=evidence)
 

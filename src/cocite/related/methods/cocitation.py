@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 from cocite.kernels.related import counting
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.clean import Merged, group, merge, near_duplicates, representatives
-from cocite.related.neighbourhood.gather import Numbered, Parents, parents_of, parents_to_choose_from, sound
+from cocite.related.neighbourhood.gather import (
+    Numbered,
+    Parents,
+    chosen_only,
+    parents_of,
+    parents_to_choose_from,
+    sound,
+)
+from cocite.related.neighbourhood.link_evidence import LinkEvidence
 from cocite.related.neighbourhood.scores import LEAST, Best, Scores, rounded
 from cocite.related.neighbourhood.start import begin
 from cocite.related.neighbourhood.view import NO_PAGES, UNITS, Pages, Switches, View, is_one_of
@@ -44,6 +52,7 @@ class Siblings:
 
     pages: Pages
     degrees: NDArray[np.int32]  # a row for each query page
+    parents: Sequence[Parents]  # those chosen for each query page
     enough: bool
 
 
@@ -58,6 +67,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
         start.never,
         reached=(siblings.degrees > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None,
         facts={"siblings": len(degrees), "cocited": int(np.count_nonzero(degrees >= TWICE))},
+        evidence=LinkEvidence(start.view, start.used, siblings.parents),
     )
 
 
@@ -87,23 +97,23 @@ def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
 
 def gather(view: View, pages: Sequence[int], params: Params) -> Siblings:
     """The siblings of pages and their cocitation degrees."""
-    found, degrees = _alone(view, pages[0], params) if len(pages) == 1 else _together(view, pages, params)
+    found, degrees, parents = _alone(view, pages[0], params) if len(pages) == 1 else _together(view, pages, params)
     twice = (degrees >= TWICE).all(axis=0)
     others = ~is_one_of(found, representatives(view, np.array(pages, np.uint32)))
-    return Siblings(found, degrees, int(np.count_nonzero(twice & others)) >= ENOUGH)
+    return Siblings(found, degrees, parents, int(np.count_nonzero(twice & others)) >= ENOUGH)
 
 
-def _alone(view: View, page: int, params: Params) -> tuple[Pages, NDArray[np.int32]]:
+def _alone(view: View, page: int, params: Params) -> tuple[Pages, NDArray[np.int32], list[Parents]]:
     """All in one go: for most pages the steps take longer than the work."""
-    state, found, degrees = counting.cocited(
-        view.out, parents_to_choose_from(view, page, params.parents), page, params.parents, params.window,
-        view.refused, *near_duplicates(view), view.units,
-    )  # fmt: skip
-    sound(view, state)
-    return found, degrees[None, :]
+    parents = parents_to_choose_from(view, page, params.parents)
+    chosen, found, degrees = counting.cocited(
+        view.out, parents, page, params.parents, params.window, view.refused, *near_duplicates(view), view.units
+    )
+    sound(view, chosen)
+    return found, degrees[None, :], [chosen_only(page, parents[:chosen])]
 
 
-def _together(view: View, pages: Sequence[int], params: Params) -> tuple[Pages, NDArray[np.int32]]:
+def _together(view: View, pages: Sequence[int], params: Params) -> tuple[Pages, NDArray[np.int32], list[Parents]]:
     """Siblings of all pages, and for each page how many of its parents link to them."""
     parents = [parents_of(view, page, params.parents, params.window) for page in pages]
     siblings = Numbered(sum(each.shown for each in parents))
@@ -113,7 +123,7 @@ def _together(view: View, pages: Sequence[int], params: Params) -> tuple[Pages, 
     degrees = np.zeros((len(pages), len(merged.pages)), np.int32)
     for row, each in zip(degrees, parents, strict=True):
         count_parents(view, each, siblings, merged, row)
-    return merged.pages, degrees
+    return merged.pages, degrees, parents
 
 
 def count_parents(view: View, parents: Parents, siblings: Numbered, merged: Merged, degrees: NDArray[np.int32]) -> None:

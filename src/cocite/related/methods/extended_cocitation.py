@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocite.parameters import parameter
+from cocite.related.neighbourhood.link_evidence import LinkEvidence
 from cocite.related.neighbourhood.page_source import Limits, gather, weave
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.start import begin
@@ -39,4 +40,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     each[each < params.delta] = 0
     reached = (each > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
     facts = {"merged parents": source.back.groups, "merged children": source.forward.groups}
-    return Scores(pages, each.sum(axis=0), start.used, start.never, (b + f).sum(axis=0), reached, facts)
+    evidence = LinkEvidence(start.view, start.used, params.parents, params.children)
+    return Scores(
+        pages, each.sum(axis=0), start.used, start.never, (b + f).sum(axis=0), reached, facts, evidence=evidence
+    )

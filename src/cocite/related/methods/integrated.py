@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocite.parameters import parameter
+from cocite.related.evidence import Evidence
 from cocite.related.neighbourhood.likenesses import (
     EXACT,
     Around,
@@ -34,7 +35,7 @@ from cocite.related.neighbourhood.likenesses import (
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import Pages
 from cocite.related.neighbourhood.walked import walked_likeness
-from cocite.related.neighbourhood.word_evidence import Evidence, by_links, by_words, telling
+from cocite.related.neighbourhood.word_evidence import by_links, by_words, for_each
 from cocite.web import Web
 
 
@@ -58,11 +59,11 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
         others = np.union1d(near, linked_alike(known, page, params))
         return others, integrated(known, page, others, params)
 
-    def tell(page: int, answer: int) -> Evidence:
-        words = by_words(web, known.words, page, answer) if params.mix > 0 else []
-        return [*words, *(by_links(web, known, page, answer) if params.mix < 1 else [])]
+    def evidence(page: int, result: int) -> list[Evidence]:
+        words = by_words(web, known.words, page, result) if params.mix > 0 else []
+        return [*words, *(by_links(known, page, result) if params.mix < 1 else [])]
 
-    return relate_each(seeds, score, telling(seeds, tell))
+    return relate_each(seeds, score, for_each(seeds, evidence))
 
 
 def similarity_of(web: Web, page: int, other: int, params: Params) -> tuple[float, float]:

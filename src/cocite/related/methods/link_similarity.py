@@ -36,7 +36,7 @@ from cocite.related.neighbourhood.likenesses import (
 )
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import Pages
-from cocite.related.neighbourhood.word_evidence import by_links, telling
+from cocite.related.neighbourhood.word_evidence import by_links, for_each
 from cocite.web import Web
 
 Params = LinkParams
@@ -50,7 +50,7 @@ def relate(web: Web, seeds: Sequence[int], params: LinkParams) -> Scores:
         others = linked_alike(known, page, params)
         return others, link_likeness(known, page, others)
 
-    return relate_each(seeds, score, telling(seeds, partial(by_links, web, known)))
+    return relate_each(seeds, score, for_each(seeds, partial(by_links, known)))
 
 
 def similarity_of(web: Web, page: int, other: int, params: LinkParams) -> tuple[float, float]:

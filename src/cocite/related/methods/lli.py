@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.related import counting
 from cocite.parameters import parameter
+from cocite.related.neighbourhood.link_evidence import LinkEvidence
 from cocite.related.neighbourhood.page_source import Limits, Side, gather, weave
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.spectra import kept
@@ -48,7 +49,8 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     values = np.maximum(of_back, of_forward).sum(axis=0) / max(1, len(start.used))
     reached = ((b + f) > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
     facts = {"back k": back_k[0], "back rank": back_k[1], "forward k": forward_k[0], "forward rank": forward_k[1]}
-    return Scores(pages, values, start.used, start.never, (b + f).sum(axis=0), reached, facts)
+    evidence = LinkEvidence(start.view, start.used, params.parents, params.children)
+    return Scores(pages, values, start.used, start.never, (b + f).sum(axis=0), reached, facts, evidence=evidence)
 
 
 def cosines(side: Side, epsilon: float) -> tuple[Matrix, tuple[int, int]]:

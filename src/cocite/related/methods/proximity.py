@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from cocite.kernels.related import counting
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.clean import Merged, group, merge
-from cocite.related.neighbourhood.gather import Numbered, parents_of
+from cocite.related.neighbourhood.gather import Numbered, Parents, parents_of
+from cocite.related.neighbourhood.link_evidence import LinkEvidence
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.start import begin
 from cocite.related.neighbourhood.view import UNITS, Switches, View
@@ -47,6 +48,7 @@ class Near:
 
     pages: Merged
     parts: NDArray[np.float64]  # a row for each query page
+    parents: Sequence[Parents]
 
     @property
     def enough(self) -> bool:
@@ -61,7 +63,8 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     if params.popularity:
         values *= web.graph.in_degree[near.pages.pages].astype(np.float64) ** params.popularity
     reached = (near.parts > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
-    return Scores(near.pages.pages, values, start.used, start.never, reached=reached)
+    evidence = LinkEvidence(start.view, start.used, near.parents)
+    return Scores(near.pages.pages, values, start.used, start.never, reached=reached, evidence=evidence)
 
 
 def gather(view: View, pages: Sequence[int], params: Params) -> Near:
@@ -82,4 +85,4 @@ def gather(view: View, pages: Sequence[int], params: Params) -> Near:
             each.starts, each.places, each.targets, each.attributes, params.window, np.argsort(groups, kind="stable"),
             groups, powers, bonuses, siblings.table, siblings.local, merged.number, row,
         )  # fmt: skip
-    return Near(merged, parts)
+    return Near(merged, parts, parents)

@@ -20,7 +20,7 @@ import numpy as np
 from cocite.related.neighbourhood.likenesses import EXACT, Values, WordParams, likeness_of, relate_each
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import Pages
-from cocite.related.neighbourhood.word_evidence import by_words, telling
+from cocite.related.neighbourhood.word_evidence import by_words, for_each
 from cocite.web import Web
 
 Params = WordParams
@@ -34,7 +34,7 @@ def relate(web: Web, seeds: Sequence[int], params: WordParams) -> Scores:
         others = words.near(page, params.candidates, params.reach, params.postings)
         return others, words.alike(page, others)
 
-    return relate_each(seeds, score, telling(seeds, partial(by_words, web, words)))
+    return relate_each(seeds, score, for_each(seeds, partial(by_words, web, words)))
 
 
 def similarity_of(web: Web, page: int, other: int, params: WordParams) -> tuple[float, float]:

@@ -20,18 +20,19 @@ Dead pages, which are no answers: those captured with status 404 or 410, and tho
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
+from cocite.related.evidence import ByLinks, Evidence, SimilarText, Usage
 from cocite.related.methods import cocitation, proximity
-from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.scores import Explain, Scores
 from cocite.related.neighbourhood.view import NO_PAGES, Pages, is_one_of, stop_pages
 from cocite.web import Web
 from cocite.words.search import has_search
@@ -57,18 +58,19 @@ class Params:
     dead: tuple[str, ...] = parameter((), "dead pages: addresses, or a file of them, one a line")
 
 
-class Evidence(NamedTuple):
-    """What one kind of evidence says: each page's part of all that it says."""
+class Part(NamedTuple):
+    """The scores by one kind of evidence, as parts of their sum."""
 
     pages: Pages
     parts: NDArray[np.float64]
     weight: float
+    explain: Explain | None = None  # the evidence from links
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by what links, words and usage say of them."""
     seeds = list(dict.fromkeys(seeds))
-    found = {page: evidence(web, page, params) for page in seeds}
+    found = {page: parts_of(web, page, params) for page in seeds}
     joined = [join(each) for each in found.values()]
     pages = np.unique(np.concatenate([NO_PAGES, *(each for each, _ in joined)]))
     alive = ~is_dead(web.graph, pages, params.dead)
@@ -85,29 +87,31 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
         np.array(seeds, np.uint32),
         reached=reached[alive] if len(seeds) > 1 else None,
         facts={} if alive.all() else {"dead pages left out": int(np.count_nonzero(~alive))},
-        evidence=Spoken(web, found),
+        evidence=Explained(web, found),
     )
 
 
-def evidence(web: Web, page: int, params: Params) -> dict[str, Evidence]:
+def parts_of(web: Web, page: int, params: Params) -> dict[str, Part]:
     """What each kind of evidence says of pages related to one page; kinds that say nothing are left out."""
     clicks, weights = usage(web, page) if params.usage else (NO_PAGES, NOTHING)
+    linked = links(web, page, params.near) if params.links else None
+    by_links = shares(page, linked.pages, linked.values, params.prior * params.links) if linked else None
     found = {
         USAGE: shares(page, clicks, weights, params.usage * float(weights.sum())),
-        LINKS: shares(page, *links(web, page, params.near), params.prior * params.links) if params.links else None,
+        LINKS: by_links._replace(explain=linked.evidence) if by_links and linked else None,
         WORDS: shares(page, *words(web, page, params.alike), params.prior * params.words) if params.words else None,
     }
     return {kind: each for kind, each in found.items() if each is not None}
 
 
-def shares(page: int, pages: Pages, values: NDArray[np.float64], weight: float) -> Evidence | None:
+def shares(page: int, pages: Pages, values: NDArray[np.float64], weight: float) -> Part | None:
     """Values as parts of their sum; the page itself is none of them."""
     kept = (values > 0) & (pages != page)
     total = values[kept].sum()
-    return Evidence(pages[kept], values[kept] / total, weight) if total > 0 and weight > 0 else None
+    return Part(pages[kept], values[kept] / total, weight) if total > 0 and weight > 0 else None
 
 
-def join(found: Mapping[str, Evidence]) -> tuple[Pages, NDArray[np.float64]]:
+def join(found: Mapping[str, Part]) -> tuple[Pages, NDArray[np.float64]]:
     """The pages of all kinds of evidence, ascending, and their scores."""
     total = sum(each.weight for each in found.values())
     pages = np.unique(np.concatenate([NO_PAGES, *(each.pages for each in found.values())]))
@@ -117,13 +121,11 @@ def join(found: Mapping[str, Evidence]) -> tuple[Pages, NDArray[np.float64]]:
     return pages, scores
 
 
-def links(web: Web, page: int, near: bool) -> tuple[Pages, NDArray[np.float64]]:
+def links(web: Web, page: int, near: bool) -> Scores:
     """Pages by how they are linked beside a page; every page counts for itself, so that reasons can be looked up."""
     if near:
-        found = proximity.relate(web, [page], proximity.Params(merge=False, chop="none"))
-    else:
-        found = cocitation.relate(web, [page], cocitation.Params(merge=False, chop="none", window=0))
-    return found.pages, found.values
+        return proximity.relate(web, [page], proximity.Params(merge=False, chop="none"))
+    return cocitation.relate(web, [page], cocitation.Params(merge=False, chop="none", window=0))
 
 
 def words(web: Web, page: int, most: int) -> tuple[Pages, NDArray[np.float64]]:
@@ -156,51 +158,56 @@ def _listed(graph: Graph, listed: tuple[str, ...]) -> Pages:
     return stop_pages(graph, listed)
 
 
-class Spoken:
-    """Tells which evidence spoke for an answer: for each query page, the loudest first."""
+class Explained:
+    """Finds the evidence for results: for each query page, the largest part of the score first."""
 
-    def __init__(self, web: Web, found: Mapping[int, Mapping[str, Evidence]]) -> None:
+    def __init__(self, web: Web, found: Mapping[int, Mapping[str, Part]]) -> None:
         self._web, self._found = web, found
-        self._told: dict[int, dict[str, float]] = {}
+        self._words: dict[int, dict[str, float]] = {}
 
-    def __call__(self, page: int) -> list[dict[str, Any]]:
-        """What spoke for a page: its part of the score by one query page, and what was counted."""
-        return [said for seed in self._found for said in self._of(seed, page)]
+    def __call__(self, pages: Pages) -> list[list[Evidence]]:
+        """The parts of the score by each query page, and what was counted for them."""
+        joined: list[list[Evidence]] = [[] for _ in pages]
+        for seed, parts in self._found.items():
+            by_links = parts.get(LINKS)
+            explain = by_links.explain if by_links is not None else None
+            linked = explain(pages) if explain is not None else [[] for _ in pages]
+            for page, links, found in zip(pages.tolist(), linked, joined, strict=True):
+                for each in self._about(seed, page, links):
+                    found.append(replace(each, query=seed) if len(self._found) > 1 else each)
+        return joined
 
-    def _of(self, seed: int, page: int) -> list[dict[str, Any]]:
-        worth = {
+    def _about(self, seed: int, page: int, links: list[Evidence]) -> list[Evidence]:
+        values = {
             kind: float(each.parts[each.pages == page].sum() * each.weight) for kind, each in self._found[seed].items()
         }
-        total, loudest = sum(worth.values()), sorted(worth, key=lambda kind: -worth[kind])
-        return [
-            {"kind": kind, "page": seed, "share": round(worth[kind] / total, 3), **self._counted(kind, seed, page)}
-            for kind in loudest
-            if worth[kind] > 0
-        ]
+        total, found = sum(values.values()), list[Evidence]()
+        for kind in sorted(values, key=lambda kind: -values[kind]):
+            if values[kind] > 0:
+                share = round(values[kind] / total, 3)
+                if kind == LINKS:
+                    found += [*links, ByLinks(share=share)]
+                else:
+                    found.append(self._usage(seed, page, share) if kind == USAGE else self._text(seed, page, share))
+        return found
 
-    def _counted(self, kind: str, seed: int, page: int) -> dict[str, Any]:
-        if kind == USAGE:
-            return _clicked(self._web, seed, page)
-        return self._common(seed, page) if kind == WORDS else {}
-
-    def _common(self, seed: int, page: int) -> dict[str, Any]:
-        """The telling words of the query page that a page has too."""
+    def _text(self, seed: int, page: int, share: float) -> SimilarText:
+        """The characteristic words of the query page that a page has too."""
         graph = self._web.graph
-        if seed not in self._told:
-            self._told[seed] = strongest_words(self._web.search, page_words(graph, seed))
+        if seed not in self._words:
+            self._words[seed] = strongest_words(self._web.search, page_words(graph, seed))
         own = page_words(graph, page)
-        common = tuple(word for word in self._told[seed] if word in own)
-        return {"words": common, "count": len(common), "of": len(self._told[seed])}
+        shared = tuple(word for word in self._words[seed] if word in own)
+        return SimilarText(terms=shared, shared=len(shared), of=len(self._words[seed]), share=share)
 
-
-def _clicked(web: Web, seed: int, page: int) -> dict[str, Any]:
-    """The clicks between the query page and a page."""
-    after, before = web.clicks.after(seed), web.clicks.before(seed)
-    to, back = after.pages == page, before.pages == page
-    counts = {
-        "count": after.steps[to].sum(),
-        "of": after.steps.sum(),
-        "back": before.steps[back].sum(),
-        "together": after.later[to].sum() + before.later[back].sum(),
-    }
-    return {name: ceil(value) for name, value in counts.items()}
+    def _usage(self, seed: int, page: int, share: float) -> Usage:
+        """The clicks between the query page and a page."""
+        after, before = self._web.clicks.after(seed), self._web.clicks.before(seed)
+        to, back = after.pages == page, before.pages == page
+        return Usage(
+            forward=ceil(after.steps[to].sum()),
+            of=ceil(after.steps.sum()),
+            back=ceil(before.steps[back].sum()),
+            sessions=ceil(after.later[to].sum() + before.later[back].sum()),
+            share=share,
+        )

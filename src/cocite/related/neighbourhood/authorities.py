@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cocite.related.neighbourhood.clean import sets_with
 from cocite.related.neighbourhood.gather import Numbered, Parents
+from cocite.related.neighbourhood.link_evidence import LinkEvidence
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.start import begin
 from cocite.related.neighbourhood.view import Pages, Switches, View
@@ -59,4 +60,9 @@ def rank_authorities(
     sets = [one.pages for one in around.each]
     reached = sets_with(start.view, edges.pages, sets) if len(sets) > 1 else None
     facts = {"rounds": done.rounds, "residual": done.residual, "nodes": len(edges.pages), "edges": len(edges.ends)}
-    return Scores(edges.pages, done.authorities, start.used, start.never, reached=reached, facts=facts)
+    read = [one.read for one in around.each if one.read is not None]
+    limits = (read if len(read) == len(sets) else getattr(switches, "parents", 0)), getattr(switches, "children", 0)
+    return Scores(
+        edges.pages, done.authorities, start.used, start.never, reached=reached, facts=facts,
+        evidence=LinkEvidence(start.view, start.used, *limits),
+    )  # fmt: skip

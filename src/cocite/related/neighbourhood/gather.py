@@ -43,6 +43,20 @@ def parents_of(view: View, page: int, most: int, window: int, blocks: bool = Fal
     return Parents(page, window, pages[:count], *links)
 
 
+def chosen_only(page: int, pages: Pages) -> Parents:
+    """Parents whose links are not kept."""
+    nothing = np.zeros(0, np.int64)
+    return Parents(page, 0, pages, nothing, nothing, np.zeros(0, np.bool_), NO_PAGES, NO_PAGES)
+
+
+def read_again(view: View, parents: Parents, window: int) -> Parents:
+    """The same parents with the blocks of their links."""
+    pages = parents.pages.copy()
+    count, *links = vicinity.read_parents(view.out, pages, parents.of, len(pages), window, view.refused, True)
+    sound(view, count)
+    return Parents(parents.of, window, pages[:count], *links)
+
+
 def joined(parts: list[Parents]) -> Parents:
     """Several pages' parents as those of the first."""
     if len(parts) == 1:
@@ -172,6 +186,12 @@ class Numbered:
         vicinity.numbers_of(self.table, self.local, pages, found)
         return found
 
+    def find(self, pages: Pages) -> NDArray[np.int32]:
+        """The numbers of pages; -1 where a page has none."""
+        found = np.empty(len(pages), np.int32)
+        vicinity.find_numbers(self.table, self.local, pages, found)
+        return found
+
     def add_windows(self, parents: Parents) -> None:
         """Number what the windows of parents show, without the page they stand round."""
         self.count = int(
@@ -204,6 +224,12 @@ def links_into(view: View, owners: Pages, numbered: Numbered, read: Parents | No
     )  # fmt: skip
     sound(view, count)
     return Pairs(rows[:count], columns[:count])
+
+
+def find_places(pages: Pages, wanted: Pages) -> NDArray[np.int64]:
+    """Where each of some wanted pages is among pages; -1 if it is not there."""
+    found: NDArray[np.int64] = vicinity.find_places(pages, np.ascontiguousarray(wanted, np.uint32))
+    return found
 
 
 def sound(view: View, count: int) -> None:

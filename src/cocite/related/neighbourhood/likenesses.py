@@ -6,9 +6,9 @@ than `candidates` is compared as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,7 +26,7 @@ from cocite.related.neighbourhood.linked import (
     living,
     strong_links,
 )
-from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.scores import Explain, Scores
 from cocite.related.neighbourhood.view import NO_PAGES, Pages
 from cocite.web import Web
 from cocite.words.likeness import Likeness, best_of
@@ -119,7 +119,7 @@ def counting_links(web: Web, words: Likeness, params: LinkParams) -> HeldLinks:
 def relate_each(
     seeds: Sequence[int],
     score: Callable[[int], tuple[Pages, Values]],
-    evidence: Callable[[int], Sequence[Mapping[str, Any]]],
+    evidence: Explain,
 ) -> Scores:
     """The mean of the scores for each query page, over those that reach a page; `score` gives those for one."""
     found = [score(page) for page in seeds]

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.related.best_first import best_first
+from cocite.related.evidence import Evidence
 from cocite.related.neighbourhood.view import Pages
 
 LEAST = 1e-12
 """A score below this is no answer."""
+Explain = Callable[[Pages], list[list[Evidence]]]
 NO_TIES: NDArray[np.float64] = np.zeros(0)
 NO_COUNTS: NDArray[np.int32] = np.zeros(0, np.int32)
 
@@ -30,8 +32,8 @@ class Scores:
     reached: NDArray[np.int32] | None = None  # how many query pages have to do with each; None: all of them
     facts: Mapping[str, Any] = field(default_factory=dict)
     steps: Sequence[Mapping[str, Any]] = ()  # what each round did, for a method that reports rounds
-    path: Callable[[int], Sequence[int]] | None = None  # the pages through which an answer was reached, if far
-    evidence: Callable[[int], Sequence[Mapping[str, Any]]] | None = None  # other evidence than links, loudest first
+    path: Callable[[int], Sequence[int]] | None = None  # the pages through which a result was reached, if far
+    evidence: Explain | None = None  # the evidence for kept results, strongest first; None, or empty: see the links
 
     def ranked(self, in_degree: NDArray[np.uint32], first: int = 100) -> Iterator[tuple[int, float]]:
         """(page, score), best first. The first ones cost little, the rest are found only when they are asked for.
