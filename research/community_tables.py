@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from bench.tables import show
-from cocite.evaluate.noise import Labels, drift, filtering, labels_by_words, labels_of, pages_of
-from cocite.evaluate.noise_report import BY_WORDS, noise_report
+from cocite.evaluate.noise import BY_WORDS, Labels, draw, drift, filtering, labels_by_words, labels_of, noise_report
 from cocite.graph.build.passes import BuildOptions
 from cocite.graph.build.passes import build as build_store
 from cocite.python import build
@@ -33,7 +32,7 @@ from cocite.results.community_words import words_of_pages
 from cocite.sources.records import Page, ReadReport, batch
 from cocite.web import Web
 from cocite.words.tokens import words_of
-from research.planted import planted
+from research.planted import pages_of, planted
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 FRESH = (
@@ -112,12 +111,12 @@ def planted_noise(folder: Path) -> None:
 
 def experiment(base: BaseSet, labels: Labels, title: str, by: str, figure: Path | None = None) -> None:
     """The δ sweep, Tables 4 and 5, and Fig. 3."""
-    told = noise_report(base, labels, by, (0.1, 0.3, 0.4, 0.5, 0.7, 0.9))
-    print(f"\n{title}: {told.about}")
-    show("Table 1", *told.table_1())
-    show("Tables 4 and 5", *told.tables_4_5())
+    found = noise_report(base, labels, by, (0.1, 0.3, 0.4, 0.5, 0.7, 0.9))
+    print(f"\n{title}: {found.about}")
+    show("Table 1", *found.table_1())
+    show("Tables 4 and 5", *found.tables_4_5())
     if figure:
-        figure.write_text(told.figure(title), encoding="utf-8")
+        figure.write_text(draw([*found.falls["noise"], *found.falls["topic"]], title), encoding="utf-8")
 
 
 def blogs(folder: Path) -> None:

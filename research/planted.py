@@ -8,10 +8,13 @@ one root page each, and are linked among themselves with a given density.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
 
 ROOT, TOPIC, NOISE = "https://root{}.example/", "https://topic{}.example/", "https://noise{}.example/"
@@ -73,3 +76,8 @@ def planted(
             links[name].append(names["noise"][other])
     pages = [Page(name, links=[Link(target) for target in targets]) for name, targets in links.items()]
     return Planted(pages, names["root"], names["topic"], names["noise"])
+
+
+def pages_of(graph: Graph, addresses: Sequence[str]) -> NDArray[np.uint32]:
+    """The page numbers of addresses."""
+    return np.array([graph.find(address) for address in addresses], np.uint32)

@@ -10,7 +10,7 @@ from statistics import fmean, median
 
 import numpy as np
 
-from cocite.evaluate.noise import Labels, drift, falls, filtering, labels_by_words, labels_of, mean_rate, pages_of
+from cocite.evaluate.noise import Labels, drift, falls, filtering, labels_by_words, labels_of, mean_rate
 from cocite.graph.build.passes import BuildOptions, build
 from cocite.related.methods.community import BaseSet, Params
 from cocite.related.neighbourhood.view import View
@@ -20,7 +20,7 @@ from cocite.results.community_words import words_of_pages
 from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research.datasets import Held
-from research.planted import planted
+from research.planted import pages_of, planted
 from research.reproduce.claims import Figures
 from research.reproduce.data import Data
 

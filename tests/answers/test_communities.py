@@ -199,7 +199,7 @@ def test_wrong_questions(store: Store) -> None:
     for query in ("", "   "):
         with pytest.raises(BadParameter, match="Nothing to look for"):
             store.communities(query)
-    with pytest.raises(BadParameter, match="no word"):
+    with pytest.raises(BadParameter, match="No word to search for"):
         store.communities("?!")
     with pytest.raises(UnknownPage):
         store.communities(pages="https://nowhere.example/")

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.evaluate.chart import HEAD, HEIGHT, LEFT, RIGHT, ROW, STYLES, WIDTH, Curve, chart, even_axis, log_axis
-from cocite.evaluate.noise import Fall
-from cocite.evaluate.noise_figure import draw
+from cocite.evaluate.noise import Fall, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 numbers = st.floats(1e-6, 1e6)
@@ -86,11 +85,11 @@ def test_more_lines_than_styles_and_long_names_stay_inside() -> None:
 def test_the_fall_of_measures() -> None:
     """Noise loses nine tenths on average, pages on topic a quarter."""
     told = [Fall(n, True, 1.0, 0.1) for n in range(30)] + [Fall(100 + n, False, 2.0, 1.5) for n in range(4)]
-    svg = draw("Harvard", told)
+    svg = draw(told, "Harvard")
     assert "the measure of noise falls by 90% on average, that of pages on topic by 25%" in svg
     names = [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
     assert [name for name in names if re.fullmatch(r"[NT]\d+", name or "")] == [
         *(f"N{n}" for n in range(1, 11)), *(f"T{n}" for n in range(1, 5)),
     ]  # fmt: skip
     assert "δ = 0.3: 0.5, 0.1" in marks(svg)
-    assert draw("nothing at all", [])
+    assert draw([], "nothing at all")

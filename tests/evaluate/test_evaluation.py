@@ -126,7 +126,7 @@ def test_costs_and_curves(found: Evaluation) -> None:
         ["query", "links in", "one nodes", "one ms", "other ms"],
         [["q", 7, "10", "2.00", ""], ["r", 9, "", "4.00", "–"], ["s", 1, "–", "–", ""]],
     )
-    assert len(found.table_4_by_query(degrees, most=2)[1]) == 2
+    assert len(found.table_4_by_query(degrees, maximum=2)[1]) == 2
     assert found.curve(ONE, ["q", "r"]) == [(1, 0.5), (2, 0.5)]
 
 
@@ -142,7 +142,7 @@ def test_time_is_drawn_against_edges_or_siblings() -> None:
 
 
 def test_two_runs_of_one_name() -> None:
-    with pytest.raises(BadParameter, match="two runs of the same name"):
+    with pytest.raises(BadParameter, match="Two runs have the same name"):
         Evaluation(JUDGED, [ONE, ONE])
 
 
@@ -183,7 +183,7 @@ def test_methods_are_asked(store: Path) -> None:
     judged, numbers = in_store(web.graph, judged, report)
     assert judged.ratings == {"a.example": {"b.example": 1, "z.example": 1}, "y.example": {"a.example": 1}}
     assert numbers == {"a.example": web.graph.find("a.example")}
-    assert report.skipped == {"query that the store does not know": 1, "judged page that the store does not know": 1}
+    assert report.skipped == {"query that is not in the store": 1, "judged page that is not in the store": 1}
     (run,) = ask_methods(web, [method("cocitation")], numbers, 2)
     assert run.of("a.example") == ["b.example", "c.example"]
     assert run.milliseconds["a.example"] >= 0
@@ -202,7 +202,7 @@ def test_the_command(store: Path, tmp_path: Path) -> None:
     told = json.loads(ran.out)
     assert told["queries"] == 2
     assert told["skipped"] == {
-        "query that the store does not know": 1,
+        "query that is not in the store": 1,
         "query that cocitation does not answer": 1,
         "query that other.tsv does not answer": 1,
     }
@@ -232,18 +232,18 @@ def test_bad_input_is_counted_and_told(store: Path, tmp_path: Path) -> None:
     for line in (
         "queries with a right page: 2",
         "1 pair given more than once",
-        "judged page that the store does not know: 1, such as 'z.example'",
+        "judged page that is not in the store: 1, such as 'z.example'",
         "query without a right page, which counts in the measures of 1999 alone: 1",
         "query that other.tsv does not answer: 2, such as 'b.example'",
         "query of other.tsv that is not judged, left out: 1, such as 'd.example'",
-        "answer given more than once to a query: 1",
-        "rank is no number: 1",
+        "repeated result of a query: 1",
+        "rank that isn't a number: 1",
     ):
         assert line in ran.out
 
 
 def test_answers_of_others_by_the_names_of_the_store(store: Path) -> None:
-    """Other spellings are the same page; pages that the store does not know stay."""
+    """Other spellings are the same page; pages that are not in the store stay."""
     run = Run("other", {"http://www.a.example/": ["b.example/index.html", "b.example", "nowhere.example"]})
     assert run_in_store(Web(store).graph, run).answers == {"a.example": ["b.example", "nowhere.example"]}
     run = Run("other", {"http://www.a.example/": ["b.example", "a.example/index.html"], "a.example": ["c.example"]})
@@ -330,4 +330,4 @@ def test_what_is_refused(store: Path, tmp_path: Path) -> None:
     judged.write_text("a.example\tb.example\n")
     (tmp_path / "cocitation").write_text("a.example\t1\tb.example\n")
     ran = run_command("evaluate", "-i", store, "-j", judged, "-m", "cocitation", "--run", tmp_path / "cocitation")
-    assert "two runs of the same name" in ran.err
+    assert "Two runs have the same name" in ran.err

@@ -27,7 +27,7 @@ def test_tabs(tmp_path: Path) -> None:
     assert found.right("a.example") == {"b.example"}
     assert found.right("unknown.example") == set()
     assert found.repeated == 1
-    assert report.skipped == {"rating is no number": 1, "no address given": 2}
+    assert report.skipped == {"rating that isn't a number": 1, "no address given": 2}
 
 
 def test_without_ratings_and_compressed(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_without_ratings_and_compressed(tmp_path: Path) -> None:
         (
             "a.example\tc.example\tgood\na.example\tb.example\n",
             {"a.example": {"b.example": 1}},
-            {"rating is no number": 1},  # also in the first row
+            {"rating that isn't a number": 1},  # also in the first row
         ),
     ],
 )
@@ -87,7 +87,7 @@ def test_runs_with_bad_rows(tmp_path: Path) -> None:
     file, report = tmp_path / "run.tsv", ReadReport()
     file.write_text("query\trank\tanswer\nq.example\t2\tb.example\nq.example\t1\ta.example\tmore\nq.example\tx\tc\nq\n")
     assert read_run(file, report).of("q.example") == ["a.example", "b.example"]
-    assert report.skipped == {"rank is no number": 1, "row of fewer than three fields": 1}
+    assert report.skipped == {"rank that isn't a number": 1, "row with fewer than three fields": 1}
 
 
 @pytest.mark.parametrize("read", [read_judgements, read_run])
@@ -122,7 +122,7 @@ def test_trec_runs_are_in_the_order_of_their_scores(tmp_path: Path) -> None:
         "q.example Q0 d.example 2 0.1 me\nq.example Q0 q.example 1 7 me\nq.example Q0 e.example 1 high me\n"
     )
     assert read_run(file, report).of("q.example") == ["b.example", "a.example", "d.example", "c.example"]
-    assert report.skipped == {"answer that is the query itself, left out": 1, "score is no number": 1}
+    assert report.skipped == {"result that is the query itself, skipped": 1, "score that isn't a number": 1}
 
 
 def test_pairs_given_twice(tmp_path: Path) -> None:

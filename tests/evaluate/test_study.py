@@ -86,7 +86,7 @@ def test_what_spreadsheets_make_of_it(folder: Path, separator: str, ending: str,
     sheet.write_bytes((mark + ending.join(separator.join(row) for row in rows) + ending).encode())
     report = ReadReport()
     assert read_ratings(sheet, read(folder), report) == {"00003": "1", "00001": "0", "00002": "x"}
-    assert report.skipped == {"rating that is none of 1, 0, x": 1, "row of no answer in this study": 1}
+    assert report.skipped == {"rating other than 1, 0 or x": 1, "row that is not a result of this study": 1}
 
 
 def test_rows_and_columns_that_were_added(folder: Path) -> None:
@@ -94,9 +94,9 @@ def test_rows_and_columns_that_were_added(folder: Path) -> None:
     sheet, report = folder / "back.csv", ReadReport()
     sheet.write_text(",,\nid,rating,note\n1,.,\n2,1,\n")
     assert read_ratings(sheet, read(folder), report) == {"00002": "1"}
-    assert report.skipped == {"rating that is none of 1, 0, x": 1}
+    assert report.skipped == {"rating other than 1, 0 or x": 1}
     sheet.write_text("id,rating,Rating\n1,1,\n")
-    with pytest.raises(BadSource, match="two columns of one name"):
+    with pytest.raises(BadSource, match="two columns id or rating"):
         read_ratings(sheet, read(folder), ReadReport())
 
 
@@ -114,7 +114,7 @@ def test_a_sheet_saved_as_plain_csv_by_windows(tmp_path: Path) -> None:
     sheet, report = tmp_path / "back.csv", ReadReport()
     sheet.write_bytes("id;page;rating\r\n0;Zürich;1\r\n1;12;1\r\n2;1,5;0\r\n3;Basel;1\r\n".encode("cp1252"))
     assert read_ratings(sheet, study, report) == {"00000": "1", "00001": "1", "00002": "0"}
-    assert report.skipped == {"row of no answer in this study": 1}
+    assert report.skipped == {"row that is not a result of this study": 1}
 
 
 def test_an_edited_sheet_is_kept_before_it_is_written_anew(folder: Path) -> None:
@@ -127,7 +127,7 @@ def test_an_edited_sheet_is_kept_before_it_is_written_anew(folder: Path) -> None
         edited = f"id,rating,comment\n1,{said},a thought\n2,0,\n"
         sheet.write_text(edited)
         ran = run_command("study", "rate", folder, stdin="x\nq\n")
-        assert "left out: 1 × rating that is none of 1, 0, x" in ran.out
+        assert "left out: 1 × rating other than 1, 0 or x" in ran.out
         assert f"stays in {folder / name}" in ran.out
         assert (folder / name).read_text() == edited
     assert read_ratings(sheet, study, ReadReport()) == {"00001": "x", "00002": "0"}
@@ -173,8 +173,8 @@ def test_sheets_that_went_astray(folder: Path, tmp_path: Path) -> None:
     )
     assert read_ratings(sheet, study, report) == {first.id: "0"}
     assert report.skipped == {
-        "answer rated in two ways on one sheet, of which the last counts": 1,
-        "row of no answer in this study": 1,
+        "result with two ratings on one sheet, the last counts": 1,
+        "row that is not a result of this study": 1,
     }
 
 
@@ -220,7 +220,7 @@ def test_sheets_that_cannot_be_read(folder: Path) -> None:
     """A quotation mark that is never closed makes the rest one cell."""
     sheet = folder / "other.csv"
     sheet.write_text('id,rating\n00001,"' + "a" * 200_000)
-    with pytest.raises(BadSource, match="is no sheet of ratings"):
+    with pytest.raises(BadSource, match="is not a sheet of ratings"):
         read_ratings(sheet, read(folder), ReadReport())
 
 
@@ -262,7 +262,7 @@ def test_the_commands(web: Web, tmp_path: Path) -> None:
     folder = tmp_path / "trial"
     asked = ("study", "new", folder, A, C, "-m", "cocitation", "-m", "proximity", "-i", web.graph.path)
     assert run_command(*asked).code == 0
-    assert "has a study already" in run_command(*asked).err
+    assert "already has a study" in run_command(*asked).err
     (tmp_path / "file").touch()
     assert "is a file" in run_command("study", "new", tmp_path / "file", A, "-i", web.graph.path).err
     ran = run_command("study", "new", tmp_path / "part", A, "nowhere.example", "-i", web.graph.path)

@@ -84,18 +84,18 @@ def test_drawn_side_by_side_with_the_experiment(topics: Path, tmp_path: Path) ->
     page = tmp_path / "out.html"
     done = run("communities", *args, "--no-npea", "--html", page)
     assert done.code == 0, done.err
-    assert "labels by labels.tsv: 8 noise, 1 on topic, 0 of these suspected" in done.out
+    assert "Labels by labels.tsv: 8 noise, 1 on topic, 0 of them suspected" in done.out
     assert "0.5\t2\tavg\t1.792\t8\t8\t0\t1.00\t1.00\t0.00\t1.00" in done.out
     assert "Skipped in" in done.err and "1 label that is neither noise nor topic" in done.err
     text = page.read_text("utf-8")
-    assert "Without removing noise" in text and "How well noise is told" in text
+    assert "Without removing noise" in text and "How well noise is recognised" in text
     told = json.loads(run("communities", *args, "--json").out)["experiment"]
     assert [each["npfr"] for each in told["table_1"] if (each["npea"], each["delta"]) == ("avg", 0.5)] == [1.0]
 
 
 def test_swept_by_words(topics: Path) -> None:
     done = run("communities", "newspapers", "-i", topics, "--sweep")
-    assert done.code == 0 and "labels by the words" in done.out and "NPFR\tNPFP\tSPFP\tEFP" in done.out
+    assert done.code == 0 and "Labels by the words" in done.out and "NPFR\tNPFP\tSPFP\tEFP" in done.out
 
 
 def test_an_old_picture_stays_if_the_new_one_fails(
@@ -129,7 +129,7 @@ def test_places_that_cannot_be_written_to(topics: Path, tmp_path: Path) -> None:
     [
         ((), 2, "Nothing to look for: give some words, or pages"),
         (("",), 2, "Nothing to look for"),
-        (("?!",), 2, "no word"),
+        (("?!",), 2, "No word to search for"),
         (("zebra",), 1, "No page has any of the words 'zebra'"),
         (("--page", "https://nowhere.example/"), 3, "not in this store"),
         (("cars", "-m", "companion"), 2, "by the method community, not 'companion'"),

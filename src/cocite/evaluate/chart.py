@@ -1,7 +1,7 @@
 """Line charts as SVG, for reports and documents.
 
-Plain text, without a drawing library. Colours are attributes, which every reader of SVG knows; a style sheet changes
-them where dark is preferred. Each line has a mark of its own form, so that none is told by colour alone.
+Colours are attributes, which every SVG viewer supports; a style sheet changes them in dark mode. Each line has a mark
+of its own shape, so that colour isn't the only difference.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ WIDTH, LEFT, RIGHT, HEIGHT = 760, 64, 24, 260
 INK, PALE, PAPER = "#24292f", "#d0d7de", "#ffffff"
 DARK_INK, DARK_PALE, DARK_PAPER = "#d7dde4", "#3a424b", "#14181d"
 HEAD, ROW, LETTER = 46, 20, 6.6
-"""Pixels: of the two lines above, of a row of the legend, of a letter on average."""
+"""Pixels: the two lines above, a row of the legend, an average letter."""
 
 
 class Style(NamedTuple):
-    """How a line looks, on white and on black."""
+    """The look of a line, in light and dark mode."""
 
     colour: str
     dark: str
-    mark: str  # an SVG path round 0,0
+    mark: str  # an SVG path around 0,0
     dash: str
 
 
@@ -40,16 +40,16 @@ STYLES = (
 
 
 class Curve(NamedTuple):
-    """A line: its name, and points with what each says when pointed at (empty: its value)."""
+    """A line: its name, and points with their tooltips (default: the value)."""
 
     label: str
     points: Sequence[tuple[float, float]]
-    says: Sequence[str] = ()
+    tooltips: Sequence[str] = ()
     joined: bool = True
 
 
 class Axis(NamedTuple):
-    """From where to where, with named places on the way."""
+    """A range with named places."""
 
     label: str
     low: float
@@ -58,13 +58,13 @@ class Axis(NamedTuple):
     log: bool = False
 
     def share(self, value: float) -> float:
-        """How far along the axis a value stands, from 0 to 1."""
+        """The place of a value along the axis, from 0 to 1."""
         low, high, at = (log10(max(each, 1e-12)) if self.log else each for each in (self.low, self.high, value))
         return min(1.0, max(0.0, (at - low) / (high - low))) if high > low else 0.5
 
 
 def even_axis(label: str, low: float, high: float, steps: int = 5) -> Axis:
-    """An axis with round numbers at even steps, of which the last is at or above `high`."""
+    """An axis with round numbers at even steps, up to `high` or above."""
     high = high if high > low else low + 1
     step = 10 ** floor(log10(max(high - low, 1e-12) / steps))
     step *= next(times for times in (1, 2, 2.5, 5, 10) if times * step * steps >= (high - low) * (1 - 1e-9))
@@ -80,14 +80,14 @@ def log_axis(label: str, low: float, high: float) -> Axis:
 
 
 def named_axis(label: str, names: Sequence[str]) -> Axis:
-    """An axis of things: the i-th stands at i + 0.5."""
+    """An axis of names: the i-th is at i + 0.5."""
     return Axis(label, 0, max(1, len(names)), [(i + 0.5, name) for i, name in enumerate(names)])
 
 
 def chart(
     title: str, note: str, curves: Sequence[Curve], x: Axis, y: Axis, below: Sequence[tuple[str, str]] = ()
 ) -> str:
-    """An SVG picture; `below` are remarks in two columns, each with a short name in front."""
+    """Draw curves as SVG; `below` are remarks in two columns, each after a short name."""
     rows = list(_legend([curve.label for curve in curves]))
     top = HEAD + ROW * (1 + max((row for _, row, _ in rows), default=0)) + 18
     bottom, half = top + HEIGHT, (len(below) + 1) // 2
@@ -110,7 +110,7 @@ def chart(
 
 
 def _legend(labels: Sequence[str]) -> Iterator[tuple[float, int, str]]:
-    """Where each name stands: from the left, and in which row."""
+    """Yield the place of each name in the legend: pixels from the left, and row."""
     left, row = float(LEFT), 0
     for label in labels:
         wide = 42 + LETTER * len(label) + 24
@@ -128,7 +128,7 @@ def _entry(number: int, left: float, row: int, label: str) -> Iterator[str]:
 
 
 def _axes(x: Axis, y: Axis, top: int) -> Iterator[str]:
-    """Lines across at every named place of y, and the names of both axes."""
+    """Yield horizontal lines at every named place of y, and the names of both axes."""
     bottom = top + HEIGHT
     for at, (value, name) in enumerate(y.ticks):
         height = bottom - y.share(value) * HEIGHT
@@ -143,12 +143,12 @@ def _axes(x: Axis, y: Axis, top: int) -> Iterator[str]:
 
 
 def _curve(number: int, curve: Curve, x: Axis, y: Axis, top: int) -> Iterator[str]:
-    """A line through all points, and a mark, which says its value, at each."""
+    """Yield a line through all points, and a mark with a tooltip at each."""
     places = [(_across(x, one), top + HEIGHT - y.share(other) * HEIGHT) for one, other in curve.points]
     if places and curve.joined:
         yield _line(number, "M" + "L".join(f"{left:.1f} {height:.1f}" for left, height in places))
-    said = curve.says or [f"{curve.label}: {one:g}, {other:.4g}" for one, other in curve.points]
-    for (left, height), text in zip(places, said, strict=True):
+    tooltips = curve.tooltips or [f"{curve.label}: {one:g}, {other:.4g}" for one, other in curve.points]
+    for (left, height), text in zip(places, tooltips, strict=True):
         yield _mark(number, left, height, text)
 
 
@@ -168,20 +168,20 @@ def _line(number: int, path: str) -> str:
     return f'<path d="{path}" fill="none" stroke="{style.colour}" class="c{number}" stroke-width="2"{dash}/>'
 
 
-def _mark(number: int, x: float, y: float, says: str = "") -> str:
+def _mark(number: int, x: float, y: float, tooltip: str = "") -> str:
     style = STYLES[number % len(STYLES)]
-    inside = f"<title>{_text(says)}</title>" if says else ""
+    inside = f"<title>{_text(tooltip)}</title>" if tooltip else ""
     place = f'transform="translate({x:.1f} {y:.1f})"'
     return f'<path d="{style.mark}" {place} fill="{style.colour}" class="m{number}">{inside}</path>'
 
 
-def _label(x: float, y: float, text: str, more: str = "", most: int = 120) -> str:
-    shown = text if len(text) <= most else text[: most - 1] + "…"
+def _label(x: float, y: float, text: str, more: str = "", maximum: int = 120) -> str:
+    shown = text if len(text) <= maximum else text[: maximum - 1] + "…"
     return f'<text x="{x:g}" y="{y:g}" fill="{INK}" class="ink" {more}>{_text(shown)}</text>'
 
 
 def _text(text: str) -> str:
-    """Text for XML, which has no place for control characters and halves of characters."""
+    """Escape text for XML, which allows no control characters and lone surrogates."""
     return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 

@@ -1,7 +1,4 @@
-"""Methods, or runs of other programs, against judgements: the tables and figures of Dean & Henzinger 1999, §4.
-
-`ask_methods` has methods answer the judged queries; `Evaluation` holds judgements and runs, and makes tables of them.
-"""
+"""Compare methods, or runs of other programs, with judgements: the tables and figures of Dean & Henzinger 1999, §4."""
 
 from __future__ import annotations
 
@@ -24,17 +21,17 @@ from cocite.sources.records import ReadReport
 from cocite.web import Web
 
 Table = tuple[list[str], list[list[object]]]
-"""A header, and rows."""
+"""A header and rows."""
 SIZES = ("nodes", "edges", "siblings", "cocited")
-"""Of a neighbourhood, as methods report them."""
-DRAWN = ("edges", "siblings", "nodes")
+"""Sizes of a neighbourhood that methods report."""
+DRAWN_SIZES = ("edges", "siblings", "nodes")
 MISSED = "not answered by"
 
 
 def in_store(graph: Graph, judgements: Judgements, report: ReadReport) -> tuple[Judgements, dict[str, int]]:
-    """The judgements by what a store calls the pages, and its number for each query that it knows.
+    """The judgements under the store's names of pages, and the page number of each query that it has.
 
-    A query that it does not know stays, unanswered; a page that it does not know stays, never found. Both are counted.
+    Queries that the store doesn't have stay, without results, and pages stay, never found. Both are counted.
     """
     names: dict[str, tuple[str, int]] = {}
 
@@ -50,38 +47,35 @@ def in_store(graph: Graph, judgements: Judgements, report: ReadReport) -> tuple[
         if number >= 0:
             numbers[name] = number
         else:
-            report.skip("query that the store does not know", query)
+            report.skip("query that is not in the store", query)
         for page, rating in ratings.items():
             other, at = known(page)
             if at < 0:
-                report.skip("judged page that the store does not know", page)
+                report.skip("judged page that is not in the store", page)
             found.rate(name, other, rating)
     return found, numbers
 
 
-def page_in(graph: Graph) -> Callable[[str], str]:
-    """What texts of a file name, for `read_judgements` and `read_run`: opaque names of a store are taken as they are.
+def page_in(graph: Graph, otherwise: Callable[[str], str] = page_of) -> Callable[[str], str]:
+    """A function from a text in a file to a page, for `read_judgements` and `read_run`.
 
-    Without it `Node.js` would be an address, of which letters are small.
+    Opaque names of the store stay as they are; `Node.js` would become an address in lower case.
     """
 
     def found(text: str) -> str:
         number = graph.get(text)
-        return page_of(text) if number is None else graph.canonical(number)
+        return otherwise(text) if number is None else graph.canonical(number)
 
     return found
 
 
 def run_in_store(graph: Graph, run: Run) -> Run:
-    """The answers of another program by what a store calls the pages; those that it does not know stay as they are.
+    """The results of another program under the store's names of pages; unknown pages stay as they are.
 
-    Names that turn out to be one page are one, and the query's other names are no answers to it.
+    Names of one page are merged, and other names of the query are removed.
     """
 
-    def known(page: str) -> str:
-        number = graph.get(page)
-        return page if number is None else graph.canonical(number)
-
+    known = page_in(graph, lambda page: page)
     answers: dict[str, list[str]] = {}
     for query, pages in run.answers.items():
         name = known(query)
@@ -98,9 +92,9 @@ def ask_methods(
     filters: Filters = NO_FILTERS,
     progress: Progress = lambda *_: None,
 ) -> list[Run]:
-    """The answers of every method to every query, with the time that each took.
+    """The results of every method for every query, with the time of each.
 
-    The first query is asked once more, before the clock counts: loops are loaded, and a method's own files opened.
+    The first query is run once before the clock starts, to load kernels and files.
     """
     runs = []
     for method in methods:
@@ -118,7 +112,7 @@ def ask_methods(
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Judgements and runs. Queries are those judged; what a run does not answer counts 0."""
+    """Judgements and runs. Queries are the judged ones; a query without results counts 0."""
 
     judgements: Judgements
     runs: Sequence[Run]
@@ -127,21 +121,21 @@ class Evaluation:
     def __post_init__(self) -> None:
         names = [run.name for run in self.runs]
         if len(set(names)) < len(names):
-            raise BadParameter("two runs of the same name: give each method once, and runs files of different names")
+            raise BadParameter("Two runs have the same name: give each method once, and run files with different names")
 
     @cached_property
     def queries(self) -> list[str]:
-        """Those with at least one page that is right."""
+        """The queries with at least one right page."""
         return [query for query in self.rated if self.judgements.right(query)]
 
     @cached_property
     def rated(self) -> list[str]:
-        """All that are judged, also where nothing is right, or nothing was there to be rated."""
+        """All judged queries, also those without a right page or a rated one."""
         return list(self.judgements.ratings)
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:
-        """All queries; those that every run answers, if some do not; and for each run those it leaves to others."""
+        """All queries; those that every run answers, if some don't; and for each run those that only others answer."""
         found = {"all": self.rated}
         if len(self.runs) > 1:
             both = [query for query in self.rated if all(run.of(query) for run in self.runs)]
@@ -154,15 +148,15 @@ class Evaluation:
         return found
 
     def values(self, run: Run, measure: measures.Measure, queries: Sequence[str]) -> list[float]:
-        """A measure of every query."""
+        """A measure for every query."""
         return [measure(run.of(query), self.judgements.right(query), self.depth) for query in queries]
 
     def mean(self, run: Run, measure: measures.Measure, queries: Sequence[str]) -> float:
-        """The mean of a measure over queries; 0 of none."""
+        """The mean of a measure over queries; 0 without queries."""
         return fmean(self.values(run, measure, queries)) if queries else 0.0
 
     def table_3(self) -> Table:
-        """Table 3: queries answered, answers given, and how many of these are rated, right, could not be opened."""
+        """Table 3: queries with results, results, and how many of them are rated, right, or could not be opened."""
         rows = []
         for run in self.runs:
             given = [(query, page) for query in self.judgements.ratings for page in run.of(query)[: self.depth]]
@@ -175,7 +169,7 @@ class Evaluation:
         return ["method", "answered", "answers", "rated", "right", "not opened"], rows
 
     def table_4(self, in_degree: Mapping[str, int] | None = None) -> Table:
-        """Table 4, as medians over queries: links in, the size of the neighbourhood, and the time."""
+        """Table 4 as medians over queries: in-links, the size of the neighbourhood, and the time."""
         rows = []
         for run in self.runs:
             degrees = [in_degree[query] for query in run.answers if query in in_degree] if in_degree else []
@@ -187,8 +181,8 @@ class Evaluation:
             rows.append([*cells, f"{median(times):.2f}" if times else ""])
         return ["method", "links in", *SIZES, "ms"], rows
 
-    def table_4_by_query(self, in_degree: Mapping[str, int], most: int | None = None) -> Table:
-        """Table 4 as it is printed, a row a query, all or so many: what runs looked at, if they say, and the time."""
+    def table_4_by_query(self, in_degree: Mapping[str, int], maximum: int | None = None) -> Table:
+        """Table 4, a row per query, at most `maximum`: the sizes that runs report, and the time."""
         columns = [
             (run, name)
             for run in self.runs
@@ -196,7 +190,7 @@ class Evaluation:
             if name == "ms" or any(run.size(query, name) is not None for query in run.answers)
         ]
         rows: list[list[object]] = []
-        for query in list(self.judgements.ratings)[:most]:
+        for query in list(self.judgements.ratings)[:maximum]:
             cells: list[object] = [query, in_degree.get(query, "")]
             for run, name in columns:
                 value = run.milliseconds.get(query) if name == "ms" else run.size(query, name)
@@ -206,7 +200,7 @@ class Evaluation:
         return ["query", "links in", *(f"{run.name} {name}" for run, name in columns)], rows
 
     def table_5(self) -> dict[str, Table]:
-        """Table 5 with more columns: every measure of every run, for every group of queries."""
+        """Table 5 with more columns: every measure of every run for every group of queries."""
         usual, published = ([f"{name}@{self.depth}" for name in of] for of in (measures.MEASURES, measures.AS_1999))
         found, known = {}, set(self.queries)
         for group, queries in self.groups.items():
@@ -224,8 +218,7 @@ class Evaluation:
     def table_6(self) -> Table:
         """Table 6: Sign Test and Sum of Ranks Test of the average precision of 1999, one-sided.
 
-        The first of each pair is the one that is better over all queries, as in the paper. Of the queries that one run
-        leaves out, the others are compared.
+        The first of each pair is the better one over all queries, as in the paper.
         """
         measure = measures.average_precision_of_returned
         order = sorted(self.runs, key=lambda run: -self.mean(run, measure, self.rated))
@@ -237,7 +230,7 @@ class Evaluation:
         return ["queries", "method", "better than", "better : worse", "sign, p", "sum of ranks, p"], rows
 
     def table_paired(self) -> Table:
-        """The usual tests of every pair: average precision, query by query, two-sided."""
+        """The standard tests of every pair: average precision, query by query, two-sided."""
         rows: list[list[object]] = []
         for group, queries, one, other in self._pairs(self.runs, self.queries):
             first, second = (self.values(run, measures.average_precision, queries) for run in (one, other))
@@ -248,7 +241,7 @@ class Evaluation:
         return ["queries", "method", "beside", "MAP", "95 %", "better : worse", "sign, p", "signed ranks, p"], rows
 
     def _pairs(self, runs: Sequence[Run], among: Sequence[str]) -> Iterator[tuple[str, list[str], Run, Run]]:
-        """Every group of two queries or more, and every two runs that have answers in it."""
+        """Yield every group of at least two queries with every two runs that have results in it."""
         known = set(among)
         for group, queries in self.groups.items():
             kept = [query for query in queries if query in known]
@@ -257,7 +250,7 @@ class Evaluation:
                     yield group, kept, one, other
 
     def table_7(self) -> Table:
-        """Table 7: how many answers two runs have in common, and what share of the answers of the run in the row."""
+        """Table 7: the number of results that two runs have in common, and its share of the results of the first."""
         rows: list[list[object]] = []
         for run in self.runs:
             own = {query: set(run.of(query)[: self.depth]) for query in self.judgements.ratings}
@@ -278,11 +271,11 @@ class Evaluation:
         ]
 
     def times(self, run: Run) -> tuple[str, list[tuple[float, float]]]:
-        """Fig. 2: what a run's time is drawn against, and (how many of those, milliseconds) of every query.
+        """Fig. 2: the size to draw time against, and (size, milliseconds) of every query.
 
-        The paper has edges for Companion and siblings for Cocitation; other methods may say how many pages there were.
+        In the paper that is edges for Companion and siblings for Cocitation; other methods may report nodes.
         """
-        for name in DRAWN:
+        for name in DRAWN_SIZES:
             found = [
                 (size, took)
                 for query, took in run.milliseconds.items()

@@ -1,14 +1,10 @@
-"""How good answers are. Every measure is a function of ranked answers and of what is known of them.
+"""Measures of quality: functions of ranked results and of the right pages. Two families, not to be mixed:
 
-Two families, which differ and must not be mixed up:
-
-- **As usual.** Average precision divides by the number of right pages (at most as many as are looked at); so does the
-  ideal of nDCG. Precision at r divides by r. Unanswered queries count 0.
-- **As Dean & Henzinger 1999, §4.2.** Average precision of a query divides the sum of the precisions at every right
-  answer by the number of *returned* right answers: what was never returned costs nothing. Precision at r is the number
-  of right answers among the first r of all queries, divided by r times the number of queries; unrated answers, those
-  that could not be opened, and unanswered queries count 0. So do queries for which nothing is right, which the usual
-  measures leave out: no method could have found anything.
+- **Standard.** Average precision and the ideal of nDCG divide by the number of right pages, at most `depth`. Precision
+  at r divides by r. A query without results counts 0; queries without right pages are ignored.
+- **Dean & Henzinger 1999, §4.2.** Average precision divides by the number of right pages *returned*: a page that is
+  never returned costs nothing. Precision at r divides the right pages among the first r of all queries by r times the
+  number of queries. Unrated pages, pages that could not be opened, and queries without results or right pages count 0.
 """
 
 from __future__ import annotations
@@ -22,22 +18,22 @@ Right = Set[str]
 
 
 def hits(answers: Answers, right: Right, depth: int = DEPTH) -> list[bool]:
-    """Which of the first answers are right."""
+    """Which of the first results are right."""
     return [answer in right for answer in answers[:depth]]
 
 
 def precision(answers: Answers, right: Right, depth: int = DEPTH) -> float:
-    """P@depth: the share of right answers, those missing counting as wrong."""
+    """P@depth: the share of right results; missing results are wrong."""
     return sum(hits(answers, right, depth)) / depth
 
 
 def average_precision(answers: Answers, right: Right, depth: int = DEPTH) -> float:
-    """AP@depth: the precision at every right answer, summed, over the number of right pages, at most `depth`."""
+    """AP@depth: the sum of the precisions at every right result, over the number of right pages, at most `depth`."""
     return _summed_precision(hits(answers, right, depth)) / max(1, min(depth, len(right)))
 
 
 def average_precision_of_returned(answers: Answers, right: Right, depth: int = DEPTH) -> float:
-    """Average precision as in 1999: over the number of right answers that were returned."""
+    """Average precision of 1999: over the number of right results."""
     found = hits(answers, right, depth)
     return _summed_precision(found) / max(1, sum(found))
 
@@ -58,18 +54,18 @@ def ndcg(answers: Answers, right: Right, depth: int = DEPTH) -> float:
 
 
 def recall(answers: Answers, right: Right, depth: int = DEPTH) -> float:
-    """The share of the right pages that are among the first answers."""
+    """The share of the right pages that are among the first results."""
     return sum(hits(answers, right, depth)) / len(right) if right else 0.0
 
 
 def f_measure(answers: Answers, right: Right, depth: int = DEPTH) -> float:
-    """The harmonic mean of precision among the answers given and recall."""
+    """The harmonic mean of recall and of precision among the results."""
     found = sum(hits(answers, right, depth))
     return 2 * found / (len(answers[:depth]) + len(right)) if found else 0.0
 
 
 def answered(answers: Answers, right: Right, depth: int = DEPTH) -> float:
-    """1 if there is any answer; its mean is the coverage."""
+    """1 if there is any result; its mean is the coverage."""
     return float(bool(answers[:depth]))
 
 
@@ -81,8 +77,8 @@ MEASURES: dict[str, Measure] = {
     "recall": recall,
     "F": f_measure,
 }
-"""As usual, by the name under which the mean over all queries that have a right page is shown."""
+"""Standard measures, by the name of their mean over all queries with a right page."""
 AS_1999: dict[str, Measure] = {"P 1999": precision, "AP 1999": average_precision_of_returned}
-"""As in 1999: means over all queries of which any answer is rated, right or not."""
+"""Measures of 1999: means over all queries with a rated result, right or not."""
 COVERAGE: dict[str, Measure] = {"answered": answered}
-"""Over the same queries, whatever their depth."""
+"""Over the same queries."""

@@ -1,4 +1,4 @@
-"""An evaluation as one HTML page that needs nothing else: tables, and drawings of Figures 1 and 2."""
+"""An evaluation as one self-contained HTML page: tables, and Figures 1 and 2 of Dean & Henzinger 1999."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from html import escape
 from cocite.evaluate.chart import STYLES, Curve, chart, even_axis, log_axis
 from cocite.evaluate.evaluation import Evaluation, Table
 
-MOST_POINTS = 300
-MOST_ROWS = 1000
-"""Queries whose costs are shown one by one; `--json` has all."""
+MAX_POINTS = 300
+MAX_ROWS = 1000
+"""Queries in the table of costs; `--json` has all."""
 STYLE = """
 :root{color-scheme:light dark;--ink:#24292f;--paper:#fff;--line:#d0d7de;--pale:#f6f8fa}
 @media (prefers-color-scheme:dark){:root{--ink:#d7dde4;--paper:#14181d;--line:#3a424b;--pale:#1b2027}}
@@ -50,30 +50,30 @@ def _sections(evaluation: Evaluation, in_degree: dict[str, int] | None) -> Itera
         if queries:
             yield f'<div class="figure">{precision_figure(evaluation, group, queries)}</div>'
     if len(evaluation.runs) > 1 and len(evaluation.rated) > 1:
-        yield "<h2>Is the difference luck?</h2>"
-        yield "<p>Average precision of the same queries, side by side; p-values are two-sided.</p>"
+        yield "<h2>Is the difference significant?</h2>"
+        yield "<p>Average precision on the same queries; p-values are two-sided.</p>"
         yield table_as_html(evaluation.table_paired(), names=3)
-        yield "<h2>Is it better? As in 1999</h2>"
-        yield "<p>AP 1999 of all queries of a group; p-values are one-sided, small if the first is better.</p>"
+        yield "<h2>Is it better? Tests of 1999</h2>"
+        yield "<p>AP 1999 of all queries of a group; one-sided p-values, small if the first method is better.</p>"
         yield table_as_html(evaluation.table_6(), names=3)
     if len(evaluation.runs) > 1:
-        yield "<h2>Answers in common</h2>"
+        yield "<h2>Results in common</h2>"
         yield table_as_html(evaluation.table_7())
-    yield "<h2>Answers and ratings</h2>"
+    yield "<h2>Results and ratings</h2>"
     yield table_as_html(evaluation.table_3())
     if any(run.milliseconds for run in evaluation.runs):
-        yield "<h2>What a question takes (medians)</h2>"
+        yield "<h2>Cost of a query (medians)</h2>"
         yield table_as_html(evaluation.table_4(in_degree))
         if in_degree:
             many = len(evaluation.judgements)
-            which = f", the first {MOST_ROWS:,} of {many:,}" if many > MOST_ROWS else ""
+            which = f", the first {MAX_ROWS:,} of {many:,}" if many > MAX_ROWS else ""
             yield f"<details><summary>Query by query{which}</summary>"
-            yield f"{table_as_html(evaluation.table_4_by_query(in_degree, MOST_ROWS))}</details>"
+            yield f"{table_as_html(evaluation.table_4_by_query(in_degree, MAX_ROWS))}</details>"
     yield from (f'<div class="figure">{figure}</div>' for figure in time_figures(evaluation))
 
 
 def table_as_html(table: Table, names: int = 1) -> str:
-    """A table, of which so many columns are names and the others numbers."""
+    """A table; the first `names` columns are text, the others numbers."""
     head, rows = table
 
     def cells(kind: str, row: Sequence[object]) -> str:
@@ -95,25 +95,25 @@ def precision_figure(evaluation: Evaluation, group: str, queries: Sequence[str])
     return chart(f"Precision at r, {group}", note, curves, r, even_axis("precision", 0, highest))
 
 
-def _of(drawn: int, there: int) -> str:
-    """That not all methods are drawn, if so: there are only so many kinds of lines."""
-    return f", the first {drawn} of {there} methods" if drawn < there else ""
+def _of(drawn: int, total: int) -> str:
+    """A note if not all methods are drawn: there are only eight kinds of lines."""
+    return f", the first {drawn} of {total} methods" if drawn < total else ""
 
 
 def time_figures(evaluation: Evaluation) -> Iterator[str]:
-    """Fig. 2 of Dean & Henzinger 1999: time against what a method looks at, a picture for each kind of that."""
+    """Fig. 2 of Dean & Henzinger 1999: time against edges, siblings or nodes, a figure for each."""
     curves: dict[str, list[Curve]] = {}
     steps: dict[str, int] = {}
     for run in evaluation.runs:
         what, points = evaluation.times(run)
         if points:
-            step = -(-len(points) // MOST_POINTS)
+            step = -(-len(points) // MAX_POINTS)
             steps[what] = max(step, steps.get(what, 1))
             curves.setdefault(what, []).append(Curve(run.name, points[::step], joined=False))
     for what, every in curves.items():
         of = every[: len(STYLES)]
         xs, ys = zip(*(point for curve in of for point in curve.points), strict=True)
-        marks = "a mark for a question" if steps[what] == 1 else f"a mark for one question in {steps[what]}"
+        marks = "one mark per query" if steps[what] == 1 else f"one mark for every {steps[what]} queries"
         yield chart(
             f"Time against {what}",
             f"{marks}{_of(len(of), len(every))}",

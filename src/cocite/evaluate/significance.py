@@ -1,4 +1,4 @@
-"""Is one method better than another, or was it luck? Tests over the same queries."""
+"""Tests whether one method is better than another on the same queries, or whether the difference is chance."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 SAMPLES = 10_000
 EQUAL = 1e-12
-"""Values that differ by no more are ties: they differ by how sums are rounded."""
-FEW = 13
-"""Differences of which all 2ⁿ signs can be gone through, as SciPy does up to 9,999."""
+"""A smaller difference is a tie: a rounding error."""
+MAX_EXACT_QUERIES = 13
+"""Up to as many differences all 2ⁿ signs are tried; SciPy does that up to 9,999 signs."""
 
 
 class Tests(NamedTuple):
-    """Two methods compared, query by query; p-values are two-sided."""
+    """A comparison of two methods, query by query; p-values are two-sided."""
 
     better: int  # queries on which the first is better
     worse: int
@@ -28,21 +28,21 @@ class Tests(NamedTuple):
 
 
 class Tests1999(NamedTuple):
-    """Two methods compared as in Dean & Henzinger 1999, Table 6: is the first better than the second?
+    """A comparison as in Dean & Henzinger 1999, Table 6: is the first method better than the second?
 
-    p-values are one-sided. The paper does not say so, but it names rows "Companion better than Cocitation", and its six
-    values of the Sign Test are each one tail of the normal curve for numbers of queries that it can have had; four are
-    no two-sided value of any.
+    p-values are one-sided. The paper doesn't say so, but its rows are named "Companion better than Cocitation", and its
+    six values of the Sign Test are one tail of the normal curve for possible numbers of queries; four of them can't be
+    two-sided.
     """
 
     better: int
     worse: int
     sign: float
-    rank_sum: float  # Wilcoxon's Sum of Ranks, which takes the two methods' queries for different ones
+    rank_sum: float  # Wilcoxon's Sum of Ranks, an unpaired test
 
 
 def compare_as_1999(first: Sequence[float], second: Sequence[float]) -> Tests1999:
-    """Table 6's tests of the values of two methods for the same queries, in the same order."""
+    """The tests of Table 6, on the values of two methods for the same queries."""
     from scipy.stats import binomtest, mannwhitneyu
 
     one, other, better, worse = _paired(first, second)
@@ -56,15 +56,15 @@ def compare_as_1999(first: Sequence[float], second: Sequence[float]) -> Tests199
 def _paired(
     first: Sequence[float], second: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int, int]:
-    """Both as arrays, and on how many queries the first is better and worse."""
+    """Both as arrays, and the numbers of queries on which the first is better and worse."""
     one, other = np.asarray(first, np.float64), np.asarray(second, np.float64)
     if one.shape != other.shape:
-        raise ValueError("values of the same queries are compared")
+        raise ValueError("Give the values of the same queries")
     return one, other, int((one - other > EQUAL).sum()), int((other - one > EQUAL).sum())
 
 
 def compare(first: Sequence[float], second: Sequence[float], seed: int = 1) -> Tests:
-    """Tests of the values of two methods for the same queries, in the same order."""
+    """The standard tests, on the values of two methods for the same queries."""
     from scipy.stats import binomtest
 
     one, other, better, worse = _paired(first, second)
@@ -77,24 +77,24 @@ def compare(first: Sequence[float], second: Sequence[float], seed: int = 1) -> T
 
 
 def signed_rank(gap: NDArray[np.float64]) -> float:
-    """Wilcoxon's signed ranks: how likely differences, of which none is 0, are so far to one side by chance.
+    """Wilcoxon's signed ranks: the probability of these differences, without zeros, by chance.
 
-    Of few all signs are gone through; with ties among them SciPy would take the normal curve.
+    For few queries all signs are tried: with ties among them SciPy would use the normal curve.
     """
     from scipy.stats import PermutationMethod, wilcoxon
 
     if len(gap) == 1:
         return 1.0
-    return float(wilcoxon(gap, method=PermutationMethod() if len(gap) <= FEW else "auto").pvalue)
+    return float(wilcoxon(gap, method=PermutationMethod() if len(gap) <= MAX_EXACT_QUERIES else "auto").pvalue)
 
 
 def resampled(values: NDArray[np.float64], seed: int = 1) -> NDArray[np.float64]:
-    """The means of samples drawn with replacement, each as large as what it is drawn from."""
+    """The means of samples drawn with replacement, each as large as the original."""
     rng = np.random.default_rng(seed)
     return np.array([values[rng.integers(0, len(values), len(values))].mean() for _ in range(SAMPLES)])
 
 
 def interval(means: NDArray[np.float64]) -> tuple[float, float]:
-    """Where 95 % of the means of samples lie."""
+    """The interval with 95 % of the means."""
     low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)

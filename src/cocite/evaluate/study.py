@@ -1,15 +1,14 @@
-"""The user study of Dean & Henzinger 1999, §4.1: answers of several methods, mixed, to be rated by people.
+"""The user study of Dean & Henzinger 1999, §4.1: people rate the results of several methods, blind.
 
-`new` asks every method, puts the answers to each query together, shuffles them, and writes a folder:
+A new study runs every method, merges and shuffles the results of each query, and writes a folder:
 
-    study.json     which method gave which answer at which rank: not for raters
-    ratings.csv    what is to be rated, a row an answer, without methods and ranks: 1, 0, or x for "could not open"
-    rate.html      the same as a page for a browser, which needs nothing else and gives back such a file
+    study.json     the results of each method with their ranks: not for raters
+    ratings.csv    the sheet, a row per result, without methods and ranks: 1, 0, or x for "could not open"
+    rate.html      the same as a self-contained page for a browser, which saves such a sheet
 
-`read_ratings` reads what came back, from a browser, a spreadsheet or `cocite study rate`: with or without BOM, with
-commas, semicolons or tabs. Of several raters' ratings of one answer, the one that most gave counts; of equally many,
-the lower. As in the paper, a query of which nobody rated any answer is no part of the study; one that no method answers
-is, and counts 0.
+`read_ratings` reads sheets from a browser, a spreadsheet or `cocite study rate`: with or without BOM, with commas,
+semicolons or tabs. If raters disagree on a result the majority counts; in a tie, the lower rating. As in the paper, a
+query without any rated result is ignored; one without results from any method counts 0.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ from cocite.web import Web
 V = TypeVar("V")
 RATINGS = {"1": 1.0, "0": 0.0, "x": DEAD}
 COLUMNS = ("id", "query", "query title", "page", "title", "rating")
-MOST_BYTES = 64 << 20
+MAX_SHEET_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
 class Item:
-    """An answer to be rated."""
+    """A result to rate."""
 
     id: str
     query: str
@@ -58,35 +57,33 @@ class Item:
 
 @dataclass(frozen=True)
 class Study:
-    """A study as its folder has it."""
+    """A study, as it is stored in its folder."""
 
     items: Sequence[Item]
-    runs: Sequence[Run]  # answers as ids
+    runs: Sequence[Run]  # results as ids of items
     in_degree: Mapping[str, int]
     depth: int
 
 
 def new(web: Web, queries: Sequence[int], methods: Sequence[Method], depth: int = 10, seed: int = 1) -> Study:
-    """Have every method answer every query, and mix the answers."""
+    """Run every method on every query, and shuffle the results."""
     graph, rng = web.graph, random.Random(seed)
     runs = [Run(str(method)) for method in methods]
     items: list[Item] = []
     order = list(dict.fromkeys(queries))
     rng.shuffle(order)
-    for method in methods if order else ():  # once before the clock counts: loops are loaded, files opened
+    for method in methods if order else ():  # once before the clock starts, to load kernels and files
         ask(web, Question((graph.address(order[0]),), (order[0],)), method, depth, explained=False)
     for query in order:
-        url, ids, met = graph.address(query), {}, []
+        url, ids = graph.address(query), dict[int, str]()
         for run, method in zip(runs, methods, strict=True):
             found = ask(web, Question((url,), (query,)), method, depth, explained=False)
-            for answer in found:
-                if answer.page not in ids:
-                    ids[answer.page] = ""
-                    met.append(answer.page)
+            ids |= dict.fromkeys((answer.page for answer in found), "")
             run.milliseconds[url], run.facts[url] = found.milliseconds, found.facts
             run.answers[url] = [str(answer.page) for answer in found]
-        rng.shuffle(met)
-        for page in met:
+        pages = list(ids)
+        rng.shuffle(pages)
+        for page in pages:
             ids[page] = f"{len(items) + 1:05d}"
             items.append(Item(ids[page], url, title_of(graph, query), graph.address(page), title_of(graph, page)))
         for run in runs:
@@ -96,15 +93,15 @@ def new(web: Web, queries: Sequence[int], methods: Sequence[Method], depth: int 
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a place that has a study, with ratings perhaps, or that is no folder."""
+    """Raise BadParameter if a folder already has a study, perhaps with ratings, or if it is a file."""
     if (folder / "study.json").exists():
-        raise BadParameter(f"{folder} has a study already: name another folder")
+        raise BadParameter(f"{folder} already has a study: name another folder")
     if folder.exists() and not folder.is_dir():
-        raise BadParameter(f"{folder} is a file: name a folder, which is made if there is none")
+        raise BadParameter(f"{folder} is a file: name a folder, which is created if needed")
 
 
 def write(study: Study, folder: Path) -> None:
-    """The files of a study, study.json last: where it is, all are. Raises BadParameter if there is one already."""
+    """Write the files of a study, study.json last: then it is complete. Raises BadParameter if the folder has one."""
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     known = {
@@ -129,7 +126,7 @@ def _plain(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def read(folder: Path) -> Study:
-    """A study from its folder."""
+    """Read a study from its folder."""
     try:
         known = json.loads((folder / "study.json").read_text(encoding="utf-8"))
         items = [Item(**item) for item in known["items"]]
@@ -138,16 +135,16 @@ def read(folder: Path) -> Study:
     except FileNotFoundError as error:
         raise BadStore(f"{folder} has no study: make one with cocite study new") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadStore(f"{folder / 'study.json'} is damaged: make the study anew") from error
+        raise BadStore(f"{folder / 'study.json'} is damaged: make a new study") from error
 
 
 def write_ratings(study: Study, path: Path, ratings: Mapping[str, str]) -> None:
-    """The sheet, with the ratings given so far."""
+    """Write the sheet with the ratings so far."""
     _replace(path, _sheet(study, ratings))
 
 
 def keep_edited(study: Study, path: Path) -> Path | None:
-    """Before a sheet is written anew: one that somebody has edited is kept as it is, beside it; where, if it was."""
+    """Copy a sheet that somebody edited before it is overwritten; return the path of the copy, if one was needed."""
     if not path.exists() or path.read_bytes() == _sheet(study, read_ratings(path, study, ReadReport())).encode():
         return None
     names = (path.with_name(f"{path.name}.edited{number or ''}") for number in count())
@@ -163,19 +160,19 @@ def _sheet(study: Study, ratings: Mapping[str, str]) -> str:
     for item in study.items:
         cells = [item.id, item.query, item.query_title, item.page, item.title, ratings.get(item.id, "")]
         sheet.writerow(["'" + cell if cell.startswith(("=", "+", "-", "@")) else cell for cell in cells])
-    return "\ufeff" + text.getvalue()  # a BOM: spreadsheets guess wrong without
+    return "\ufeff" + text.getvalue()  # with a BOM, or spreadsheets guess the encoding wrong
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file, as a whole, so that nothing is lost half-way."""
+    """Replace a file atomically."""
     with replacing(path) as fresh:
         fresh.write_text(text, encoding="utf-8", newline="")
 
 
 def read_ratings(path: Path, study: Study, report: ReadReport) -> dict[str, str]:
-    """The rating of each answer that has one, by id: 1, 0 or x. What cannot be used is counted.
+    """The ratings of a sheet by id: 1, 0 or x. Unusable rows are counted.
 
-    Ids are numbers, the same in every study; so where a sheet has the page too, it has to be the study's.
+    Every study has the same ids, so a page in the sheet must be the one of this study.
     """
     head, rows = _rows(path)
     items, found = {item.id: item for item in study.items}, dict[str, str]()
@@ -184,18 +181,18 @@ def read_ratings(path: Path, study: Study, report: ReadReport) -> dict[str, str]
         item = items.get(row.get("id", "").lstrip("'").removesuffix(".0").rjust(5, "0"))
         rating = re.sub(r"(?<=.)[.,]0*$", "", row.get("rating", "").lower())
         if item is None or not _same_page(row.get("page", ""), item.page):
-            report.skip("row of no answer in this study", ",".join(cells))
+            report.skip("row that is not a result of this study", ",".join(cells))
         elif rating and rating not in RATINGS:
-            report.skip("rating that is none of 1, 0, x", ",".join(cells))
+            report.skip("rating other than 1, 0 or x", ",".join(cells))
         elif rating:
             if found.get(item.id, rating) != rating:
-                report.skip("answer rated in two ways on one sheet, of which the last counts", ",".join(cells))
+                report.skip("result with two ratings on one sheet, the last counts", ",".join(cells))
             found[item.id] = rating
     return found
 
 
 def _same_page(cell: str, page: str) -> bool:
-    """Whether the cell of a sheet, if it is not empty, names a page; spreadsheets make 12 of 0012, 1.5 of 1.50."""
+    """Whether the cell of a sheet is empty or names a page; spreadsheets turn 0012 into 12, 1.50 into 1.5."""
     cell, page = cell.lstrip("'"), page.lstrip("'")
     if cell in ("", page):
         return True
@@ -206,16 +203,16 @@ def _same_page(cell: str, page: str) -> bool:
 
 
 def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
-    """The names of the columns of a sheet, and its rows but for empty ones; raises BadSource if it is none."""
-    if path.stat().st_size > MOST_BYTES:
-        raise BadSource(f"{path} has more than {MOST_BYTES >> 20} MiB: it is no sheet of ratings")
+    """The column names and non-empty rows of a sheet; raises BadSource if it isn't one."""
+    if path.stat().st_size > MAX_SHEET_BYTES:
+        raise BadSource(f"{path} has more than {MAX_SHEET_BYTES >> 20} MiB: give a sheet of ratings")
     raw = path.read_bytes()
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):  # "Unicode text" of a spreadsheet
         text = raw.decode("utf-16", "replace")
     else:
         try:
             text = raw.decode("utf-8-sig")
-        except UnicodeDecodeError:  # plain "CSV" of a spreadsheet, in the code page of western Windows
+        except UnicodeDecodeError:  # "CSV" of a spreadsheet on western Windows
             text = raw.decode("cp1252", "replace")
     text = text.replace("\x00", "")
     text = re.sub(r"(?i)^sep=.[\r\n]+", "", text).lstrip("\r\n")  # a spreadsheet's note on its separator
@@ -224,17 +221,17 @@ def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
         rows = [*csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))]
         rows = [row for row in rows if any(cell.strip() for cell in row)]
     except csv.Error as error:
-        raise BadSource(f"{path} is no sheet of ratings ({error}): give the sheet of the study, filled in") from error
+        raise BadSource(f"{path} is not a sheet of ratings ({error}): give the completed sheet of the study") from error
     head = [cell.strip().lower() for cell in rows[0]] if rows else []
     if "id" not in head or "rating" not in head:
-        raise BadSource(f"{path} has no columns id and rating: give the sheet of the study, filled in")
+        raise BadSource(f"{path} has no columns id and rating: give the completed sheet of the study")
     if head.count("rating") > 1 or head.count("id") > 1:
-        raise BadSource(f"{path} has two columns of one name, id or rating: leave the one that counts")
+        raise BadSource(f"{path} has two columns id or rating: remove one of them")
     return head, rows[1:]
 
 
 def evaluation_of(study: Study, raters: Sequence[Mapping[str, str]]) -> Evaluation:
-    """The study by what raters said, of the queries that are part of it."""
+    """Evaluate a study, on the queries with rated results."""
     judged = judgements_of(study, raters)
 
     def kept(of: Mapping[str, V]) -> dict[str, V]:
@@ -245,7 +242,7 @@ def evaluation_of(study: Study, raters: Sequence[Mapping[str, str]]) -> Evaluati
 
 
 def judgements_of(study: Study, raters: Sequence[Mapping[str, str]]) -> Judgements:
-    """What most raters said of each answer; answers without a rating stay unrated."""
+    """The majority rating of each result; results without a rating stay unrated."""
     given = {item.query for item in study.items}
     found = Judgements({query: {} for query in study.in_degree if query not in given})
     for item in study.items:
@@ -257,7 +254,7 @@ def judgements_of(study: Study, raters: Sequence[Mapping[str, str]]) -> Judgemen
 
 
 def rating_page(study: Study) -> str:
-    """The sheet as a page: one answer under the other, three buttons each, kept in the browser, saved as CSV."""
+    """The sheet as a page: every result with three buttons, kept in the browser and saved as CSV."""
     rows, last = [], ""
     for item in study.items:
         if item.query != last:

@@ -16,7 +16,7 @@ from cocite.operations.communities import Communities
 from cocite.operations.declare import Operation
 
 if TYPE_CHECKING:
-    from cocite.evaluate.noise_report import NoiseReport
+    from cocite.evaluate.noise import NoiseReport
     from cocite.results.communities import CommunitiesFound, CommunityResult, Member, NoisePage
     from cocite.web import Web
 
@@ -96,8 +96,7 @@ class CommunitiesView(View):
 
 def experiment(found: CommunitiesFound, labels: Path | None) -> NoiseReport:
     """How well noise is found in a base set, by labels of a file or by the words."""
-    from cocite.evaluate.noise import labels_by_words, read_labels
-    from cocite.evaluate.noise_report import BY_WORDS, noise_report
+    from cocite.evaluate.noise import BY_WORDS, labels_by_words, noise_report, read_labels
     from cocite.results.community_words import words_of_pages
     from cocite.sources.records import ReadReport
 
