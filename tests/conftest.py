@@ -46,9 +46,10 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # once, before the processes that r
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Before several processes run tests, compile every kernel once: else each compiles for itself."""
-    stamp = ROOT / ".pytest_cache" / "warm"
-    if "PYTEST_XDIST_WORKER" in os.environ or not getattr(session.config.option, "numprocesses", None):
+    """Before several processes run all tests, compile every kernel once: else each compiles for itself."""
+    stamp, config = ROOT / ".pytest_cache" / "warm", session.config
+    some_only = config.args_source == pytest.Config.ArgsSource.ARGS
+    if some_only or "PYTEST_XDIST_WORKER" in os.environ or not getattr(config.option, "numprocesses", None):
         return
     if not stamp.exists() or stamp.stat().st_mtime < kernels_changed():
         print("Compiling all kernels, once: a minute or two", flush=True)
