@@ -73,7 +73,7 @@ def in_plain_python(graph: BVGraph, seconds: float) -> float | None:
         return None
     data = beside(graph.base, ".graph").read_bytes()
     links, start = 0, time.perf_counter()
-    for successors in read_lists(data, graph.nodes, properties.window, properties.shortest_interval):
+    for successors in read_lists(data, graph.nodes, properties.window, properties.min_interval):
         links += len(successors)
         if time.perf_counter() - start > seconds:
             break

@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.bit_codes import GAMMA, PARAMETER, UNARY, ZETA
-from cocite.kernels.codec.bvgraph import BROKEN, DONE, MISPLACED, NO_ROOM, read_list, read_lists, read_offsets
+from cocite.kernels.codec.bvgraph import (
+    BROKEN,
+    DONE,
+    MISPLACED,
+    NO_ROOM,
+    CodedGraph,
+    DecodedLists,
+    Scratch,
+    read_list,
+    read_lists,
+    read_offsets,
+)
 from tests.sources.bvgraph_writer import Format, encode, encode_list, packed
 
 # Table 1 of "The WebGraph Framework I": nodes 15, 16, 17 and 18.
@@ -36,9 +47,9 @@ def run(
     window = int(described[1])
     starts, positions = np.zeros(window + count + 1, np.int64), np.zeros(count + 1, np.int64)
     out, extras, spans = np.empty(room, np.uint32), np.empty(room, np.uint32), np.empty(2 * room, np.int64)
-    done, position, state, degree = read_lists(
-        np.frombuffer(data, np.uint8), 0, described, first, count, starts, positions, out, extras, spans
-    )
+    graph = CodedGraph(np.frombuffer(data, np.uint8), described)
+    lists_room = DecodedLists(starts, positions, out)
+    done, position, state, degree = read_lists(graph, 0, first, count, lists_room, Scratch(extras, spans))
     lists = [out[starts[window + i] : starts[window + i + 1]].tolist() for i in range(done)]
     return int(done), int(position), int(state), int(degree), lists, positions
 
@@ -87,7 +98,7 @@ def test_damage_is_found(bits: str) -> None:
     data = packed(bits, False)
     done, position, state, *_ = run(data, 1, shape())
     assert (done, position, state) == (0, 0, BROKEN)
-    found, state = read_list(np.frombuffer(data, np.uint8), np.array([0, 8 * len(data)]), shape(), 0)
+    found, state = read_list(np.frombuffer(data, np.uint8), shape(), np.array([0, 8 * len(data)]), 0)
     assert (len(found), state) == (0, BROKEN)
 
 
@@ -130,9 +141,9 @@ def test_offsets_that_do_not_fit_are_noticed() -> None:
     words = [list_of(0, [1, 3]), list_of(1, []), list_of(2, [0])]
     data = np.frombuffer(packed("".join(words), False), np.uint8)
     offsets = np.cumsum([0, *map(len, words)])
-    assert read_list(data, offsets, shape(), 2)[0].tolist() == [0]
+    assert read_list(data, shape(), offsets, 2)[0].tolist() == [0]
     offsets[3] += 1
-    assert read_list(data, offsets, shape(), 2)[1] == MISPLACED
+    assert read_list(data, shape(), offsets, 2)[1] == MISPLACED
 
 
 def test_offsets_file() -> None:
@@ -156,5 +167,5 @@ def test_any_bytes_give_sorted_lists_or_damage(data: bytes, window: int, shortes
         assert all(0 <= successor < nodes for successor in successors)
     offsets = np.append(positions[:done], position)
     for node, successors in enumerate(lists):
-        found, state = read_list(np.frombuffer(data, np.uint8), offsets, described, node)
+        found, state = read_list(np.frombuffer(data, np.uint8), described, offsets, node)
         assert (found.tolist(), state) == (successors, DONE)

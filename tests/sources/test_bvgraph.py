@@ -140,7 +140,7 @@ def test_every_format_comes_back(
 
 
 def test_room_grows_with_the_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bvgraph, "LINKS_AT_ONCE", 1)
+    monkeypatch.setattr(bvgraph, "CHUNK_LINKS", 1)
     lists = [list(range(0, 3 * i, 3)) for i in range(60)] + [[]] * 140
     write_graph(lists, tmp_path / "g")
     assert all_lists(BVGraph(tmp_path / "g")) == lists
@@ -167,33 +167,33 @@ def test_a_graph_without_nodes_or_links(tmp_path: Path) -> None:
 def test_a_node_that_does_not_exist(tmp_path: Path) -> None:
     write_graph([[1], []], tmp_path / "g")
     for node in (-1, 2, 2**40):
-        with pytest.raises(BadParameter, match="numbered 0 to 1"):
+        with pytest.raises(BadParameter, match="has nodes 0 to 1"):
             BVGraph(tmp_path / "g").successors(node)
     with pytest.raises(BadParameter, match="at least 1"):
         list(BVGraph(tmp_path / "g").batches(0))
 
 
 def test_missing_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="side by side"):
+    with pytest.raises(BadSource, match="into one folder"):
         BVGraph(tmp_path / "g")
     write_graph([[1], []], tmp_path / "g")
     (tmp_path / "g.graph").unlink()
-    with pytest.raises(BadSource, match=r"g\.graph.*side by side"):
+    with pytest.raises(BadSource, match=r"g\.graph.*into one folder"):
         BVGraph(tmp_path / "g")
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("nodes=4294967296", "4,294,967,295 at most"),
-        ("nodes=many", "is no count"),
-        ("nodes=-3", "is no count"),
-        ("arcs=", "is no count"),
+        ("nodes=4294967296", "exceed the 4,294,967,295 of a store"),
+        ("nodes=many", "is not a count"),
+        ("nodes=-3", "is not a count"),
+        ("arcs=", "is not a count"),
         ("arcs=10", "is damaged"),  # more than nodes squared
         ("nodes=100000\narcs=1", "too short"),
         ("windowsize=1000000", "is damaged"),
-        ("version=2", "only 0 and 1"),
-        ("endianness=middle", "only big and little"),
+        ("version=2", "convert it to version 0 or 1"),
+        ("endianness=middle", "must be big or little"),
         ("graphclass=it.unimi.dsi.webgraph.EFGraph", "class EFGraph"),
         ("compressionflags=RESIDUALS_SKEWED_GOLOMB", "SKEWED_GOLOMB"),
         ("compressionflags=RESIDUALS_MAGIC", "MAGIC"),
@@ -217,17 +217,17 @@ def test_properties_as_java_may_write_them(tmp_path: Path) -> None:
         "compressionflags=OUTDEGREES_DELTA | RESIDUALS_GAMMA\n"
     )
     found = read_properties(tmp_path / "g.properties")
-    assert (found.nodes, found.arcs, found.window, found.shortest_interval) == (12, 30, 7, 4)
+    assert (found.nodes, found.arcs, found.window, found.min_interval) == (12, 30, 7, 4)
     assert (found.codes["OUTDEGREES"], found.codes["RESIDUALS"], found.codes["REFERENCES"]) == (1, 2, 5)
 
 
 def test_counts_are_checked_against_the_graph(tmp_path: Path) -> None:
     lists = [[1, 2], [0], [], [0, 3]] * 5
     for name, old, new, message in [
-        ("more", "arcs=25", "arcs=26", "has 25 links, its properties say 26"),
+        ("more", "arcs=25", "arcs=26", "has 25 links, not 26 as in .properties"),
         ("fewer", "arcs=25", "arcs=24", "damaged"),
         ("long", "nodes=20", "nodes=24", "damaged"),
-        ("short", "nodes=20\narcs=25", "nodes=12\narcs=15", "goes on after its 12 nodes"),
+        ("short", "nodes=20\narcs=25", "nodes=12\narcs=15", "is longer than its 12 nodes"),
     ]:
         write_graph(lists, tmp_path / name)
         file = tmp_path / f"{name}.properties"

@@ -45,34 +45,34 @@ def test_numbers_left_out_have_no_name(tmp_path: Path) -> None:
     report = ReadReport()
     found = names_of(tmp_path, b"1\tcom.a\n4\tcom.b\nrubbish\n", b"6\tcom.c\n", report=report)
     assert found == ["", "https://a.com/", "", "", "https://b.com/", "", "https://c.com/"]
-    assert report.skipped == {"vertex without a usable name": 1}
-    assert report.example == {"vertex without a usable name": "rubbish"}
+    assert report.skipped == {"vertex without a valid name": 1}
+    assert report.example == {"vertex without a valid name": "rubbish"}
 
 
 def test_names_that_are_not_utf_8(tmp_path: Path) -> None:
     report = ReadReport()
     found = names_of(tmp_path, "0\tcom.münchen\n".encode() + b"1\tcom.m\xfcnchen\n2\tcom.c\n", report=report)
     assert found == ["https://münchen.com/", "", "https://c.com/"]
-    assert report.skipped == {"vertex without a usable name": 1}
+    assert report.skipped == {"vertex without a valid name": 1}
 
 
 def test_one_address_a_line_keeps_the_numbers_of_lines(tmp_path: Path) -> None:
     report = ReadReport()
     found = names_of(tmp_path, b"http://a.it/\n\nhttp://b.it/\n", b"\nhttp://c.it/\n\n", report=report)
     assert found == ["http://a.it/", "", "http://b.it/", "", "http://c.it/", ""]
-    assert report.skipped == {"vertex without a usable name": 3}
+    assert report.skipped == {"vertex without a valid name": 3}
 
 
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ([b"0\ta\n0\tb\n"], "ascending"),
-        ([b"3\ta\n", b"1\tb\n"], "ascending"),
+        ([b"0\ta\n0\tb\n"], "numbers must ascend"),
+        ([b"3\ta\n", b"1\tb\n"], "numbers must ascend"),
         ([b"0\ta\n4000000000\tb\n"], "up to number 4,000,000,000 have no name"),
         ([b"0\ta\n999999999999999999\tb\n"], "up to number 999,999,999,999,999,999"),
-        ([b"\n" * 2_000_000], "most vertices"),
-        ([b""], "names no vertex"),
-        ([b"\n\n"], "names no vertex"),
+        ([b"\n" * 2_000_000], "Most vertices"),
+        ([b""], "has no vertex names"),
+        ([b"\n\n"], "has no vertex names"),
         ([b"a" * 3_000_000], "a line of over"),
     ],
 )
@@ -90,7 +90,7 @@ def test_numbered_names_are_many_and_narrow() -> None:
 
 
 def test_long_texts_need_wide_offsets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vertex_names, "NARROW", 20)
+    monkeypatch.setattr(vertex_names, "MAX_INT32_BYTES", 20)
     names = number_names(5)
     assert names.type == pa.large_string()
     assert names.to_pylist() == [f"name:{i}" for i in range(5)]
@@ -124,7 +124,7 @@ def test_a_file_cut_short_gives_whole_lines(tmp_path: Path) -> None:
 
 
 def test_blocks_are_whole_lines_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vertex_names, "BLOCK", 10)
+    monkeypatch.setattr(vertex_names, "BLOCK_BYTES", 10)
     (tmp_path / "text").write_bytes(b"one\ntwo\n" + b"three" * 9 + b"\nfour\n\nfive")
     blocks = [block.tobytes() for block in text_blocks(tmp_path / "text", ReadReport())]
     assert b"".join(blocks) == b"one\ntwo\n" + b"three" * 9 + b"\nfour\n\nfive\n"

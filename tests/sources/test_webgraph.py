@@ -86,8 +86,8 @@ def test_lines_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
         page: EXPECTED[page] for page in list(EXPECTED)[:2]
     }
     assert report.skipped == {
-        "vertex without a usable name": 1,
-        "line that is no edge": 1,
+        "vertex without a valid name": 1,
+        "line that is not an edge": 1,
         "link from or to a vertex without a name": 5,
     }
     assert report.example["link from or to a vertex without a name"] == "1 → 9"
@@ -95,13 +95,13 @@ def test_lines_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
 
 
 def test_strict_stops_at_the_first(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="line that is no edge: 'rubbish'"):
+    with pytest.raises(BadSource, match="line that is not an edge: 'rubbish'"):
         rows(read_webgraph_release(release(tmp_path, edges=b"0\t1\nrubbish\n"), ReadReport(strict=True)))
 
 
 def test_edges_that_are_none(tmp_path: Path) -> None:
     for edges in (b"", b"from\tto\na\tb\n"):
-        with pytest.raises(BadSource, match="holds no edge"):
+        with pytest.raises(BadSource, match="has no edges"):
             rows(read_webgraph_release(release(tmp_path, edges=edges), ReadReport()))
 
 
@@ -129,8 +129,8 @@ def test_parts_of_edges_make_partial_records(tmp_path: Path) -> None:
 def test_any_release_comes_back_whatever_the_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edges: list[tuple[int, int]], block: int, longest: int
 ) -> None:
-    monkeypatch.setattr(vertex_names, "BLOCK", block)
-    monkeypatch.setattr(webgraph, "LINKS_AT_ONCE", longest)
+    monkeypatch.setattr(vertex_names, "BLOCK_BYTES", block)
+    monkeypatch.setattr(webgraph, "CHUNK_LINKS", longest)
     vertices = b"".join(b"%d\tcom.v%d\n" % (i, i) for i in range(30))
     release(tmp_path, vertices, b"".join(b"%d\t%d\n" % edge for edge in edges))
     expected = defaultdict(list)
@@ -147,7 +147,7 @@ def test_any_release_comes_back_whatever_the_blocks(
 
 
 def test_one_dictionary_serves_all_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vertex_names, "BLOCK", 8)
+    monkeypatch.setattr(vertex_names, "BLOCK_BYTES", 8)
     batches = list(read_webgraph_release(release(tmp_path), ReadReport()))
     assert len(batches) > 1
     places = set()
@@ -200,14 +200,14 @@ def test_a_graph_whose_vertices_lack_names(tmp_path: Path) -> None:
         "http://a.it/": ["http://a.it/"],
         "http://d.it/": ["http://a.it/"],
     }
-    assert report.skipped == {"vertex without a usable name": 1, "link from or to a vertex without a name": 3}
+    assert report.skipped == {"vertex without a valid name": 1, "link from or to a vertex without a name": 3}
     assert report.read[ISOLATED] == 2
 
 
 def test_vertices_of_another_graph(tmp_path: Path) -> None:
     write_graph([[1], []], tmp_path / "cc-host")
     (tmp_path / "cc-host-vertices.txt.gz").write_bytes(gzip.compress(VERTICES))
-    with pytest.raises(BadSource, match="names 5 vertices, cc-host has 2"):
+    with pytest.raises(BadSource, match="has 5 names for the 2 vertices of cc-host"):
         rows(read_webgraph_release(tmp_path, ReadReport()))
 
 

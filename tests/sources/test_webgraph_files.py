@@ -86,7 +86,7 @@ def test_listings_do_not_lead_elsewhere(tmp_path: Path) -> None:
     put(tmp_path, "secret", "here/other")
     for line in ("../secret", str(tmp_path / "secret"), "../../..//secret", "..", "/"):
         listing(tmp_path / "here" / "edges.paths.gz", line)
-        with pytest.raises(BadSource, match="not here: download it"):
+        with pytest.raises(BadSource, match="missing: download it"):
             parts_of(tmp_path / "here" / "edges.paths.gz")
     listing(tmp_path / "here" / "edges.paths.gz", "")
     with pytest.raises(BadSource, match="lists no file"):
@@ -94,13 +94,13 @@ def test_listings_do_not_lead_elsewhere(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_or_too_much_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="no whole web graph"):
+    with pytest.raises(BadSource, match="no complete web graph"):
         find_release(tmp_path)
     for name in ("nothing", "nothing.graph", "no/folder/x.properties"):
         with pytest.raises(BadSource, match=r"nothing\.graph does not exist|x\.graph does not exist"):
             find_release(tmp_path / name)
     put(tmp_path, "a-vertices.txt", "page.html")
-    with pytest.raises(BadSource, match=r"no edges beside it: put the file a-edges\.txt there"):
+    with pytest.raises(BadSource, match=r"No edges beside .*: put the file a-edges\.txt there"):
         find_release(tmp_path / "a-vertices.txt")
     with pytest.raises(BadSource, match="no file of a web graph"):
         find_release(tmp_path / "page.html")

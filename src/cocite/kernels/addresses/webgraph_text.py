@@ -1,7 +1,7 @@
-"""The text files of web-graph releases, parsed in blocks of whole lines: edges, vertices, and names made from numbers.
+"""Parse the text files of web-graph releases in blocks of complete lines: edges, vertices, and names made from numbers.
 
-A parser of its own because a line that cannot be read must be counted and left out: pyarrow's CSV reader gives up the
-whole file at the first of them. It is also several times as fast.
+Our own parser, because an invalid line must be counted and skipped: pyarrow's CSV reader fails at the first one. It is
+also several times as fast.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -15,25 +15,25 @@ from cocite.kernels.jit import inline, kernel
 _NEWLINE, _TAB, _SPACE, _CR, _HASH, _DOT, _SLASH, _COLON, _ZERO = (np.uint8(ord(c)) for c in "\n\t \r#./:0")
 _HTTPS = np.frombuffer(b"https://", np.uint8)
 _NAME = np.frombuffer(b"name:", np.uint8)
-LONGEST_NUMBER = 18  # digits, so that it fits into 64 bits
+MAX_DIGITS = 18  # of a number that fits into 64 bits
 
 
 @inline
 def parse_number(text, at):
-    """The number at text[at:], or -1, and the place after its digits."""
+    """Return the number at text[at:], or -1, and the position after its digits."""
     value = np.int64(0)
     start = at
     while at < text.size and text[at] >= _ZERO and text[at] < _ZERO + 10:
         value = value * 10 + np.int64(text[at] - _ZERO)
         at += 1
-    if at == start or at - start > LONGEST_NUMBER:
+    if at == start or at - start > MAX_DIGITS:
         return np.int64(-1), at
     return value, at
 
 
 @inline
 def line_end(text, at):
-    """The place of the next newline; every block of text ends with one."""
+    """Return the position of the next newline. Every block ends with one."""
     while text[at] != _NEWLINE:
         at += 1
     return at
@@ -41,8 +41,8 @@ def line_end(text, at):
 
 @kernel
 def parse_edges(text, sources, targets):
-    """Lines `from<TAB>to`: (edges put into the arrays, lines that are no edge, where the first of these begins)."""
-    count = bad = first_bad = 0
+    """Parse lines `from<TAB>to`. Return (number of edges, number of invalid lines, where the first of these begins)."""
+    count = invalid = first_invalid = 0
     at = 0
     while at < text.size:
         start = at
@@ -57,18 +57,18 @@ def parse_edges(text, sources, targets):
             targets[count] = target
             count += 1
         elif text[start] not in (_NEWLINE, _CR, _HASH):
-            if bad == 0:
-                first_bad = start
-            bad += 1
+            if invalid == 0:
+                first_invalid = start
+            invalid += 1
         at = line_end(text, after) + 1
-    return count, bad, first_bad
+    return count, invalid, first_invalid
 
 
 @inline
 def put_address(text, start, stop, reverse, out, at):
-    """Write a vertex's address: what looks like one as it is; a reversed host turned round; any other name marked so.
+    """Write the address of a vertex: `com.example.blog` becomes `https://blog.example.com/`, an address stays as it is.
 
-    `com.example.blog` becomes `https://blog.example.com/`.
+    Without `reverse`, a name that is not an address gets the prefix `name:`.
     """
     plain = True
     for i in range(start, stop):
@@ -102,13 +102,13 @@ def put_address(text, start, stop, reverse, out, at):
 
 @kernel
 def parse_vertices(text, numbered, number, numbers, out, ends):
-    """Lines `number<TAB>name[<TAB>…]`, or one name a line, numbered from `number` on.
+    """Parse lines `number<TAB>name[<TAB>…]`, or one name per line, numbered from `number` on.
 
-    Addresses go end to end into `out`, their ends into `ends`, their numbers into `numbers`: (vertices, lines without a
-    usable name, where the first of these begins, the number after the last). A name has no control characters, and no
-    blanks where it shares its line with its number.
+    Addresses go one after another into `out`, their ends into `ends`, their numbers into `numbers`. Return (number of
+    vertices, number of lines without a valid name, where the first of these begins, number after the last). A name has
+    no control characters, and no blanks if its number is on the same line.
     """
-    count = bad = first_bad = 0
+    count = invalid = first_invalid = 0
     at = 0
     end = 0
     lowest = _SPACE + 1 if numbered else _SPACE + 0
@@ -132,17 +132,17 @@ def parse_vertices(text, numbered, number, numbers, out, ends):
             ends[count] = end
             count += 1
         elif not numbered or text[start] not in (_NEWLINE, _CR, _HASH):
-            if bad == 0:
-                first_bad = start
-            bad += 1
+            if invalid == 0:
+                first_invalid = start
+            invalid += 1
         number += 1
         at = line_end(text, at) + 1
-    return count, bad, first_bad, number
+    return count, invalid, first_invalid, number
 
 
 @kernel
 def number_names(first, count, out, ends):
-    """Write the names `name:first`, `name:first+1` … end to end: the bytes written."""
+    """Write the names `name:first`, `name:first+1` … one after another. Return the number of bytes."""
     at = 0
     for number in range(first, first + count):
         for byte in _NAME:

@@ -1,39 +1,82 @@
-"""Lists of successors in WebGraph's BVGraph format (Boldi and Vigna, "The WebGraph Framework I", 2004).
+"""Decode lists of successors in WebGraph's BVGraph format (Boldi & Vigna 2004, "The WebGraph Framework I", §3).
 
-A node's list, if not empty, is told as: a *reference* r (the list of node - r is copied in part), *blocks* that say
-which runs of that list to copy and to leave out by turns, *intervals* of consecutive successors, and the *residuals*,
-all others, as gaps. The three parts are disjoint and ascend, so their merge is the list.
+The list of a node has an outdegree and, if it is not empty, these parts:
 
-Nothing here trusts the data: a number that does not fit its place ends the reading with `DAMAGED`.
+    reference   r: a part of the list of node - r is copied; 0 for none
+    blocks      lengths of the runs of that list to copy and to skip, in turn
+    intervals   runs of consecutive successors
+    residuals   all other successors, as gaps
+
+Copied successors, intervals and residuals are disjoint and ascending, so merging them gives the list.
+
+Our own decoder, because the `webgraph` package opens only graphs with an `.ef` file that the Rust tools write. No
+number is trusted: one that doesn't fit its place ends decoding with `DAMAGED`.
 """
 
 # mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.kernels.codec.bit_codes import DAMAGED, read_number
 from cocite.kernels.jit import inline, kernel
 
-# Where an entry of `shape`, the array that describes a graph, stands.
-NODES, WINDOW, SHORTEST, LONGEST, OUTDEGREE, REFERENCE, BLOCK_COUNT, BLOCK, INTERVAL, RESIDUAL = range(10)
+# Positions in `CodedGraph.shape`: four counts, and how each part of a list is coded (see bit_codes.py).
+NODES, WINDOW, MIN_INTERVAL, MAX_DEGREE, OUTDEGREE, REFERENCE, BLOCK_COUNT, BLOCK, INTERVAL, RESIDUAL = range(10)
 
 DONE, NO_ROOM, BROKEN, MISPLACED = range(4)
 
 
+class CodedGraph(NamedTuple):
+    """The bytes of a `.graph` file, and the numbers that describe it."""
+
+    data: NDArray[np.uint8]
+    shape: NDArray[np.int64]
+
+
+class DecodedLists(NamedTuple):
+    """Lists one after another in `out`: list i is out[starts[window + i] : starts[window + i + 1]].
+
+    The lists of the `window` nodes before come first. positions[i] is the bit where list i begins in the file.
+    """
+
+    starts: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    out: NDArray[np.uint32]
+
+
+class Scratch(NamedTuple):
+    """Room for the successors of one list that aren't copied, and for its intervals as pairs (first, end)."""
+
+    extras: NDArray[np.uint32]
+    spans: NDArray[np.int64]
+
+
+class ReferredList(NamedTuple):
+    """The list that another one copies from: values[start : start + length]. A negative length means none."""
+
+    values: NDArray[np.uint32]
+    start: int
+    length: int
+
+
 @inline
 def signed(value):
-    """0, -1, 1, -2, 2 … for 0, 1, 2, 3, 4 …"""
+    """Return 0, -1, 1, -2, 2 … for 0, 1, 2, 3, 4 …"""
     return (value >> 1) ^ -(value & 1)
 
 
 @kernel
-def read_head(data, position, shape, node):
-    """A list's outdegree and reference (0 for none): (outdegree or DAMAGED, reference, position)."""
+def read_head(graph, position, node):
+    """Return (outdegree or DAMAGED, reference or 0, position)."""
+    data, shape = graph.data, graph.shape
     degree, position = read_number(data, position, shape[OUTDEGREE])
     reference = np.int64(0)
-    if degree > min(shape[LONGEST], shape[NODES]):
+    if degree > min(shape[MAX_DEGREE], shape[NODES]):
         return np.int64(DAMAGED), reference, position
     if degree > 0 and shape[WINDOW] > 0:
         reference, position = read_number(data, position, shape[REFERENCE])
@@ -43,8 +86,10 @@ def read_head(data, position, shape, node):
 
 
 @inline
-def copy_blocks(data, position, shape, degree, source, start, length, out, at):
-    """Copy from source[start : start + length] what the blocks say into out[at:]: (how many or DAMAGED, position)."""
+def copy_blocks(graph, position, degree, referred, out, at):
+    """Copy the runs of the referred list into out[at:]. Return (number of successors or DAMAGED, position)."""
+    data, shape = graph.data, graph.shape
+    source, start, length = referred.values, referred.start, referred.length
     blocks, position = read_number(data, position, shape[BLOCK_COUNT])
     if blocks < 0 or blocks > length + 1:
         return np.int64(DAMAGED), position
@@ -58,7 +103,7 @@ def copy_blocks(data, position, shape, degree, source, start, length, out, at):
             if i > 0:
                 run += 1
         else:
-            run = length - passed  # the rest, copied if its turn is one of copying
+            run = length - passed  # the rest, copied if its turn is to be copied
         if passed + run > length:
             return np.int64(DAMAGED), position
         if i & 1 == 0:
@@ -72,13 +117,14 @@ def copy_blocks(data, position, shape, degree, source, start, length, out, at):
 
 
 @inline
-def read_intervals(data, position, shape, node, extra, spans):
-    """Intervals as pairs (first, end) in `spans`: (their number or DAMAGED, successors outside them, position)."""
-    shortest = shape[SHORTEST]
-    if shortest == 0:
+def read_intervals(graph, position, node, extra, spans):
+    """Decode intervals into `spans`. Return (their number or DAMAGED, number of other successors, position)."""
+    data, shape = graph.data, graph.shape
+    min_interval = shape[MIN_INTERVAL]
+    if min_interval == 0:
         return np.int64(0), extra, position
     count, position = read_number(data, position, shape[INTERVAL])
-    if count > extra // shortest:
+    if count > extra // min_interval:
         return np.int64(DAMAGED), extra, position
     end = np.int64(0)
     for i in range(count):
@@ -87,7 +133,7 @@ def read_intervals(data, position, shape, node, extra, spans):
         if gap < 0 or length < 0:
             return np.int64(DAMAGED), extra, position
         left = node + signed(gap) if i == 0 else end + gap + 1
-        length += shortest
+        length += min_interval
         end = left + length
         if left < 0 or end > shape[NODES] or length > extra:
             return np.int64(DAMAGED), extra, position
@@ -98,10 +144,9 @@ def read_intervals(data, position, shape, node, extra, spans):
 
 
 @inline
-def read_residuals(data, position, shape, node, count, intervals, spans, out, at):
-    """Residuals merged with the intervals into out[at:]: the position after them or DAMAGED."""
-    code = shape[RESIDUAL]
-    nodes = shape[NODES]
+def read_residuals(graph, position, node, count, intervals, spans, out, at):
+    """Merge residuals and intervals into out[at:]. Return the position after them or DAMAGED."""
+    data, code, nodes = graph.data, graph.shape[RESIDUAL], graph.shape[NODES]
     span = np.int64(0)
     value = np.int64(-1)
     for i in range(count):
@@ -129,7 +174,7 @@ def read_residuals(data, position, shape, node, count, intervals, spans, out, at
 
 @inline
 def merge(out, at, copied, extras, extra):
-    """Merge extras[:extra] into out[at : at + copied], backwards and so in place; False if both hold one number."""
+    """Merge extras[:extra] into out[at : at + copied], backwards and in place. Return False if a number is in both."""
     i = at + copied - 1
     k = i + extra
     for j in range(extra - 1, -1, -1):
@@ -146,56 +191,53 @@ def merge(out, at, copied, extras, extra):
 
 
 @kernel
-def read_body(data, position, shape, node, degree, source, start, length, out, at, extras, spans):
-    """Decode what follows a list's head into out[at : at + degree]: the position after it or DAMAGED.
-
-    The referred list is source[start : start + length]; a negative length stands for no reference.
-    """
+def read_body(graph, position, node, degree, referred, out, at, scratch):
+    """Decode a list after its head into out[at : at + degree]. Return the position after it or DAMAGED."""
+    extras, spans = scratch.extras, scratch.spans
     copied = np.int64(0)
-    if length >= 0:
-        copied, position = copy_blocks(data, position, shape, degree, source, start, length, out, at)
+    if referred.length >= 0:
+        copied, position = copy_blocks(graph, position, degree, referred, out, at)
         if copied < 0:
             return np.int64(DAMAGED)
     extra = degree - copied
     if extra > 0:
-        intervals, residuals, position = read_intervals(data, position, shape, node, extra, spans)
+        intervals, residuals, position = read_intervals(graph, position, node, extra, spans)
         if intervals < 0:
             return np.int64(DAMAGED)
         if copied == 0:
-            position = read_residuals(data, position, shape, node, residuals, intervals, spans, out, at)
+            position = read_residuals(graph, position, node, residuals, intervals, spans, out, at)
         else:
-            position = read_residuals(data, position, shape, node, residuals, intervals, spans, extras, np.int64(0))
+            position = read_residuals(graph, position, node, residuals, intervals, spans, extras, np.int64(0))
             if position >= 0 and not merge(out, at, copied, extras, extra):
                 return np.int64(DAMAGED)
-    if position > 8 * data.size:
+    if position > 8 * graph.data.size:
         return np.int64(DAMAGED)
     return position
 
 
 @kernel
-def read_lists(data, position, shape, first, count, starts, positions, out, extras, spans):
-    """Decode the lists of `count` nodes from `first` on, one after another, as far as `out` and `extras` have room.
+def read_lists(graph, position, first, count, lists, scratch):
+    """Decode the lists of `count` nodes from `first` on, as far as there is room.
 
-    With the window w, starts[w + i] : starts[w + i + 1] is the range of `out` that holds the list of node first + i;
-    the caller has put the lists of the w nodes before `first` in front. positions[i] receives where list i begins.
-    Returns (lists decoded, position, DONE, NO_ROOM or BROKEN, the outdegree of the list that was not decoded).
+    Return (lists decoded, position, DONE, NO_ROOM or BROKEN, the outdegree of the list that was not decoded).
     """
-    window = shape[WINDOW]
+    starts, positions, out = lists.starts, lists.positions, lists.out
+    window, end = graph.shape[WINDOW], 8 * graph.data.size
     for i in range(count):
         node = first + i
         here = window + i
         positions[i] = position
-        degree, reference, after = read_head(data, position, shape, node)
+        degree, reference, after = read_head(graph, position, node)
         if degree < 0:
             return i, position, BROKEN, degree
         at = starts[here]
-        if at + degree > out.size or degree > extras.size:
+        if at + degree > out.size or degree > scratch.extras.size:
             return i, position, NO_ROOM, degree
         if degree > 0:
             start = starts[here - reference]
             length = starts[here - reference + 1] - start if reference > 0 else np.int64(-1)
-            after = read_body(data, after, shape, node, degree, out, start, length, out, at, extras, spans)
-        if after < 0 or after > 8 * data.size:
+            after = read_body(graph, after, node, degree, ReferredList(out, start, length), out, at, scratch)
+        if after < 0 or after > end:
             return i, position, BROKEN, degree
         starts[here + 1] = at + degree
         position = after
@@ -204,13 +246,17 @@ def read_lists(data, position, shape, first, count, starts, positions, out, extr
 
 
 @kernel
-def read_list(data, offsets, shape, node):
-    """One node's successors by way of the lists it refers to: (successors, DONE, BROKEN or MISPLACED)."""
-    chain = np.empty(12, np.int64)  # three numbers a list: its node, its outdegree, the position after its head
+def read_list(data, shape, offsets, node):
+    """Decode the list of one node, and those that it refers to. Return (successors, DONE, BROKEN or MISPLACED).
+
+    The arrays come one by one: unpacking a tuple takes Numba 2 µs, a fifth of a call.
+    """
+    graph = CodedGraph(data, shape)
+    chain = np.empty(12, np.int64)  # for each list: node, outdegree, position after its head
     depth = 0
     here = np.int64(node)
     while True:
-        degree, reference, position = read_head(data, offsets[here], shape, here)
+        degree, reference, position = read_head(graph, offsets[here], here)
         if degree < 0:
             return np.empty(0, np.uint32), BROKEN
         if depth == chain.size:
@@ -235,8 +281,9 @@ def read_list(data, offsets, shape, node):
         out = np.empty(degree, np.uint32)
         if degree > 0:
             extras = np.empty(degree if length > 0 else 0, np.uint32)
-            spans = np.empty(2 * (degree // max(shape[SHORTEST], 1)), np.int64)
-            position = read_body(data, position, shape, here, degree, source, zero, length, out, zero, extras, spans)
+            spans = np.empty(2 * (degree // max(graph.shape[MIN_INTERVAL], 1)), np.int64)
+            referred = ReferredList(source, zero, length)
+            position = read_body(graph, position, here, degree, referred, out, zero, Scratch(extras, spans))
         if position < 0:
             return np.empty(0, np.uint32), BROKEN
         source = out
@@ -248,7 +295,7 @@ def read_list(data, offsets, shape, node):
 
 @kernel
 def read_offsets(data, code, offsets):
-    """Fill `offsets` with the running sum of a file of differences: False where the file ends before."""
+    """Fill `offsets` with the running sums of a file of differences. Return False if the file is too short."""
     position = np.int64(0)
     total = np.int64(0)
     for i in range(offsets.size):

@@ -1,9 +1,9 @@
-"""BVGraph, the compressed graph of WebGraph (Boldi and Vigna, 2004), read without a JVM.
+"""Read BVGraph, the compressed graph format of WebGraph (Boldi & Vigna 2004), without a JVM.
 
-Two files make a graph: `.graph`, a stream of bits with every node's successors, and `.properties`, which says how they
-are coded. With a third, `.offsets`, any node can be found at once; without it one pass over the graph finds them all.
-The format is described at kernels/bvgraph.py; graphs of the Java tools (also the `big` ones) and of the Rust tools, in
-either bit order, are read alike.
+A graph has two files: `.graph`, a stream of bits with the successors of every node, and `.properties`, which says how
+they are coded. A third, `.offsets`, gives the position of each node; without it, one pass over the graph finds them.
+kernels/codec/bvgraph.py describes the format. Graphs of the Java tools (also the `big` ones) and of the Rust tools, in
+either bit order, can be read.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadSource
 
-MOST_NODES = 2**32 - 1
-MOST_LINKS_OF_A_NODE = 1 << 27
-"""More than any crawl has seen; a few damaged bits can claim far more, and memory for it must not be asked for."""
-MOST_LINKS_HELD = 1 << 30
-WIDEST_WINDOW = 1 << 16
-LINKS_AT_ONCE = 1 << 20
-DONE, NO_ROOM, BROKEN, MISPLACED = range(4)  # how a kernel ended, as in kernels/bvgraph.py
+MAX_NODES = 2**32 - 1
+MAX_OUT_LINKS = 1 << 27
+"""Of a node: more than in any crawl. Damaged bits can claim far more, and memory must not be allocated for it."""
+MAX_WINDOW_LINKS = 1 << 30
+MAX_WINDOW = 1 << 16
+CHUNK_LINKS = 1 << 20
+DONE, NO_ROOM, BROKEN, MISPLACED = range(4)  # results of kernels/codec/bvgraph.py, which is imported at first use
 
 SUFFIXES = (".graph", ".properties", ".offsets")
-_LONGEST_PROPERTIES = 1 << 20
+_MAX_PROPERTIES = 1 << 20
 _PARTS = ("OUTDEGREES", "REFERENCES", "BLOCK_COUNT", "BLOCKS", "INTERVALS", "RESIDUALS", "OFFSETS")
 _PARAMETERS = {"ZETA": range(1, 17), "GOLOMB": range(1, 8193), "PI": range(1, 6)}
 
@@ -38,23 +38,24 @@ Batch: TypeAlias = tuple[int, NDArray[np.int64], NDArray[np.uint32]]
 
 @dataclass(frozen=True)
 class Properties:
-    """What a `.properties` file says: counts, and how each part of a list is coded (as in kernels/bit_codes.py)."""
+    """The content of a `.properties` file: counts, and the code of each part of a list (see
+    kernels/codec/bit_codes.py)."""
 
     nodes: int
     arcs: int
     window: int
-    shortest_interval: int
+    min_interval: int
     codes: dict[str, int]
 
 
 def basename(path: str | Path) -> Path:
-    """The path of a graph without the suffix of one of its files."""
+    """Return the path of a graph without the suffix of one of its files."""
     path = Path(path)
     return path.with_suffix("") if path.suffix in SUFFIXES else path
 
 
 def beside(base: Path, suffix: str) -> Path:
-    """A graph's file; the name of a graph may itself hold dots."""
+    """Return the path of a file of a graph. The name of a graph may contain dots."""
     return base.parent / (base.name + suffix)
 
 
@@ -63,39 +64,34 @@ def read_properties(path: Path) -> Properties:
     values = _java_properties(path)
     kind = values.get("graphclass", "BVGraph").rsplit(".", 1)[-1].strip()
     if kind != "BVGraph":
-        raise BadSource(f"{path} describes a graph of class {kind}: store it as a BVGraph with WebGraph's tools first")
+        raise BadSource(f"{path} describes a graph of class {kind}: convert it to a BVGraph first")
     if _number(values, "version", 0, path) > 1:
-        raise BadSource(
-            f"{path} has format version {values['version']}, and only 0 and 1 are known: store it anew as one"
-        )
+        raise BadSource(f"{path} has format version {values['version']}: convert it to version 0 or 1")
     order = values.get("endianness", "big").lower()
     if order not in ("big", "little"):
-        raise BadSource(f"{path} says endianness={order}: only big and little are known")
+        raise BadSource(f"{path} has endianness={order}: it must be big or little")
     found = Properties(
         nodes=_number(values, "nodes", None, path),
         arcs=_number(values, "arcs", None, path),
         window=_number(values, "windowsize", 7, path),
-        shortest_interval=_number(values, "minintervallength", 4, path),
+        min_interval=_number(values, "minintervallength", 4, path),
         codes=_codes(values, order == "little", path),
     )
-    if found.nodes > MOST_NODES:
-        raise BadSource(
-            f"{path}: {found.nodes:,} nodes, and a store holds {MOST_NODES:,} at most: split the graph first"
-        )
-    if found.window > WIDEST_WINDOW or found.arcs > found.nodes**2:
-        raise BadSource(f"{path} is damaged: windowsize={found.window}, arcs={found.arcs}; fetch it again")
+    if found.nodes > MAX_NODES:
+        raise BadSource(f"{path}: {found.nodes:,} nodes exceed the {MAX_NODES:,} of a store: split the graph")
+    if found.window > MAX_WINDOW or found.arcs > found.nodes**2:
+        raise BadSource(f"{path} is damaged: windowsize={found.window}, arcs={found.arcs}; download it again")
     return found
 
 
 def _java_properties(path: Path) -> dict[str, str]:
     try:
         with path.open("rb") as file:
-            text = file.read(_LONGEST_PROPERTIES + 1)
+            text = file.read(_MAX_PROPERTIES + 1)
     except OSError as error:
-        message = f"cannot read {path}: {error.strerror}; a BVGraph needs its .graph and .properties files side by side"
-        raise BadSource(message) from error
-    if len(text) > _LONGEST_PROPERTIES:
-        raise BadSource(f"{path} is too long for the properties of a graph: check that it is one")
+        raise _unreadable(path, error) from error
+    if len(text) > _MAX_PROPERTIES:
+        raise BadSource(f"{path} is too long for the properties of a graph: check the file")
     values = {}
     for line in text.decode("latin-1").splitlines():
         line = line.strip()
@@ -108,12 +104,12 @@ def _java_properties(path: Path) -> dict[str, str]:
 def _number(values: dict[str, str], name: str, default: int | None, path: Path) -> int:
     text = values.get(name, "" if default is None else str(default))
     if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise BadSource(f"{path}: {name}={text[:40]!r} is no count; is this the .properties file of a BVGraph?")
+        raise BadSource(f"{path}: {name}={text[:40]!r} is not a count; is this the .properties file of a BVGraph?")
     return int(text)
 
 
 def _codes(values: dict[str, str], little: bool, path: Path) -> dict[str, int]:
-    """The code of every part; a part that no flag names has WebGraph's default."""
+    """Return the code of each part. A part without a flag has WebGraph's default."""
     from cocite.kernels.codec import bit_codes
 
     named = dict.fromkeys(_PARTS, "GAMMA") | {"REFERENCES": "UNARY", "RESIDUALS": "ZETA"}
@@ -121,12 +117,10 @@ def _codes(values: dict[str, str], little: bool, path: Path) -> dict[str, int]:
     for flag in flags:
         part, _, code = flag.rpartition("_")
         if part not in _PARTS:
-            raise BadSource(
-                f"{path}: the compression flag {flag[:60]!r} is not known: store the graph with other flags"
-            )
+            raise BadSource(f"{path}: unknown compression flag {flag[:60]!r}: store the graph with other flags")
         named[part] = code
         if part == "BLOCKS" and "endianness" in values:
-            named["BLOCK_COUNT"] = code  # the Rust tools, which alone write `endianness`, use one code for both
+            named["BLOCK_COUNT"] = code  # the Rust tools, the only ones to write `endianness`, use one code for both
     codes = {}
     for part, name in named.items():
         kind = name.rstrip("0123456789")
@@ -134,27 +128,30 @@ def _codes(values: dict[str, str], little: bool, path: Path) -> dict[str, int]:
         value = getattr(bit_codes, kind, None) if kind in (*_PARAMETERS, "UNARY", "GAMMA", "DELTA", "NIBBLE") else None
         fits = kind not in _PARAMETERS or (len(digits) < 6 and digits.isdigit() and int(digits) in _PARAMETERS[kind])
         if value is None or not fits or (little and kind in ("NIBBLE", "GOLOMB")):
-            raise BadSource(f"{path}: {part.lower()} in code {name[:40]} cannot be read: store the graph with others")
+            raise BadSource(f"{path}: unsupported code {name[:40]} for {part.lower()}: store the graph with others")
         code = value + (bit_codes.PARAMETER * int(digits) if kind in _PARAMETERS else 0)
-        # Offsets are big-endian in every release of the tools, whatever the graph is.
+        # Offsets are always big-endian.
         codes[part] = code + (bit_codes.LITTLE if little and part != "OFFSETS" else 0)
     return codes
 
 
 def _mapped(path: Path) -> NDArray[np.uint8]:
-    """A file's bytes, mapped: they are read from disk as they are used."""
+    """Map a file into memory."""
     try:
         with path.open("rb") as file:
             if not path.stat().st_size:
                 return np.frombuffer(b"", np.uint8)
             return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
     except OSError as error:
-        message = f"cannot read {path}: {error.strerror}; a BVGraph needs its .graph and .properties files side by side"
-        raise BadSource(message) from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> BadSource:
+    return BadSource(f"Cannot read {path}: {error.strerror}; put the .graph and .properties files into one folder")
 
 
 class BVGraph:
-    """A graph on disk: `successors(node)` of any node, or all lists in order by `batches`."""
+    """A graph on disk: `successors` of any node, or all lists in order with `batches`."""
 
     def __init__(self, path: str | Path) -> None:
         self.base = basename(path)
@@ -163,43 +160,44 @@ class BVGraph:
         self.nodes = self._properties.nodes
         self.arcs = self._properties.arcs
         if self.nodes > 8 * len(self._data):
-            raise BadSource(f"{self.base}.graph is too short for {self.nodes:,} nodes: fetch it again")
+            raise BadSource(f"{self.base}.graph is too short for {self.nodes:,} nodes: download it again")
         codes = self._properties.codes
         parts = ("OUTDEGREES", "REFERENCES", "BLOCK_COUNT", "BLOCKS", "INTERVALS", "RESIDUALS")
-        head = [self.nodes, self._properties.window, self._properties.shortest_interval, MOST_LINKS_OF_A_NODE]
+        head = [self.nodes, self._properties.window, self._properties.min_interval, MAX_OUT_LINKS]
         self._shape = np.array(head + [codes[part] for part in parts], np.int64)
 
     def successors(self, node: int) -> NDArray[np.uint32]:
-        """The nodes that `node` links to, ascending."""
+        """Return the nodes that `node` links to, ascending."""
         if not 0 <= node < self.nodes:
-            raise BadParameter(f"node {node} is not in {self.base.name}: nodes are numbered 0 to {self.nodes - 1:,}")
+            raise BadParameter(f"Unknown node {node}: {self.base.name} has nodes 0 to {self.nodes - 1:,}")
         read_list, offsets = self._random_access
         found: NDArray[np.uint32]
-        found, state = read_list(self._data, offsets, self._shape, int(node))
+        found, state = read_list(self._data, self._shape, offsets, int(node))
         if state == DONE:
             return found
         if state == MISPLACED and beside(self.base, ".offsets").exists():
-            raise BadSource(f"{self.base}.offsets does not belong to the graph: delete it, and a scan takes its place")
+            raise BadSource(f"{self.base}.offsets does not fit the graph: delete it, and a scan replaces it")
         raise self._damage(node, int(offsets[node]))
 
     def batches(self, nodes_per_batch: int = 1 << 16) -> Iterator[Batch]:
-        """All lists in order: (first node, its and the following nodes' outdegrees, their successors end to end).
+        """Yield all lists in order: (first node, outdegrees, successors one list after another).
 
-        A batch holds fewer nodes where their lists are long: memory is bounded by `LINKS_AT_ONCE` links or, if longer,
-        by the lists of one window of nodes.
+        Batches have fewer nodes where lists are long: memory is bounded by `CHUNK_LINKS`, or by the lists of one
+        window.
         """
         for first, starts, out, _ in self._lists(nodes_per_batch):
             yield first, np.diff(starts), out[starts[0] : starts[-1]].copy()
 
     @cached_property
     def _random_access(self) -> tuple[Callable[..., Any], NDArray[np.int64]]:
-        """The kernel for one list, looked up once (an import per call costs more than a list), and the offsets."""
+        """The kernel for one list (importing it for each call takes longer than decoding), the graph and the
+        offsets."""
         from cocite.kernels.codec import bvgraph
 
         return bvgraph.read_list, self._offsets()
 
     def _offsets(self) -> NDArray[np.int64]:
-        """The bit at which each list begins, and the end of the last: eight bytes a node."""
+        """Return the bit at which each list begins, and the end of the last."""
         from cocite.kernels.codec import bvgraph
 
         offsets = np.empty(self.nodes + 1, np.int64)
@@ -207,7 +205,7 @@ class BVGraph:
         if file.exists():
             complete = bvgraph.read_offsets(_mapped(file), self._properties.codes["OFFSETS"], offsets)
             if not complete or offsets[0] != 0 or offsets[-1] > 8 * len(self._data):
-                raise BadSource(f"{file} is damaged or of another graph: delete it, and a scan takes its place")
+                raise BadSource(f"{file} is damaged or of another graph: delete it, and a scan replaces it")
             return offsets
         offsets[0] = 0
         for first, starts, _, positions in self._lists(1 << 16):
@@ -217,24 +215,25 @@ class BVGraph:
     def _lists(
         self, nodes_per_batch: int
     ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]]:
-        """(first node, where in `out` lists start and the last ends, out, the same in the file): views, soon reused."""
+        """Yield (first node, starts of lists in `out` and the end of the last, out, the same in the file): reused
+        views."""
         from cocite.kernels.codec import bvgraph
 
         if nodes_per_batch < 1:
-            raise BadParameter(f"nodes_per_batch is {nodes_per_batch}: give at least 1")
-        window, shortest = self._properties.window, max(self._properties.shortest_interval, 1)
-        most = min(nodes_per_batch, self.nodes)
-        # The lists of the window before a batch stand in front of its own, where references reach them.
-        starts = np.zeros(window + most + 1, np.int64)
-        positions = np.empty(most + 1, np.int64)
-        out = np.empty(LINKS_AT_ONCE, np.uint32)
+            raise BadParameter(f"Invalid nodes_per_batch {nodes_per_batch}: it must be at least 1")
+        window, min_interval = self._properties.window, max(self._properties.min_interval, 1)
+        graph = bvgraph.CodedGraph(self._data, self._shape)
+        batch_nodes = min(nodes_per_batch, self.nodes)
+        # The lists of the window before a batch come before its own, where references reach them.
+        starts = np.zeros(window + batch_nodes + 1, np.int64)
+        positions = np.empty(batch_nodes + 1, np.int64)
+        out = np.empty(CHUNK_LINKS, np.uint32)
         extras, spans = np.empty(0, np.uint32), np.empty(0, np.int64)
         node, position, arcs = 0, 0, 0
         while node < self.nodes:
-            count = min(most, self.nodes - node)
-            done, position, state, degree = bvgraph.read_lists(
-                self._data, position, self._shape, node, count, starts, positions, out, extras, spans
-            )
+            count = min(batch_nodes, self.nodes - node)
+            lists, scratch = bvgraph.DecodedLists(starts, positions, out), bvgraph.Scratch(extras, spans)
+            done, position, state, degree = bvgraph.read_lists(graph, position, node, count, lists, scratch)
             arcs += int(starts[window + done] - starts[window])
             if state == BROKEN or arcs > self.arcs:
                 raise self._damage(node + done, position)
@@ -245,29 +244,31 @@ class BVGraph:
                 out[: kept[-1] - kept[0]] = out[kept[0] : kept[-1]]
                 starts[: window + 1] = kept - kept[0]
             if state == NO_ROOM:
-                out = self._roomier(out, int(starts[window]) + degree, node)
+                out = self._enlarged(out, int(starts[window]) + degree, node)
                 if degree > len(extras):
                     extras = np.empty(2 * degree, np.uint32)
-                    spans = np.empty(2 * (len(extras) // shortest), np.int64)
+                    spans = np.empty(2 * (len(extras) // min_interval), np.int64)
         if arcs != self.arcs:
-            raise BadSource(f"{self.base}.graph has {arcs:,} links, its properties say {self.arcs:,}: fetch both again")
-        # Tools pad the last word with zeros, which begin no list; anything else belongs to nodes that are not counted.
+            raise BadSource(
+                f"{self.base}.graph has {arcs:,} links, not {self.arcs:,} as in .properties: download both again"
+            )
+        # Tools pad the last word with zeros. Anything else belongs to nodes beyond the count.
         rest = self._data[-(-position // 8) :]
         if any(rest[i : i + (1 << 20)].any() for i in range(0, len(rest), 1 << 20)):
             raise BadSource(
-                f"{self.base}.graph goes on after its {self.nodes:,} nodes: fetch it and its properties again"
+                f"{self.base}.graph is longer than its {self.nodes:,} nodes: download it and .properties again"
             )
 
-    def _roomier(self, out: NDArray[np.uint32], needed: int, node: int) -> NDArray[np.uint32]:
+    def _enlarged(self, out: NDArray[np.uint32], needed: int, node: int) -> NDArray[np.uint32]:
         if needed <= len(out):
             return out
-        if needed > MOST_LINKS_HELD:
-            raise BadSource(f"{self.base}.graph: the lists around node {node} are too long to hold; is it damaged?")
+        if needed > MAX_WINDOW_LINKS:
+            raise BadSource(f"{self.base}.graph: the lists around node {node} are too long: download it again")
         larger = np.empty(max(needed, 2 * len(out)), np.uint32)
         larger[: len(out)] = out
         return larger
 
     def _damage(self, node: int, position: int) -> BadSource:
         return BadSource(
-            f"{self.base}.graph is damaged or cut short at node {node:,} (bit {position:,}): fetch it again"
+            f"{self.base}.graph is damaged or cut short at node {node:,} (bit {position:,}): download it again"
         )

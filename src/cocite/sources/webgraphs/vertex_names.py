@@ -1,8 +1,8 @@
-"""The addresses of a graph's vertices as one Arrow dictionary, however many there are.
+"""Keep the addresses of a graph's vertices as one Arrow dictionary.
 
-Batches of records say "vertex 7 links to vertex 9" and share one dictionary of addresses. A hundred million of them
-would be 10 GB of Python objects; so they are written once to a temporary file, which is mapped as the
-dictionary. The file is unlinked as soon as it is mapped: it goes with the last batch, even if the process is killed.
+Batches of records link vertices by number, and share one dictionary of addresses. A hundred million addresses would be
+10 GB of Python objects, so they are written to a temporary file that is mapped as the dictionary. The file is unlinked
+as soon as it is mapped: it disappears with the last batch, even if the process is killed.
 """
 
 from __future__ import annotations
@@ -22,42 +22,42 @@ from cocite.errors import BadSource
 from cocite.sources.compressed import open_bytes
 from cocite.sources.records import ReadReport, trimmed
 
-BLOCK = 4 << 20
-LONGEST_LINE = 1 << 20
-MOST_VERTICES = 2**32 - 1
-NARROW = 1 << 31  # bytes of text from which on an array needs 64-bit offsets
+BLOCK_BYTES = 4 << 20
+MAX_LINE = 1 << 20
+MAX_VERTICES = 2**32 - 1
+MAX_INT32_BYTES = 1 << 31  # of text, beyond which an array needs 64-bit offsets
 FREE_GAPS = 1 << 20
-"""So many numbers without a name are allowed in any file of vertices; beyond that, no more than there are names."""
+"""Numbers without a name that any file of vertices may have. Beyond that, there must be at least as many names."""
 
 _NUMBERED = re.compile(rb"\s*\d+\t")
-_NO_NAME = "vertex without a usable name"
+_NO_NAME = "vertex without a valid name"
 
 
 def text_blocks(path: Path, report: ReadReport) -> Iterator[NDArray[np.uint8]]:
-    """The text of a file, compressed or not, in blocks of whole lines; a last line that is cut off is left out."""
+    """Yield the text of a file in blocks of complete lines. A truncated last line is skipped."""
     rest = b""
     damage = ReadReport(report.strict)
     with open_bytes(path, damage) as stream:
-        while piece := stream.read(BLOCK):
+        while piece := stream.read(BLOCK_BYTES):
             report.read["bytes"] += damage.read.pop("bytes", 0)
             end = piece.rfind(b"\n") + 1
             if end:
                 yield np.frombuffer(rest + piece[:end], np.uint8)
             rest = piece[end:] if end else rest + piece
-            if len(rest) > LONGEST_LINE:
-                raise BadSource(f"{path} has a line of over {LONGEST_LINE:,} bytes: it is no file of vertices or edges")
+            if len(rest) > MAX_LINE:
+                raise BadSource(f"{path} has a line of over {MAX_LINE:,} bytes: give a file of vertices or edges")
     report.merge(damage)
     if rest and not damage.skipped:
         yield np.frombuffer(rest + b"\n", np.uint8)
 
 
 def example(block: NDArray[np.uint8], start: int) -> str:
-    """The line of a block that begins at `start`, to be shown."""
+    """Return the line of a block that begins at `start`, for a message."""
     return block[start : start + 200].tobytes().split(b"\n", 1)[0].decode("utf-8", "replace")
 
 
 class NameFile(AbstractContextManager["NameFile"]):
-    """Names of vertices 0, 1, 2 …, added in order and then mapped as one Arrow array."""
+    """Names of vertices 0, 1, 2 …, added in order, then mapped as one Arrow array."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -70,37 +70,37 @@ class NameFile(AbstractContextManager["NameFile"]):
             self._ends = self._open.enter_context((self._folder / "ends").open("wb"))
         except OSError as error:
             self._open.close()
-            raise _no_room(error) from error
+            raise _disk_full(error) from error
         self._ends.write(np.zeros(1, np.int64).data)
 
     def check(self, vertices: int, named: int) -> None:
-        """Refuse so many more vertices, of which so many have a name, if no file of vertices has them."""
+        """Raise BadSource if a file can't have that many more vertices, `named` of them with a name."""
         last = self.count + vertices - 1
         if last > 2 * (self.named + named) + FREE_GAPS:
-            raise BadSource(f"most vertices up to number {last:,} have no name: is this a file of vertices, and whole?")
-        if last >= MOST_VERTICES:
-            raise BadSource(f"vertices are numbered beyond {MOST_VERTICES:,}, all that a store holds: split the graph")
+            raise BadSource(f"Most vertices up to number {last:,} have no name: give a complete file of vertices")
+        if last >= MAX_VERTICES:
+            raise BadSource(f"Vertices are numbered beyond {MAX_VERTICES:,}, the limit of a store: split the graph")
 
     def add(self, texts: NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
-        """Add the names that stand end to end in `texts`; an empty one is no name."""
+        """Add the names in `texts`, one after another. An empty one means no name."""
         named = int(np.count_nonzero(np.diff(ends, prepend=0)))
         self.check(len(ends), named)
         try:
             self._texts.write(texts.data)
             self._ends.write((ends + self._bytes).data)
         except OSError as error:
-            raise _no_room(error) from error
+            raise _disk_full(error) from error
         self.count += len(ends)
         self.named += named
         self._bytes += len(texts)
 
     def mapped(self) -> pa.Array:
-        """All names: `string`, or `large_string` where they are longer than 2 GiB together."""
+        """Return all names, as `string`, or as `large_string` if they have more than 2 GiB."""
         try:
             self._texts.flush()
             self._ends.flush()
             texts, ends = _map(Path(self._texts.name)), _map(Path(self._ends.name))
-            if self._bytes >= NARROW:
+            if self._bytes >= MAX_INT32_BYTES:
                 return pa.Array.from_buffers(pa.large_string(), self.count, [None, ends, texts])
             narrow = self._folder / "narrow"
             wide = np.frombuffer(ends, np.int64)
@@ -109,14 +109,14 @@ class NameFile(AbstractContextManager["NameFile"]):
                     file.write(wide[start : start + (1 << 20)].astype(np.int32).data)
             return pa.Array.from_buffers(pa.string(), self.count, [None, _map(narrow), texts])
         except OSError as error:
-            raise _no_room(error) from error
+            raise _disk_full(error) from error
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
             self._open.close()
-        except OSError:  # a disk that is full says so again on closing
+        except OSError:  # closing fails again on a full disk
             if error is None:
                 raise
 
@@ -128,13 +128,13 @@ def _map(path: Path) -> pa.Buffer:
         return file.read_buffer()
 
 
-def _no_room(error: OSError) -> BadSource:
+def _disk_full(error: OSError) -> BadSource:
     place = tempfile.tempdir or "a temporary folder"
-    return BadSource(f"cannot keep the vertices' names in {place}: {error.strerror}; set TMPDIR to a folder with room")
+    return BadSource(f"Cannot write vertex names to {place}: {error.strerror}; set TMPDIR to a folder with more space")
 
 
 def number_names(count: int) -> pa.Array:
-    """`name:0`, `name:1` … for a graph whose vertices have no other names."""
+    """Return `name:0`, `name:1` … for a graph without vertex names."""
     from cocite.kernels.addresses import webgraph_text
 
     step = 1 << 18
@@ -148,9 +148,9 @@ def number_names(count: int) -> pa.Array:
 
 
 def read_names(paths: list[Path], report: ReadReport) -> pa.Array:
-    """The address of every vertex from Common Crawl's files (`number<TAB>com.example`) or from one name a line.
+    """Return the address of every vertex, from lines `number<TAB>com.example` (Common Crawl) or of one name each.
 
-    Numbers must ascend. A vertex without a usable name has an empty one; it is counted.
+    Numbers must ascend. A vertex without a valid name is counted, and has an empty one.
     """
     from cocite.kernels.addresses import webgraph_text
 
@@ -161,9 +161,9 @@ def read_names(paths: list[Path], report: ReadReport) -> pa.Array:
             for block in text_blocks(path, report):
                 if numbered is None:
                     numbered = _NUMBERED.match(block[:64].tobytes()) is not None
-                lines = len(block) // (4 if numbered else 2) + 1  # a line takes so many bytes at least
+                lines = len(block) // (4 if numbered else 2) + 1  # at least that many bytes per line
                 numbers, ends = np.empty(lines, np.int64), np.empty(lines, np.int64)
-                texts = np.empty(len(block) + 9 * lines, np.uint8)  # `https://` and `/` are the most that is added
+                texts = np.empty(len(block) + 9 * lines, np.uint8)  # `https://` and `/` are added at most
                 count, bad, where, number = webgraph_text.parse_vertices(block, numbered, number, numbers, texts, ends)
                 if bad:
                     report.skip(_NO_NAME, example(block, where), bad)
@@ -172,14 +172,14 @@ def read_names(paths: list[Path], report: ReadReport) -> pa.Array:
                 if not numbered and number > names.count:
                     names.add(texts[:0], np.zeros(number - names.count, np.int64))
         if not names.named:
-            raise BadSource(f"{paths[0]} names no vertex: check that its lines are number<TAB>name")
+            raise BadSource(f"{paths[0]} has no vertex names: its lines must be number<TAB>name")
         return names.mapped()
 
 
 def _valid(
     texts: NDArray[np.uint8], ends: NDArray[np.int64], report: ReadReport
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The names that are UTF-8, trimmed; others, which are rare, become empty and are counted."""
+    """Trim names. Names that are not UTF-8 become empty and are counted."""
     if not len(ends):
         return texts, ends
     try:
@@ -204,11 +204,11 @@ def _valid(
 def _add_numbered(
     names: NameFile, numbers: NDArray[np.int64], texts: NDArray[np.uint8], ends: NDArray[np.int64], path: Path
 ) -> None:
-    """Add names with their numbers; a number that is left out gets an empty name."""
+    """Add names with their numbers. A missing number gets an empty name."""
     if not len(numbers):
         return
     if numbers[0] < names.count or (np.diff(numbers) <= 0).any():
-        raise BadSource(f"{path}: vertices must be numbered in ascending order: sort the files by number first")
+        raise BadSource(f"{path}: vertex numbers must ascend: sort the files by number first")
     size = int(numbers[-1]) + 1 - names.count
     names.check(size, len(numbers))
     if size > len(numbers):

@@ -1,12 +1,12 @@
-"""Web graphs without pages: BVGraph files, and the host and domain graphs that Common Crawl publishes.
+"""Read web graphs: BVGraph files, and the host and domain graphs that Common Crawl publishes.
 
-A release is vertices (`number<TAB>com.example`, host names reversed) and edges (`number<TAB>number`), as text in one
-file or many, or as a BVGraph with the same vertices. Every vertex becomes a page: `com.example.blog` is
-`https://blog.example.com/`; a graph without names has the pages `name:0`, `name:1` …
+A release has vertices (`number<TAB>com.example`, host names reversed) and edges (`number<TAB>number`) as text in one or
+more files, or a BVGraph with the same vertices. Every vertex becomes a page: `com.example.blog` is
+`https://blog.example.com/`. The pages of a graph without names are `name:0`, `name:1` …
 
-Records come as Arrow batches whose addresses are numbers into one dictionary, the same for all batches (compare the
-addresses of its buffers to know it again). A record's links are all that its vertex has, so it is not `partial`,
-except where edges are not sorted by their first number, as between the parts of a split release.
+Records come as Arrow batches whose addresses are numbers into one dictionary, which is the same for all batches (it can
+be recognised by the addresses of its buffers). A record has all links of its vertex, unless edges are not sorted by
+their first number, as between the parts of a split release. Then records are `partial`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 from cocite.errors import BadSource
 from cocite.sources.kinds import SourceKind
 from cocite.sources.records import LINK, SCHEMA, ReadReport
-from cocite.sources.webgraphs.bvgraph import LINKS_AT_ONCE, BVGraph, basename, beside
+from cocite.sources.webgraphs.bvgraph import CHUNK_LINKS, BVGraph, basename, beside
 from cocite.sources.webgraphs.files import PART, Release, find_release, graphs_in, parts_of, texts_in
 from cocite.sources.webgraphs.vertex_names import example, number_names, read_names, text_blocks
 
 __all__ = ["BVGraph", "read_bvgraph", "read_webgraph_release", "recognises"]
 
-ISOLATED = "vertex that neither links nor is linked, left out"
+ISOLATED = "vertex without links, skipped"
 _NO_EDGES = np.empty((2, 0), np.int64)
 _UNKNOWN = "link from or to a vertex without a name"
 _EDGE = re.compile(rb"(#[^\n]*\n)*\d+[\t ]+\d+\s")
@@ -38,30 +38,32 @@ _VERTEX = re.compile(rb"(#[^\n]*\n)*\d+\t\S")
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    """Whether a path is (a part of) a web graph that can be read; `head` is the beginning of its content, if any."""
+    """Return whether a path is a complete web graph, or a part of one. `head` is the beginning of its content, if
+    any."""
     if path.is_dir():
-        return _several(path) or (PART.fullmatch(path.name) is not None and _whole(path))
+        return _has_graphs(path) or (PART.fullmatch(path.name) is not None and _is_complete(path))
     if path.suffix == ".properties" and b"BVGraph" in head:
         return True
     if path.suffix in (".graph", ".offsets", ".properties") or not path.exists():
         base = basename(path)
         return beside(base, ".graph").is_file() and beside(base, ".properties").is_file()
     if ".paths" in path.suffixes:
-        return _whole(path)
+        return _is_complete(path)
     kind = PART.fullmatch(path.name) or PART.fullmatch(path.parent.name)
     shape = _VERTEX if kind and kind["kind"] == "vertices" else _EDGE
-    return kind is not None and shape.match(head) is not None and _whole(path)
+    return kind is not None and shape.match(head) is not None and _is_complete(path)
 
 
-def _several(folder: Path) -> bool:
-    """Whether a folder has a whole graph or more than one; reading it then says which to choose from."""
+def _has_graphs(folder: Path) -> bool:
+    """Return whether a folder has one or more graphs. If there are several, reading it raises an error that lists
+    them."""
     try:
         return bool(graphs_in(folder) or texts_in(folder))
     except BadSource:
         return False
 
 
-def _whole(path: Path) -> bool:
+def _is_complete(path: Path) -> bool:
     try:
         release = find_release(path)
     except BadSource:
@@ -70,7 +72,7 @@ def _whole(path: Path) -> bool:
 
 
 def read_webgraph_release(path: Path, report: ReadReport) -> Iterator[pa.RecordBatch]:
-    """Page records from a release: its folder or any one of its files, the others being found beside it."""
+    """Yield the page records of a release, given its folder or one of its files."""
     release = find_release(path)
     if release.base is not None:
         yield from _graph_records(release.base, release.vertices, report)
@@ -79,10 +81,10 @@ def read_webgraph_release(path: Path, report: ReadReport) -> Iterator[pa.RecordB
 
 
 def read_bvgraph(path: Path, report: ReadReport, *, vertices: Path | None = None) -> Iterator[pa.RecordBatch]:
-    """Page records from a BVGraph: its basename or one of its files.
+    """Yield the page records of a BVGraph, given its basename or one of its files.
 
-    `vertices` names its nodes: a file of `number<TAB>com.example` or of one name a line, a folder of such files or a
-    listing of them. Without it the pages are `name:0`, `name:1` …
+    `vertices` has the names of its nodes: a file with lines `number<TAB>com.example` or of one name each, a folder of
+    such files, or a listing of them. Without it the pages are `name:0`, `name:1` …
     """
     yield from _graph_records(basename(path), parts_of(vertices) if vertices else [], report)
 
@@ -91,8 +93,8 @@ def _graph_records(base: Path, vertices: list[Path], report: ReadReport) -> Iter
     graph = BVGraph(base)
     records = _Records(read_names(vertices, report) if vertices else number_names(graph.nodes), report)
     if records.count != graph.nodes:
-        which = f"{vertices[0]} names {records.count:,} vertices, {base.name} has {graph.nodes:,}"
-        raise BadSource(f"{which}: give the vertices of this very graph, all parts of them")
+        which = f"{vertices[0]} has {records.count:,} names for the {graph.nodes:,} vertices of {base.name}"
+        raise BadSource(f"{which}: give all parts of the vertices of this graph")
     size = beside(base, ".graph").stat().st_size
     for first, degrees, successors in graph.batches():
         report.read["bytes"] += size * len(degrees) // graph.nodes
@@ -106,17 +108,17 @@ def _graph_records(base: Path, vertices: list[Path], report: ReadReport) -> Iter
 
 
 def _text_records(release: Release, report: ReadReport) -> Iterator[pa.RecordBatch]:
-    """Records of the runs of edges with one source; the last run of a block waits for the next block."""
+    """Yield records of consecutive edges with one source. The last run of a block waits for the next block."""
     records = _Records(read_names(release.vertices, report), report)
     partial = len(release.edges) > 1
     held = _NO_EDGES
-    cut = -1  # the source of a run that was too long to wait for its end
+    cut = -1  # the source of a run that was too long to be held
     for edges in chain(_edges(release.edges, records), [_NO_EDGES]):
         last = not edges.shape[1]
         edges = np.concatenate([held, edges], axis=1)
         partial = partial or bool((np.diff(edges[0]) < 0).any())
         starts = _run_starts(edges[0])
-        too_long = edges.shape[1] - starts[-1] > LINKS_AT_ONCE
+        too_long = edges.shape[1] - starts[-1] > CHUNK_LINKS
         end = edges.shape[1] if last or too_long else int(starts[-1])
         held = edges[:, end:]
         if end:
@@ -135,26 +137,26 @@ def _run_starts(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _edges(paths: list[Path], records: _Records) -> Iterator[NDArray[np.int64]]:
-    """Blocks of edges, sources in the first row and targets in the second, all of vertices that have a name."""
+    """Yield blocks of edges between vertices with names: sources in the first row, targets in the second."""
     from cocite.kernels.addresses.webgraph_text import parse_edges
 
     found = False
     for path in paths:
         for block in text_blocks(path, records.report):
-            edges = np.empty((2, len(block) // 4 + 1), np.int64)  # an edge takes four bytes at least
+            edges = np.empty((2, len(block) // 4 + 1), np.int64)  # at least four bytes per edge
             count, bad, where = parse_edges(block, edges[0], edges[1])
             if bad:
-                records.report.skip("line that is no edge", example(block, where), bad)
+                records.report.skip("line that is not an edge", example(block, where), bad)
             edges = records.known(edges[:, :count])
             found = found or count > 0
             if edges.shape[1]:
                 yield edges
     if not found:
-        raise BadSource(f"{paths[0]} holds no edge: its lines must be two numbers of vertices with a tab between")
+        raise BadSource(f"{paths[0]} has no edges: its lines must be number<TAB>number")
 
 
 class _Records:
-    """Makes record batches over one dictionary of addresses and sees which vertices take part."""
+    """Makes record batches over one dictionary of addresses, and notes which vertices have links."""
 
     def __init__(self, names: pa.Array, report: ReadReport) -> None:
         self.names = names
@@ -177,20 +179,20 @@ class _Records:
         return self._named is None
 
     def known(self, edges: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The edges between vertices that have a name; others are counted."""
-        good = np.logical_and(edges[0] < self.count, edges[1] < self.count)
+        """Return the edges between vertices with names. Others are counted."""
+        valid = np.logical_and(edges[0] < self.count, edges[1] < self.count)
         if self._named is not None:
-            good[good] = self._named[edges[0, good]] & self._named[edges[1, good]]
-        if good.all():
+            valid[valid] = self._named[edges[0, valid]] & self._named[edges[1, valid]]
+        if valid.all():
             return edges
-        bad = edges[:, ~good]
-        self.report.skip(_UNKNOWN, f"{bad[0, 0]} → {bad[1, 0]}", bad.shape[1])
-        return edges[:, good]
+        invalid = edges[:, ~valid]
+        self.report.skip(_UNKNOWN, f"{invalid[0, 0]} → {invalid[1, 0]}", invalid.shape[1])
+        return edges[:, valid]
 
     def named(
         self, pages: NDArray[np.int64], degrees: NDArray[np.int64], targets: NDArray[Any]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-        """Lists of links without the vertices that have no name."""
+        """Remove the vertices without a name from lists of links."""
         edges = self.known(np.stack([np.repeat(pages, degrees), targets.astype(np.int64)]))
         if not edges.shape[1]:
             return pages[:0], degrees[:0], edges[1]
@@ -200,7 +202,7 @@ class _Records:
     def batch(
         self, pages: NDArray[np.int64], degrees: NDArray[np.int64], targets: NDArray[Any], partial: NDArray[np.bool_]
     ) -> pa.RecordBatch:
-        """The record of each page, whose links are the next `degrees[i]` targets."""
+        """Return a record for each page, whose links are the next `degrees[i]` targets."""
         from cocite.kernels.addresses.webgraph_text import mark
 
         mark(self._linked, pages)
@@ -221,7 +223,7 @@ class _Records:
         return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(self._index)), self.names)
 
     def finish(self) -> None:
-        """Report how many vertices no batch has mentioned."""
+        """Count the vertices that no batch has mentioned."""
         self.report.read[ISOLATED] += self._vertices - int(np.bitwise_count(self._linked).sum())
 
 
