@@ -102,7 +102,7 @@ def test_what_is_missing_or_too_much_is_named(tmp_path: Path) -> None:
     put(tmp_path, "a-vertices.txt", "page.html")
     with pytest.raises(BadSource, match=r"No edges beside .*: put the file a-edges\.txt there"):
         find_release(tmp_path / "a-vertices.txt")
-    with pytest.raises(BadSource, match="no file of a web graph"):
+    with pytest.raises(BadSource, match="not part of a web graph"):
         find_release(tmp_path / "page.html")
     put(tmp_path, "a-edges.txt", "b-edges.txt", "b-vertices.txt")
     with pytest.raises(BadSource, match=r"several graphs \(a, b\)"):
