@@ -38,13 +38,6 @@ def joined(texts: list[bytes]) -> tuple[Bytes, NDArray[np.int64]]:
     return np.frombuffer(b"".join(texts), np.uint8), np.cumsum([0, *map(len, texts)])
 
 
-def make_codes(data: Bytes, offsets: NDArray[np.int64]) -> tuple[Code, Code]:
-    """Make the codes of bytes and of shared lengths, as a build does."""
-    characters, shared = np.zeros(256, np.int64), np.zeros(256, np.int64)
-    name_codec.count_characters(data, offsets, characters, shared)
-    return Code.from_counts(characters), Code.from_counts(shared)
-
-
 class Names:
     """Encoded names, as a store keeps them."""
 
