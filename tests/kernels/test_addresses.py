@@ -106,7 +106,7 @@ def test_worked_examples() -> None:
     assert found.offsets.tolist() == [0, 12, 16, 16, 37, 43]
     assert found.flags.tolist() == [6, 8, 255, 128, 8]
     assert found.shown == {3: "http://github.com/A/P?q=%c3"}
-    assert found.bad == [(2, "not a web page but mailto address")]
+    assert found.bad == [(2, "mailto address, not a web page")]
 
 
 def test_nothing() -> None:

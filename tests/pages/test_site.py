@@ -173,21 +173,21 @@ def test_users_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("[[platform]\n", "not TOML: .*line 1"),
-        ("[[platform]]\nhost = 1\nsites = '/*'", "line 1: host should be"),
-        ("\n[[platform]]\nsites = '/*'", "line 2: host should be"),
-        ("[[platform]]\nhost = 'a.org'", "line 1: sites should be"),
-        ("[[platform]]\nhost = 'www.a.org'\nsites = '/*'", "is no host"),
-        ("[[platform]]\nhost = 'A.org'\nsites = '/*'", "is no host"),
+        ("[[platform]\n", "not valid TOML: .*line 1"),
+        ("[[platform]]\nhost = 1\nsites = '/*'", "line 1: host must be"),
+        ("\n[[platform]]\nsites = '/*'", "line 2: host must be"),
+        ("[[platform]]\nhost = 'a.org'", "line 1: sites must be"),
+        ("[[platform]]\nhost = 'www.a.org'\nsites = '/*'", "invalid host"),
+        ("[[platform]]\nhost = 'A.org'\nsites = '/*'", "invalid host"),
         ("[[platform]]\nhost = 'a.org'\nsites = 'x'", "begin it with /"),
         ("[[platform]]\nhost = 'a.org'\nsites = '//x'", "begin it with /"),
-        ("[[platform]]\nhost = 'a.org'\nsites = '/a*b'", "only end a part"),
+        ("[[platform]]\nhost = 'a.org'\nsites = '/a*b'", "only the end of a part can be"),
         ("[[platform]]\nhost = 'a.org'\nsites = '/a?b'", "end it as in"),
-        ("[[platform]]\nhost = 'a.org'\nsites = '/a'\nsite = 1", "'site' is no field"),
-        ("[[platform]]\nhost = 'a.org'\nsites = ['/*', '/*/*']", "never reached"),
-        ("[[platform]]\nhost = 'a.org'\nsites = ['/*/x', '/*']", "split a site's pages"),
-        ("[other]\nx = 1", "nothing else"),
-        ("platform = 1", "nothing else"),
+        ("[[platform]]\nhost = 'a.org'\nsites = '/a'\nsite = 1", "unknown field 'site'"),
+        ("[[platform]]\nhost = 'a.org'\nsites = ['/*', '/*/*']", "never matches"),
+        ("[[platform]]\nhost = 'a.org'\nsites = ['/*/x', '/*']", "split the pages of a site"),
+        ("[other]\nx = 1", "must consist of entries"),
+        ("platform = 1", "must consist of entries"),
     ],
 )
 def test_bad_tables(tmp_path: Path, text: str, complaint: str) -> None:
@@ -199,10 +199,10 @@ def test_bad_tables(tmp_path: Path, text: str, complaint: str) -> None:
 
 
 def test_tables_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(BadParameter, match="cannot be read"):
+    with pytest.raises(BadParameter, match="Cannot read platforms"):
         Sites(tmp_path / "absent.toml")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadParameter, match="cannot be read"):
+    with pytest.raises(BadParameter, match="Cannot read platforms"):
         Sites(tmp_path / "binary")
 
 

@@ -70,8 +70,8 @@ def test_links_in_are_alike(graph: Graph, shards: Path) -> None:
 
 def test_what_cannot_be_used_is_counted(shards: Path) -> None:
     noted = json.loads((shards / "_store.json").read_text())
-    assert noted["skipped"] == {"not a web page but mailto address": 1, "not a web page but ftp address": 1}
-    assert noted["example"]["not a web page but ftp address"] == "ftp://x.example/"
+    assert noted["skipped"] == {"mailto address, not a web page": 1, "ftp address, not a web page": 1}
+    assert noted["example"]["ftp address, not a web page"] == "ftp://x.example/"
 
 
 def test_what_is_there_is_not_overwritten(spark: Any, records: Path, shards: Path) -> None:

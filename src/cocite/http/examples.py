@@ -98,7 +98,7 @@ def _error(description: str, kind: str, message: str, hint: str, **more: Any) ->
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     400: _error("No address, or a request that is too large.", "BadAddress",
-                "not a web page but ftp address: give one that begins with https://, not 'ftp://example.org/'",
+                "ftp address, not a web page: give one that begins with https:// instead of 'ftp://example.org/'",
                 "give the address of a web page, such as nytimes.com or https://example.org/list"),
     404: _error("The store does not know this page, or word.", "UnknownPage",
                 "'nytime.com' is not in this store; did you mean https://www.nytimes.com/?",

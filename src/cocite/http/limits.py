@@ -90,7 +90,7 @@ def check_addresses(urls: Sequence[str], unwanted: Sequence[str] = ()) -> None:
         raise BadParameter(f"more than {MOST_PAGES} addresses: ask about fewer at once")
     for url in (*urls, *unwanted):
         if len(url) > LONGEST_ADDRESS:
-            raise BadAddress(f"an address of more than {LONGEST_ADDRESS:,} characters: give a shorter one")
+            raise BadAddress(f"address longer than {LONGEST_ADDRESS:,} characters: give a shorter one")
 
 
 def fitted(method: Method, given: frozenset[str], factor: float, needed: int) -> Method:

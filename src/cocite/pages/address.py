@@ -1,11 +1,12 @@
-"""What counts as one page: any spelling of an address → one canonical spelling, and a safe one for showing.
+"""What counts as one page: turn any spelling of an address into one canonical spelling, and one to show.
 
-`parse("HTTP://www.Example.com:80/a/index.html?utm_source=x#top")` gives the canonical `example.com/a` and, for showing,
-`http://www.example.com/a/index.html`. The rules are the tables of `rules.py`; sort keys and the flags that rebuild the
-shown spelling are in `key.py`.
+`parse("HTTP://www.Example.com:80/a/index.html?utm_source=x#top")` gives the canonical `example.com/a` and, to show,
+`http://www.example.com/a/index.html`. The rules are the tables of `rules.py`. Sort keys, and the flags that rebuild the
+shown spelling, are in `key.py`. `kernels/addresses` does the same for plain
+addresses in compiled loops.
 
-Beside web addresses there are two forms for edge lists: `name:42` is an opaque name, shown as `42`; and
-`host:nytimes.com/a` is an address without a scheme, shown as it was given.
+Edge lists have two other forms: `name:42` is an opaque name, shown as `42`, and `host:nytimes.com/a` is an address
+without a scheme, shown as it is.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ __all__ = ["Address", "canonical", "from_key", "key", "parse", "parse_query", "s
 
 
 class Address(NamedTuple):
-    """One page: `canonical` says which, `shown` is the spelling that was met, without what is private in it."""
+    """One page: its canonical spelling, and the spelling that was read, without sessions and secrets."""
 
     canonical: str
     shown: str
 
 
 def parse(address: str) -> Address:
-    """The page that an absolute address names.
+    """Return the page of an absolute address.
 
-    Raises BadAddress for what is none; its message up to the first `: ` is one of few reasons, by which to count.
+    Raise BadAddress if it is invalid. The message up to the first `: ` is one of a few reasons, for counting.
     """
-    if len(address) > rules.LONGEST:
-        raise BadAddress(f"an address of more than {rules.LONGEST:,} characters: give a shorter one")
+    if len(address) > rules.MAX_ADDRESS:
+        raise BadAddress(f"address longer than {rules.MAX_ADDRESS:,} characters: give a shorter one")
     if address.startswith("name:"):
         return _parse_name(address)
     if address.startswith("host:"):
@@ -45,7 +46,7 @@ def parse(address: str) -> Address:
 
 
 def canonical(address: str) -> str:
-    """The canonical spelling of an absolute address."""
+    """Return the canonical spelling of an absolute address."""
     return parse(address).canonical
 
 
@@ -54,10 +55,10 @@ _HOST_PART = re.compile(r"[^/?#\\]+")
 
 
 def parse_query(text: str) -> Address:
-    """What a person types: `nytimes.com`, `www.nytimes.com/x`, a whole address, or an opaque name as it is shown."""
+    """Parse what a person types: `nytimes.com`, `www.nytimes.com/x`, a complete address, or an opaque name."""
     text = text.strip()
     if not text:
-        raise BadAddress("no address given: name a page, such as nytimes.com")
+        raise BadAddress("no address given: give a page such as nytimes.com")
     if _SCHEME.match(text) or text.startswith("//"):
         return parse(text)
     host = _HOST_PART.match(text)
@@ -65,7 +66,7 @@ def parse_query(text: str) -> Address:
         try:
             return parse("https://" + text)
         except BadAddress:
-            if "/" in text or len(text) > rules.LONGEST:
+            if "/" in text or len(text) > rules.MAX_ADDRESS:
                 raise
     return parse("name:" + text)
 
@@ -76,9 +77,9 @@ _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 def _parse_name(address: str) -> Address:
     name = address[5:]
     if not name:
-        raise BadAddress("an empty name: give every page one")
+        raise BadAddress("empty name: give every page a name")
     if _NOT_TEXT.search(name):
-        raise BadAddress("a name with NUL or half a character in it: save the source as plain UTF-8")
+        raise BadAddress("name with NUL or an incomplete character: save the source as UTF-8")
     return Address(address, name)
 
 
@@ -94,37 +95,37 @@ def _parse_web(address: str) -> Address:
     try:
         url = can_ada.parse(address)
     except (ValueError, TypeError):
-        raise BadAddress(_why_unreadable(address)) from None
+        raise BadAddress(_why_invalid(address)) from None
     scheme = url.protocol
     if scheme != "https:" and scheme != "http:":
-        raise BadAddress(_why_no_page(address, scheme[:-1]))
+        raise BadAddress(_why_not_a_page(address, scheme[:-1]))
     host, given_host, is_ip = _host(url.hostname)
     if is_ip and given_host not in address:  # browsers read 530 as 0.0.2.18
-        raise BadAddress(f"a number for a host: name the host of {_short(address)}, or write out its IP address")
+        raise BadAddress(f"number instead of a host: give the host of {_short(address)}, or its full IP address")
     port = given_port = f":{url.port}" if url.has_port() else ""
     if port and port[1:] in rules.PORTS:
         port = ""
-    elif port and host == "name":  # its canonical form would be an opaque name's
-        raise BadAddress("a host called 'name' with a port: give its full name, as in name.example.org")
+    elif port and host == "name":  # its canonical form would be that of an opaque name
+        raise BadAddress("host 'name' with a port: give its full name, such as name.example.org")
     path, given_path = _path(url.pathname, host)
     query, given_query = _query(url.search)
     fragment = _fragment(url.hash)
     path = path.rstrip("/") if query or fragment else _without_index(path)
     found = f"{host}{port}{path}{query}{fragment}"
-    if len(found) > rules.LONGEST:
-        raise BadAddress(f"an address of more than {rules.LONGEST:,} characters once encoded: give a shorter one")
+    if len(found) > rules.MAX_ADDRESS:
+        raise BadAddress(f"address longer than {rules.MAX_ADDRESS:,} characters once encoded: give a shorter one")
     return Address(found, f"{scheme}//{given_host}{given_port}{given_path}{given_query}{fragment}")
 
 
-def _why_unreadable(address: str) -> str:
+def _why_invalid(address: str) -> str:
     if not _SCHEME.match(address.strip()):
         return f"not an absolute address: begin {_short(address)} with https://"
-    return f"not an address that a browser could open: check the host and the port of {_short(address)}"
+    return f"invalid address: check the host and the port of {_short(address)}"
 
 
-def _why_no_page(address: str, scheme: str) -> str:
+def _why_not_a_page(address: str, scheme: str) -> str:
     kind = scheme if scheme in rules.OTHER_SCHEMES else "other"
-    return f"not a web page but {kind} address: give one that begins with https://, not {_short(address)}"
+    return f"{kind} address, not a web page: give one that begins with https:// instead of {_short(address)}"
 
 
 def _short(text: str) -> str:
@@ -136,12 +137,12 @@ _LABELS = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 
 @lru_cache(maxsize=1 << 14)
 def _host(hostname: str) -> tuple[str, str, bool]:
-    """The canonical host, the host as given, and whether it is an IPv4 address; kept, since hosts repeat."""
+    """Return the canonical host, the given host, and whether it is an IPv4 address. Cached, because hosts repeat."""
     given = hostname.removesuffix(".")
     if given.startswith("["):
         return given, given, False
     if len(given) > 253 or not _LABELS.fullmatch(given):
-        raise BadAddress(f"not the name of a host: check the spelling of {_short(hostname)}")
+        raise BadAddress(f"invalid host name: check the spelling of {_short(hostname)}")
     host = given
     while host.startswith("www.") and "." in host[4:]:
         host = host[4:]
@@ -153,7 +154,7 @@ _ODD_IN_QUERY = re.compile(r"[^A-Za-z0-9_.~!$&()*+,:;=@/?-]")
 
 
 def _path(path: str, host: str) -> tuple[str, str]:
-    """The canonical path, index name and trailing slash still on it, and the given path without session identifiers."""
+    """Return the canonical path, still with index name and trailing slash, and the given path without session ids."""
     if "/." in path:
         path = _without_dots(path)
     given = path
@@ -167,7 +168,7 @@ def _path(path: str, host: str) -> tuple[str, str]:
 
 
 def _without_dots(path: str) -> str:
-    """Resolve dot segments; can_ada 3.0 leaves them in `/a/.b/..`, where another name begins with a dot."""
+    """Resolve dot segments. can_ada 3.0 leaves them in `/a/.b/..`, where another name begins with a dot."""
     parts: list[str] = []
     for part in path[1:].split("/"):
         if part in _PARENT and parts:
@@ -202,7 +203,7 @@ def _without_index(path: str) -> str:
 
 
 def _query(search: str) -> tuple[str, str]:
-    """The canonical query and the query as given but for what goes; both with their `?`, or empty."""
+    """Return the canonical query and the given query, both without dropped parameters, with their `?` or empty."""
     if len(search) < 2:
         return "", ""
     given = _without_dropped(search[1:])
@@ -213,7 +214,7 @@ def _query(search: str) -> tuple[str, str]:
 
 
 def _fragment(fragment: str) -> str:
-    """A fragment that names a page, `#!…`; its parameters are held to the same rules."""
+    """Return a fragment that is part of a page's address, `#!…`. Its parameters follow the same rules."""
     if not fragment.startswith("#!"):
         return ""
     place, mark, query = fragment.partition("?")
@@ -223,7 +224,7 @@ def _fragment(fragment: str) -> str:
 
 
 def _without_dropped(query: str) -> str:
-    """A query without the parameters that name no page; the order of the others is kept."""
+    """Remove the parameters that don't distinguish pages. Keep the order of the others."""
     if all(_stays(part) for part in query.split("&")):
         return query
     parts = [_split(part) for part in query.split("&") if part]
@@ -237,13 +238,13 @@ def _without_dropped(query: str) -> str:
 
 
 def _stays(part: str) -> bool:
-    """Whether a parameter is surely kept as it is; half of the time of finding out what to drop."""
+    """Return whether a parameter certainly stays. This quick check halves the time."""
     name = part.partition("=")[0].lower()
     return not (name in rules.SUSPECT or name.startswith(rules.PREFIXES) or ";" in part or "%" in name or not part)
 
 
 def _split(part: str) -> list[str]:
-    """Semicolons separate parameters too, for some servers; not in `&amp;`, left over from HTML."""
+    """Split at semicolons, which separate parameters for some servers, but not in `&amp;`, left over from HTML."""
     if part.startswith("amp;"):
         first, *others = part[4:].split(";")
         return ["amp;" + first, *others]
@@ -270,13 +271,13 @@ _UNSAFE = re.compile("[" + re.escape(rules.ENCODED) + "\x00-\x1f\x7f-\U0010ffff]
 
 
 def _escapes(text: str) -> str:
-    """One spelling of percent-encoding; what is broken is left as it is, and nothing is decoded twice."""
+    """Normalise percent-encoding. Broken escapes stay, and nothing is decoded twice."""
     text = _ESCAPES.sub(_escape_run, text)
     return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), text)
 
 
 def _escape_run(run: re.Match[str]) -> str:
-    if run[1]:  # decoding behind a broken escape could complete it: `%%34%31` must not become `%41`
+    if run[1]:  # decoding after a broken escape could complete it: `%%34%31` must not become `%41`
         return run[1] + run[2].upper()
     return _ESCAPE.sub(_one_escape, run[2])
 

@@ -1,17 +1,15 @@
-"""A page's sort key, and how its shown spelling is rebuilt from its canonical one.
+"""The sort key of a page, and the flags that rebuild its shown spelling from its canonical one.
 
-The key puts a site's pages next to each other: the host's labels are reversed, and the marks that end a part of the
-path sort before every other character, so that all pages under one address are one range.
+Keys sort the pages of a site together: the labels of the host are reversed, and the marks that end a part of the path
+sort before every other character, so that all pages under an address are one range.
 
-    nytimes.com                      com,nytimes)
-    blog.example.com:8080/a/b?c=1/2  com,example,blog):8080␃a␃b␂c=1/2       ␁ ␂ ␃ ␄: the bytes 1 to 4; # ? / in order
-    example.com/a#!/b                com,example)␃a␁!/b
-    10.0.0.1/a                       10.0.0.1)␃a                            IP addresses are not reversed
-    name:42                          ␃"42                                   space + number of digits: 9 sorts before 10
-    name:Ada Lovelace                ␄Ada Lovelace
+nytimes.com                      com,nytimes) blog.example.com:8080/a/b?c=1/2  com,example,blog):8080␃a␃b␂c=1/2       ␁
+␂ ␃ ␄: the bytes 1 to 4; # ? / in order example.com/a#!/b                com,example)␃a␁!/b 10.0.0.1/a
+10.0.0.1)␃a                            IP addresses are not reversed name:42                          ␃"42
+chr(32 + number of digits): 9 sorts before 10 name:Ada Lovelace                ␄Ada Lovelace
 
-No canonical address holds these bytes (control characters are encoded), so a key can be turned back. Pages under `p` (p
-itself, p#!…, p?…, p/…) are the keys from key(p) up to, not including, key(p) + ␄.
+Canonical addresses never contain these bytes (control characters are encoded), so a key can be reversed. The pages
+under `p` (p itself, p#!…, p?…, p/…) have the keys from key(p) up to, not including, key(p) + ␄.
 """
 
 from __future__ import annotations
@@ -23,10 +21,10 @@ WWW = 0x02  # www. before the host
 SLASH = 0x04  # a slash after the path
 BARE = 0x08  # no scheme, as in an edge list
 INDEX = 0x70  # which of INDEX_ENDINGS follows the path
-APART = 0x80  # none of these flags gives the spelling: it is stored apart
+APART = 0x80  # the flags can't rebuild the spelling: it is stored separately
 UNUSABLE = 0xFF  # not a page
 
-# The index names that flags can restore, each at the place that is its number; others are stored apart.
+# The index names that flags can rebuild, by number. Other spellings are stored separately.
 INDEX_ENDINGS = (
     "",
     "/index.html",
@@ -46,7 +44,7 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,39}")
 
 
 def key(canonical: str) -> str:
-    """The sort key of a canonical address."""
+    """Return the sort key of a canonical address."""
     if canonical.startswith("name:"):
         name = canonical[5:]
         return f"\x03{chr(32 + len(name))}{name}" if _NUMBER.fullmatch(name) else "\x04" + name
@@ -69,7 +67,7 @@ def key(canonical: str) -> str:
 
 
 def from_key(key: str) -> str:
-    """The canonical address of a key."""
+    """Return the canonical address of a key."""
     if key.startswith("\x03"):
         return "name:" + key[2:]
     if key.startswith("\x04"):
@@ -83,7 +81,7 @@ def from_key(key: str) -> str:
 
 
 def shown(canonical: str, flags: int) -> str:
-    """The spelling that flags stand for; APART and UNUSABLE stand for none."""
+    """Return the spelling that flags describe. APART and UNUSABLE describe none."""
     if canonical.startswith("name:"):
         return canonical[5:]
     head = "" if flags & BARE else "http://" if flags & HTTP else "https://"
@@ -97,7 +95,7 @@ def shown(canonical: str, flags: int) -> str:
 
 
 def spelling_flags(canonical: str, spelling: str) -> int | None:
-    """The flags from which `shown` rebuilds a spelling exactly; None if there are none."""
+    """Return the flags from which `shown` rebuilds a spelling exactly, or None."""
     flags = _likely_flags(canonical, spelling)
     return flags if shown(canonical, flags) == spelling else None
 
@@ -121,7 +119,7 @@ def _likely_flags(canonical: str, spelling: str) -> int:
 
 
 def pack_spelling(canonical: str, spelling: str) -> bytes:
-    """A spelling that is stored apart, in few bytes: flags and where capitals are, or else the text itself."""
+    """Pack a spelling that is stored separately: as flags and the positions of capitals, or else as text."""
     flags = _likely_flags(canonical, spelling)
     base = shown(canonical, flags)
     if len(base) != len(spelling) or base.lower() != spelling.lower() or not base.isascii() or not spelling.isascii():
@@ -137,7 +135,7 @@ def pack_spelling(canonical: str, spelling: str) -> bytes:
 
 
 def unpack_spelling(canonical: str, packed: bytes) -> str:
-    """What `pack_spelling` packed; of damaged bytes, something readable."""
+    """Unpack the result of `pack_spelling`. Damaged bytes give some readable text."""
     if packed[:1] == b"\xff":
         return packed[1:].decode("utf-8", "replace")
     letters = list(shown(canonical, packed[0] & ~APART if packed else 0))

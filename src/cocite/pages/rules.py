@@ -1,8 +1,7 @@
-"""The rules of `address.py`, all of them: which spellings are one page.
+"""The rules of `address.py`: which spellings are one page.
 
-They merge what a person calls one page and nothing else; a rule that could merge two different pages has no place here.
-Names of parameters are compared in lower case. A name by which some site tells pages apart (ref, source, id, sid, key)
-is in no table.
+A rule must never merge two different pages. Names of parameters are compared in lower case. Names by which some site
+distinguishes pages (ref, source, id, sid, key) are in no table.
 """
 
 from __future__ import annotations
@@ -14,21 +13,20 @@ def _words(*lines: str) -> frozenset[str]:
     return frozenset(" ".join(lines).split())
 
 
-LONGEST = 4096  # characters; longer "addresses" are data, and browsers and servers cut them too
+MAX_ADDRESS = 4096  # characters; longer ones are data, and browsers and servers truncate them
 
-# Scheme, `www.`, trailing slashes, a final dot of the host and the fragment do not tell pages apart, nor do these
-# ports, each the default of one scheme. A fragment does if it begins with `#!`, by the published convention of pages
-# that scripts make.
+# Scheme, `www.`, trailing slashes, a final dot of the host and the fragment don't distinguish pages, nor do these ports,
+# each the default of one scheme. Fragments that begin with `#!` do, by the convention for pages made by scripts.
 PORTS = frozenset({"80", "443"})
 
-# What else is met in links; no pages, and counted one by one.
+# Other schemes in links, counted one by one.
 OTHER_SCHEMES = _words(
     "mailto javascript tel sms ftp ftps data file about blob irc news magnet dns whatsapp skype android-app"
 )
 
-# ------------------------------------------------------------------------------------------------- parameters that go
+# Parameters that are dropped.
 TRACKING_PREFIXES = (  # campaign tags, each reserved by its product
-    "utm_",  # Google Analytics, and by now everyone
+    "utm_",  # Google Analytics, and many others
     "hsa_",  # HubSpot advertising
     "mtm_",  # Matomo
     "itm_",  # campaigns within a site, named after utm_
@@ -51,16 +49,16 @@ TRACKING = _words(
     "pk_campaign pk_kwd pk_keyword pk_source pk_medium pk_content pk_cid piwik_campaign piwik_kwd piwik_keyword",
 )
 SESSION_PREFIXES = ("aspsessionid",)  # ASP appends eight random letters to the name
-SESSION = _words(  # one visit
+SESSION = _words(  # identifiers of a visit
     "phpsessid jsessionid asp.net_sessionid oscsid xtcsid zenid bv_sessionid bv_engineid jservsessionidroot",
 )
 SECRET_PREFIXES = ("x-amz-", "x-goog-")  # signed links to stored objects: the object is the page
-SECRET = _words(  # whoever has it can act for somebody
+SECRET = _words(  # access rights of a person
     "access_token auth_token oauth_token oauth_token_secret oauth_verifier id_token refresh_token bearer_token",
     "session_token security_token csrf_token csrfmiddlewaretoken authenticity_token api_key apikey api-key",
     "x-api-key client_secret app_secret password passwd pwd awsaccesskeyid googleaccessid key-pair-id",
 )
-TOGETHER = {  # names that, all present, are of one kind; these and their companions go. Alone they could mean anything
+TOGETHER = {  # names that mean this only together; they are dropped with the names on the right
     frozenset({"cftoken", "cfid"}): frozenset(),  # ColdFusion sessions
     frozenset({"awsaccesskeyid", "signature"}): frozenset({"expires"}),  # Amazon S3, older signatures
     frozenset({"googleaccessid", "signature"}): frozenset({"expires"}),  # Google Cloud Storage, older signatures
@@ -69,27 +67,28 @@ TOGETHER = {  # names that, all present, are of one kind; these and their compan
         {"sr", "sp", "st", "spr", "sip", "skoid", "sktid", "skt", "ske", "sks", "skv"}
     ),
 }
-# Left alone: token, sig, signature. A share's or a coin's page is named by them; what is surely secret is in SECRET.
-IF_RANDOM = _words("sessionid session_id sess_id")  # only with a long random value: `sessionid=12` may be a talk
-RANDOM = re.compile(r"(?!0x)(?=[^0-9]*[0-9])[A-Za-z0-9%_.~-]{20,}")  # 0x…: an account on a block chain, which is a page
-# Empty parameters (`a=1&&b=2&`) go too: no parser of queries sees them.
+# token, sig and signature stay: pages of shares and coins are named by them. Certain secrets are in SECRET.
+IF_RANDOM = _words(
+    "sessionid session_id sess_id"
+)  # dropped if the value is long and random: `sessionid=12` may be a talk
+RANDOM = re.compile(r"(?!0x)(?=[^0-9]*[0-9])[A-Za-z0-9%_.~-]{20,}")  # 0x… is a page: a blockchain account
+# Empty parameters (`a=1&&b=2&`) are dropped too: parsers of queries ignore them.
 
 NAMES = TRACKING | SESSION | SECRET
 PREFIXES = TRACKING_PREFIXES + SESSION_PREFIXES + SECRET_PREFIXES
-SUSPECT = NAMES | IF_RANDOM | frozenset().union(*TOGETHER)  # names to be looked at more closely
+SUSPECT = NAMES | IF_RANDOM | frozenset().union(*TOGETHER)  # names that need a closer look
 
-# ------------------------------------------------------------------------------------------------------------- paths
 SESSION_IN_PATH = re.compile(  # ;jsessionid=… (Java servlets), /(S(…))/ (ASP.NET without cookies)
     r";(?:jsessionid|phpsessid)=[^;/]*|/\((?:[AFX]\([^()/]*\))*S\([a-z0-9]{24}\)(?:[AFX]\([^()/]*\))*\)(?=/)",
     re.IGNORECASE,
 )
-# What servers send for a directory, by the defaults of Apache, nginx and Tomcat, and of IIS, where case does not count.
-# They go from the end of a path, unless a query follows.
+# Files that servers send for a directory, by default in Apache, nginx and Tomcat, and in IIS, where case is ignored.
+# They are dropped at the end of a path, unless a query follows.
 INDEX_NAMES = _words("index.html index.htm index.shtml index.xhtml index.php index.jsp")
 INDEX_NAMES_ANY_CASE = _words("index.asp index.aspx default.htm default.html default.asp default.aspx")
 
-# Hosts where case does not count in the first n parts of a path, by the host's own rule for names of users and
-# projects; where a set is given, only if the first part is in it.
+# Hosts where case doesn't matter in the first n parts of a path, by their own rules for names of users and projects. If
+# there is a set, only if the first part is in it.
 CASELESS: dict[str, tuple[int, frozenset[str]]] = {
     "github.com": (2, frozenset()),
     "gist.github.com": (1, frozenset()),
@@ -110,9 +109,8 @@ CASELESS: dict[str, tuple[int, frozenset[str]]] = {
     "crates.io": (2, frozenset({"crates"})),
 }
 
-# ---------------------------------------------------------------------------------------------------- percent-encoding
-# `%7E` and `~` are the same by RFC 3986, `%28` and `(` by RFC 2396 and by what every browser's encodeURIComponent
-# writes; of `'` and `%27` browsers write both. Brackets, bars and the like are in no standard's address: encoded.
-# Whatever else is reserved keeps its spelling, and so does what is broken (`%zz`).
+# Percent-encoding. `%7E` and `~` are the same by RFC 3986, `%28` and `(` by RFC 2396 and encodeURIComponent. Browsers
+# write both `'` and `%27`. Brackets, bars and the like are not allowed in addresses, so they are encoded. Others
+# keep their spelling, and so do broken escapes (`%zz`).
 DECODED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!()*")
 ENCODED = "\"'<>[]\\^`{|} "

@@ -1,8 +1,8 @@
-"""Whose page it is: host, registrable domain, and site, the unit of independent authorship.
+"""Who publishes a page: its host, its registrable domain, and its site, the unit of independent authorship.
 
-A site is the registrable domain (by the public suffix list with its private part, so `alice.github.io` is one), except
-on platforms, where `platforms.toml` says which leading part of an address is one author's: `github.com/alice/project`.
-Such a part is the beginning of its pages' canonical addresses, so its pages follow each other in the order of keys.
+A site is a registrable domain, by the public suffix list with its private part, so `alice.github.io` is one. On
+platforms `platforms.toml` says which leading part of an address belongs to one author: `github.com/alice/project`. The
+canonical addresses of its pages begin with that part, so they follow each other in the order of keys.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ version = suffixes.version
 
 
 class HostRule(NamedTuple):
-    """How the pages of one host fall into sites, for whoever walks a host's pages in a loop."""
+    """How the pages of a host are divided into sites, for loops over the pages of a host."""
 
-    site: str  # of every page that fits no pattern
+    site: str  # of every page that matches no pattern
     host: str
-    patterns: tuple[Pattern, ...]  # what makes a site of its own, tried in this order
-    own: frozenset[str]  # what `*` does not stand for as a path's first part: the platform's own pages
-    fits: re.Pattern[str] | None = None  # all this in one; matches from the host's end to the site's, if in a group
+    patterns: tuple[Pattern, ...]  # of sites, tried in this order
+    own: frozenset[str]  # first parts of paths that `*` doesn't match: the platform's own pages
+    fits: re.Pattern[str] | None = None  # all patterns; its group ends where the site ends
 
 
 class Sites:
-    """Domains and sites, by the public suffix list, the table of platforms and, if given, the user's own table."""
+    """Domains and sites, by the public suffix list, the table of platforms and, if given, a table of the user."""
 
     def __init__(self, extra: Path | None = None) -> None:
         self._platforms = dict(built_in_platforms())
@@ -42,19 +42,19 @@ class Sites:
         self.rule_for_host = lru_cache(maxsize=1 << 16)(self._rule_for_host)
 
     def version(self) -> str:
-        """The version of the public suffix list in use."""
+        """Return the version of the public suffix list."""
         return version()
 
     def host(self, canonical: str) -> str:
-        """The host of a canonical address; an opaque name is its own."""
+        """Return the host of a canonical address. An opaque name is its own host."""
         return host(canonical)
 
     def domain(self, host: str) -> str:
-        """The registrable domain of a host; suffixes, IP addresses and opaque names are their own."""
+        """Return the registrable domain of a host. Suffixes, IP addresses and opaque names are their own."""
         return domain(host)
 
     def site(self, canonical: str) -> str:
-        """The site of a canonical address."""
+        """Return the site of a canonical address."""
         place = host(canonical)
         rule = self.rule_for_host(place)
         if rule.fits is None or len(place) == len(canonical):
@@ -63,7 +63,7 @@ class Sites:
         return canonical[: found.end()] if found and found.lastindex else rule.site
 
     def _rule_for_host(self, host: str) -> HostRule:
-        """How a host's pages fall into sites; kept for the next page."""
+        """Return how the pages of a host are divided into sites."""
         if host.startswith("name:"):
             return HostRule(host, host, (), frozenset())
         name, area = self._platform_name(host)
@@ -75,7 +75,7 @@ class Sites:
         return HostRule(site, host, patterns, platform.own, self._expressions[name])
 
     def _platform_name(self, host: str) -> tuple[str, str]:
-        """Under which name the table has a host (none: empty), and the host or the part of it that this stands for."""
+        """Return the name under which the table has a host, or "", and the host or the part of it that matches."""
         if host in self._platforms:
             return host, host
         area = host
@@ -92,11 +92,11 @@ class Sites:
 _NO_PLATFORM = Platform((), frozenset(), False)
 _HOST_END = re.compile(r"[/?#:]")
 _ANY = "[^/?#]+"
-_VALUE = "[^!-&]+(?=[&#]|$)"  # what sorts before & would come between the pages of a site
+_VALUE = "[^!-&]+(?=[&#]|$)"  # characters that sort before & would split the pages of a site
 
 
 def host(canonical: str) -> str:
-    """The host of a canonical address; an opaque name is its own."""
+    """Return the host of a canonical address. An opaque name is its own host."""
     if canonical.startswith("name:"):
         return canonical
     end = _HOST_END.search(canonical, canonical.find("]") + 1 if canonical.startswith("[") else 0)
@@ -104,16 +104,16 @@ def host(canonical: str) -> str:
 
 
 def domain(host: str) -> str:
-    """The registrable domain of a host; suffixes, IP addresses and opaque names are their own."""
+    """Return the registrable domain of a host. Suffixes, IP addresses and opaque names are their own."""
     if host.startswith(("name:", "[")) or host.rpartition(".")[2].isdigit():
         return host
     return suffixes.registrable(host)
 
 
 def _one_expression(patterns: tuple[Pattern, ...], own: frozenset[str]) -> re.Pattern[str]:
-    """One regular expression for all patterns: ten times as fast as trying them in a loop.
+    """Return one regular expression for all patterns, ten times as fast as a loop over them.
 
-    The first pattern whose path fits decides; if it asks for a parameter that is not there, nothing is captured.
+    The first pattern whose path matches decides. If it needs a parameter that is missing, nothing is captured.
     """
     not_own = f"(?!/(?:{'|'.join(map(re.escape, sorted(own)))})(?:[/?#]|$))" if own else ""
     choices = []
@@ -133,7 +133,7 @@ _BARE_ADDRESS = re.compile(r"((?:[a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]{0,62})(?:[/?
 
 
 def guess(name: str) -> str:
-    """What a name in an edge list is, as `address.parse` reads it: an address, a host (with a path), or just a name."""
+    """Return a name of an edge list as `address.parse` expects it: an address, `host:…` or `name:…`."""
     if "://" in name:
         return name
     found = _BARE_ADDRESS.fullmatch(name)

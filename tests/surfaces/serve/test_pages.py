@@ -132,7 +132,7 @@ def test_titles_of_strangers_are_text(asking: Asking) -> None:
         (f"/compare?url={'+'.join(f'p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
         (f"/hubs?url={'+'.join(f'p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
         (f"/communities?{'&'.join(f'url=p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
-        (f"/keywords?url={'x' * 5000}.example", 400, "more than 4,096 characters"),
+        (f"/keywords?url={'x' * 5000}.example", 400, "longer than 4,096 characters"),
         (
             f"/compare?{ASK}{''.join(f'&method=companion(parents={n})' for n in range(1, 22))}",
             422,

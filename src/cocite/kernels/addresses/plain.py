@@ -15,7 +15,7 @@ import numpy as np
 from cocite.kernels.addresses.xxh64 import SEED, xxh64
 from cocite.kernels.jit import lean_inline, lean_kernel
 from cocite.pages.key import APART, BARE, HTTP, SLASH, WWW
-from cocite.pages.rules import LONGEST
+from cocite.pages.rules import MAX_ADDRESS
 
 # Classes of bytes, above the byte that stands for it in a key
 IN_HOST, IN_PATH, IN_QUERY = 0x100, 0x200, 0x400  # may stand there as it is; . and ( in paths are looked at
@@ -69,7 +69,7 @@ def key_plain(data, offsets, classes, names, hosts, endings, dots, out, ends, fi
 @lean_inline
 def _begin(data, start, stop):
     """What the address is, the first flags of its spelling, _OPAQUE or _LOST, and where its host or name begins."""
-    if stop - start < np.uintp(6) or stop - start > np.uintp(LONGEST):
+    if stop - start < np.uintp(6) or stop - start > np.uintp(MAX_ADDRESS):
         return _LOST, start
     mark = _four(data, start)
     start += _4
