@@ -15,8 +15,8 @@ def _words(*lines: str) -> frozenset[str]:
 
 MAX_ADDRESS = 4096  # characters; longer ones are data, and browsers and servers truncate them
 
-# Scheme, `www.`, trailing slashes, a final dot of the host and the fragment don't distinguish pages, nor do these ports,
-# each the default of one scheme. Fragments that begin with `#!` do, by the convention for pages made by scripts.
+# Scheme, `www.`, trailing slashes, a final dot of the host and the fragment don't distinguish pages, nor do these
+# ports, each the default of one scheme. Fragments that begin with `#!` do, by the convention for pages made by scripts.
 PORTS = frozenset({"80", "443"})
 
 # Other schemes in links, counted one by one.
