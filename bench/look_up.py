@@ -59,7 +59,7 @@ def main() -> None:
     offsets = np.zeros(len(keys) + 1, np.int64)
     np.cumsum([len(k) for k in keys], out=offsets[1:])
     buffer, found = np.empty(LONGEST_KEY, np.uint8), np.empty(len(keys), np.int64)
-    compiled = microseconds(lambda: find_all(graph.names.coded, data, offsets, buffer, found)) / len(keys)
+    compiled = microseconds(lambda: find_all(graph.names.index, data, offsets, buffer, found)) / len(keys)
     assert (found == pages).all()
 
     def each(function, questions):  # type: ignore[no-untyped-def]
@@ -108,7 +108,7 @@ def all_names(graph: Graph) -> list[str]:
     """Every canonical address of a store."""
     from cocite.kernels.codec.name_codec import decode_names
 
-    names, step, found = graph.names.coded, 1 << 16, []
+    names, step, found = graph.names.index.names, 1 << 16, []
     buffer, data, offsets = (
         np.empty(LONGEST_KEY, np.uint8),
         np.empty(step * 4096, np.uint8),
@@ -116,7 +116,7 @@ def all_names(graph: Graph) -> list[str]:
     )
     for first in range(0, graph.pages, step):
         count = min(step, graph.pages - first)
-        decode_names(names.words, names.block, names.table, names.shared_table, first, count, buffer, data, offsets)
+        decode_names(names, first, count, buffer, data, offsets)
         raw = data[: offsets[count]].tobytes()
         found += [from_key(raw[offsets[i] : offsets[i + 1]].decode()) for i in range(count)]
     return found

@@ -216,7 +216,7 @@ def compile_answers() -> None:
         with suppress(CociteError):  # an empty store has no answer, and everything was called when that shows
             work()
     print("ready", flush=True)
-    find(graph.names.coded, graph.array("page.kind"), np.empty(LONGEST_KEY, np.uint8))
+    find(graph.names.index, graph.array("page.kind"), np.empty(LONGEST_KEY, np.uint8))
 
 
 def empty_web() -> Any:
@@ -227,7 +227,8 @@ def empty_web() -> Any:
     from cocite.graph.huffman import LONGEST
     from cocite.graph.store import Graph
     from cocite.kernels.codec.lists import Lists
-    from cocite.kernels.codec.look_up import Names
+    from cocite.kernels.codec.look_up import NameIndex
+    from cocite.kernels.codec.name_codec import CodedNames
     from cocite.web import Web
 
     def mapped(name: str) -> Any:
@@ -236,15 +237,15 @@ def empty_web() -> Any:
         return array
 
     table = np.zeros(1 << LONGEST, np.uint32)
-    web = Web.__new__(Web)
     arrays = {name: mapped(name) for name in TYPE_OF if "." not in name or name.partition(".")[0] not in ("alias",)}
-    names = [arrays[name] for name in ("fingerprint", "look_up.start", "look_up.page")]
     graph = Graph(Arrays(arrays, {"id": "", "pages": 1}))
-    graph.names.__dict__["coded"] = Names(arrays["name.words"], arrays["name.block"], table, table, *names)
+    names = CodedNames(arrays["name.words"], arrays["name.block"], table, table)
+    index = NameIndex(names, *(arrays[name] for name in ("fingerprint", "look_up.start", "look_up.page")))
+    graph.names.__dict__["index"] = index
     for way, name in (("out", "out"), ("into", "in")):
         words, base, offset, degree = (arrays[f"{name}.{part}"] for part in ("words", "base", "offset", "degree"))
         graph.__dict__[way] = Lists(words, base, offset, degree, table)
-    web.graph = graph
+    web = Web(graph)
     web.__dict__["vectors"] = empty_vectors()
     return web
 

@@ -11,14 +11,14 @@ import pyarrow.compute as pc
 
 from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.store import Graph
-from cocite.kernels.codec import link_codec, lists
+from cocite.kernels.codec import lists
 from cocite.sources.records import Page, ReadReport
 from tests.graph.compare import assert_same
 from tests.graph.naive import Naive
 from tests.graph.webs import make, page
 from tests.kernels.encoded import callable_
 
-decode_part, start_of = callable_(link_codec.decode_part), callable_(lists.start_of)
+decode_part, start_of = callable_(lists.decode_part), callable_(lists.start_of)
 
 LINKS = 1_000_000
 
@@ -62,10 +62,8 @@ def test_a_page_of_a_million_links(place: Path) -> None:
         targets, attributes = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
         start, stop = start_of(graph.out, hub), start_of(graph.out, hub + 1)
         before, attribute = (int(graph.array(f"out.skip.{name}")[point]) for name in ("before", "attribute"))
-        end = decode_part(
-            graph.out.words, start + int(graph.array("out.skip.bit")[point]), stop, count, hub, before, attribute,
-            graph.out.table, graph.pages, targets, attributes, 0,
-        )  # fmt: skip
+        place = lists.Place(start + int(graph.array("out.skip.bit")[point]), stop, before, attribute)
+        end = decode_part(graph.out, hub, place, count, targets, attributes, 0)
         assert end > 0
         assert targets.tolist() == links.targets[128 * point : 128 * point + count].tolist()
         assert (attributes.astype(np.int64) - 1).tolist() == links.blocks[128 * point : 128 * point + count].tolist()

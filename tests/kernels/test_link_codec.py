@@ -8,14 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cocite.graph.build.sort_links import encode
+from cocite.graph.build.write_lists import encode
 from cocite.graph.huffman import Code
 from cocite.kernels.codec import link_codec
+from cocite.kernels.codec import lists as reading
 from cocite.kernels.codec.link_codec import DAMAGED, ESCAPE, SYMBOLS
+from cocite.kernels.codec.lists import Lists, Place
 from tests.graph.webs import examples
 from tests.kernels.encoded import callable_
 
-bit_length, decode_part = callable_(link_codec.bit_length), callable_(link_codec.decode_part)
+bit_length, decode_part = callable_(link_codec.bit_length), callable_(reading.decode_part)
 
 NONE = np.zeros(0, np.uint32)
 MOST = 2**32 - 2
@@ -29,18 +31,25 @@ def code_of(lengths: dict[int, int]) -> Code:
 
 def encoded(base: int, targets: list[int], attributes: list[int], code: Code) -> tuple[NDArray[np.uint64], int]:
     """One list as (words, bits)."""
-    words, bits, ends = encode(
+    words, bits, ends, _ = encode(
         np.array(targets, np.uint32), np.array(attributes, np.uint32), np.array([0, len(targets)]), base, code
     )
     assert ends.tolist() == [bits]
     return words, bits
 
 
+def stream(words: NDArray[np.uint64], code: Code, pages: int) -> Lists:
+    """Lists of so many pages, without their offsets."""
+    none = np.zeros(0, np.uint64)
+    return Lists(words, none, none.astype(np.uint32), np.broadcast_to(np.uint32(0), pages), code.table)
+
+
 def decoded(words: NDArray[np.uint64], bits: int, count: int, base: int, code: Code, pages: int = MOST) -> object:
     """(targets, attributes) of one list, or DAMAGED."""
     targets, attributes = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
     words = np.append(words[: (bits + 63) >> 6], np.uint64(0))
-    end = decode_part(words, 0, bits, count, base, base, 0, code.table, pages, targets, attributes, 0)
+    place = Place(0, bits, base, 0)
+    end = decode_part(stream(words, code, pages), base, place, count, targets, attributes, 0)
     return (targets.tolist(), attributes.tolist()) if end == bits else DAMAGED
 
 
@@ -142,10 +151,11 @@ def test_decoding_can_begin_in_the_middle(one: tuple[int, list[int], list[int]],
     words, bits = encoded(base, targets, attrs, code)
     words = np.append(words[: (bits + 63) >> 6], np.uint64(0))
     found, found_attrs = np.zeros(len(targets), np.uint32), np.zeros(len(targets), np.uint32)
-    middle = decode_part(words, 0, bits, cut, base, base, 0, code.table, MOST, found, found_attrs, 0)
+    one_list = stream(words, code, MOST)
+    middle = decode_part(one_list, base, Place(0, bits, base, 0), cut, found, found_attrs, 0)
     previous, attribute = (targets[cut - 1], attrs[cut - 1]) if cut else (base, 0)
     rest = len(targets) - cut
-    end = decode_part(words, middle, bits, rest, base, previous, attribute, code.table, MOST, found, found_attrs, cut)
+    end = decode_part(one_list, base, Place(middle, bits, previous, attribute), rest, found, found_attrs, cut)
     assert end == bits
     assert (found.tolist(), found_attrs.tolist()) == (targets, attrs)
 
@@ -170,7 +180,7 @@ def test_noise_stays_in_bounds(noise: list[int], count: int, pages: int) -> None
     targets, attrs = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
     stop = (len(words) - 1) * 64
     for code in (Code.from_counts(np.ones(SYMBOLS, np.int64)), code_of({ESCAPE: 1}), code_of({})):
-        end = decode_part(words, 0, stop, count, 0, 0, 0, code.table, pages, targets, attrs, 0)
+        end = decode_part(stream(words, code, pages), 0, Place(0, stop, 0, 0), count, targets, attrs, 0)
         assert DAMAGED <= end <= stop
         assert (targets < pages).all()
 

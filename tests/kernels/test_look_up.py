@@ -22,12 +22,10 @@ def test_keys_are_found(texts: list[bytes], others: list[bytes]) -> None:
     starts, pages = np.zeros(5, np.int64), np.zeros(len(texts), np.uint32)
     hashing.count_buckets(prints, 62, starts)
     hashing.fill_buckets(prints, 62, starts, pages)
-    names = look_up.Names(
-        encoded.words, encoded.starts.astype(np.uint64), *encoded.tables, prints, starts.astype(np.uint32), pages
-    )
+    index = look_up.NameIndex(encoded.coded, prints, starts.astype(np.uint32), pages)
     truth = {text: i for i, text in enumerate(texts)}
     for text in [*texts, *others]:
-        assert look_up.find(names, np.frombuffer(text, np.uint8), encoded.buffer) == truth.get(text, -1)
+        assert look_up.find(index, np.frombuffer(text, np.uint8), encoded.buffer) == truth.get(text, -1)
 
 
 def test_bucket_bits() -> None:

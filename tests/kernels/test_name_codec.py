@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cocite.graph.huffman import Code
 from cocite.kernels.codec import name_codec
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.name_codec import BLOCK, LONGEST_KEY
+from cocite.kernels.codec.name_codec import BLOCK, LONGEST_KEY, CodedNames
 
 Bytes = NDArray[np.uint8]
 
@@ -55,23 +55,23 @@ class Names:
         self.buffer = np.empty(LONGEST_KEY, np.uint8)
 
     @property
-    def tables(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        return self.characters.table, self.shared.table
+    def coded(self) -> CodedNames:
+        return CodedNames(self.words, self.starts.astype(np.uint64), self.characters.table, self.shared.table)
 
     def one(self, page: int) -> bytes:
-        length = name_codec.decode_name(self.words, self.starts, *self.tables, page, self.buffer)
+        length = name_codec.decode_name(*self.coded, page, self.buffer)
         return b"damaged" if length < 0 else self.buffer[:length].tobytes()
 
     def run(self, first: int, count: int, room: int) -> list[bytes] | int:
         data, offsets = np.empty(room, np.uint8), np.zeros(count + 1, np.int64)
-        done = name_codec.decode_names(self.words, self.starts, *self.tables, first, count, self.buffer, data, offsets)
+        done = name_codec.decode_names(self.coded, first, count, self.buffer, data, offsets)
         if done < 0:
             return int(done)
         return [data[offsets[i] : offsets[i + 1]].tobytes() for i in range(done)]
 
     def search(self, key: bytes) -> int:
         text = np.frombuffer(key, np.uint8)
-        return int(name_codec.lower_bound(self.words, self.starts, *self.tables, len(self.texts), text, self.buffer))
+        return int(name_codec.lower_bound(self.coded, len(self.texts), text, self.buffer))
 
 
 @given(key_lists, key_lists, st.booleans())

@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.kernels.build import parents
-from cocite.kernels.codec import link_codec
 from cocite.kernels.codec import lists as reading
 from tests.graph.webs import examples
 from tests.kernels.encoded import callable_, lists_of, turned
 
-decode_part, start_of = callable_(link_codec.decode_part), callable_(reading.start_of)
+decode_part, start_of = callable_(reading.decode_part), callable_(reading.start_of)
 
 N = 24
 webs = st.lists(st.lists(st.integers(0, N - 1), unique=True, max_size=14), min_size=N, max_size=N).map(
@@ -68,10 +67,9 @@ def test_entry_points(targets: list[list[int]], data: st.DataObject, every: int,
     lists = lists_of(targets, attributes if attributed else None)
     pages = np.array([page for page in range(N) if targets[page]], np.uint32)
     firsts = np.append(0, np.cumsum([-(-len(targets[page]) // every) for page in pages]))
-    bits, before, attribute = (np.zeros(int(firsts[-1]), np.uint32) for _ in range(3))
-    links = sum(map(len, targets))
-    ordered, places = np.zeros(links, np.uint32), np.zeros(links, np.uint32)
-    parents.skip_points(lists, pages, every, bits, before, attribute, ordered, places, attributed)
+    sizes = [int(firsts[-1])] * 3 + [sum(map(len, targets))] * 2
+    made = parents.SkipPoints(*(np.zeros(size, np.uint32) for size in sizes))
+    parents.skip_points(lists, pages, every, made, attributed)
     link = 0
     for i, page in enumerate(pages.tolist()):
         degree = len(targets[page])
@@ -80,14 +78,13 @@ def test_entry_points(targets: list[list[int]], data: st.DataObject, every: int,
             rest = degree - done
             found, found_attributes = np.zeros(rest, np.uint32), np.zeros(rest, np.uint32)
             start, stop = start_of(lists, page), start_of(lists, page + 1)
-            end = decode_part(
-                lists.words, start + bits[point], stop, rest, page, int(before[point]), int(attribute[point]),
-                lists.table, N, found, found_attributes, 0,
-            )  # fmt: skip
+            state = int(made.before[point]), int(made.attribute[point])
+            place = reading.Place(start + int(made.bit[point]), stop, *state)
+            end = decode_part(lists, page, place, rest, found, found_attributes, 0)
             assert end == stop
             assert found.tolist() == targets[page][done:]
             assert found_attributes.tolist() == (attributes[page][done:] if attributed else [0] * rest)
         if attributed:
-            assert ordered[link : link + degree].tolist() == sorted(targets[page])
-            assert [targets[page][place] for place in places[link : link + degree]] == sorted(targets[page])
+            assert made.target[link : link + degree].tolist() == sorted(targets[page])
+            assert [targets[page][place] for place in made.place[link : link + degree]] == sorted(targets[page])
             link += degree

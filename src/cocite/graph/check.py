@@ -25,6 +25,7 @@ from cocite.graph.huffman import LONGEST
 from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
 from cocite.kernels.codec import name_codec
+from cocite.kernels.codec.attributes import BLOCK_BITS, all_blocks
 from cocite.kernels.codec.checking import check_direction, check_look_up, check_names, count_targets
 
 STEP = 1 << 16
@@ -186,13 +187,13 @@ def check_names_of(graph: Graph, progress: Progress) -> Iterator[Fault]:
     buffer, before = (np.empty(name_codec.LONGEST_KEY, np.uint8) for _ in range(2))
     for first in range(0, n, STEP):
         start = max(0, first - name_codec.BLOCK)  # the order must hold between steps too
-        bad = check_names(graph.names.coded, start, min(STEP, n - first) + first - start, buffer, before)
+        bad = check_names(graph.names.index, start, min(STEP, n - first) + first - start, buffer, before)
         if bad >= 0:
             yield Fault("name.words", f"the name of page {bad} is damaged, out of order, or has another fingerprint")
             break
         progress("reading names", min(STEP, n - first), n)
     starts = graph.array("look_up.start")
-    if int(starts[-1]) != n or (starts[1:] < starts[:-1]).any() or check_look_up(graph.names.coded) >= 0:
+    if int(starts[-1]) != n or (starts[1:] < starts[:-1]).any() or check_look_up(graph.names.index) >= 0:
         yield Fault("look_up", "does not lead from every fingerprint to its page")
 
 
@@ -245,8 +246,8 @@ def check_repeats(graph: Graph) -> Iterator[Fault]:
         elif len(again):
             order = np.argsort(before)
             at = order[np.searchsorted(before, again, sorter=order)]
-            block = attribute & 0xFFFFFF
-            place = (page - first) << 24 | block
+            block = all_blocks(attribute)
+            place = (page - first) << BLOCK_BITS | block
             known = (block > 0) & (block != links.blocks[at] + 1)
             once = np.unique(np.stack([place, target]), axis=1).shape[1] == len(page)
             if (place[1:] < place[:-1]).any() or not known.all() or not once:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -16,15 +17,13 @@ from cocite.graph.texts import TextColumn
 from cocite.kernels.addresses.canonical import rule_tables
 from cocite.kernels.addresses.find import Desk
 from cocite.kernels.codec import look_up, name_codec
-from cocite.kernels.codec.look_up import Names
+from cocite.kernels.codec.look_up import NameIndex
+from cocite.kernels.codec.name_codec import CodedNames
 from cocite.pages import address as rules
 from cocite.pages.key import APART, from_key, key, shown
 
 PYTHON_LOOK_UPS = 1000
 """Look-ups parsed in Python before compiling the loop pays, which is three times as fast."""
-
-Coded = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
-"""`name.words` and `name.block` of FORMAT.md, and the tables that decode characters and shared lengths."""
 
 
 class PageNames:
@@ -36,23 +35,13 @@ class PageNames:
         self._looked_up = 0
 
     @cached_property
-    def coded(self) -> Names:
-        """The names as kernels take them."""
-        arrays = self.arrays
-        lengths = arrays["name.code"]
+    def index(self) -> NameIndex:
+        """Names and their index, as kernels take them."""
         try:
-            characters, shared = Code.from_lengths(lengths[:257]), Code.from_lengths(lengths[257:])
+            names = coded_names(self.arrays)
         except ValueError as error:
-            raise arrays.damaged() from error
-        return Names(
-            arrays["name.words"],
-            arrays["name.block"],
-            characters.table,
-            shared.table,
-            arrays["fingerprint"],
-            arrays["look_up.start"],
-            arrays["look_up.page"],
-        )
+            raise self.arrays.damaged() from error
+        return NameIndex(names, *(self.arrays[name] for name in ("fingerprint", "look_up.start", "look_up.page")))
 
     def find(self, address: str) -> int:
         """The page of an address in any spelling; an alias gives its target. Raises UnknownPage, BadAddress."""
@@ -88,7 +77,7 @@ class PageNames:
         else:
             desk: Desk | None = getattr(self._scratch, "desk", None)
             if desk is None:
-                desk = self._scratch.desk = Desk(self.coded, rule_tables())
+                desk = self._scratch.desk = Desk(self.index, rule_tables())
             page = desk.find(text)
             if page >= -1:
                 return page
@@ -100,7 +89,7 @@ class PageNames:
 
     def find_key(self, text: bytes) -> int:
         """The page with a key, -1 if there is none; aliases are not followed."""
-        page = int(look_up.find(self.coded, np.frombuffer(text, np.uint8), self._buffer()))
+        page = int(look_up.find(self.index, np.frombuffer(text, np.uint8), self._buffer()))
         if page < -1:
             raise self.arrays.damaged()
         return page
@@ -116,10 +105,8 @@ class PageNames:
 
     def canonical(self, page: int) -> str:
         """The canonical address of a page, or `name:` and its opaque name."""
-        buffer, names = self._buffer(), self.coded
-        length = name_codec.decode_name(
-            names.words, names.block, names.table, names.shared_table, self.arrays.page(page), buffer
-        )
+        buffer = self._buffer()
+        length = name_codec.decode_name(*self.index.names, self.arrays.page(page), buffer)
         if length <= 0:
             raise self.arrays.damaged()
         return from_key(buffer[:length].tobytes().decode("utf-8", "replace"))
@@ -155,11 +142,8 @@ class PageNames:
         return self._lower_bound(encode_key(canonical))
 
     def _lower_bound(self, bound: bytes) -> int:
-        names = self.coded
-        at = name_codec.lower_bound(
-            names.words, names.block, names.table, names.shared_table, self.arrays.pages,
-            np.frombuffer(bound, np.uint8), self._buffer(),
-        )  # fmt: skip
+        key = np.frombuffer(bound, np.uint8)
+        at = name_codec.lower_bound(self.index.names, self.arrays.pages, key, self._buffer())
         if at < 0:
             raise self.arrays.damaged()
         return int(at)
@@ -172,9 +156,8 @@ class PageNames:
 
     def keys(self, first: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """The keys of pages [first, first + count): bytes, and where each begins."""
-        names = self.coded
         try:
-            return read_keys((names.words, names.block, names.table, names.shared_table), first, count)
+            return read_keys(self.index.names, first, count)
         except ValueError as error:
             raise self.arrays.damaged() from error
 
@@ -191,14 +174,21 @@ def encode_key(canonical: str) -> bytes:
     return key(canonical).encode("utf-8", "surrogatepass")
 
 
-def read_keys(coded: Coded, first: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def coded_names(arrays: Mapping[str, NDArray[Any]]) -> CodedNames:
+    """The names of a store, or of one that is being built, as kernels take them. Raises ValueError for a bad code."""
+    lengths = arrays["name.code"]
+    tables = (Code.from_lengths(part).table for part in (lengths[:257], lengths[257:]))
+    return CodedNames(arrays["name.words"], arrays["name.block"], *tables)
+
+
+def read_keys(names: CodedNames, first: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """The keys of pages [first, first + count): bytes, and where each begins. Raises ValueError for damaged names."""
     offsets = np.zeros(count + 1, np.int64)
     buffer = np.empty(name_codec.LONGEST_KEY, np.uint8)
     size = 128 * count
     while True:
         data = np.empty(size, np.uint8)
-        done = name_codec.decode_names(*coded, first, count, buffer, data, offsets)
+        done = name_codec.decode_names(names, first, count, buffer, data, offsets)
         if done == count:
             return data[: int(offsets[-1])], offsets
         if done < 0:

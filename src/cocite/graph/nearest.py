@@ -134,15 +134,15 @@ def known(names: PageNames, spellings: Iterable[str]) -> list[int]:
         return []
     fingerprints = np.zeros(len(keys), np.uint64)
     hash_keys(np.frombuffer(b"".join(keys), np.uint8), np.cumsum([0, *map(len, keys)]), fingerprints)
-    coded, last = names.coded, names.arrays.pages - 1
-    shift = np.uint64(64 - (len(coded.start) - 1).bit_length() + 1)
+    index, last = names.index, names.arrays.pages - 1
+    shift = np.uint64(64 - (len(index.start) - 1).bit_length() + 1)
     bucket = (fingerprints >> shift).astype(np.int64)
-    at, stop = coded.start[bucket].astype(np.int64), np.minimum(coded.start[bucket + 1], len(coded.page))
+    at, stop = index.start[bucket].astype(np.int64), np.minimum(index.start[bucket + 1], len(index.page))
     hits: set[int] = set()
     for _ in range(MAX_BUCKET_PAGES):
         left = np.flatnonzero(at < stop)
-        there = np.minimum(coded.page[at[left]], last)
-        hits.update(left[coded.fingerprint[there] == fingerprints[left]].tolist())
+        there = np.minimum(index.page[at[left]], last)
+        hits.update(left[index.fingerprint[there] == fingerprints[left]].tolist())
         at[left] += 1
     pages = {page for hit in hits if (page := names.find_key(keys[hit])) >= 0}
     degrees = names.arrays["in.degree"]

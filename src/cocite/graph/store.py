@@ -20,6 +20,7 @@ from cocite.graph.facts import FETCHED, NOINDEX, PageFacts
 from cocite.graph.huffman import Code
 from cocite.graph.names import PageNames
 from cocite.graph.texts import PageTexts
+from cocite.kernels.codec.attributes import all_blocks, all_flags
 from cocite.kernels.codec.lists import Lists, read_many, read_one
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.codec.repeats import Repeats
@@ -36,6 +37,11 @@ class OutLinks(NamedTuple):
     targets: NDArray[np.uint32]
     blocks: NDArray[np.int32]  # -1: unknown
     flags: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, targets: NDArray[np.uint32], attributes: NDArray[np.uint32]) -> OutLinks:
+        """Links with their attributes unpacked."""
+        return cls(targets, all_blocks(attributes).astype(np.int32) - 1, all_flags(attributes))
 
 
 class WithRepeats(NamedTuple):
@@ -197,7 +203,7 @@ class Graph:
         targets, attributes = np.empty(degree, np.uint32), np.empty(degree, np.uint32)
         if read_one(self.out, page, targets, attributes) != degree:
             raise self.damaged()
-        return OutLinks(targets, (attributes & 0xFFFFFF).astype(np.int32) - 1, (attributes >> 24).astype(np.uint8))
+        return OutLinks.of(targets, attributes)
 
     def links_to(self, page: int) -> NDArray[np.uint32]:
         """The pages that link to a page, ascending."""
@@ -247,8 +253,7 @@ class Graph:
             starts = np.zeros(count + 1, np.int64)
             if read_many(self.out, first, count, targets, attributes, starts) != count:
                 raise self.damaged()
-            blocks, flags = (attributes & 0xFFFFFF).astype(np.int32) - 1, (attributes >> 24).astype(np.uint8)
-            yield first, starts, OutLinks(targets, blocks, flags)
+            yield first, starts, OutLinks.of(targets, attributes)
             first += count
 
     def with_repeats(self, first: int, starts: NDArray[np.int64], links: OutLinks) -> WithRepeats:
@@ -262,11 +267,11 @@ class Graph:
             raise self.damaged()
         at = starts[of.astype(np.int64) - first + 1]
         more = np.cumsum(np.bincount(of.astype(np.int64) - first + 1, minlength=len(starts)))
-        blocks, flags = (attributes & 0xFFFFFF).astype(np.int32) - 1, (attributes >> 24).astype(np.uint8)
+        again = OutLinks.of(targets, attributes)
         both = OutLinks(
-            np.insert(links.targets, at, targets),
-            np.insert(links.blocks, at, blocks),
-            np.insert(links.flags, at, flags),
+            np.insert(links.targets, at, again.targets),
+            np.insert(links.blocks, at, again.blocks),
+            np.insert(links.flags, at, again.flags),
         )
         return WithRepeats(starts + more, both, at)
 

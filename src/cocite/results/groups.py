@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
+from cocite.kernels.codec.attributes import all_blocks
 from cocite.parameters import Parameter
 from cocite.related.neighbourhood.gather import parents_of
 from cocite.related.neighbourhood.view import Switches, View
@@ -137,7 +138,7 @@ class Listings(NamedTuple):
 def _listings(graph: Graph, page: int) -> Listings:
     view = View(graph, [page], Switches(unit="none"))
     parents = parents_of(view, page, MAX_PARENTS, 2, blocks=True)
-    blocks = (parents.attributes[parents.places] & 0xFFFFFF).astype(np.int64) - 1
+    blocks = all_blocks(parents.attributes[parents.places]).astype(np.int64) - 1
     pages = [graph.facts.representative(int(parent)) for parent in parents.pages]
     return Listings(pages, [(parent, int(block)) for parent, block in zip(pages, blocks, strict=True) if block >= 0])
 

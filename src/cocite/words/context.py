@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cocite.graph.store import Graph
+from cocite.kernels.codec.attributes import BLOCK_BITS, BLOCK_MASK
 from cocite.words.documents import PageReader, lines_of
 from cocite.words.tokens import terms_of
 from cocite.words.vectors import MAX_SAME_NAME
@@ -107,7 +108,7 @@ def read_sections(graph: Graph, vectors: csr_array, headings: Headings) -> tuple
         source = np.repeat(np.arange(first, first + len(starts) - 1, dtype=np.int64), np.diff(starts))
         known = links.blocks >= 0
         blocks, number, size = np.unique(
-            source[known] << 24 | links.blocks[known], return_inverse=True, return_counts=True
+            source[known] << BLOCK_BITS | links.blocks[known], return_inverse=True, return_counts=True
         )
         several = size[number] > 1
         number, target = np.unique(number[several], return_inverse=True)[1], links.targets[known][several]
@@ -120,7 +121,7 @@ def read_sections(graph: Graph, vectors: csr_array, headings: Headings) -> tuple
             break
         place = np.ones(len(number), np.float32), (number, target.astype(np.int64))
         of_pages = of_length_1(csr_array(csr_array(place, shape=(len(size), graph.pages)) @ vectors))
-        headed = headings.rows((blocks >> 24).tolist(), (blocks & 0xFFFFFF).tolist())
+        headed = headings.rows((blocks >> BLOCK_BITS).tolist(), (blocks & BLOCK_MASK).tolist())
         words.append(pruned(of_length_1(csr_array(of_pages + headed)), MAX_WORDS))
         targets.append(target)
         numbers.append(number + count)

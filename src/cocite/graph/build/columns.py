@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cocite.graph.arrays import BOILERPLATE, REL
-
-LARGEST_BLOCK = (1 << 24) - 2
+from cocite.kernels.codec.attributes import MAX_BLOCK, pack_all
 
 
 def flatten_lists(lists: pa.Array | None, count: int) -> tuple[NDArray[np.int64], pa.Array]:
@@ -93,18 +92,18 @@ def language_number(text: str) -> int:
 def read_attributes(
     blocks: pa.Array | None, rel: pa.Array | None, boilerplate: pa.Array | None, count: int
 ) -> NDArray[np.uint32]:
-    """flags << 24 | block + 1 of every link."""
-    attributes = np.zeros(count, np.uint32)
+    """The packed attribute of every link."""
+    numbers, flags = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
     if blocks is not None:
-        numbers = pc.fill_null(blocks, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-        attributes |= (np.clip(numbers, -1, LARGEST_BLOCK) + 1).astype(np.uint32)
+        given = pc.fill_null(blocks, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        numbers = (np.clip(given, -1, MAX_BLOCK) + 1).astype(np.uint32)
     if rel is not None:
         encoded = pc.dictionary_encode(pc.fill_null(rel, ""))
-        flags = [sum(REL.get(w, 0) for w in set(text.lower().split())) for text in encoded.dictionary.to_pylist()]
-        attributes |= np.array(flags or [0], np.uint32)[encoded.indices.to_numpy(zero_copy_only=False)] << np.uint32(24)
+        known = [sum(REL.get(w, 0) for w in set(text.lower().split())) for text in encoded.dictionary.to_pylist()]
+        flags |= np.array(known or [0], np.uint32)[encoded.indices.to_numpy(zero_copy_only=False)]
     if boilerplate is not None:
-        attributes |= read_booleans(boilerplate, count).astype(np.uint32) * np.uint32(BOILERPLATE << 24)
-    return attributes
+        flags |= read_booleans(boilerplate, count) * np.uint32(BOILERPLATE)
+    return pack_all(numbers, flags)
 
 
 def read_weights(values: pa.Array | None, count: int) -> tuple[NDArray[np.float32], int]:

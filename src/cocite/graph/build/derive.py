@@ -77,19 +77,18 @@ def write_long(writer: Writer, name: str, lists: Lists) -> None:
     degrees = lists.degree[pages].astype(np.int64)
     firsts = np.append(0, np.cumsum(-(-degrees // SKIP)))
     points, links = int(firsts[-1]), int(degrees.sum()) if name == "out" else 0
-    bits, before, attributes = (np.zeros(points, np.uint32) for _ in range(3))
-    targets, places = np.zeros(links, np.uint32), np.zeros(links, np.uint32)
+    made = parents.SkipPoints(*(np.zeros(size, np.uint32) for size in (points, points, points, links, links)))
     if points:
-        whole(parents.skip_points(lists, pages, SKIP, bits, before, attributes, targets, places, name == "out"))
+        whole(parents.skip_points(lists, pages, SKIP, made, name == "out"))
     writer.append(f"{name}.long.page", pages)
     writer.append(f"{name}.long.first", firsts.astype(np.uint64))
-    writer.append(f"{name}.skip.bit", bits)
-    writer.append(f"{name}.skip.before", before)
+    writer.append(f"{name}.skip.bit", made.bit)
+    writer.append(f"{name}.skip.before", made.before)
     if name == "out":
-        writer.append("out.skip.attribute", attributes)
+        writer.append("out.skip.attribute", made.attribute)
         writer.append("out.long.link", np.append(0, np.cumsum(degrees)).astype(np.uint64))
-        writer.append("out.long.target", targets)
-        writer.append("out.long.place", places)
+        writer.append("out.long.target", made.target)
+        writer.append("out.long.place", made.place)
 
 
 def near_duplicate_pairs(out: Lists, in_degree: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
@@ -102,7 +101,14 @@ def near_duplicate_pairs(out: Lists, in_degree: NDArray[np.uint32]) -> tuple[NDA
     at = 0
     for first, count in ranges(n):
         some = near_duplicates.sketch_lists(
-            out, in_degree, first, count, hashes[first:], sketches[first:], tokens[at:], pages[at:], max(1, longest)
+            out,
+            in_degree,
+            first,
+            hashes[first : first + count],
+            sketches[first:],
+            tokens[at:],
+            pages[at:],
+            max(1, longest),
         )
         whole(some)
         at += int(some)

@@ -24,11 +24,12 @@ from cocite.graph.build.scratch import MemoryScratch, Scratch
 from cocite.graph.build.workers import Workers
 from cocite.graph.generation import Writer
 from cocite.graph.huffman import Code
-from cocite.graph.names import read_keys
+from cocite.graph.names import coded_names, read_keys
 from cocite.graph.texts import TextColumn, TextWriter
 from cocite.kernels.addresses.hashing import copy_chosen, count_buckets, fill_buckets
 from cocite.kernels.addresses.names import mark_changes
 from cocite.kernels.codec import name_codec
+from cocite.kernels.codec.name_codec import CodedNames
 from cocite.pages.key import APART
 from cocite.pages.site import Sites
 from cocite.sources.records import ReadReport
@@ -164,17 +165,14 @@ def keep_pages(writer: Writer, sites: Sites, workers: Workers, kept: NDArray[np.
 
 def written_names(writer: Writer, kept: NDArray[np.bool_]) -> Iterator[NameBatch]:
     """The names of some pages, out of what was written."""
-    words, starts, lengths, spellings, fingerprints = (
-        writer.map(name) for name in ("name.words", "name.block", "name.code", "name.spelling", "fingerprint")
-    )
+    names, spellings, fingerprints = written(writer), writer.map("name.spelling"), writer.map("fingerprint")
     parts = [f"shown.{part}" for part in ("pages", "first", "offset", "data")]
     texts = TextColumn({name: writer.map(name) for name in parts}, "shown")
-    tables = Code.from_lengths(lengths[:257]).table, Code.from_lengths(lengths[257:]).table
 
     def batches() -> Iterator[NameBatch]:
         for first in range(0, len(kept), REREAD_NAMES):
             last = min(first + REREAD_NAMES, len(kept))
-            data, offsets = read_keys((words, starts, *tables), first, last - first)
+            data, offsets = read_keys(names, first, last - first)
             own = spellings[first:last].astype(np.uint16)
             apart = set(np.flatnonzero(own == APART).tolist())
             shown = [texts[first + i] if i in apart else None for i in range(len(own))] if apart else None
@@ -220,10 +218,7 @@ class NameWriter:
     def _with_codes(self, batches: Iterator[NameBatch]) -> Iterator[NameBatch]:
         """The batches, once there are codes made from the first: no thread may choose which batch that is."""
         for batch in batches:
-            if self._codes is None:
-                characters, shared = np.zeros(256, np.int64), np.zeros(256, np.int64)
-                name_codec.count_characters(batch.data, batch.offsets, characters, shared)
-                self._codes = Code.from_counts(characters), Code.from_counts(shared)
+            self._codes = self._codes or make_codes(batch.data, batch.offsets)
             yield batch
 
     def _encode(self, batch: NameBatch) -> tuple[NameBatch, NDArray[np.uint64], NDArray[np.int64]]:
@@ -238,15 +233,26 @@ class NameWriter:
         return batch, words[: (bits + 63) >> 6], starts
 
 
+def make_codes(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[Code, Code]:
+    """Codes for the bytes and the shared lengths of names like these."""
+    characters, shared = np.zeros(256, np.int64), np.zeros(256, np.int64)
+    name_codec.count_characters(data, offsets, characters, shared)
+    return Code.from_counts(characters), Code.from_counts(shared)
+
+
+def written(writer: Writer) -> CodedNames:
+    """The names just written."""
+    return coded_names({name: writer.map(name) for name in ("name.words", "name.block", "name.code")})
+
+
 def opaque_names(writer: Writer) -> int:
     """How many pages have an opaque name instead of an address: their keys come first."""
     firsts = writer.map("host.page")  # each is a host of its own
-    words, starts, lengths = (writer.map(name) for name in ("name.words", "name.block", "name.code"))
-    coded = words, starts, Code.from_lengths(lengths[:257]).table, Code.from_lengths(lengths[257:]).table
+    names = written(writer)
     low, high = 0, len(firsts)
     while low < high:
         middle = (low + high) // 2
-        if read_keys(coded, int(firsts[middle]), 1)[0][0] < ord(" "):
+        if read_keys(names, int(firsts[middle]), 1)[0][0] < ord(" "):
             low = middle + 1
         else:
             high = middle

@@ -17,6 +17,7 @@ from cocite.graph.build.spill_names import spelling_orders
 from cocite.graph.generation import Progress, changed_arrays
 from cocite.graph.store import FETCHED, Graph
 from cocite.kernels.addresses.hashing import copy_chosen
+from cocite.kernels.codec.attributes import pack_all
 from cocite.pages.key import APART
 
 STEP = 1 << 16
@@ -76,7 +77,7 @@ def put_all(old: Graph, spill: Spill, progress: Progress) -> None:
             language=column_part(old, "page.language", pages, np.uint32),
             first_link=starts,
         )
-        attribute = (links.flags.astype(np.uint32) << np.uint32(24)) | (links.blocks + 1).astype(np.uint32)
+        attribute = pack_all(links.blocks + 1, links.flags)
         weight = stored_weights(old, first, len(distinct.targets), added)
         texts = {name: column.take(first, count) for name, column in columns.items()}
         empty = pa.nulls(count, pa.string())

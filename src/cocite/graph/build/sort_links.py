@@ -22,6 +22,7 @@ from cocite.graph.generation import Writer
 from cocite.graph.huffman import Code
 from cocite.kernels.build import sorting
 from cocite.kernels.build.sorting import BatchRows, BucketRows, Cells
+from cocite.kernels.codec.attributes import all_blocks
 
 BYTES_PER_LINK = 64
 """Memory for sorting one link of a bucket, all arrays together."""
@@ -191,7 +192,7 @@ class LinkSorter:
         if links < len(target):
             pages, again = sorting.find_repeats(rows, low, starts, kept, longest)
             if len(pages):
-                again = again[np.lexsort((attribute[again] & np.uint32(0xFFFFFF), pages))]
+                again = again[np.lexsort((all_blocks(attribute[again]), pages))]
                 repeats = {"repeat.page": pages, "repeat.target": target[again], "repeat.attribute": attribute[again]}
         targets = target[kept]
         counts = np.zeros(by_target.count + 1, np.int64)

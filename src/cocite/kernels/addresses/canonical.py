@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +49,9 @@ def key_addresses(data: Bytes, offsets: Offsets) -> Keyed:
     ends = np.zeros(count + 1, np.int64)
     fingerprint = np.zeros(count, np.uint64)
     flags = np.empty(count, np.uint8)
-    left = plain.key_plain(data, offsets, *rule_tables(), np.empty(66, np.uintp), keys, ends, fingerprint, flags)
+    left = plain.key_plain(
+        data, offsets, rule_tables(), np.empty(66, np.uintp), plain.PlainKeys(keys, ends, fingerprint, flags)
+    )
     keyed = Keyed(fingerprint, flags, keys[: ends[-1]], ends, {}, [])
     for i, text in _texts(data, offsets, np.flatnonzero(flags == APART)):  # of which only escapes and case were changed
         keyed.shown[i] = text.decode("ascii").partition("#")[0].removeprefix("host:")
@@ -151,8 +152,8 @@ _BYTE = np.dtype(np.uint8)
 
 
 @cache
-def rule_tables() -> tuple[NDArray[Any], ...]:
-    """The rules as arrays: arguments of the loop, not constants, since compiled code on disk outlives their changes."""
+def rule_tables() -> plain.AddressRules:
+    """The rules as arrays."""
     classes = np.arange(256, dtype=np.int64)
     classes[ord("/")] = 3
     for character in map(chr, range(33, 127)):
@@ -172,7 +173,7 @@ def rule_tables() -> tuple[NDArray[Any], ...]:
     for row, ending in zip(endings, INDEX_ENDINGS, strict=True):
         row[: len(ending)] = list(ending.encode())
         row[0] = len(ending)
-    return classes, _hash_table(names | heads), _hash_table(hosts), endings
+    return plain.AddressRules(classes, _hash_table(names | heads), _hash_table(hosts), endings)
 
 
 def _hash(name: str) -> int:

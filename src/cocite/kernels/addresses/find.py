@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numba import carray, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
 from cocite.kernels.addresses import plain
-from cocite.kernels.codec.look_up import Names, find_key
-from cocite.kernels.codec.name_codec import LONGEST_KEY
+from cocite.kernels.codec.look_up import NameIndex, find_key
+from cocite.kernels.codec.name_codec import LONGEST_KEY, CodedNames
 from cocite.kernels.jit import kernel
 
 LEFT = -3
@@ -28,10 +27,12 @@ _BYTE = np.dtype(np.uint8)
 class Desk:
     """The arrays that one thread needs to find pages, and where they are."""
 
-    def __init__(self, names: Names, tables: tuple[NDArray[Any], ...]) -> None:
+    def __init__(self, index: NameIndex, rules: plain.AddressRules) -> None:
         room = [np.array([0, 0]), np.empty(66, np.uintp), np.empty(LONGEST_KEY, np.uint8), np.zeros(2, np.int64)]
         room += [np.zeros(1, np.uint64), np.zeros(1, np.uint8), np.empty(LONGEST_KEY, np.uint8)]
-        self._kept = [np.ascontiguousarray(array) for array in (*names, *tables, *room)]  # or they would be freed
+        self._kept = [
+            np.ascontiguousarray(array) for array in (*index.names, *index[1:], *rules, *room)
+        ]  # or they would be freed
         shapes = [(*array.shape, 1)[:2] for array in self._kept]
         where = [(array.ctypes.data, *shape) for array, shape in zip(self._kept, shapes, strict=True)]
         self._where = np.array(where, np.int64)
@@ -60,27 +61,34 @@ def _pointer(context: Any, number: Any) -> Any:
 @kernel
 def _find(where, text):
     """The page of one address, -1 if there is none, LEFT or a lower number if it cannot be said."""
-    names = Names(
+    names = CodedNames(
         carray(_pointer(where[0, 0]), where[0, 1], np.uint64),
         carray(_pointer(where[1, 0]), where[1, 1], np.uint64),
         carray(_pointer(where[2, 0]), where[2, 1], np.uint32),
         carray(_pointer(where[3, 0]), where[3, 1], np.uint32),
+    )
+    index = NameIndex(
+        names,
         carray(_pointer(where[4, 0]), where[4, 1], np.uint64),
         carray(_pointer(where[5, 0]), where[5, 1], np.uint32),
         carray(_pointer(where[6, 0]), where[6, 1], np.uint32),
     )
-    classes = carray(_pointer(where[7, 0]), where[7, 1], np.int64)
-    known = carray(_pointer(where[8, 0]), (where[8, 1], where[8, 2]), np.uint64)
-    hosts = carray(_pointer(where[9, 0]), (where[9, 1], where[9, 2]), np.uint64)
-    endings = carray(_pointer(where[10, 0]), (where[10, 1], where[10, 2]), np.uint8)
+    rules = plain.AddressRules(
+        carray(_pointer(where[7, 0]), where[7, 1], np.int64),
+        carray(_pointer(where[8, 0]), (where[8, 1], where[8, 2]), np.uint64),
+        carray(_pointer(where[9, 0]), (where[9, 1], where[9, 2]), np.uint64),
+        carray(_pointer(where[10, 0]), (where[10, 1], where[10, 2]), np.uint8),
+    )
     offsets = carray(_pointer(where[11, 0]), where[11, 1], np.int64)
     dots = carray(_pointer(where[12, 0]), where[12, 1], np.uintp)
-    out = carray(_pointer(where[13, 0]), where[13, 1], np.uint8)
-    ends = carray(_pointer(where[14, 0]), where[14, 1], np.int64)
-    fingerprint = carray(_pointer(where[15, 0]), where[15, 1], np.uint64)
-    flags = carray(_pointer(where[16, 0]), where[16, 1], np.uint8)
+    keyed = plain.PlainKeys(
+        carray(_pointer(where[13, 0]), where[13, 1], np.uint8),
+        carray(_pointer(where[14, 0]), where[14, 1], np.int64),
+        carray(_pointer(where[15, 0]), where[15, 1], np.uint64),
+        carray(_pointer(where[16, 0]), where[16, 1], np.uint8),
+    )
     buffer = carray(_pointer(where[17, 0]), where[17, 1], np.uint8)
     offsets[1] = len(text)
-    if plain.key_plain(text, offsets, classes, known, hosts, endings, dots, out, ends, fingerprint, flags):
+    if plain.key_plain(text, offsets, rules, dots, keyed):
         return np.int64(LEFT)
-    return find_key(names, out[: ends[1]], buffer)
+    return find_key(index, keyed.data[: keyed.ends[1]], buffer)

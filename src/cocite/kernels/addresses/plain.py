@@ -10,7 +10,10 @@ All of it is one file, because compiled code on disk is renewed when its own fil
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.kernels.addresses.xxh64 import SEED, xxh64
 from cocite.kernels.jit import lean_inline, lean_kernel
@@ -38,9 +41,28 @@ _HTTP, _NAME, _HOST, _WWW, _IDN = (
 )
 
 
+class AddressRules(NamedTuple):
+    """The rules of `pages/rules.py` as arrays: arguments of the loop, since compiled code on disk outlives changes."""
+
+    classes: NDArray[np.int64]  # of each byte
+    names: NDArray[np.uint64]  # hash tables of (hash, note): names in queries, and hosts whose paths have no case
+    hosts: NDArray[np.uint64]
+    endings: NDArray[np.uint8]  # index names, each behind its length
+
+
+class PlainKeys(NamedTuple):
+    """What the loop writes: keys one after another, where each ends, and per address a fingerprint and flags."""
+
+    data: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+    fingerprint: NDArray[np.uint64]
+    flags: NDArray[np.uint8]
+
+
 @lean_kernel
-def key_plain(data, offsets, classes, names, hosts, endings, dots, out, ends, fingerprint, flags):
+def key_plain(data, offsets, rules, dots, keyed):
     """Keys of all plain addresses, one after the other; the others are marked and counted. `dots`: 66 places."""
+    out, ends, fingerprint, flags = keyed
     left = 0
     at = _0
     for i in range(offsets.size - 1):
@@ -49,10 +71,10 @@ def key_plain(data, offsets, classes, names, hosts, endings, dots, out, ends, fi
         if flag == _OPAQUE:
             end, flag = _write_name(data, start, stop, out, at)
         elif flag != _LOST:
-            count = _find_dots(data, start, stop, classes, dots)
+            count = _find_dots(data, start, stop, rules.classes, dots)
             end, www = _write_host(data, dots, count, out, at)
             if www != _LOST:
-                end, flag = _write_rest(data, dots, count, stop, flag | www, classes, names, hosts, endings, out, end)
+                end, flag = _write_rest(data, dots, count, stop, flag | www, rules, out, end)
             else:
                 flag = _LOST
         if flag & _LOST:
@@ -156,13 +178,13 @@ def _write_name(data, start, stop, out, at):
 
 
 @lean_inline
-def _write_rest(data, dots, count, stop, flags, classes, names, hosts, endings, out, at):
+def _write_rest(data, dots, count, stop, flags, rules, out, at):
     """What follows the host: where the key ends, and the flags of the spelling, or _LOST."""
     path, i = at, dots[count + _1]
-    i, at, seen = _write_path(data, i, stop, classes, out, at)
+    i, at, seen = _write_path(data, i, stop, rules.classes, out, at)
     if seen & CAPITAL:
         host = dots[1 if flags & WWW else 0] + _1
-        notes = _note(hosts, _hash(data, host, dots[count + _1]))
+        notes = _note(rules.hosts, _hash(data, host, dots[count + _1]))
         if notes:
             seen |= _lower_names(notes, out, path, at)
     query = i < stop and data[i] == _QUESTION
@@ -176,12 +198,12 @@ def _write_rest(data, dots, count, stop, flags, classes, names, hosts, endings, 
         if at > path and out[at - _1] == 3:
             return at, _LOST
         if seen & IS_DOT and not query:
-            at, ending = _take_off_index(out, path, at, endings)
+            at, ending = _take_off_index(out, path, at, rules.endings)
             if ending and slash:
                 return at, _LOST
             flags |= ending
     if query:
-        i, at, more = _write_query(data, i + _1, stop, classes, names, out, at)
+        i, at, more = _write_query(data, i + _1, stop, rules.classes, rules.names, out, at)
         seen |= more
     if i < stop and (data[i] != _HASH or not _fragment_means_nothing(data, i + _1, stop)):
         return at, _LOST

@@ -54,13 +54,16 @@ def unite(parent, a, b):
 
 
 @kernel
-def sketch_lists(lists, in_degree, first, count, hashes, sketches, prefix_tokens, prefix_pages, longest):
-    """Hash and sketch of every eligible list, and (token, page) rows of the prefixes; returns the number of rows."""
+def sketch_lists(lists, in_degree, first, hashes, sketches, prefix_tokens, prefix_pages, longest):
+    """Hash and sketch of len(hashes) lists from `first` on, 0 for short ones, and (token, page) rows of the prefixes.
+
+    Returns the number of rows.
+    """
     targets = np.empty(longest, np.uint32)
     none = np.empty(0, np.uint32)
     keys = np.empty(longest, np.uint64)
     rows = np.int64(0)
-    for i in range(count):
+    for i in range(len(hashes)):
         page = first + i
         degree = np.int64(lists.degree[page])
         hashes[i] = 0

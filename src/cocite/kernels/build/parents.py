@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import uint64
+from numpy.typing import NDArray
 
 from cocite.kernels.addresses.xxh64 import hash_long
-from cocite.kernels.codec.link_codec import DAMAGED, decode_part
-from cocite.kernels.codec.lists import read_list, start_of
+from cocite.kernels.codec.link_codec import DAMAGED
+from cocite.kernels.codec.lists import Place, decode_part, read_list, start_of
 from cocite.kernels.jit import inline, kernel
 
 
+class SkipPoints(NamedTuple):
+    """Entry points into long lists: see `skip` and `long` in graph/FORMAT.md."""
+
+    bit: NDArray[np.uint32]
+    before: NDArray[np.uint32]
+    attribute: NDArray[np.uint32]
+    target: NDArray[np.uint32]
+    place: NDArray[np.uint32]
+
+
 @kernel
-def skip_points(lists, pages, every, bits, targets_before, attributes_before, sorted_targets, places, with_attributes):
-    """Entry points into the lists of `pages`: the state of decoding before every `every`-th link.
+def skip_points(lists, pages, every, points, with_attributes):
+    """Entry points into the lists of `pages`, before every `every`-th link, into `points`.
 
     With attributes (links out), also each list's targets in ascending order with their places.
     """
@@ -22,7 +35,6 @@ def skip_points(lists, pages, every, bits, targets_before, attributes_before, so
         longest = max(longest, np.int64(lists.degree[page]))
     targets = np.empty(longest, np.uint32)
     attributes = np.empty(longest if with_attributes else 0, np.uint32)
-    total = np.int64(len(lists.degree))
     point = np.int64(0)
     link = np.int64(0)
     for number in pages:
@@ -33,26 +45,14 @@ def skip_points(lists, pages, every, bits, targets_before, attributes_before, so
         previous, attribute = page, np.int64(0)
         done = np.int64(0)
         while done < degree:
-            bits[point] = position - start
-            targets_before[point] = previous
+            points.bit[point] = position - start
+            points.before[point] = previous
             if with_attributes:
-                attributes_before[point] = attribute
+                points.attribute[point] = attribute
             point += 1
             part = min(np.int64(every), degree - done)
-            position = decode_part(
-                lists.words,
-                position,
-                stop,
-                part,
-                page,
-                previous,
-                attribute,
-                lists.table,
-                total,
-                targets,
-                attributes,
-                done,
-            )
+            place = Place(position, stop, previous, attribute)
+            position = decode_part(lists, page, place, part, targets, attributes, done)
             if position < 0:
                 return np.int64(DAMAGED)
             done += part
@@ -62,8 +62,8 @@ def skip_points(lists, pages, every, bits, targets_before, attributes_before, so
         if with_attributes:
             order = np.argsort(targets[:degree])
             for k in range(degree):
-                sorted_targets[link + k] = targets[order[k]]
-                places[link + k] = order[k]
+                points.target[link + k] = targets[order[k]]
+                points.place[link + k] = order[k]
             link += degree
     return point
 
@@ -127,8 +127,9 @@ def parent_hash(seed, child, parent):
 
 
 @inline
-def sample_parents(parents, count, child, fingerprints, seed, keep, hashes, chosen, out):
-    """The `keep` parents of smallest hash, in that order, into `out`; scratch `hashes` and `chosen` of length count."""
+def sample_parents(parents, child, fingerprints, seed, keep, hashes, chosen, out):
+    """The `keep` parents of smallest hash, in that order, into `out`; scratch `hashes` and `chosen` are as long."""
+    count = np.int64(len(parents))
     share = (np.float64(keep) + 8.0 * np.sqrt(np.float64(keep)) + 8.0) / max(1, count)
     while True:
         limit = uint64(0xFFFFFFFFFFFFFFFF) if share >= 1.0 else uint64(share * 18446744073709549568.0)
@@ -162,5 +163,5 @@ def sample_of_all(lists, pages, fingerprints, seed, keep, out):
         count = read_list(lists, page, parents, none)
         if count < 0:
             return np.int64(DAMAGED)
-        sample_parents(parents, count, fingerprints[page], fingerprints, seed, keep, hashes, chosen, out[i])
+        sample_parents(parents[:count], fingerprints[page], fingerprints, seed, keep, hashes, chosen, out[i])
     return np.int64(len(pages))

@@ -13,6 +13,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from cocite.kernels.addresses.hashing import MISSING
+from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.jit import kernel
 
 
@@ -193,7 +194,7 @@ def find_repeats(rows, low, starts, kept, longest):
             for k in range(rows.start[row], rows.start[row] + rows.links[row]):
                 first = at < end and np.int64(kept[at]) == k
                 at += first
-                block = rows.attribute[k] & 0xFFFFFF
+                block = block_of(rows.attribute[k])
                 if block == 0:
                     continue
                 key = uint64(rows.target[k]) << uint64(32) | uint64(block)

@@ -56,7 +56,7 @@ def count_targets(lists, first, count, counts):
 
 
 @kernel
-def check_names(names, first, count, buffer, before):
+def check_names(index, first, count, buffer, before):
     """The first page whose name cannot be read, is not above the one before, or has another fingerprint; else -1.
 
     `first` is a multiple of BLOCK; `before` holds the last name of the call before, as long as `buffer`.
@@ -66,13 +66,13 @@ def check_names(names, first, count, buffer, before):
     before_length = np.int64(-1)
     for page in range(first, first + count):
         if page % BLOCK == 0:
-            position, length = np.int64(names.block[page // BLOCK]), np.int64(0)
-        position, length = next_name(names.words, position, names.table, names.shared_table, buffer, length)
+            position, length = np.int64(index.names.block[page // BLOCK]), np.int64(0)
+        position, length = next_name(index.names, position, buffer, length)
         if position < 0 or length == 0:
             return np.int64(page)
         if before_length >= 0 and compare(buffer, length, before[:before_length]) <= 0:
             return np.int64(page)
-        if xxh64(buffer, 0, length, SEED) != names.fingerprint[page]:
+        if xxh64(buffer, 0, length, SEED) != index.fingerprint[page]:
             return np.int64(page)
         for k in range(length):
             before[k] = buffer[k]
@@ -81,11 +81,11 @@ def check_names(names, first, count, buffer, before):
 
 
 @kernel
-def check_look_up(names):
+def check_look_up(index):
     """The first page whose fingerprint finds neither it nor an earlier page that has the same; else -1."""
-    shift = 64 - bucket_bits(len(names.start))
-    for page in range(len(names.fingerprint)):
-        found = find_fingerprint(names.fingerprint, names.start, names.page, shift, names.fingerprint[page])
+    shift = 64 - bucket_bits(len(index.start))
+    for page in range(len(index.fingerprint)):
+        found = find_fingerprint(index.fingerprint, index.start, index.page, shift, index.fingerprint[page])
         if found < 0 or found > page:
             return np.int64(page)
     return np.int64(-1)

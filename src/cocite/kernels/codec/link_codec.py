@@ -6,8 +6,6 @@ whichever is cheaper, upwards or downwards: four modes. With d the distance less
 low bits of d. `change` says that the link's attributes (block, flags) differ from those of the link before; then follow
 `1` for "next block, same flags", or `0`, five bits with the length of block + 1, block + 1 itself, and eight flag bits.
 A sorted list (links in) is the same code with no changes. Streams are 64-bit words filled from the lowest bit.
-
-An attribute is one number: flags << 24 | block + 1, with 0 for a link of unknown block and no flag.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
+from cocite.kernels.codec.attributes import block_of, flags_of
 from cocite.kernels.jit import inline, kernel
 
 CHANGE = 1 << 8
@@ -22,7 +21,6 @@ SYMBOLS = 1 << 9
 ESCAPE = SYMBOLS
 RAW_BITS = 9  # an escaped symbol
 MASK = np.uint64((1 << 12) - 1)
-BLOCK = (1 << 24) - 1
 DAMAGED = -1
 NO_PAGE = 0xFFFFFFFF
 
@@ -154,66 +152,14 @@ def encode_lists(targets, attributes, starts, bases, codes, lengths, words, ends
             if changed:
                 new = np.int64(attributes[k])
                 piece, bits = uint64(1), np.int64(1)
-                if new != attribute + 1 or (new & BLOCK) == 0:
-                    size = np.int64(bit_length(new & BLOCK))
-                    piece = uint64(size << 1 | (new & BLOCK) << 6 | (new >> 24) << (6 + size))
+                block = block_of(new)
+                if new != attribute + 1 or block == 0:
+                    size = np.int64(bit_length(block))
+                    piece = uint64(size << 1 | block << 6 | flags_of(new) << (6 + size))
                     bits = 14 + size
                 position, pending = put(words, position, pending, piece, bits)
                 attribute = new
             previous = target
         ends[i] = position
     flush(words, position, pending)
-    return position
-
-
-@inline
-def decode_part(words, position, stop, count, base, previous, attribute, table, pages, targets, attributes, at):
-    """Decode `count` links from a known state into targets[at:] (and attributes[at:] unless that is empty).
-
-    Returns the bit after them, or DAMAGED: never reads beyond `stop`, never yields a page that does not exist.
-    """
-    keep = len(attributes) > 0
-    for k in range(at, at + count):
-        if position >= stop:
-            return np.int64(DAMAGED)
-        bits = window(words, position)
-        entry = np.int64(table[bits & MASK])
-        used = entry & 15
-        symbol = entry >> 4
-        if used == 0:
-            return np.int64(DAMAGED)
-        if symbol == ESCAPE:
-            symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
-            used += RAW_BITS
-        length = symbol & 63
-        # With top = 2^(L - 1), or 1/2 rounded down for L = 0: distance + 1 = top + low bits + 1, without a branch.
-        top = (np.int64(1) << length) >> 1
-        some = np.int64(length != 0)
-        low = np.int64(bits >> uint64(used)) & (top - some)
-        position += used + length - some
-        down = -((symbol >> 6) & 1)
-        origin = base if symbol & 128 else previous
-        target = origin + (((top + low + 1) ^ down) - down)
-        if target < 0 or target >= pages:
-            return np.int64(DAMAGED)
-        if symbol & CHANGE:
-            if position >= stop:
-                return np.int64(DAMAGED)
-            bits = window(words, position)
-            if bits & uint64(1):
-                attribute += 1
-                position += 1
-            else:
-                size = np.int64((bits >> uint64(1)) & uint64(31))
-                if size > 24:
-                    return np.int64(DAMAGED)
-                block = np.int64((bits >> uint64(6)) & ((uint64(1) << uint64(size)) - uint64(1)))
-                attribute = np.int64((bits >> uint64(6 + size)) & uint64(255)) << 24 | block
-                position += 14 + size
-        targets[k] = target
-        if keep:
-            attributes[k] = attribute
-        previous = target
-    if position > stop:
-        return np.int64(DAMAGED)
     return position

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import types
+from numba import types, uint64
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from cocite.kernels.codec.link_codec import DAMAGED, decode_part
+from cocite.kernels.codec.attributes import pack
+from cocite.kernels.codec.link_codec import CHANGE, DAMAGED, ESCAPE, MASK, RAW_BITS, window
 from cocite.kernels.jit import inline, kernel
 
 
@@ -25,6 +26,15 @@ class Lists(NamedTuple):
     offset: NDArray[np.uint32]  # first bit of each page's list, from its base; one more for the end
     degree: NDArray[np.uint32]
     table: NDArray[np.uint32]  # decodes symbols
+
+
+class Place(NamedTuple):
+    """Where decoding of a list goes on."""
+
+    position: int  # a bit
+    stop: int  # the bit after the list
+    previous: int  # the target before; at the start, the page itself
+    attribute: int  # of the link before
 
 
 @inline
@@ -80,6 +90,61 @@ def expect(lists, pages, at, ahead):
 
 
 @inline
+def decode_part(lists, page, place, count, targets, attributes, at):
+    """Decode `count` links of a page's list into targets[at:] (and attributes[at:] unless that is empty).
+
+    Returns the bit after them, or DAMAGED: never reads beyond the stop, never yields a page that does not exist.
+    """
+    keep = len(attributes) > 0
+    words, table, pages = lists.words, lists.table, np.int64(len(lists.degree))
+    position, stop, previous, attribute = place
+    for k in range(at, at + count):
+        if position >= stop:
+            return np.int64(DAMAGED)
+        bits = window(words, position)
+        entry = np.int64(table[bits & MASK])
+        used = entry & 15
+        symbol = entry >> 4
+        if used == 0:
+            return np.int64(DAMAGED)
+        if symbol == ESCAPE:
+            symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
+            used += RAW_BITS
+        length = symbol & 63
+        # With top = 2^(L - 1), or 1/2 rounded down for L = 0: distance + 1 = top + low bits + 1, without a branch.
+        top = (np.int64(1) << length) >> 1
+        some = np.int64(length != 0)
+        low = np.int64(bits >> uint64(used)) & (top - some)
+        position += used + length - some
+        down = -((symbol >> 6) & 1)
+        origin = page if symbol & 128 else previous
+        target = origin + (((top + low + 1) ^ down) - down)
+        if target < 0 or target >= pages:
+            return np.int64(DAMAGED)
+        if symbol & CHANGE:
+            if position >= stop:
+                return np.int64(DAMAGED)
+            bits = window(words, position)
+            if bits & uint64(1):
+                attribute += 1
+                position += 1
+            else:
+                size = np.int64((bits >> uint64(1)) & uint64(31))
+                if size > 24:
+                    return np.int64(DAMAGED)
+                block = np.int64((bits >> uint64(6)) & ((uint64(1) << uint64(size)) - uint64(1)))
+                attribute = pack(block, np.int64((bits >> uint64(6 + size)) & uint64(255)))
+                position += 14 + size
+        targets[k] = target
+        if keep:
+            attributes[k] = attribute
+        previous = target
+    if position > stop:
+        return np.int64(DAMAGED)
+    return position
+
+
+@inline
 def read_list(lists, page, targets, attributes):
     """A page's links in order, into `targets` and (unless it is empty) `attributes`; returns how many, or DAMAGED."""
     count = np.int64(lists.degree[page])
@@ -89,10 +154,7 @@ def read_list(lists, page, targets, attributes):
     if count > len(targets) or not is_inside(lists, start, stop):
         return np.int64(DAMAGED)
     page = np.int64(page)
-    pages = np.int64(len(lists.degree))
-    end = decode_part(
-        lists.words, start, stop, count, page, page, np.int64(0), lists.table, pages, targets, attributes, 0
-    )
+    end = decode_part(lists, page, Place(start, stop, page, np.int64(0)), count, targets, attributes, 0)
     return count if end == stop else np.int64(DAMAGED)
 
 

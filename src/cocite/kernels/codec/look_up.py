@@ -11,34 +11,31 @@ from numpy.typing import NDArray
 from cocite.kernels.addresses.hashing import find_fingerprint
 from cocite.kernels.addresses.xxh64 import SEED, xxh64
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.name_codec import BLOCK, next_name
+from cocite.kernels.codec.name_codec import BLOCK, CodedNames, next_name
 from cocite.kernels.jit import inline, kernel
 
 
-class Names(NamedTuple):
-    """The names of a store as its raw arrays; see graph/FORMAT.md."""
+class NameIndex(NamedTuple):
+    """The names of a store, and its index from fingerprints to pages; see graph/FORMAT.md."""
 
-    words: NDArray[np.uint64]
-    block: NDArray[np.uint64]  # first bit of every sixteenth name
-    table: NDArray[np.uint32]  # decodes characters
-    shared_table: NDArray[np.uint32]  # decodes numbers of shared bytes
+    names: CodedNames
     fingerprint: NDArray[np.uint64]
     start: NDArray[np.uint32]  # of each bucket of fingerprints in `page`
     page: NDArray[np.uint32]
 
 
 @inline
-def find_key(names, key, buffer):
+def find_key(index, key, buffer):
     """The page with a key, -1 if there is none, DAMAGED - 1 if its name cannot be read; `buffer` is scratch."""
     fingerprint = xxh64(key, 0, len(key), SEED)
-    shift = 64 - bucket_bits(len(names.start))
-    page = find_fingerprint(names.fingerprint, names.start, names.page, shift, fingerprint)
+    shift = 64 - bucket_bits(len(index.start))
+    page = find_fingerprint(index.fingerprint, index.start, index.page, shift, fingerprint)
     if page < 0:
         return page
     # A fingerprint is nearly proof, the name is proof.
-    position, length = np.int64(names.block[page // BLOCK]), np.int64(0)
+    position, length = np.int64(index.names.block[page // BLOCK]), np.int64(0)
     for _ in range(page % BLOCK + 1):
-        position, length = next_name(names.words, position, names.table, names.shared_table, buffer, length)
+        position, length = next_name(index.names, position, buffer, length)
         if position < 0:
             return np.int64(DAMAGED - 1)
     if length != len(key):
@@ -59,9 +56,9 @@ def bucket_bits(starts):
 
 
 @kernel
-def find(names, key, buffer):
+def find(index, key, buffer):
     """`find_key` for callers outside compiled code."""
-    return find_key(names, key, buffer)
+    return find_key(index, key, buffer)
 
 
 @kernel

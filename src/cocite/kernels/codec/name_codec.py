@@ -1,13 +1,21 @@
 """The code of names: sorted keys in blocks of `BLOCK`, front-coded, the rest in Huffman-coded characters.
 
-Each key is a Huffman-coded number of bytes shared with the key before it (0 for the first of a block, at most 255),
-then its further bytes, then the end symbol 0: keys hold no NUL. Bytes and shared lengths have a code each.
+Each key is the number of bytes that it shares with the key before it (at most 255), then its further bytes, then the
+end symbol 0: keys hold no NUL. Bytes and shared lengths have a code each. A block of names begins with a whole key:
+
+    ┌───┬───────────────────┬───┬────┬─────┬───┬────┬────────┬───┬─
+    │ 0 │ com,example)/blog │ 0 │ 17 │ /a  │ 0 │ 18 │ b/2024 │ 0 │ …   com,example)/blog, …/blog/a, …/blog/b/2024
+    └───┴───────────────────┴───┴────┴─────┴───┴────┴────────┴───┴─
+    shared  further bytes   end
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import uint64
+from numpy.typing import NDArray
 
 from cocite.kernels.codec.link_codec import DAMAGED, MASK, flush, put, window
 from cocite.kernels.jit import inline, kernel
@@ -15,6 +23,15 @@ from cocite.kernels.jit import inline, kernel
 BLOCK = 16
 LONGEST_KEY = 1 << 14  # 4,096 characters of four bytes, and some
 ESCAPE = 256
+
+
+class CodedNames(NamedTuple):
+    """The names of a store; see graph/FORMAT.md."""
+
+    words: NDArray[np.uint64]
+    block: NDArray[np.uint64]  # first bit of every sixteenth name
+    table: NDArray[np.uint32]  # decodes characters
+    shared_table: NDArray[np.uint32]  # decodes numbers of shared bytes
 
 
 @inline
@@ -70,13 +87,14 @@ def encode_names(data, offsets, codes, lengths, shared_codes, shared_lengths, wo
 
 
 @inline
-def next_name(words, position, table, shared_table, buffer, length):
+def next_name(names, position, buffer, length):
     """Turn the key in buffer[:length] into the next one; returns (position or DAMAGED, length)."""
+    words, table = names.words, names.table
     stop = (len(words) - 1) << 6
     if position < 0 or position >= stop:
         return np.int64(DAMAGED), np.int64(0)
     bits = window(words, position)
-    entry = np.int64(shared_table[bits & MASK])
+    entry = np.int64(names.shared_table[bits & MASK])
     used = entry & 15
     same = entry >> 4
     if same == ESCAPE:
@@ -113,33 +131,37 @@ def next_name(words, position, table, shared_table, buffer, length):
 
 
 @kernel
-def decode_name(words, block_starts, table, shared_table, page, buffer):
-    """The key of a page into `buffer` (of LONGEST_KEY bytes); returns its length, or DAMAGED."""
-    position = np.int64(block_starts[page // BLOCK])
+def decode_name(words, block, table, shared_table, page, buffer):
+    """The key of a page into `buffer` (of LONGEST_KEY bytes); returns its length, or DAMAGED.
+
+    It takes the arrays of CodedNames one by one: for one name, handing over the bundle takes a quarter longer.
+    """
+    names = CodedNames(words, block, table, shared_table)
+    position = np.int64(names.block[page // BLOCK])
     length = np.int64(0)
     for _ in range(page % BLOCK + 1):
-        position, length = next_name(words, position, table, shared_table, buffer, length)
+        position, length = next_name(names, position, buffer, length)
         if position < 0:
             return np.int64(DAMAGED)
     return length
 
 
 @kernel
-def decode_names(words, block_starts, table, shared_table, first, count, buffer, data, offsets):
+def decode_names(names, first, count, buffer, data, offsets):
     """Keys of pages [first, first + count) into data/offsets; returns how many fitted, or DAMAGED."""
-    position = np.int64(block_starts[first // BLOCK])
+    position = np.int64(names.block[first // BLOCK])
     length = np.int64(0)
     for _ in range(first % BLOCK):
-        position, length = next_name(words, position, table, shared_table, buffer, length)
+        position, length = next_name(names, position, buffer, length)
         if position < 0:
             return np.int64(DAMAGED)
     offsets[0] = 0
     for i in range(count):
         page = first + i
         if page % BLOCK == 0:
-            position = np.int64(block_starts[page // BLOCK])
+            position = np.int64(names.block[page // BLOCK])
             length = np.int64(0)
-        position, length = next_name(words, position, table, shared_table, buffer, length)
+        position, length = next_name(names, position, buffer, length)
         if position < 0:
             return np.int64(DAMAGED)
         if offsets[i] + length > len(data):
@@ -162,15 +184,12 @@ def compare(buffer, length, key):
 
 
 @kernel
-def lower_bound(words, block_starts, table, shared_table, pages, key, buffer):
+def lower_bound(names, pages, key, buffer):
     """The number of pages whose key is below `key`; DAMAGED if a name cannot be read."""
-    low, high = (
-        np.int64(0),
-        np.int64(len(block_starts)),
-    )  # the first block whose head is not below key is in [low, high]
+    low, high = np.int64(0), np.int64(len(names.block))  # between them: the first block whose head is not below key
     while low < high:
         middle = (low + high) // 2
-        position, length = next_name(words, np.int64(block_starts[middle]), table, shared_table, buffer, np.int64(0))
+        position, length = next_name(names, np.int64(names.block[middle]), buffer, np.int64(0))
         if position < 0:
             return np.int64(DAMAGED)
         if compare(buffer, length, key) < 0:
@@ -180,10 +199,10 @@ def lower_bound(words, block_starts, table, shared_table, pages, key, buffer):
     if low == 0:
         return np.int64(0)
     page = (low - 1) * BLOCK
-    position, length = np.int64(block_starts[low - 1]), np.int64(0)
+    position, length = np.int64(names.block[low - 1]), np.int64(0)
     stop = min(pages, page + BLOCK)
     while page < stop:
-        position, length = next_name(words, position, table, shared_table, buffer, length)
+        position, length = next_name(names, position, buffer, length)
         if position < 0:
             return np.int64(DAMAGED)
         if compare(buffer, length, key) >= 0:

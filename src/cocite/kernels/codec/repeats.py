@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels.codec.attributes import flags_of
 from cocite.kernels.jit import inline
 from cocite.kernels.related.vicinity import is_refused
 
@@ -39,4 +40,4 @@ def is_counted(repeats, k, refused):
     """Whether a repeated link counts; one to a page that there is not does not."""
     target = np.int64(repeats.target[k])
     known = target < len(refused.in_degree)
-    return known and (repeats.attribute[k] >> 24) & refused.flags == 0 and not is_refused(refused, target)
+    return known and flags_of(repeats.attribute[k]) & refused.flags == 0 and not is_refused(refused, target)

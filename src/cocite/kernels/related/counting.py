@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
+from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import most_links
 from cocite.kernels.codec.look_up import find_position
@@ -244,11 +245,11 @@ def add_nearness(
     for i in order:
         low, high = window_of(starts, i, places[i], window)
         place = places[i]
-        block = attributes[place] & 0xFFFFFF
+        block = block_of(attributes[place])
         size = 0
         if block > 0:
             for k in range(low, high):
-                size += attributes[k] & 0xFFFFFF == block
+                size += block_of(attributes[k]) == block
         bonus = bonuses[min(size, len(bonuses) - 1)]
         for k in range(low, high):
             if k == place:
@@ -258,7 +259,7 @@ def add_nearness(
                 continue
             sibling = merged[local[slot]]
             value = powers[abs(k - place)]
-            if block > 0 and attributes[k] & 0xFFFFFF == block:
+            if block > 0 and block_of(attributes[k]) == block:
                 value += bonus
             if last[sibling] != groups[i]:
                 last[sibling] = groups[i]

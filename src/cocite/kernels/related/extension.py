@@ -64,7 +64,9 @@ def extend(
                 for k in range(taken):
                     few[k] = links[k]
             else:
-                taken = sample_parents(links, degree, fingerprints[page], fingerprints, seed, most, hashes, chosen, few)
+                taken = sample_parents(
+                    links[:degree], fingerprints[page], fingerprints, seed, most, hashes, chosen, few
+                )
         for k in range(taken):
             before = count
             count = number(table, local, found, count, few[k])

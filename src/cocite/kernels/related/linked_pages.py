@@ -48,7 +48,9 @@ def read_sets(lists, sample_page, sample_parent, fingerprints, seed, pages, most
             if degree <= most:
                 few[:taken] = links[:taken]
             else:
-                taken = sample_parents(links, degree, fingerprints[page], fingerprints, seed, most, hashes, chosen, few)
+                taken = sample_parents(
+                    links[:degree], fingerprints[page], fingerprints, seed, most, hashes, chosen, few
+                )
         ordered = np.sort(few[:taken])
         at = starts[i]
         for k in range(taken):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import most_links
 from cocite.kernels.codec.look_up import find_position
@@ -54,12 +55,6 @@ def index_subjects(members, starts):
             local[slot] = m
             result[m] = r
     return Subjects(members, starts, result, table, local)
-
-
-@inline
-def block_of(attribute):
-    """The section of a link, plus one; 0 if it is unknown."""
-    return attribute & np.uint32(0xFFFFFF)
 
 
 @inline

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import expect, read_list
 from cocite.kernels.codec.repeats import is_counted, repeats_of
@@ -44,7 +45,7 @@ def read_repeats(repeats, begin, end, refused, page, parent, shown, table, local
         own = repeats.target[k] == page
         if (own or (table[slot] != EMPTY and shown[local[slot]] == parent)) and is_counted(repeats, k, refused):
             numbers[many] = OWN if own else local[slot]
-            blocks[many] = repeats.attribute[k] & 0xFFFFFF
+            blocks[many] = block_of(repeats.attribute[k])
             many += 1
     return many
 
@@ -54,7 +55,7 @@ def block_size(attributes, low, high, blocks, many, block):
     """How many links a window shows in a block, with those that the parent has there again."""
     size = 0
     for k in range(low, high):
-        size += attributes[k] & 0xFFFFFF == block
+        size += block_of(attributes[k]) == block
     for k in range(many):
         size += blocks[k] == block
     return size
@@ -77,12 +78,12 @@ def add_together(
     for i in order:
         low, high = window_of(starts, i, places[i], window)
         place = places[i]
-        block, many = attributes[place] & 0xFFFFFF, np.int64(0)
+        block, many = block_of(attributes[place]), np.int64(0)
         if whole[i] and len(repeats.page) > 0:
             begin, end = repeats_of(repeats, parents[i])
             matter = False
             for k in range(begin, end):
-                matter |= repeats.target[k] == targets[place] or repeats.attribute[k] & 0xFFFFFF == block
+                matter |= repeats.target[k] == targets[place] or block_of(repeats.attribute[k]) == block
             begin = begin if matter else end
             if end - begin > len(numbers):
                 numbers, blocks = np.empty(2 * (end - begin), np.int64), np.empty(2 * (end - begin), np.uint32)
@@ -102,7 +103,7 @@ def add_together(
             if table[slot] == EMPTY:
                 continue
             value = on_page
-            if block > 0 and attributes[k] & 0xFFFFFF == block:
+            if block > 0 and block_of(attributes[k]) == block:
                 value += in_block + shares[i] * near / np.sqrt(np.float64(max(1, abs(k - place))))
             add_once(lasts[kind], sums[kind], tops[kind], totals[kind], merged[local[slot]], groups[i], value)
         listed = 0
@@ -115,7 +116,7 @@ def add_together(
                 in_block = shares[i] / np.log(2.0 + block_size(attributes, low, high, blocks, many, block))
                 for k in range(low, high):
                     slot = slot_of(table, targets[k])
-                    if attributes[k] & 0xFFFFFF == block and table[slot] != EMPTY:
+                    if block_of(attributes[k]) == block and table[slot] != EMPTY:
                         add_once(lasts[0], sums[0], tops[0], totals[0], merged[local[slot]], groups[i], in_block)
             for k in range(many):
                 if blocks[k] == block and numbers[k] != OWN:

@@ -13,8 +13,9 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from cocite.kernels.build.parents import best_parents, sample_parents
-from cocite.kernels.codec.link_codec import DAMAGED, decode_part
-from cocite.kernels.codec.lists import Lists, expect, is_inside, most_links, read_list, start_of
+from cocite.kernels.codec.attributes import flags_of
+from cocite.kernels.codec.link_codec import DAMAGED
+from cocite.kernels.codec.lists import Lists, Place, decode_part, expect, is_inside, most_links, read_list, start_of
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.jit import inline, kernel
 
@@ -271,7 +272,7 @@ def read_counted(out, page, refused, targets, attributes):
     count = read_list(out.lists, page, targets, found)
     kept = np.int64(0)
     for k in range(count):
-        if (found[k] >> 24) & refused.flags == 0 and not is_refused(refused, targets[k]):
+        if flags_of(found[k]) & refused.flags == 0 and not is_refused(refused, targets[k]):
             targets[kept] = targets[k]
             found[kept] = found[k]
             kept += 1
@@ -305,10 +306,9 @@ def read_around(out, page, child, half, targets, attributes):
     start, stop = start_of(out.lists, page), start_of(out.lists, page + 1)
     if not (0 <= point < len(out.bit) and 0 < count <= len(targets) and is_inside(out.lists, start, stop)):
         return np.int64(DAMAGED), np.int64(-1)
-    end = decode_part(
-        out.lists.words, start + np.int64(out.bit[point]), stop, count, np.int64(page), np.int64(out.before[point]),
-        np.int64(out.attribute[point]), out.lists.table, np.int64(len(out.lists.degree)), targets, attributes, 0,
-    )  # fmt: skip
+    before, attribute = np.int64(out.before[point]), np.int64(out.attribute[point])
+    at_point = Place(start + np.int64(out.bit[point]), stop, before, attribute)
+    end = decode_part(out.lists, np.int64(page), at_point, count, targets, attributes, 0)
     if end < 0:
         return np.int64(DAMAGED), np.int64(-1)
     for k in range(first, last):
@@ -413,7 +413,7 @@ def number_windows(starts, places, targets, page, window, table, local, pages, c
 def first_by_hash(parents, child, fingerprints, seed, keep, out):
     """The `keep` parents of smallest hash, in that order; returns how many."""
     hashes, chosen = np.empty(len(parents), np.uint64), np.empty(len(parents), np.uint32)
-    return sample_parents(parents, len(parents), fingerprints[child], fingerprints, seed, keep, hashes, chosen, out)
+    return sample_parents(parents, fingerprints[child], fingerprints, seed, keep, hashes, chosen, out)
 
 
 @kernel

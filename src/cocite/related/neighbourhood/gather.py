@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels.codec.attributes import all_blocks
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related import counting, vicinity
 from cocite.related.neighbourhood.view import NO_PAGES, SEED, Pages, View
@@ -26,7 +27,7 @@ class Parents(NamedTuple):
     places: NDArray[np.int64]  # of the link to the page, in `targets`
     whole: NDArray[np.bool_]  # false: a long list, of which only the window was read
     targets: Pages
-    attributes: Pages  # flags << 24 | block + 1; empty unless asked for
+    attributes: Pages  # see kernels/codec/attributes.py; empty unless asked for
 
     @property
     def shown(self) -> int:
@@ -135,7 +136,7 @@ def children_near(view: View, page: int, others: Pages, window: int) -> Pages:
     targets = targets[:count]
     if not window or count <= window + 1:
         return targets
-    blocks = attributes[:count] & 0xFFFFFF  # 0: unknown
+    blocks = all_blocks(attributes[:count])  # 0: unknown
     place = np.minimum(np.searchsorted(others, targets), max(0, len(others) - 1))
     at = np.flatnonzero(others[place] == targets) if len(others) else np.zeros(0, np.intp)
     if not len(at):
