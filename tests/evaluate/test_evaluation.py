@@ -203,8 +203,8 @@ def test_the_command(store: Path, tmp_path: Path) -> None:
     assert told["queries"] == 2
     assert told["skipped"] == {
         "query that is not in the store": 1,
-        "query that cocitation does not answer": 1,
-        "query that other.tsv does not answer": 1,
+        "query without results of cocitation": 1,
+        "query without results of other.tsv": 1,
     }
     assert {row["method"]: row["P@2"] for row in told["measures"]["all"]} == {"cocitation": 0.25, "other.tsv": 0.25}
     assert told["precision_at"]["all"] == {"cocitation": [0.5, 0.25], "other.tsv": [0.5, 0.25]}
@@ -230,12 +230,12 @@ def test_bad_input_is_counted_and_told(store: Path, tmp_path: Path) -> None:
     ran = run_command("evaluate", "-i", store, "-j", judged, "-m", "cocitation", "--run", other)
     assert ran.code == 0, ran.err
     for line in (
-        "queries with a right page: 2",
+        "queries with a relevant page: 2",
         "1 pair given more than once",
         "judged page that is not in the store: 1, such as 'z.example'",
-        "query without a right page, which counts in the measures of 1999 alone: 1",
-        "query that other.tsv does not answer: 2, such as 'b.example'",
-        "query of other.tsv that is not judged, left out: 1, such as 'd.example'",
+        "query without a relevant page (counts in the measures of 1999 only): 1",
+        "query without results of other.tsv: 2, such as 'b.example'",
+        "query of other.tsv without judgements, ignored: 1, such as 'd.example'",
         "repeated result of a query: 1",
         "rank that isn't a number: 1",
     ):

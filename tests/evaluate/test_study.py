@@ -127,8 +127,8 @@ def test_an_edited_sheet_is_kept_before_it_is_written_anew(folder: Path) -> None
         edited = f"id,rating,comment\n1,{said},a thought\n2,0,\n"
         sheet.write_text(edited)
         ran = run_command("study", "rate", folder, stdin="x\nq\n")
-        assert "left out: 1 × rating other than 1, 0 or x" in ran.out
-        assert f"stays in {folder / name}" in ran.out
+        assert "Skipped: 1 × rating other than 1, 0 or x" in ran.out
+        assert f"The edited sheet is kept as {folder / name}" in ran.out
         assert (folder / name).read_text() == edited
     assert read_ratings(sheet, study, ReadReport()) == {"00001": "x", "00002": "0"}
 
@@ -146,7 +146,7 @@ def test_queries_without_a_related_answer_count(folder: Path, tmp_path: Path) ->
     write_ratings(study, sheet, {number: rating for number, rating in rated.items() if rating == "1"})
     told = json.loads(run_command("study", "report", folder, sheet, "--json").out)
     assert {row["method"]: row["P 1999@2"] for row in told["measures"]["all"]}["cocitation"] == 1.0
-    assert told["skipped"]["query of which no answer is rated, left out"] == 1
+    assert told["skipped"]["query without any rating, ignored"] == 1
     assert {row["query"] for row in told["cost_by_query"]} == {A}
     assert {row["answered"] for row in told["answers"]} == {1}  # Tables 3, 4 and 7 are of the same queries
 
@@ -159,7 +159,7 @@ def test_a_query_that_nobody_answers_counts(tmp_path: Path) -> None:
     told = json.loads(run_command("study", "report", tmp_path / "trial", "--json").out)
     (row,) = told["measures"]["all"]
     assert (row["P@1"], row["P 1999@1"], row["AP 1999@1"], row["answered"]) == (1, 0.5, 0.5, 0.5)
-    assert told["skipped"]["query that one does not answer"] == 1
+    assert told["skipped"]["query without results of one"] == 1
 
 
 def test_sheets_that_went_astray(folder: Path, tmp_path: Path) -> None:
@@ -267,10 +267,10 @@ def test_the_commands(web: Web, tmp_path: Path) -> None:
     assert "is a file" in run_command("study", "new", tmp_path / "file", A, "-i", web.graph.path).err
     ran = run_command("study", "new", tmp_path / "part", A, "nowhere.example", "-i", web.graph.path)
     assert ran.code == 0, ran.err
-    assert "left out, as it is not in this store: nowhere.example" in ran.err
+    assert "Skipped, as it isn't in this store: nowhere.example" in ran.err
     assert run_command("study", "new", tmp_path / "none", "nowhere.example", "-i", web.graph.path).code == 3
     assert not (tmp_path / "none").exists()
-    assert "no answer is rated yet" in run_command("study", "report", folder).err
+    assert "No result is rated yet" in run_command("study", "report", folder).err
     ran = run_command("study", "rate", folder, stdin="1\nwhat\nx\nq\n")
     assert ran.code == 0, ran.err
     assert (folder / "ratings.csv").read_text("utf-8-sig").count(",1\n") == 1
@@ -279,7 +279,9 @@ def test_the_commands(web: Web, tmp_path: Path) -> None:
     told = json.loads(ran.out)
     items = read(folder).items
     begun = sum(item.query == items[0].query for item in items)
-    assert told["skipped"]["answer that nobody rated, counted as wrong"] == begun - 2 > 0  # the other query is left out
+    assert (
+        told["skipped"]["result without a rating, counted as not related"] == begun - 2 > 0
+    )  # the other query is left out
     assert {row["method"] for row in told["answers"]} == {"cocitation", "proximity"}
     assert (tmp_path / "r.html").exists()
     assert run_command("study", "rate", folder, stdin="").code == 0  # goes on where it was left

@@ -75,7 +75,7 @@ def test_wrong_use(args: list[str], message: str) -> None:
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (KeyboardInterrupt(), 130, "cocite: interrupted; nothing was changed"),
+        (KeyboardInterrupt(), 130, "cocite: Interrupted; nothing was changed"),
         (
             OSError(errno.ENOSPC, "No space left on device", "/x/web"),
             2,
@@ -87,8 +87,8 @@ def test_wrong_use(args: list[str], message: str) -> None:
             "cocite: /x/.tmpL: no space left on device; free some space",
         ),
         (OSError("odd"), 2, "cocite: odd"),
-        (MemoryError(), 2, "cocite: out of memory: give a smaller --memory"),
-        (ValueError("two\nlines"), 70, "cocite: a fault of cocite itself (ValueError: two lines): please report it"),
+        (MemoryError(), 2, "cocite: Out of memory: give a smaller --memory"),
+        (ValueError("two\nlines"), 70, "cocite: A bug in cocite (ValueError: two lines): please report it"),
         (BrokenPipeError(), 141, ""),
     ],
 )
@@ -134,7 +134,7 @@ def test_interrupted_builds_change_nothing(place: Path) -> None:
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
-        assert process.stderr.read().decode() == "cocite: interrupted; nothing was changed\n"
+        assert process.stderr.read().decode() == "cocite: Interrupted; nothing was changed\n"
     assert list(place.iterdir()) == []
 
 

@@ -81,7 +81,7 @@ def test_interrupted(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pagerank, "compute", interrupt)
     ran = run("rank", "-i", own, "--by", "pagerank")
     assert ran.code == 130
-    assert ran.err.endswith("cocite: interrupted; nothing was changed\n")
+    assert ran.err.endswith("cocite: Interrupted; nothing was changed\n")
     assert {file: file.read_bytes() for file in own.rglob("*") if file.is_file()} == before
 
 

@@ -13,7 +13,7 @@ import pytest
 import cocite
 from cocite.cli.tasks import store as task
 from cocite.cli.tasks.build import source_options
-from cocite.cli.tasks.export import SAME
+from cocite.cli.tasks.export import ALIASES
 from cocite.cli.tasks.store import sources_of
 from cocite.graph.export.export import FORMATS
 from cocite.graph.generation import read_current
@@ -238,7 +238,7 @@ def test_export(store: Path, place: Path) -> None:
 
 def test_export_of_a_matrix_names_both_its_files(store: Path, place: Path) -> None:
     ran = run("export", "-i", store, "-o", place / "links.npz", "-q")
-    assert ran.out.splitlines()[1] == f"{place}/links.pages.txt.gz  the address of each row, a line each"
+    assert ran.out.splitlines()[1] == f"{place}/links.pages.txt.gz  the address of each row, one per line"
     found = json.loads(run("export", "-i", store, "-o", place / "links.npz", "-q", "--json").out)
     assert Path(found["rows"]).is_file()
 
@@ -263,4 +263,4 @@ def test_every_format_is_in_the_help() -> None:
     help_text = run("export", "--help").out
     for name in FORMATS:
         assert f"\n    {name} " in help_text
-    assert set(SAME.values()) <= set(FORMATS)
+    assert set(ALIASES.values()) <= set(FORMATS)

@@ -105,7 +105,7 @@ def test_a_log_gets_a_line_per_stage(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_a_log_hears_of_long_stages(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "HEARTBEAT", -1)
+    monkeypatch.setattr(progress, "HEARTBEAT_SECONDS", -1)
     stages = Lines(Screen(stderr=True))
     stages("reading", 10, None)
     stages("reading", 5, None)

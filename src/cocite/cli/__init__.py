@@ -24,8 +24,8 @@ from cocite.cli.views.pages import ClusterView, HubsView, SearchView, Similarity
 from cocite.cli.views.related import RecommendView, RelatedView
 from cocite.cli.views.store import MethodsView, RankView
 
-# Matrices here are small, and threads that wait for each other made them 8 to 30 times slower on a busy machine. It is
-# read when NumPy is loaded, which no verb has done yet.
+# Matrices are small here, and threads that wait for each other made them 8 to 30 times slower on a busy machine. NumPy
+# reads this when it is loaded, which no command has done yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 app = typer.Typer(
@@ -66,8 +66,8 @@ def cocite(
 ) -> None:
     """Which pages are related to this page? Related pages from links, in milliseconds, with reasons.
 
-    A store is made once from crawls, archives, link lists or bookmarks, and then asked. Commands use the store that -i
-    names, else $COCITE_INDEX, else ./web.cocite.
+    First build a store from crawls, archives, link lists or bookmarks; then ask it. Commands use the store given by -i,
+    else $COCITE_INDEX, else ./web.cocite.
 
     \b
     Examples:

@@ -13,25 +13,25 @@ import typer
 
 HEAD = """# Command line
 
-This page is made from the commands (`python -m cocite.cli.document docs/cli.md`); `cocite COMMAND --help` says
-the same. Commands use the store that `-i` names, else `$COCITE_INDEX`, else `./web.cocite`. Results go to standard
-output; progress and errors to standard error. Where output is no terminal it is plain, its columns parted by tabs.
+This page is generated from the commands (`make docs`); `cocite COMMAND --help` shows the same. Commands use the store
+given by `-i`, else `$COCITE_INDEX`, else `./web.cocite`. Results go to standard output; progress and errors to standard
+error. Without a terminal, output is plain text with columns separated by tabs.
 
 """
 EXIT_CODES = {
-    "0": "answered",
+    "0": "success",
     "1": "the page is known, but there is nothing to show",
-    "2": "wrong use or bad input; one line on standard error says what to do. `check`: the store is damaged",
+    "2": "wrong use or bad input, with one line on standard error; for `check`: the store is damaged",
     "3": "unknown page; the nearest known addresses are offered",
-    "70": "a fault of cocite itself",
+    "70": "a bug in cocite",
     "130": "interrupted; nothing was changed",
     "141": "the reader of a pipe went away",
 }
 ENVIRONMENT = {
-    "COCITE_INDEX": "the store to use where `-i` is not given",
+    "COCITE_INDEX": "the store to use without `-i`",
     "COCITE_DEBUG": "`1` shows the traceback of an error",
     "NO_COLOR": "no colours",
-    "NUMBA_CACHE_DIR": "where compiled loops are kept, if not beside the package",
+    "NUMBA_CACHE_DIR": "the folder for compiled kernels",
 }
 
 
@@ -48,7 +48,7 @@ def document() -> str:
 
 
 def tail() -> str:
-    """What holds for all commands."""
+    """Exit codes and environment variables."""
     codes = [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
     variables = [f"| `{name}` | {meaning} |" for name, meaning in ENVIRONMENT.items()]
     codes = ["## Exit codes", "", "| code | meaning |", "|---|---|", *codes, ""]
@@ -104,7 +104,7 @@ def row(parameter: Any) -> str:
 
 
 def spelled(parameter: Any) -> list[str]:
-    """The spellings of a parameter, with what is given to it."""
+    """The spellings of a parameter, each with its metavar."""
     if parameter.param_type_name == "argument":
         return [parameter.metavar]
     metavar = f" {parameter.metavar}" if parameter.metavar else ""
@@ -115,7 +115,7 @@ def spelled(parameter: Any) -> list[str]:
 
 
 def meaning(parameter: Any) -> str:
-    """What a parameter is for, and what it is if it is not given."""
+    """The help of a parameter, with its default."""
     default = parameter.default
     if isinstance(default, bool) or default is None or parameter.required:
         return str(parameter.help)

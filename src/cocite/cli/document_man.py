@@ -25,8 +25,8 @@ Related pages from links, with reasons. Commands use the store that
 .B \\-i
 names, else
 .BR $COCITE_INDEX ,
-else ./web.cocite. Results go to standard output; progress and errors to standard error. Where output is no terminal it
-is plain, its columns parted by tabs.
+else ./web.cocite. Results go to standard output; progress and errors to standard error. Without a terminal,
+output is plain text with columns separated by tabs.
 .SH COMMANDS
 """
 

@@ -1,7 +1,7 @@
 """How the command line fails: one line on standard error that says what to do, and an exit code.
 
 0 answered · 1 the page is known, but there is nothing to show · 2 wrong use or bad input · 3 unknown page or word ·
-70 a fault of cocite itself · 130 interrupted · 141 the reader of a pipe went away
+70 a bug in cocite · 130 interrupted · 141 the reader of a pipe went away
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from cocite.errors import CociteError, UnknownPage, UnknownWord
 NOTHING, WRONG, UNKNOWN, FAULT, INTERRUPTED, PIPE = 1, 2, 3, 70, 130, 141
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-"""Click's class; where it is to be had from depends on the version of Typer."""
+"""Click's class; its module depends on the version of Typer."""
 
 
 def complain(message: str) -> None:
-    """Say on standard error, in one line, what went wrong."""
+    """Print a message on standard error, on one line."""
     line = clean(message)
     if sys.stderr.isatty() and "NO_COLOR" not in os.environ:
         sys.stderr.write(f"\x1b[1;31mcocite:\x1b[0m {line}\n")
@@ -35,7 +35,7 @@ def complain(message: str) -> None:
 
 
 def debugging() -> bool:
-    """Whether tracebacks are wanted."""
+    """Whether to show tracebacks."""
     return os.environ.get("COCITE_DEBUG", "") not in ("", "0")
 
 
@@ -44,38 +44,38 @@ def explain(error: BaseException) -> int:
     if debugging() and not isinstance(error, BrokenPipeError):
         traceback.print_exception(error)
     if isinstance(error, KeyboardInterrupt):
-        complain("interrupted; nothing was changed")
+        complain("Interrupted; nothing was changed")
         return INTERRUPTED
     if isinstance(error, BrokenPipeError):
-        hush()
+        discard_output()
         return PIPE
     if isinstance(error, CociteError):
         complain(str(error))
         return UNKNOWN if isinstance(error, UnknownPage | UnknownWord) else WRONG
-    if refused := refusal(error):
-        complain(os_message(refused))
+    if system := os_error(error):
+        complain(os_message(system))
         return WRONG
     if isinstance(error, MemoryError):
-        complain("out of memory: give a smaller --memory, or close other programs; nothing was changed")
+        complain("Out of memory: give a smaller --memory, or close other programs; nothing was changed")
         return WRONG
     name = type(error).__name__
-    complain(f"a fault of cocite itself ({name}: {error}): please report it, with what COCITE_DEBUG=1 shows")
+    complain(f"A bug in cocite ({name}: {error}): please report it, with the output of COCITE_DEBUG=1")
     return FAULT
 
 
-_OF_RUST = re.compile(r"\(os error (\d+)\)(?: at path \"([^\"]+)\")?")
+_RUST_ERROR = re.compile(r"\(os error (\d+)\)(?: at path \"([^\"]+)\")?")
 
 
-def refusal(error: BaseException) -> OSError | None:
-    """What the system refused, if it was that; libraries in Rust, such as the search index, say so in a ValueError."""
+def os_error(error: BaseException) -> OSError | None:
+    """The error of the operating system, if it is one. Libraries in Rust, such as tantivy, raise it as a ValueError."""
     if isinstance(error, OSError):
         return error
-    found = _OF_RUST.search(str(error)) if isinstance(error, ValueError) else None
+    found = _RUST_ERROR.search(str(error)) if isinstance(error, ValueError) else None
     return found and OSError(int(found[1]), os.strerror(int(found[1])), found[2])
 
 
 def os_message(error: OSError) -> str:
-    """What the system refused, and what to do about it."""
+    """An error of the operating system, with advice."""
     where = f"{error.filename}: " if error.filename else ""
     what = (error.strerror or str(error)).lower()
     advice = {
@@ -91,8 +91,8 @@ def os_message(error: OSError) -> str:
     return f"{where}{what}; {advice}" if advice else f"{where}{what}"
 
 
-def hush() -> None:
-    """Nobody reads standard output any more: let what is still buffered go nowhere."""
+def discard_output() -> None:
+    """Discard what is still buffered for standard output, after its reader went away."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

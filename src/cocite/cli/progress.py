@@ -1,4 +1,4 @@
-"""How far a long command is, on standard error: a live display on a terminal, elsewhere a line per finished stage."""
+"""Progress of a long command on standard error: a live display on a terminal, elsewhere one line per finished stage."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from cocite.kernels.jit import Compilation
 
-HEARTBEAT = 30.0
-"""Seconds after which a log hears of a stage that is still under way."""
+HEARTBEAT_SECONDS = 30.0
+"""Time between two lines about the same stage, where there is no terminal."""
 
 
 def unit(stage: str) -> str:
@@ -39,7 +39,7 @@ def amount(stage: str, done: int) -> str:
 
 
 class Stages:
-    """Counts the stages of a command; itself it shows nothing."""
+    """Counts the stages of a command, and shows nothing."""
 
     def __init__(self) -> None:
         self.stage = ""
@@ -61,7 +61,7 @@ class Stages:
         self.close(error[0] is None)
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
-        """Note that more of a stage is done: how much more, and of how much in all if that is known."""
+        """Count `done` more units of a stage; `total` is all of them, if known."""
         if stage != self.stage:
             self.finish()
             self.stage, self.done, self.began = stage, 0, time.monotonic()
@@ -72,7 +72,7 @@ class Stages:
         self.show()
 
     def say(self, message: str) -> None:
-        """Tell something beside the stages."""
+        """Print a message."""
 
     def compile(self, kernel: str) -> None:
         """A kernel is being compiled, here or in a process that this one waits for."""
@@ -81,7 +81,7 @@ class Stages:
         """A stage begins."""
 
     def show(self) -> None:
-        """There is more of it."""
+        """More of the stage is done."""
 
     def finish(self) -> None:
         """The stage, if there is one, has ended."""
@@ -98,29 +98,29 @@ class Lines(Stages):
     def __init__(self, screen: Screen) -> None:
         super().__init__()
         self._screen = screen
-        self._spoke = time.monotonic()
+        self._last_line = time.monotonic()
 
     def say(self, message: str) -> None:
-        """Tell something beside the stages."""
+        """Print a message."""
         self._screen.line(message)
 
     def show(self) -> None:
-        """Speak up if the stage has been silent for long."""
-        if time.monotonic() - self._spoke > HEARTBEAT:
-            self._tell("so far")
+        """Print a line if the last one was long ago."""
+        if time.monotonic() - self._last_line > HEARTBEAT_SECONDS:
+            self._print("so far")
 
     def finish(self) -> None:
-        """Say what was done."""
+        """Print what was done."""
         if self.stage and self.done:
-            self._tell(seconds(time.monotonic() - self.began))
+            self._print(seconds(time.monotonic() - self.began))
 
-    def _tell(self, when: str) -> None:
+    def _print(self, when: str) -> None:
         self._screen.line(f"{self.stage}: {amount(self.stage, self.done)}, {when}")
-        self._spoke = time.monotonic()
+        self._last_line = time.monotonic()
 
 
 class Live(Stages):
-    """A display that moves: a row per stage, gone when the command has ended."""
+    """A row per stage with a progress bar; disappears when the command ends."""
 
     def __init__(self, screen: Screen) -> None:
         super().__init__()
@@ -133,7 +133,7 @@ class Live(Stages):
         return self
 
     def say(self, message: str) -> None:
-        """Tell something above the rows."""
+        """Print a message above the rows."""
         from rich.text import Text
 
         self._progress.console.print(Text(message, "yellow"), soft_wrap=True)
@@ -168,7 +168,7 @@ class Live(Stages):
             self._progress.update(self._task, completed=max(1, self.done), total=max(1, self.done))
 
     def close(self, good: bool) -> None:
-        """Take the display away."""
+        """Remove the display."""
         super().close(good)
         self._progress.stop()
 

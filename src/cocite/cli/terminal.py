@@ -1,7 +1,7 @@
-"""What is shown on a terminal, and how the same is written plainly where there is none.
+"""Output on a terminal, and as plain text elsewhere.
 
-Titles and addresses come from strangers: nothing of them reaches a terminal but printable characters (`clean`), and no
-text is ever read as markup.
+Titles and addresses are untrusted: only their printable characters reach a terminal (`clean`), and no text is ever
+read as markup.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 JOINERS = "\u200c\u200d"
-"""Invisible characters that Persian, Indic scripts and emoji need; the others can turn text round, or hide it."""
+"""Invisible characters that Persian, Indic scripts and emoji need. Others can reverse or hide text."""
 
 
 def clean(text: str) -> str:
@@ -53,7 +53,7 @@ class Screen:
 
     @property
     def live(self) -> bool:
-        """Whether somebody is looking: a terminal that can do more than print lines."""
+        """Whether this is a terminal that can do more than print lines."""
         return self.console.is_terminal and not self.console.is_dumb_terminal
 
     @property
@@ -76,7 +76,7 @@ class Screen:
             self._write(" " * indent + text.plain)
 
     def row(self, *cells: Cell, indent: int = 0) -> None:
-        """Cells beside each other, cut to the terminal's width; where there is none, whole and parted by tabs."""
+        """Cells beside each other, cut to the terminal's width; elsewhere complete and separated by tabs."""
         if not self.live:
             texts = [clean(cell.text) for cell in cells]
             while texts and not texts[-1]:

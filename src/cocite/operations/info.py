@@ -1,4 +1,4 @@
-"""Describe a store: what it has, from which sources, and what takes how much space."""
+"""Describe a store: pages, links, sources, and the size of its parts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class StoreInfo(NamedTuple):
 
 @operation(group="the store", examples=["cocite info web.cocite", "cocite info --json | jq .pages"], route="/api/store")
 class Info(Operation):
-    """Show what a store has, from which sources, and what takes how much space."""
+    """Show what a store has: pages, links, sources, and the size of its parts."""
 
     def run(self, web: Web) -> StoreInfo:
         """Facts about the store that may be shown to anybody."""

@@ -151,7 +151,7 @@ def decimal(weight: Any) -> float:
 
 
 def sections(graph: Graph, page: int, limit: int) -> list[Section]:
-    """The first links of a page by section, in the order in which the sections begin; 0 is no limit."""
+    """The first links of a page by section, in page order; limit 0: all."""
     from cocite.graph.arrays import BOILERPLATE
 
     links, headings, texts = graph.links_from(page), graph.headings(page), graph.anchors(page)
@@ -180,7 +180,7 @@ def sections(graph: Graph, page: int, limit: int) -> list[Section]:
 
 
 def parents(graph: Graph, page: int, limit: int) -> list[int]:
-    """The pages that link to a page, those with the most in-links first; 0 is no limit."""
+    """The pages that link to a page, those with the most in-links first; limit 0: all."""
     import numpy as np
 
     ready = graph.best_parents(page)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cocite.web import Web
 
 QUICK_METHODS = frozenset({DEFAULT_METHOD, *COMPARED_METHODS} - {"walk"})
-"""They take milliseconds, for up to so many query pages and results:"""
+"""They take milliseconds, within these limits:"""
 MAX_QUICK_PAGES = 5
 MAX_QUICK_RESULTS = 100
 MAX_IN_LINKS_LOOKED_AT = 100_000
@@ -96,7 +96,7 @@ def find_pages(
     exclude: Sequence[str] = (),
     history: Sequence[tuple[str, float]] = (),
 ) -> tuple[Question, list[str]]:
-    """The pages of a question, with notes: an address that the store doesn't have stands for a shorter one.
+    """The pages of a question, with notes: an unknown address is replaced by its nearest known shorter one.
 
     Raises UnknownPage where no shorter address of its site is known, and BadAddress.
     """

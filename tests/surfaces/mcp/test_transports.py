@@ -87,7 +87,7 @@ def test_what_is_missing_is_told(birds: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     monkeypatch.setitem(sys.modules, "mcp", None)
     ran = run("mcp", "-i", birds)
-    assert ran.code == 2 and "this needs mcp" in ran.err and "pip install 'cocite[mcp]'" in ran.err
+    assert ran.code == 2 and "cocite mcp needs mcp" in ran.err and "pip install 'cocite[mcp]'" in ran.err
 
 
 def test_ctrl_c_ends_it(birds: Path) -> None:
@@ -103,7 +103,7 @@ def test_ctrl_c_ends_it(birds: Path) -> None:
 
 def test_wrong_use_is_told_in_a_line(birds: Path, place: Path) -> None:
     for args, words in (
-        (["-i", birds, "--port", "9000"], "give --http too"),
+        (["-i", birds, "--port", "9000"], "--host, --port and --name need --http"),
         (["-i", birds, "--http", "--host", "0.0.0.0"], "--name"),
         (["-i", place / "none.cocite"], "none.cocite"),
     ):

@@ -74,7 +74,7 @@ def serving(store: Path, place: Path, *options: str) -> Iterator[tuple[Process, 
 def lines(log: Path) -> list[dict[str, Any]]:
     """The log, after the line for people."""
     first, *rest = log.read_text().splitlines()
-    assert first.startswith("serving ") and "http://127.0.0.1:" in first
+    assert first.startswith("Serving ") and "http://127.0.0.1:" in first
     return [json.loads(line) for line in rest]
 
 
@@ -177,8 +177,11 @@ def test_a_port_that_is_taken(made: Path) -> None:
 def test_wrong_use(made: Path, place: Path) -> None:
     for options, told in (
         (["-i", place / "nothing"], "there is no store at"),
-        (["-i", made, "--cache", "much"], "--cache 'much' is no size"),
-        (["-i", made, "--cors", "example.org"], "--cors 'example.org' is no origin"),
+        (["-i", made, "--cache", "much"], "--cache must be a size such as 512M or 4G, not 'much'"),
+        (
+            ["-i", made, "--cors", "example.org"],
+            "--cors must be an origin such as https://example.org, without a path, not 'example.org'",
+        ),
         (["-i", made, "--host", "no such host"], "cannot listen at no such host"),
         (["-i", made, "--workers", "0"], "--workers"),
     ):

@@ -227,7 +227,7 @@ def test_overrides_by_a_file(birds: Path, place: Path) -> None:
     assert found["/docs/robin.html"] == ["/docs/finch.html", "/docs/sub/"]
     assert found["/docs/wren.html"] == [] and "/docs/sub/lark.html" not in found
     assert found["/docs/finch.html"] == ["/docs/sub/"] and found["/docs/swift.html"]
-    assert "no such page: /docs/nowhere.html" in made(birds, "--overrides", place / "related.toml", "-k", "3").err
+    assert "Unknown page: /docs/nowhere.html" in made(birds, "--overrides", place / "related.toml", "-k", "3").err
     (place / "related.toml").write_text('exclude = ["sub/*"]')
     assert "/docs/sub/" not in lists(birds, "--overrides", place / "related.toml")
 
@@ -275,7 +275,7 @@ def test_addresses_without_html_where_pages_say_so(birds: Path) -> None:
     ("options", "words"),
     [
         (["--overrides", "none.toml"], "none.toml cannot be read"),
-        (["--fragments", "public/x"], "would be read as pages"),
+        (["--fragments", "public/x"], "so its files would become pages"),
         (["-k", "0"], "greater than or equal to 1"),
     ],
 )

@@ -1,4 +1,4 @@
-"""cocite demo: the bundled sample web, and what is related to pages that everybody knows."""
+"""cocite demo: the bundled sample web, and pages related to well-known ones."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from cocite.web import Web
 
 WELL_KNOWN = ["nytimes.com", "postgresql.org", "bmw.com", "louvre.fr"]
-MOST = 5
+RESULTS_SHOWN = 5
 
 
 def demo(
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="URL", help="Pages to show, if not a few known ones.")
+        list[str] | None, typer.Argument(metavar="URL", help="A page to show (default: a few well-known ones).")
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="STORE", help="Make the store here, not in the user's cache."),
+        typer.Option("--output", "-o", metavar="STORE", help="Build the store here (default: in the user's cache)."),
     ] = None,
 ) -> None:
     """Show a sample web at work, in one command.
 
-    The sample comes with cocite: link lists as people write them, on newspapers, databases, cars, museums and more. The
-    first run on a machine also compiles, once.
+    The sample comes with cocite: link lists on newspapers, databases, cars, museums and more. The first run on a
+    machine also compiles, once.
 
     \b
     Examples:
@@ -48,7 +48,7 @@ def demo(
       cocite demo python.org lufthansa.com
     """
     screen = Screen()
-    screen.line(("A small web", "bold"), " of link lists, written by hand: papers, databases, cars, museums …")
+    screen.line(("A small web", "bold"), " of hand-written link lists: newspapers, databases, cars, museums …")
     with SecondProcess() as second:
         store = output or cached_store()
         if not store.exists():  # most likely the first run on this machine; started before a second of imports
@@ -73,7 +73,7 @@ def demo(
 
 
 def sample_graph(store: Path, stages: Stages) -> tuple[Graph, str]:
-    """The sample as a store, from the last run or built now, and a note that says which."""
+    """The store of the sample, and a note whether it is from the last run or was built now."""
     from cocite.graph.store import Graph
 
     try:
@@ -95,7 +95,7 @@ def sample_pages() -> Path:
 
 
 def cached_store() -> Path:
-    """Where the sample's store is kept: a name for every version of cocite and of the sample."""
+    """The path of the sample's store: one for every version of cocite and of the sample."""
     checksum = hashlib.blake2b(digest_size=4)
     for page in sorted(sample_pages().iterdir()):
         checksum.update(page.name.encode() + page.read_bytes())
@@ -123,7 +123,7 @@ def build_sample(store: Path, stages: Stages) -> tuple[Path, float]:
 
 
 def show(screen: Screen, web: Web, url: str) -> None:
-    """The pages most related to one page, and why: the best with all reasons, the others with a line each."""
+    """The pages most related to one page: the best with all reasons, the others with one line each."""
     from cocite.related.methods import method
     from cocite.results.ask import ask, question
     from cocite.results.naming import title_of
@@ -131,7 +131,7 @@ def show(screen: Screen, web: Web, url: str) -> None:
 
     graph = web.graph
     asked = question(graph, [url])
-    answers = ask(web, asked, method(DEFAULT_METHOD), MOST)
+    answers = ask(web, asked, method(DEFAULT_METHOD), RESULTS_SHOWN)
     page = asked.seeds[0]
     title, address = title_of(graph, page), graph.address(page)
     total = count(int(graph.in_degree[page]), "list")
@@ -144,7 +144,7 @@ def show(screen: Screen, web: Web, url: str) -> None:
         for line in lines(answer) if answer.rank == 1 else ():
             screen.row(Cell(line, style="dim"), indent=5)
     if not len(answers):
-        screen.line(("nothing: no list has it beside another page", "dim"), indent=2)
+        screen.line(("Nothing: no list has it together with another page", "dim"), indent=2)
 
 
 def show_next(screen: Screen, graph: Graph) -> None:
@@ -160,7 +160,7 @@ def show_next(screen: Screen, graph: Graph) -> None:
         ("cocite related audi.com bmw.com -m companion", "related to both, by another method"),
         ("cocite compare nytimes.com", "methods side by side"),
         ("cocite links homes.example/~tom/links.html", "a list, with its sections"),
-        ("cocite info", "what the store holds"),
+        ("cocite info", "what the store has"),
         ("cocite build bookmarks.html -o web.cocite", "a store of your own"),
     ):
         screen.row(Cell(line, 44 if note else 0, "cyan"), Cell(note, style="dim"), indent=2)

@@ -1,4 +1,4 @@
-"""cocite evaluate: how good methods are, by judgements."""
+"""cocite evaluate: measure methods with judgements."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from cocite.sources.records import ReadReport
 
 
-FEW = 100
-"""Up to so many queries the terminal shows what each took; reports have more."""
+MAX_QUERIES_SHOWN = 100
+"""With more queries, only reports say what each of them took."""
 
 
 @taking(options_of(Filters))
@@ -36,38 +36,44 @@ def evaluate(
     judgements: Annotated[
         Path,
         typer.Option(
-            "--judgements", "-j", metavar="FILE", help="Right answers: query<TAB>page[<TAB>rating], or TREC's form."
+            "--judgements",
+            "-j",
+            metavar="FILE",
+            help="Judgements: query<TAB>page[<TAB>rating] per line, or TREC qrels.",
         ),
     ],
     index: shared.Index = Path("web.cocite"),
     method: Annotated[
         list[str] | None,
         typer.Option(
-            "--method", "-m", metavar="METHOD", help="A method to evaluate; may be repeated. Else auto and some others."
+            "--method",
+            "-m",
+            metavar="METHOD",
+            help="A method to evaluate; may be repeated (default: auto and some others).",
         ),
     ] = None,
     run: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Answers of another program: query<TAB>rank<TAB>answer, or TREC's form."),
+        typer.Option(
+            metavar="FILE", help="Results of another program: query<TAB>rank<TAB>page per line, or a TREC run."
+        ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", metavar="N", min=1, max=1000, help="So many answers of each are rated.")] = 10,
-    queries: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Only so many of the queries, evenly chosen (0: all).")
-    ] = 0,
+    k: Annotated[int, typer.Option("-k", metavar="N", min=1, max=1000, help="Number of results that count.")] = 10,
+    queries: Annotated[int, typer.Option(metavar="N", min=0, help="Number of queries, evenly chosen (0: all).")] = 0,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a report with figures, one page of HTML.")
     ] = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also write the answers of each method, as runs.")
+        Path | None, typer.Option(metavar="FOLDER", help="Also write the results of each method, as runs.")
     ] = None,
     json: shared.Json = False,
     **filters: Any,
 ) -> None:
-    """Say how good methods are: measures, significance, overlap, time.
+    """Measure how good methods are: precision, significance, overlap, time.
 
-    With --run and without -m, only those runs are evaluated. "P 1999", "AP 1999" and the tables are those of Dean &
-    Henzinger's user study; the other measures are as usual. What a method does not answer counts 0. A run in TREC's
-    form is in the order of its scores.
+    With --run and without -m, only those runs are evaluated. "P 1999", "AP 1999" and the tables are those of the user
+    study of Dean & Henzinger (1999); the other measures are the usual ones. A query without results counts 0. A TREC
+    run is in the order of its scores.
 
     \b
     Examples:
@@ -83,7 +89,7 @@ def evaluate(
 
     check_writable(html)
     if save and save.exists() and not save.is_dir():
-        raise BadParameter(f"{save} is a file: name a folder, which is made if there is none")
+        raise BadParameter(f"{save} is a file: give a folder; a new one will be made")
     report = ReadReport()
     named = map(methods.method, method or ([] if run else (DEFAULT_METHOD, *COMPARED_METHODS)))
     chosen = list({str(each): each for each in named}.values())
@@ -95,11 +101,13 @@ def evaluate(
     runs, degrees = read_runs(run or [], report, names), None
     if 0 < queries < len(judged):
         choose_queries(judged, runs, queries)
-    Evaluation(judged, [*(Run(str(each)) for each in chosen), *runs])  # refuses two of one name before any is asked
+    Evaluation(
+        judged, [*(Run(str(each)) for each in chosen), *runs]
+    )  # refuses two runs of one name before any method runs
     if web is not None:
         judged, numbers = in_store(web.graph, judged, report)
         if not numbers:
-            raise BadParameter(f"{index} knows none of the queries of {judgements}: is it the right store?")
+            raise BadParameter(f"{index} has none of the queries of {judgements}: is it the right store?")
         degrees = {name: int(web.graph.in_degree[page]) for name, page in numbers.items()}
         with display(quiet=json) as stages:
             web.progress = stages
@@ -111,11 +119,11 @@ def evaluate(
     note_gaps(found, report)
     if save:
         save_runs(found, save)
-    tell(f"Evaluation by {judgements.name}", found, report, degrees, html, json)
+    show_evaluation(f"Evaluation by {judgements.name}", found, report, degrees, html, json)
 
 
 def read_runs(paths: Sequence[Path], report: ReadReport, page_of: Callable[[str], str]) -> list[Run]:
-    """The runs of files, named as they are; those of one name by their whole paths."""
+    """The runs of files, named after them; if two have the same name, by their paths."""
     from cocite.evaluate.judgements import read_run
 
     paths = list(dict.fromkeys(paths))
@@ -127,7 +135,7 @@ def read_runs(paths: Sequence[Path], report: ReadReport, page_of: Callable[[str]
 
 
 def choose_queries(judged: Judgements, runs: Sequence[Run], wanted: int) -> None:
-    """Leave only so many queries, from beginning to end of the judgements."""
+    """Keep `wanted` queries, evenly spread over the judgements."""
     every = list(judged.ratings)
     for query in set(every) - {every[at * len(every) // wanted] for at in range(wanted)}:
         del judged.ratings[query]
@@ -136,23 +144,23 @@ def choose_queries(judged: Judgements, runs: Sequence[Run], wanted: int) -> None
 
 
 def note_gaps(found: Evaluation, report: ReadReport) -> None:
-    """Report what judgements and runs leave out."""
+    """Report what judgements and runs don't have."""
     missing = len(found.rated) - len(found.queries)
     if missing:
-        report.skip("query without a right page, which counts in the measures of 1999 alone", count=missing)
+        report.skip("query without a relevant page (counts in the measures of 1999 only)", count=missing)
     for run in found.runs:
         unanswered = [query for query in found.rated if not run.of(query)]
         if unanswered:
-            report.skip(f"query that {run.name} does not answer", unanswered[0], len(unanswered))
+            report.skip(f"query without results of {run.name}", unanswered[0], len(unanswered))
         unjudged = [query for query in run.answers if query not in found.judgements.ratings]
         if unjudged:
-            report.skip(f"query of {run.name} that is not judged, left out", unjudged[0], len(unjudged))
+            report.skip(f"query of {run.name} without judgements, ignored", unjudged[0], len(unjudged))
 
 
-def tell(
+def show_evaluation(
     title: str, found: Evaluation, report: ReadReport, degrees: dict[str, int] | None, html: Path | None, json: bool
 ) -> None:
-    """Print an evaluation, and write its report if that is wanted."""
+    """Print an evaluation, and write its report if asked to."""
     if html:
         from cocite.evaluate.report import page
 
@@ -164,9 +172,9 @@ def tell(
 
 
 def notes_of(found: Evaluation, report: ReadReport) -> list[str]:
-    """What an evaluation is of, in words."""
-    first = count(found.depth, "answer")
-    facts = [f"queries with a right page: {len(found.queries):,}; the first {first} of each count"]
+    """What an evaluation counts, in words."""
+    first = count(found.depth, "result")
+    facts = [f"queries with a relevant page: {len(found.queries):,}; the first {first} of each count"]
     repeated, other = found.judgements.repeated, found.judgements.contradicted
     if repeated:
         differ = f", {other:,} with another rating: the best counts" if other else ""
@@ -178,24 +186,24 @@ def notes_of(found: Evaluation, report: ReadReport) -> list[str]:
 
 
 def show(screen: Screen, found: Evaluation, report: ReadReport, degrees: dict[str, int] | None) -> None:
-    """For people."""
+    """Print the tables."""
     for note in notes_of(found, report):
         screen.line((note, "dim"))
     for group, table in found.table_5().items():
         show_table(screen, group, table)
     if len(found.runs) > 1:
-        show_table(screen, "is the difference luck? (two-sided)", found.table_paired(), names=3)
-        show_table(screen, "is it better? as in 1999, by AP 1999 (one-sided)", found.table_6(), names=3)
-        show_table(screen, "answers in common (share of the row's)", found.table_7())
-    show_table(screen, "answers and ratings", found.table_3())
+        show_table(screen, "Is the difference significant? (two-sided)", found.table_paired(), names=3)
+        show_table(screen, "Is it better? As in 1999, by AP 1999 (one-sided)", found.table_6(), names=3)
+        show_table(screen, "Results in common (share of the row's)", found.table_7())
+    show_table(screen, "Results and ratings", found.table_3())
     if degrees is not None:
-        show_table(screen, "what a question takes, medians", found.table_4(degrees))
-    if degrees is not None and len(degrees) <= FEW:
-        show_table(screen, "what each question takes", found.table_4_by_query(degrees))
+        show_table(screen, "Cost of a question, medians", found.table_4(degrees))
+    if degrees is not None and len(degrees) <= MAX_QUERIES_SHOWN:
+        show_table(screen, "Cost of each question", found.table_4_by_query(degrees))
 
 
 def as_json(found: Evaluation, report: ReadReport, degrees: dict[str, int] | None) -> dict[str, Any]:
-    """For machines: the same tables, rows by column name."""
+    """For programs: the same tables, rows by column name."""
 
     def plain(table: Table, names: int = 1) -> Sequence[dict[str, Any]]:
         head, rows = table

@@ -1,4 +1,4 @@
-"""cocite export: a store for other programs."""
+"""cocite export: write a store for other programs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ import typer
 from cocite.cli import options as shared
 from cocite.cli.terminal import Screen, seconds, size
 
-SAME = {"scipy": "npz", "networkx": "graphml", "igraph": "graphml", "gephi": "gexf", "tsv": "edges", "jsonl": "records"}
-"""Names that people try, and what they mean."""
+ALIASES = {
+    "scipy": "npz",
+    "networkx": "graphml",
+    "igraph": "graphml",
+    "gephi": "gexf",
+    "tsv": "edges",
+    "jsonl": "records",
+}
+"""Other names of formats."""
 
 
 def export(
@@ -25,9 +32,7 @@ def export(
     index: shared.Index = Path("web.cocite"),
     form: Annotated[
         str | None,
-        typer.Option(
-            "--format", metavar="FORMAT", help="One of the formats above, if the name of the file does not tell."
-        ),
+        typer.Option("--format", metavar="FORMAT", help="One of the formats above (default: by the name of the file)."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write GraphML or GEXF of more than 5 million links.")] = False,
     quiet: shared.Quiet = False,
@@ -64,7 +69,7 @@ def export(
     began = time.monotonic()
     graph = Graph(index)
     piped = str(output) == "-"
-    form = SAME.get(form, form) if form else "edges" if piped else format_of(output)
+    form = ALIASES.get(form, form) if form else "edges" if piped else format_of(output)
     with display(quiet or piped) as stages:
         number = write(graph, output, form, stages, force=force)
     if piped:
@@ -78,4 +83,4 @@ def export(
         return
     screen.line((str(output), "bold"), f"  {number:,} {what}, {size(written)}, {seconds(took)}")
     for file in beside.values():
-        screen.line((file, "bold"), "  the address of each row, a line each")
+        screen.line((file, "bold"), "  the address of each row, one per line")

@@ -28,8 +28,8 @@ HEADING = "Related pages"
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is to be made; with the pages, all on which the outcome depends."""
+class SiteOptions:
+    """Everything that the output depends on, beside the pages."""
 
     base: str
     output: str
@@ -43,36 +43,38 @@ class Wanted:
 
 def site(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="What your generator wrote: public, _site, site, _build/html.")
+        Path, typer.Argument(metavar="FOLDER", help="Output of your generator: public, _site, site, _build/html.")
     ],
-    base: Annotated[str, typer.Option("--base", metavar="URL", help="Where the site will be: https://example.org/")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The lists of all pages, as JSON.")],
-    k: Annotated[int, typer.Option("-k", metavar="N", min=1, max=50, help="So many related pages at most.")] = 5,
+    base: Annotated[str, typer.Option("--base", metavar="URL", help="Address of the site: https://example.org/")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The related pages of every page, as JSON.")
+    ],
+    k: Annotated[int, typer.Option("-k", metavar="N", min=1, max=50, help="Maximum number of related pages.")] = 5,
     fragments: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also write a piece of HTML for every page into this folder.")
+        Path | None, typer.Option(metavar="FOLDER", help="Also write an HTML fragment for every page into this folder.")
     ] = None,
     insert: Annotated[
         bool,
-        typer.Option("--insert", help="Also put the lists into the pages, in elements with data-cocite-related."),
+        typer.Option("--insert", help="Also insert the lists into the pages, in elements with data-cocite-related."),
     ] = False,
-    heading: Annotated[str, typer.Option(metavar="TEXT", help="Above the list, in HTML; may be empty.")] = HEADING,
+    heading: Annotated[str, typer.Option(metavar="TEXT", help="Heading of the list in HTML; may be empty.")] = HEADING,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="Leave these files out, such as 'tags/*'; may be repeated."),
+        typer.Option(metavar="PATTERN", help="Exclude these files, such as 'tags/*'; may be repeated."),
     ] = None,
     overrides: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What you want otherwise, in TOML: pin, never, none, hidden.")
+        Path | None, typer.Option(metavar="FILE", help="Exceptions, in TOML: pin, never, none, hidden.")
     ] = None,
     cache: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Keep what was read here, not in the user's cache.")
+        Path | None, typer.Option(metavar="FOLDER", help="Folder of the cache (default: the user's cache).")
     ] = None,
     quiet: shared.Quiet = False,
     json: shared.Json = False,
 ) -> None:
-    """Write the related pages of every page of a static site, by their texts and the links in them.
+    """Write the related pages of every page of a static site, from texts and links.
 
-    The same pages give the same bytes. Pages that did not change are not read again; if nothing changed, nothing is
-    done. Navigation does not count, nor do pages that redirect, or ask not to be indexed.
+    The same pages give the same bytes. Unchanged pages aren't read again. Navigation doesn't count; pages that redirect
+    or ask not to be indexed are excluded.
 
     \b
     Examples:
@@ -89,34 +91,36 @@ def site(
     check_writable(output)
     _check(folder, fragments)
     if not re.match(r"https?://[^\s/]", base.strip()):
-        raise BadParameter(f"--base {base!r:.100} is no web address: give one such as https://example.org/")
+        raise BadParameter(f"--base {base!r:.100}: give a web address such as https://example.org/")
     base = base.strip().rstrip("/") + "/"
-    wishes = read_overrides(overrides)
+    exceptions = read_overrides(overrides)
     text = overrides.read_text(encoding="utf-8") if overrides else ""
     places = str(output.absolute()), str(fragments.absolute()) if fragments else ""
-    wanted = Wanted(base, *places, insert, heading, k, tuple(exclude or ()), text)
+    wanted = SiteOptions(base, *places, insert, heading, k, tuple(exclude or ()), text)
     kept = Cache(cache or _user_cache(), f"{folder.absolute()}\n{base}")
     files = list_files(folder, wanted.exclude)
     stamps = stamps_now(folder, files, kept)
     if unchanged(kept, files, stamps, wanted):
         if stamps != kept.stamps:  # the same contents under other times
             kept.keep(stamps, None, **{name: kept.about[name] for name in ("wanted", "listed", "outputs")})
-        told: dict[str, Any] = {"unchanged": True, "pages": kept.about["listed"]}
+        done: dict[str, Any] = {"unchanged": True, "pages": kept.about["listed"]}
     else:
         with display(quiet or json) as stages:
-            told = _make(folder, wanted, wishes, files, stamps, kept, stages)
-    for reason in told.pop("remarks", []):
+            done = _make(folder, wanted, exceptions, files, stamps, kept, stages)
+    for reason in done.pop("remarks", []):
         complain(reason)
-    told |= {"output": str(output), "seconds": round(time.monotonic() - began, 2)}
+    done |= {"output": str(output), "seconds": round(time.monotonic() - began, 2)}
     screen = Screen()
-    screen.json(told) if json else show(screen, told)
+    screen.json(done) if json else show(screen, done)
 
 
 def _check(folder: Path, fragments: Path | None) -> None:
     if not folder.is_dir():
-        raise BadSource(f"{folder} is not a folder: give the one that your generator writes, such as public")
+        raise BadSource(f"{folder} is not a folder: give the output folder of your generator, such as public")
     if fragments is not None and fragments.absolute().resolve().is_relative_to(folder.resolve()):
-        raise BadParameter(f"--fragments {fragments} is inside {folder}, and would be read as pages: choose another")
+        raise BadParameter(
+            f"--fragments {fragments} is inside {folder}, so its files would become pages: choose another"
+        )
 
 
 def _user_cache() -> Path:
@@ -124,8 +128,8 @@ def _user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or home) / "cocite"
 
 
-def unchanged(cache: Cache, files: Files, stamps: dict[str, Stamp], wanted: Wanted) -> bool:
-    """Whether the last run had the same files and wishes, and what it wrote is still there."""
+def unchanged(cache: Cache, files: Files, stamps: dict[str, Stamp], wanted: SiteOptions) -> bool:
+    """Whether the last run had the same files and options, and its output still exists."""
     about = cache.about
     if about.get("wanted") != _key(wanted) or not about.get("outputs"):
         return False
@@ -134,7 +138,7 @@ def unchanged(cache: Cache, files: Files, stamps: dict[str, Stamp], wanted: Want
     return same and all(_output_stamp(path) == stamp for path, stamp in about["outputs"].items())
 
 
-def _key(wanted: Wanted) -> str:
+def _key(wanted: SiteOptions) -> str:
     return hashlib.blake2b(repr(sorted(asdict(wanted).items())).encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -148,8 +152,8 @@ def _output_stamp(path: str) -> list[int] | None:
 
 def _make(
     folder: Path,
-    wanted: Wanted,
-    wishes: Overrides,
+    wanted: SiteOptions,
+    exceptions: Overrides,
     files: Files,
     stamps: dict[str, Stamp],
     cache: Cache,
@@ -161,7 +165,7 @@ def _make(
     from cocite.site.writing import as_json, insert, write_fragments, write_json
 
     gathered = gather(folder, wanted.base, files, stamps, cache, progress)
-    made = make(folder, wanted.base, gathered, wishes, wanted.k, progress)
+    made = make(folder, wanted.base, gathered, exceptions, wanted.k, progress)
     write_json(Path(wanted.output), as_json(made, wanted.base))
     outputs = [wanted.output]
     if wanted.fragments:
@@ -181,31 +185,33 @@ def _make(
     return {**facts, "remarks": _remarks(files, made, gathered.unreadable, wanted, inserted)}
 
 
-def _remarks(files: Files, made: Made, unreadable: dict[str, str], wanted: Wanted, inserted: list[str]) -> list[str]:
-    """What the owner should know."""
+def _remarks(
+    files: Files, made: Made, unreadable: dict[str, str], wanted: SiteOptions, inserted: list[str]
+) -> list[str]:
+    """Warnings for the owner of the site."""
     found = []
     if unreadable:
         path, why = next(iter(unreadable.items()))
-        found.append(f"{count(len(unreadable), 'file')} cannot be read, such as {path} ({why.lower()})")
+        found.append(f"Can't read {count(len(unreadable), 'file')}, such as {path} ({why.lower()})")
     if files.outside:
-        found.append(f"{count(len(files.outside), 'symbolic link')} out of the folder left out: {files.outside[0]}")
+        found.append(f"Skipped {count(len(files.outside), 'symbolic link')} out of the folder: {files.outside[0]}")
     if made.unknown:
-        found.append(f"no such page: {', '.join(made.unknown[:5])}; see pin and never in overrides and pages")
+        found.append(f"Unknown page: {', '.join(made.unknown[:5])}; see pin and never in overrides and pages")
     if wanted.insert and not inserted:
-        found.append("no page has a place for its list: put <div data-cocite-related></div> into your template")
+        found.append("No page has a place for its list: put <div data-cocite-related></div> into your template")
     return found
 
 
-def show(screen: Screen, told: dict[str, Any]) -> None:
-    """For people."""
-    took = seconds(told["seconds"])
-    if told.get("unchanged"):
-        screen.line((told["output"], "bold"), f"  {count(told['pages'], 'page')}, unchanged  ", (took, "dim"))
+def show(screen: Screen, done: dict[str, Any]) -> None:
+    """Print what was done."""
+    took = seconds(done["seconds"])
+    if done.get("unchanged"):
+        screen.line((done["output"], "bold"), f"  {count(done['pages'], 'page')}, unchanged  ", (took, "dim"))
         return
-    parts = [count(told["pages"], "page"), f"{told['read']:,} read"]
-    parts += [f"{told['without']:,} without related pages"] if told["without"] else []
-    parts += [f"{told['inserted']:,} with the list in them"] if told.get("inserted") else []
-    screen.line((told["output"], "bold"), f"  {', '.join(parts)}  ", (took, "dim"))
-    if told["left_out"]:
-        reasons = ", ".join(f"{number:,} {reason}" for reason, number in told["left_out"].items())
-        screen.line((f"left out: {reasons}", "dim"), indent=2)
+    parts = [count(done["pages"], "page"), f"{done['read']:,} read"]
+    parts += [f"{done['without']:,} without related pages"] if done["without"] else []
+    parts += [f"{done['inserted']:,} with the list inserted"] if done.get("inserted") else []
+    screen.line((done["output"], "bold"), f"  {', '.join(parts)}  ", (took, "dim"))
+    if done["left_out"]:
+        reasons = ", ".join(f"{number:,} {reason}" for reason, number in done["left_out"].items())
+        screen.line((f"Skipped: {reasons}", "dim"), indent=2)

@@ -13,7 +13,7 @@ from cocite.cli.failures import INTERRUPTED, Commands, complain
 from cocite.cli.tasks.summary import show_reasons
 from cocite.cli.terminal import Screen, count, seconds
 
-HELP = """Work on webs that outgrow one machine, with Spark: on this machine, or on a cluster by --master.
+HELP = """Process webs too large for one machine with Spark, here or on a cluster (--master).
 
 \b
 Examples:
@@ -36,7 +36,7 @@ Conf = Annotated[
     list[str] | None,
     typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark, such as spark.executor.memory=4g."),
 ]
-Shards = Annotated[str, typer.Argument(metavar="SHARDS", help="What cocite spark store made.")]
+Shards = Annotated[str, typer.Argument(metavar="SHARDS", help="The output of cocite spark store.")]
 
 
 @spark.command()
@@ -47,9 +47,9 @@ def pages(
         typer.Argument(metavar="SOURCE", help="Files, folders, or addresses of them in object storage."),
     ] = None,
     listed: Annotated[
-        str | None, typer.Option("--list", metavar="FILE", help="A file of more sources, one a line; gzip, too.")
+        str | None, typer.Option("--list", metavar="FILE", help="A file of more sources, one per line; may be gzipped.")
     ] = None,
-    prefix: Annotated[str, typer.Option(metavar="TEXT", help="What to put before each line of --list.")] = "",
+    prefix: Annotated[str, typer.Option(metavar="TEXT", help="Prefix of each line of --list.")] = "",
     base: shared.Base = None,
     kind: shared.Kind = None,
     strict: shared.Strict = False,
@@ -58,9 +58,9 @@ def pages(
     conf: Conf = None,
     json: shared.Json = False,
 ) -> None:
-    """Read sources into page records, a task for each file, with the readers of cocite build.
+    """Read sources into page records, one task per file, with the readers of cocite build.
 
-    The records are what cocite spark store, and cocite build, take as their source.
+    The records are the input of cocite spark store, or of cocite build.
 
     \b
     Examples:
@@ -98,8 +98,8 @@ def store(
 ) -> None:
     """Number pages and sort links in both directions, into sorted Parquet files: pages, out and in.
 
-    Numbers and links are those that cocite build gives the same records. If it is interrupted, the same command goes on
-    after the last step that was done.
+    Numbers and links are the same as those of cocite build. If it is interrupted, the same command continues after the
+    last finished step.
 
     \b
     Examples:
@@ -156,14 +156,14 @@ def related(
             "--method", "-m", metavar="METHOD", help="cocitation, proximity or extended_cocitation, with parameters."
         ),
     ] = "cocitation",
-    k: Annotated[int, typer.Option("-k", metavar="N", help="So many answers to each page.")] = 10,
+    k: Annotated[int, typer.Option("-k", metavar="N", help="Maximum number of results of each page.")] = 10,
     master: Master = None,
     conf: Conf = None,
     json: shared.Json = False,
 ) -> None:
-    """Answer for every page, as cocite batch does. Rows are query, rank, url and score.
+    """Find the related pages of every page, like cocite batch. Rows are query, rank, url and score.
 
-    If it is interrupted, the same command goes on after the last step that was done.
+    If it is interrupted, the same command continues after the last finished step.
 
     \b
     Examples:
@@ -180,28 +180,28 @@ def related(
     done, took = _run("related", master, conf, lambda session, tell: write_related(
         session, shards, output, method, k, tell=tell
     ))  # fmt: skip
-    found = f"{count(done['pages'], 'page')} answered, {count(done['answers'], 'answer')}"
+    found = f"{count(done['answers'], 'result')} for {count(done['pages'], 'page')}"
     _show(found, done, output, took, json)
 
 
 def _run(
     name: str, master: str | None, conf: list[str] | None, job: Callable[[Any, Callable[[str], None]], Any]
 ) -> tuple[Any, float]:
-    """A job in a session of its own; (what it returned, seconds)."""
+    """Run a job in its own session; returns its result and the seconds it took."""
     from cocite.spark.session import plain_failures, settings, start
 
-    told = Screen(stderr=True)
+    errors = Screen(stderr=True)
     session = start(name, master, settings(conf or []))
     started = time.monotonic()
 
     def tell(step: str) -> None:
-        told.line((f"{seconds(time.monotonic() - started)}: {step}", "dim"))
+        errors.line((f"{seconds(time.monotonic() - started)}: {step}", "dim"))
 
     try:
         with plain_failures():
             done = job(session, tell)
     except KeyboardInterrupt:
-        complain("interrupted; steps that are done are kept, the same command goes on from there")
+        complain("Interrupted; finished steps are kept, and the same command continues from there")
         raise typer.Exit(INTERRUPTED) from None
     finally:
         session.stop()

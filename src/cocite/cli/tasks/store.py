@@ -24,7 +24,7 @@ MAX_FAULTS_SHOWN = 20
 
 
 def info(store: shared.Store = None, index: shared.Index = Path("web.cocite"), json: shared.Json = False) -> None:
-    """Show what a store has, from which sources, and what takes how much space.
+    """Show what a store has: pages, links, sources, and the size of its parts.
 
     \b
     Examples:

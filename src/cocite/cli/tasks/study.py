@@ -10,11 +10,11 @@ import typer
 from cocite.cli import options as shared
 from cocite.cli.failures import Commands
 from cocite.cli.files import check_writable, read_addresses
-from cocite.cli.tasks.evaluate import note_gaps, tell
+from cocite.cli.tasks.evaluate import note_gaps, show_evaluation
 from cocite.cli.terminal import Screen, count
 from cocite.errors import BadParameter
 
-HELP = """Have people rate what methods answer, blind.
+HELP = """Have people rate the results of methods without knowing which method found them.
 
 \b
 Examples:
@@ -29,21 +29,26 @@ Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of th
 @study.command()
 def new(
     folder: Folder,
-    urls: Annotated[list[str] | None, typer.Argument(metavar="URL", help="Pages to ask about.")] = None,
+    urls: Annotated[list[str] | None, typer.Argument(metavar="URL", help="A query page.")] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", "-f", metavar="FILE", help="More of them: a file, one address a line.")
+        Path | None, typer.Option("--file", "-f", metavar="FILE", help="More addresses: a file, one per line.")
     ] = None,
     index: shared.Index = Path("web.cocite"),
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", metavar="METHOD", help="A method to study; give two or more."),
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="METHOD",
+            help="A method to study; may be repeated (default: companion, cocitation).",
+        ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", metavar="N", min=1, max=100, help="So many answers of each method.")] = 10,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another number mixes the answers in another way.")] = 1,
+    k: Annotated[int, typer.Option("-k", metavar="N", min=1, max=100, help="Number of results of each method.")] = 10,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the order of results.")] = 1,
 ) -> None:
-    """Ask methods, mix their answers, and write what raters need.
+    """Run methods, shuffle their results, and write the sheets for raters.
 
-    Send rate.html or ratings.csv to the raters, and keep study.json, which says what method gave what.
+    Send rate.html or ratings.csv to the raters, and keep study.json, which has the method of each result.
 
     \b
     Examples:
@@ -58,7 +63,7 @@ def new(
 
     texts = [*(urls or []), *(read_addresses(file) if file else [])]
     if not texts:
-        raise BadParameter("no pages to ask about: give addresses, or --file FILE")
+        raise BadParameter("No pages to ask about: give addresses, or --file FILE")
     check_folder(folder)
     named = map(methods.method, method or ("companion", "cocitation"))
     chosen = list({str(each): each for each in named}.values())
@@ -66,19 +71,19 @@ def new(
     found = {text: web.graph.get(text) for text in texts}
     pages = [page for page in found.values() if page is not None]
     if not pages:
-        web.graph.find(texts[0])  # says why, and what is meant perhaps
+        web.graph.find(texts[0])  # raises UnknownPage with the nearest addresses
     with display() as web.progress:
         made = make(web, pages, chosen, k, seed)
     write(made, folder)
     for text in (text for text, page in found.items() if page is None):
-        Screen(stderr=True).line(f"left out, as it is not in this store: {text[:200]}")
-    screen.line((str(folder), "bold"), f"  {count(len(made.items), 'answer')} to {count(len(set(pages)), 'page')}")
-    screen.line(f"send rate.html (or ratings.csv) to those who rate; then: cocite study report {folder} RATINGS...")
+        Screen(stderr=True).line(f"Skipped, as it isn't in this store: {text[:200]}")
+    screen.line((str(folder), "bold"), f"  {count(len(made.items), 'result')} for {count(len(set(pages)), 'page')}")
+    screen.line(f"Send rate.html (or ratings.csv) to the raters; then run: cocite study report {folder} RATINGS...")
 
 
 @study.command()
 def rate(folder: Folder) -> None:
-    """Rate the answers here, in the terminal; every answer is kept at once, and the rest can wait.
+    """Rate results in the terminal. Each rating is saved at once; you can stop and continue later.
 
     \b
     Examples:
@@ -87,13 +92,13 @@ def rate(folder: Folder) -> None:
     from cocite.evaluate.study import RATINGS, keep_edited, read, read_ratings, write_ratings
     from cocite.sources.records import ReadReport
 
-    found, sheet, screen, told = read(folder), folder / "ratings.csv", Screen(), ReadReport()
-    ratings = read_ratings(sheet, found, told) if sheet.exists() else {}
-    for reason, times in told.skipped.items():
-        screen.line(f"left out: {times:,} × {reason}")
+    found, sheet, screen, skips = read(folder), folder / "ratings.csv", Screen(), ReadReport()
+    ratings = read_ratings(sheet, found, skips) if sheet.exists() else {}
+    for reason, times in skips.skipped.items():
+        screen.line(f"Skipped: {times:,} × {reason}")
     kept = False
     left = [item for item in found.items if item.id not in ratings]
-    screen.line(f"{len(ratings)} of {len(found.items)} rated. 1 related, 0 not related, x could not open, q stop")
+    screen.line(f"Rated {len(ratings)} of {len(found.items)}. 1: related, 0: not related, x: can't open, q: stop")
     for item in left:
         screen.blank()
         screen.line(("to ", "dim"), (item.query_title or item.query, "bold"), f"  {item.query}")
@@ -107,7 +112,7 @@ def rate(folder: Folder) -> None:
             if said == "q":
                 return
         if not kept and (edited := keep_edited(found, sheet)):
-            screen.line(f"the sheet as it was edited stays in {edited}")
+            screen.line(f"The edited sheet is kept as {edited}")
         kept = True
         ratings[item.id] = said
         write_ratings(found, sheet, ratings)
@@ -118,14 +123,14 @@ def report(
     folder: Folder,
     ratings: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="RATINGS", help="Sheets that raters sent back. Else those in the folder."),
+        typer.Argument(metavar="RATINGS", help="Sheets of raters (default: those in the folder)."),
     ] = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a report with figures, one page of HTML.")
     ] = None,
     json: shared.Json = False,
 ) -> None:
-    """The tables of the study: what was answered, precision, significance, overlap.
+    """Print the tables of the study: results, precision, significance, overlap.
 
     \b
     Examples:
@@ -136,18 +141,20 @@ def report(
     from cocite.sources.records import ReadReport
 
     check_writable(html)
-    known, told = read(folder), ReadReport()
-    sheets = dict.fromkeys(ratings or sorted(folder.glob("ratings*.csv")))  # `cocite serve --study` makes one a rater
-    raters = [read_ratings(path, known, told) for path in sheets]
+    known, skips = read(folder), ReadReport()
+    sheets = dict.fromkeys(
+        ratings or sorted(folder.glob("ratings*.csv"))
+    )  # `cocite serve --study` writes one per rater
+    raters = [read_ratings(path, known, skips) for path in sheets]
     if not any(raters):
-        raise BadParameter("no answer is rated yet: fill in the column rating with 1, 0 or x")
+        raise BadParameter("No result is rated yet: fill in the column rating with 1, 0 or x")
     found = evaluation_of(known, raters)
     rated, judged = {number for rater in raters for number in rater}, found.judgements.ratings
     unrated = sum(item.query in judged and item.id not in rated for item in known.items)
     if unrated:
-        told.skip("answer that nobody rated, counted as wrong", count=unrated)
+        skips.skip("result without a rating, counted as not related", count=unrated)
     nobody = len(known.in_degree) - len(found.rated)
     if nobody:
-        told.skip("query of which no answer is rated, left out", count=nobody)
-    note_gaps(found, told)
-    tell(f"Study {folder.name}", found, told, dict(known.in_degree), html, json)
+        skips.skip("query without any rating, ignored", count=nobody)
+    note_gaps(found, skips)
+    show_evaluation(f"Study {folder.name}", found, skips, dict(known.in_degree), html, json)
