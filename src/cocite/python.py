@@ -18,12 +18,15 @@ from cocite.graph.clicks import Kept, add_clicks
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 from cocite.operations import DEFAULT_METHOD
+from cocite.operations.batch import Batch
+from cocite.operations.cluster import Cluster
 from cocite.operations.communities import Communities
 from cocite.operations.compare import Compare
 from cocite.operations.declare import Operation, make, parameters_on
 from cocite.operations.hubs import Hubs
 from cocite.operations.recommend import Recommend
 from cocite.operations.related import Related
+from cocite.operations.similarity import Similarity as SimilarityOperation
 from cocite.parameters import parameters_of
 from cocite.related import methods
 from cocite.related.methods.hubfinder import Criterion
@@ -34,7 +37,6 @@ from cocite.results.batch import BatchSummary, batch
 from cocite.results.communities import CommunitiesFound
 from cocite.results.compare import Comparison
 from cocite.results.filters import Filters
-from cocite.results.groups import MOST_GROUPS, group_pages
 from cocite.results.history import entries_of
 from cocite.results.hubs import find_hubs
 from cocite.results.keywords import KeywordsFound, PageKeywords, keywords_for, keywords_of_page
@@ -130,10 +132,12 @@ class Store(Web):
         asked = make(Related, "python", {**own, "method": str(methods.method(method, parameters))})
         return replace(asked.run(self), graph=self.graph)
 
+    @made_from(SimilarityOperation)
     def similarity(self, page: str, other: str, method: str = "integrated", **parameters: Any) -> Similarity:
-        """How similar two pages are: `float()` of it is the score."""
+        """`float()` of the result is the score."""
         return similarity(self, page, other, methods.method(method, parameters))
 
+    @made_from(Batch)
     def batch(
         self,
         output: str | Path,
@@ -146,12 +150,7 @@ class Store(Web):
         progress: Progress = no_progress,
         **options: Any,
     ) -> BatchSummary:
-        """Answers for every page that has links, or for some, into a folder of Parquet files or a .tsv file.
-
-        Work is shared by as many processes as there are cores; a script that calls this is protected by
-        `if __name__ == "__main__":`. The same call goes on where one was interrupted. With `all_pairs`, integrated
-        similarity is worked out for all pages at once, far sooner, and not exactly (docs/integrated.md).
-        """
+        """A script that calls this needs `if __name__ == "__main__":`, as it starts processes."""
         own, parameters = _split(Filters, options)
         chosen, kept = str(methods.method(method, parameters)), Filters(**own)
         asked = None if pages is None else [self.graph.find(check_address(page)) for page in _texts(pages)]
@@ -199,15 +198,11 @@ class Store(Web):
         found = find_hubs(self, asked, chosen, k, criterion=criterion, explained=explain, filters=Filters(**own))
         return replace(found, graph=self.graph)
 
-    def cluster(
-        self, pages: Sequence[str], most: int = MOST_GROUPS, by: str = "lli"
-    ) -> list[tuple[tuple[str, ...], list[str]]]:
-        """Pages put into groups: the keywords of each, and the addresses of its pages.
-
-        Groups are of pages that are cited in the same sections, or, by="integrated", that are alike by words and links.
-        """
-        found = group_pages(self, [self.graph.find(check_address(page)) for page in _texts(pages)], most, by)
-        return [(group.keywords, [self.graph.address(page) for page in group.pages]) for group in found]
+    @made_from(Cluster)
+    def cluster(self, pages: Sequence[str], most: int = 12, by: str = "lli") -> list[tuple[tuple[str, ...], list[str]]]:
+        """The result has the keywords of each group, and the addresses of its pages."""
+        found = make(Cluster, "python", {"pages": _texts(pages), "most": most, "by": by}).run(self)
+        return [(group.keywords, [url for url, _ in group.pages]) for group in found.groups]
 
     @made_from(Compare)
     def compare(self, page: Texts, methods_: Texts = (), k: int = 10, **filters: Any) -> Comparison:

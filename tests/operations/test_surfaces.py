@@ -1,0 +1,73 @@
+"""Every parameter of every operation is on each surface that declares it, under its name there, with its help."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from cocite.cli import app
+from cocite.cli.document import commands_of
+from cocite.mcp.tools import signature
+from cocite.operations.declare import Operation, operations_by_name, parameters_on
+from cocite.parameters import parameters_of
+from cocite.python import Store
+from cocite.results.filters import Filters
+
+DOCS = Path(__file__).parents[2] / "docs"
+COMMANDS: dict[str, Any] = dict(commands_of(typer.main.get_command(app)))
+OPERATIONS = [pytest.param(each, id=name) for name, each in operations_by_name().items()]
+ASKED = [pytest.param(each, id=name) for name, each in operations_by_name().items() if name != "info"]
+"""`cocite info` shows more of a store than the operation, which is for strangers."""
+RETURNING_PAGES = ("batch", "compare", "hubs", "recommend", "related", "search")
+
+
+def test_every_operation_that_returns_pages_has_all_filters() -> None:
+    names = {each.name for each in parameters_of(Filters)}
+    assert names >= {"site", "not_site", "until", "unlinked", "since", "lang", "per_site", "not_own_site"}
+    for name in RETURNING_PAGES:
+        operation = operations_by_name()[name]
+        for surface in ("cli", "http", "mcp", "python"):
+            assert names <= {each.name for _, each in parameters_on(operation, surface)}, (name, surface)
+
+
+@pytest.mark.parametrize("operation", ASKED)
+def test_on_the_command_line(operation: type[Operation]) -> None:
+    about = operation.about
+    known = {option: each for each in COMMANDS[about.name].params for option in (*each.opts, *each.secondary_opts)}
+    for _, each in parameters_on(operation, "cli"):
+        flags = [flag for text in each.flags for flag in text.split("/")] or [f"--{each.name.replace('_', '-')}"]
+        for flag in [each.name] if each.positional else flags:
+            assert flag in known, flag
+            assert known[flag].help == f"{each.help}."
+            assert known[flag].required == each.required
+    assert about.summary in " ".join(COMMANDS[about.name].help.split())
+
+
+@pytest.mark.parametrize("operation", ASKED)
+def test_in_the_reference_and_in_the_manual(operation: type[Operation]) -> None:
+    name = operation.about.name
+    section = (DOCS / "cli.md").read_text("utf-8").partition(f"\n## cocite {name}\n")[2].partition("\n## ")[0]
+    manual = (DOCS / "cocite.1").read_text("utf-8").replace("\\-", "-")
+    manual = manual.partition(f"\n.SS cocite {name} ")[2].partition("\n.SS ")[0]
+    for _, each in parameters_on(operation, "cli"):
+        shown = each.metavar if each.positional else (each.flags or (f"--{each.name.replace('_', '-')}",))[0]
+        for flag in shown.split("/"):
+            assert f"`{flag}" in section, flag
+            assert re.search(rf"^\\fB.*{re.escape(flag)}", manual, re.MULTILINE), flag
+        assert each.help.replace("|", "\\|") in section
+
+
+@pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.values[0].about.tool])  # type: ignore[union-attr]
+def test_among_the_tools_for_assistants(operation: type[Operation]) -> None:
+    assert list(signature(operation).parameters) == [each.name for _, each in parameters_on(operation, "mcp")]
+
+
+@pytest.mark.parametrize("name", ["batch", "cluster", "communities", "compare", "hubs", "related", "similarity"])
+def test_in_the_help_of_python(name: str) -> None:
+    documented = getattr(Store, name).__doc__
+    for _, each in parameters_on(operations_by_name()[name], "python"):
+        assert f"    {each.name}: {each.help}." in documented, each.name
