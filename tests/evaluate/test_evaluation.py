@@ -322,7 +322,7 @@ def test_what_is_refused(store: Path, tmp_path: Path) -> None:
     judged.write_text("nowhere.example\ta.example\n")
     ran = run_command("evaluate", "-i", store, "-j", judged, "-m", "cocitation")
     assert ran.code == 2
-    assert "knows none of the queries" in ran.err
+    assert "has none of the queries" in ran.err
     assert run_command("evaluate", "-i", store, "-j", tmp_path / "none.tsv", "-m", "cocitation").code == 2
     assert run_command("evaluate", "-i", store, "-j", judged, "-m", "beauty").code == 2
     assert "is a folder" in run_command("evaluate", "-i", store, "-j", judged, "--html", tmp_path).err
