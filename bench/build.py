@@ -65,7 +65,7 @@ print(json.dumps({"pages": pages, "links": links, "bytes": size, "seconds": time
 
 
 def run(program: str, folder: Path, *arguments: str) -> tuple[dict[str, Any], float, float]:
-    """What a program printed, and its peak of memory (its own, mapped files left out) and of disk, in GiB."""
+    """The output of a program, and its peaks of memory (without mapped files) and of disk, in GiB."""
     before = shutil.disk_usage(folder).free
     child = subprocess.Popen([sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE, text=True)
     peak = disk = 0.0

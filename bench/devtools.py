@@ -45,7 +45,7 @@ class Browser:
         await self.call("Target.disposeBrowserContext", browserContextId=context)
 
     async def said(self, session: str, script: str) -> Any:
-        """What a script says of the page that is shown; a promise is waited for."""
+        """The value of a script in the shown page; promises are awaited."""
         asked = {"expression": script, "awaitPromise": True, "returnByValue": True}
         return (await self.call("Runtime.evaluate", session, **asked))["result"].get("value")
 

@@ -212,7 +212,7 @@ def main() -> None:
 
 
 def clear(folder: Path, force: bool) -> None:
-    """Make way for a new graph; a folder that holds anything but part files is left alone."""
+    """Remove an older graph; refuse a folder that has anything but part files."""
     held = list(folder.iterdir())
     if held and not force:
         raise ValueError(f"{folder} is not empty: choose another folder, or replace its part files with --force")

@@ -70,7 +70,7 @@ class Connection:
 async def at_rate(
     host: str, port: int, targets: Iterator[str], rate: float, seconds: float, timeout: float, connections: int = 400
 ) -> Outcome:
-    """Ask so many times a second."""
+    """Send a number of requests a second."""
     free = [Connection(host, port) for _ in range(connections)]
     done, tasks = Outcome(), set[asyncio.Task[None]]()
     began = time.perf_counter()
@@ -98,7 +98,7 @@ async def at_rate(
 async def flat_out(
     host: str, port: int, targets: Iterator[str], connections: int, seconds: float, timeout: float
 ) -> Outcome:
-    """Ask again as soon as an answer has come, over so many connections."""
+    """Send the next request as soon as a response has arrived, over a number of connections."""
     done, began = Outcome(), time.perf_counter()
 
     async def one() -> None:

@@ -56,7 +56,7 @@ Rows = list[list[object]]
 
 
 def questions(graph: Graph, group: str, most: int = QUESTIONS) -> list[int]:
-    """Pages with so many links in, chosen at random but always the same."""
+    """Pages with a range of in-links, a random choice that is always the same."""
     least, greatest = GROUPS[group]
     fitting = np.flatnonzero((graph.in_degree >= least) & (graph.in_degree <= greatest))
     chosen: list[int] = np.random.default_rng(1).permutation(fitting)[:most].tolist()

@@ -23,7 +23,7 @@ Counts = tuple[NDArray[Any], NDArray[Any]]
 
 
 class Rival(NamedTuple):
-    """A program with the links loaded; it is asked so many questions of each kind at most."""
+    """A program with the links loaded, and the maximum number of queries of each kind."""
 
     name: str
     counts: Callable[[int], Counts]
@@ -70,7 +70,7 @@ def scipy_rows(links: Any, into: Any) -> Rival:
 
 @contextmanager
 def duckdb_join(links: Any, into: Any) -> Iterator[Rival]:
-    """A self-join over the links, which stand in two tables, each in the order that suits its side."""
+    """A self-join over the links, in two tables that are sorted for their side."""
     import duckdb
     import pyarrow as pa
 

@@ -27,7 +27,7 @@ AT_ONCE = 1 << 20
 
 
 def names(count: int) -> list[str]:
-    """So many reversed names of domains, sorted; eight letters that can be said, and perhaps a digit, all different."""
+    """A number of different reversed domain names, sorted: eight pronounceable letters, and perhaps a digit."""
     chosen = np.random.default_rng(3).permutation(count)
     made = []
     for number, at in enumerate(chosen.tolist()):

@@ -4,8 +4,8 @@
 
 What each benchmark prints is kept in bench/data/report; `--only` runs some again and takes the others from there, and
 `--kept` runs none. The README's lines are chosen in FIGURES below: a row and column of a table, and rivals from the
-same run with their ratio to ours. A figure whose benchmark was not run, or failed, is left out, and the README says so;
-so are benchmarks of quality when ../shared is not there. One of another day or machine than the others says it.
+same run with their ratio to ours. A figure whose benchmark was not run, or failed, is skipped, and the README says so;
+so are benchmarks of quality without ../shared. One of another day or machine than the others says it.
 Benchmarks of speed come first, and nothing else should run beside
 them. Ends with 1 if one failed. Not here, for the hours they take: a web of 510 M links, and Spark on 50 and 100 M
 (build.py and spark.py do them; docs/capacity.md and docs/spark.md have the figures).
@@ -83,7 +83,7 @@ class Table(NamedTuple):
     rows: list[list[str]]
 
     def cell(self, row: str, column: str) -> str | None:
-        """The cell of the first row of which some cells begin with the given words, joined by &."""
+        """The cell of the first row with cells that begin with the given words, joined by &."""
         wanted = row.split(" & ")
         for cells in self.rows:
             if all(any(cell.startswith(each) for cell in cells) for each in wanted):
@@ -299,7 +299,7 @@ def main() -> None:
     """Run, keep, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", choices=list(STEPS), help="run these only; may be repeated")
-    parser.add_argument("--kept", action="store_true", help="run nothing, write from what was kept")
+    parser.add_argument("--kept", action="store_true", help="run nothing, write from the outputs of the last run")
     options = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
     outputs = {}

@@ -7,7 +7,7 @@ method; a pass asks each once, and the next pass asks for one answer more, so th
 load comes from the same machine: `wrk` for cached answers (Debian has it), bench/load.py for the rest. Beside it
 stands a bare FastAPI route on granian that sends the bytes of one answer.
 
---soak asks 100 times a second for so many minutes, half from the cache, and prints the memory that the server holds.
+--soak MINUTES sends 100 requests a second, half answered from the cache, and prints the server's memory.
 """
 
 from __future__ import annotations

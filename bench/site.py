@@ -4,7 +4,7 @@
     python bench/site.py --pages 10000
 
 The site is made of the pages of these packages: as many copies as are needed, each with a third of its words changed,
-so that no two pages are alike. Wall and processor seconds are told, and what else kept the machine busy.
+so that no two pages are alike. It prints wall and processor seconds, and the other load of the machine.
 """
 
 from __future__ import annotations

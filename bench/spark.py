@@ -4,7 +4,7 @@
 
 RECORDS are page records as Parquet (bench/generate.py), STORE is what `cocite build` made of them. The jobs `store`,
 `rank` (PageRank) and `related` run as commands of their own; shuffle volume is what tasks wrote for other tasks, from
-Spark's event log. 10,000 pages, chosen at random but always the same, are asked about in the store, and every answer
+Spark's event log. 10,000 pages, chosen at random but always the same, are queried in the store, and every result
 must be the same: page, rank and score. Of PageRank, values that differ by more than a millionth are counted.
 
     for pages in 500000 2500000 5000000; do                              # 10, 50 and 100 M links

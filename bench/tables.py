@@ -39,7 +39,7 @@ def show(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) ->
 
 
 def microseconds(work: Callable[[], object], at_least: float = 0.5, times: int = 5) -> float:
-    """Best time of a call in µs: the fastest of several runs of at least so many seconds in all."""
+    """Best time of a call in µs: the fastest of several runs, which take at least `at_least` seconds in all."""
     work()
     calls = 1
     while True:

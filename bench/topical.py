@@ -41,7 +41,7 @@ class Topical(NamedTuple):
 
 
 def topical(pages: int = 100_000, seed: int = 1, topics: int = TOPICS, vocabulary: int = VOCABULARY) -> Topical:
-    """The whole web; fewer keywords or links where there are not so many different ones."""
+    """The whole web; fewer keywords or links where there are fewer different ones."""
     rng = np.random.default_rng(seed)
     # Squaring makes the topics uneven, as a Zipf law of exponent 0.5 would.
     topic = (rng.random(pages) ** 2 * topics).astype(np.int32)

@@ -6,7 +6,7 @@ most similar to paper v by a measure (top), and the papers of v's class (similar
     precision = |top ∩ similar| / |top|        recall = |top ∩ similar| / N        F = 2 · P · R / (P + R)
 
 each averaged over all papers. Recall so defined is at most precision, and equal to it where N papers are found; the
-usual recall, |top ∩ similar| / |similar|, stands beside it. A paper without class counts, with 0.
+usual recall is |top ∩ similar| / |similar|. A paper without class counts 0.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LEAST = 1e-12
 MOST_PAPERS = 20_000
 NO_CLASS = -1
 AT = 10
-"""The cutoff by which settings are chosen."""
+"""The cutoff that chooses settings."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Papers:
 
 
 class Measured(NamedTuple):
-    """How well a measure does with its first so many answers."""
+    """The quality of a similarity at a cutoff."""
 
     measure: str
     first: int
@@ -261,7 +261,7 @@ def rewired(papers: Papers, kept: float, added: float, seed: int) -> Papers:
 
 
 def hardships(papers: Papers) -> list[Papers]:
-    """A collection as it is, with half of its links, and with fewer of which one in five is wrong."""
+    """A collection as it is, with half of its links, and with 60 % of them plus wrong ones: one in five."""
     return [papers, rewired(papers, 0.5, 0.0, 1), rewired(papers, 0.6, 0.25, 2)]
 
 

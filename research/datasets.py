@@ -69,7 +69,7 @@ class Held:
 def read(name: str, folder: Path) -> Dataset:
     """A collection of `folder`, which has all of them; raises BadSource if it is not there."""
     if name not in READERS:
-        raise BadSource(f"there is no collection {name!r:.100}; there are {', '.join(READERS)}")
+        raise BadSource(f"Unknown collection {name!r:.100}; there are {', '.join(READERS)}")
     try:
         return READERS[name](folder)
     except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
@@ -91,7 +91,7 @@ def make(dataset: Dataset, store: Path, progress: Progress = no_progress, search
 
 
 def some_queries(judgements: Judgements, most: int) -> Judgements:
-    """So many of the queries, chosen by hash, so that nothing but their names decides; 0 is all."""
+    """A number of the queries, chosen by the hash of their names; 0 is all."""
     chosen = sorted(judgements.ratings, key=lambda name: hashlib.blake2b(name.encode(), digest_size=8).digest())
     return Judgements({name: judgements.ratings[name] for name in chosen[: most or None]}, judgements.repeated)
 

@@ -56,7 +56,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--divisions", type=int, default=10)
-    parser.add_argument("--queries", type=int, default=0, help="so many, by hash; 0 is all")
+    parser.add_argument("--queries", type=int, default=0, help="number of queries, chosen by hash; 0 is all")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--stores", type=Path, default=STORES)

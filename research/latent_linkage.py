@@ -38,7 +38,7 @@ from cocite.web import Web
 Figures = NDArray[np.float64]
 EPSILONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 FIRST = 10
-"""So many answers are what a user looks at."""
+"""Results that a user reads."""
 
 
 def percentages(side: Side) -> Figures:

@@ -59,7 +59,7 @@ def one_page(found: LinkageExperiment, web: Web, figure: Path) -> None:
 
 
 def many_pages(web: Web, judgements: Judgements, least: int) -> None:
-    """The paper's claims of pages with so many merged parents, and whether LLI tells apart rightly."""
+    """The paper's claims about pages by number of merged parents, and whether LLI distinguishes them correctly."""
     told: dict[str, int] = defaultdict(int)
     shares: dict[str, list[float]] = defaultdict(list)
     ends = {"k = 1": 0, "k = rank": 0, "pages": 0}

@@ -3,7 +3,7 @@
     x_0 = tf-idf of a paper's words        x_(i+1) = norm(x_0 + norm(mean of x_i over the papers linked))
 
 after some rounds; the matrix of all x is cut to its first singular values, and papers are compared by the cosine of
-their rows of U·Σ. Averaging lets what a paper cites speak for it, the cut puts words together that are used alike: both
+their rows of U·Σ. Averaging includes the words of cited papers, the cut puts words together that are used alike: both
 are ideas of the papers (link similarity, latent linkage), applied to words.
 """
 

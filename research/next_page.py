@@ -1,4 +1,4 @@
-"""Where did people go next? Held-out click paths judge methods that are asked about the page they went from.
+"""Where did people go next? Held-out click paths judge the results of methods for the page before.
 
 Every click of a path is a question: of the pages related to the one it left, at what rank is the page it went to?
 Candidates are all pages, or those that the page links to, which are all that can be clicked. Rank r counts 1/r (MRR),

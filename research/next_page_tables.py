@@ -1,4 +1,4 @@
-"""Does What's Related know where people go next? Wikispeedia's click paths, of which half the games teach.
+"""Does What's Related know where people go next? Wikispeedia's click paths: half of the games train, the others test.
 
     python -m research.next_page_tables [FOLDER] [--part dev|test]
 
@@ -46,7 +46,7 @@ def read(folder: Path, into: Path) -> tuple[Web, dict[str, list[list[int]]]]:
 
 
 def mixed(web: Web) -> Callable[..., Relate]:
-    """What's Related with any weights; what links, words and usage say of a page is gathered once."""
+    """What's Related with any weights; the scores by links, words and usage are computed once per page."""
 
     @cache
     def gathered(page: int) -> dict[str, whats_related.Part]:

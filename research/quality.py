@@ -70,7 +70,7 @@ def kept_at(folder: Path, call: str) -> Path:
 
 
 def asked(name: str, options: argparse.Namespace, per_site: int) -> Evaluation:
-    """All methods on one collection, each asked now or read from what was kept."""
+    """All methods on one collection, each run now or read from an earlier run."""
     global web
     web, judged, numbers = opened(name, options)
     folder = options.stores / "runs" / f"{name}, {options.queries or 'all'} queries, per site {per_site}"
@@ -157,8 +157,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--than", default="", help="tests others against this one (the default)")
     parser.add_argument("--beside", action="store_true", help="beside the kept answers of all other methods")
     parser.add_argument("--only", action="append", choices=list(datasets.READERS), help="collections")
-    parser.add_argument("--queries", type=int, default=500, help="so many of each collection, by hash; 0 is all")
-    parser.add_argument("--per-site", type=int, default=0, help="also with so many answers of one site at most")
+    parser.add_argument("--queries", type=int, default=500, help="queries of each collection, chosen by hash; 0 is all")
+    parser.add_argument("--per-site", type=int, default=0, help="also with a maximum number of results per site")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--stores", type=Path, default=STORES)

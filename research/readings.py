@@ -93,13 +93,13 @@ def judged(judge: Path, judgements: Path, rows: Iterator[str]) -> str:
 
 
 def main() -> None:
-    """Run what is asked for and print the table."""
+    """Run the chosen settings and print the table."""
     global web, slow_web
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--judgements", type=Path, required=True)
     parser.add_argument("--judge", type=Path, required=True)
-    parser.add_argument("--queries", type=int, default=0, help="so many, evenly spaced; 0 is all")
+    parser.add_argument("--queries", type=int, default=0, help="number of queries, evenly spaced; 0 is all")
     parser.add_argument("--only", default="", help="settings whose name begins so")
     parser.add_argument("--slow", action="store_true", help="the slow readings too")
     parser.add_argument("--processes", type=int, default=1)

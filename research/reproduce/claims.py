@@ -76,7 +76,7 @@ class Claims:
         found = [claim for claim in self.claims if wanted in ("", claim.paper, claim.id)]
         if not found:
             names = ", ".join(paper.name for paper in self.papers)
-            raise BadParameter(f"there is no paper and no claim {wanted!r:.100}; papers are {names}")
+            raise BadParameter(f"Unknown paper or claim {wanted!r:.100}; papers are {names}")
         return found
 
 

@@ -27,7 +27,7 @@ STYLES = {"held": "green", "did not hold": "red"}
 def reproduce(
     paper: str, data: Path | None, stores: Path | None, write: Path | None, figures: Path | None, json: bool
 ) -> None:
-    """Run the claims of a paper (or one claim, or all), or list them if there is no data."""
+    """Run the claims of a paper (or one claim, or all), or list them without data."""
     known = read_claims()
     chosen = known.of(paper)
     named = {claim.paper for claim in chosen}

@@ -77,7 +77,7 @@ class Data:
         return self._judged[store]
 
     def asked(self, name: str, how: str | Method, most: int = 0, store: str = "") -> Evaluation:
-        """A method on the judged pages of a collection, or on so many of them, by hash."""
+        """A method on the judged pages of a collection, or on a number of them chosen by hash."""
         chosen = method(how) if isinstance(how, str) else how
         judged, numbers = self.judged(name, store)
         some = datasets.some_queries(judged, most)

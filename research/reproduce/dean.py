@@ -27,7 +27,7 @@ JUDGED = "awesome"
 CRAWL = "cnr"
 LINKED = "wikispeedia"
 MANY, FAR_MORE = 10, 50
-"""Parents, on the lists and in the encyclopedia: pages with more are asked with so many."""
+"""Maximum number of parents, on the lists and in the encyclopedia."""
 MOST = 1000
 ASKED = 200
 

@@ -25,7 +25,7 @@ MOST = 1000
 BACK = lli.Params(children=0, merge=False, chop="none")
 """The paper presents the side of parents; lists are all that has children here."""
 WELL = 10
-"""Merged parents from which on a page counts as well linked."""
+"""Merged parents that make a page well linked."""
 Values = NDArray[np.float64]
 
 

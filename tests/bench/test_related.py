@@ -23,7 +23,7 @@ MANY, SOME = "2,000 or more", "100 to 1,000"
 
 @pytest.fixture(scope="module")
 def web(fast_root: Path) -> Web:
-    """A generated web, in which some pages have more than 100 links in and none has 2,000."""
+    """A generated web: some pages have more than 100 in-links, none has 2,000."""
     data, report = fast_root / "related-data", ReadReport()
     write(world_of(PAGES, 7), data, threads=1)
     build([open_source(str(data), report)], fast_root / "related.cocite", report)

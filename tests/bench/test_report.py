@@ -48,7 +48,7 @@ def test_a_line_names_rivals_with_ratios_and_the_one_ahead_in_bold(printed: str)
 
 
 def test_where_more_is_better_a_rival_with_more_is_ahead(capsys: pytest.CaptureFixture[str]) -> None:
-    """0.12 / 0.18 = 0.67 and 0.27 / 0.18 = 1.5; signs of significance are left out."""
+    """0.12 / 0.18 = 0.67 and 0.27 / 0.18 = 1.5; signs of significance are removed."""
     rows = [["auto", "0.1800 / 0.14 ·"], ["cocitation", "0.1200 / 0.09 ▼"], ["companion", "0.2700 / 0.2 ▲"]]
     show("P@10 / MAP@10; beside auto", ["method", "awesome"], rows)
     lines = report.lines_of({"quality": capsys.readouterr().out})

@@ -131,7 +131,7 @@ def test_costs_and_curves(found: Evaluation) -> None:
 
 
 def test_time_is_drawn_against_edges_or_siblings() -> None:
-    """As in Fig. 2; what is not known is left out."""
+    """As in Fig. 2; unknown sizes are skipped."""
     facts: dict[str, dict[str, object]] = {"q": {"nodes": 10, "edges": 20}, "r": {"edges": "many"}, "s": {"edges": 0}}
     run = Run("one", milliseconds={"q": 2.0, "r": 3.0, "s": 4.0, "t": 5.0}, facts=dict(facts))
     found = Evaluation(JUDGED, [run])
@@ -288,7 +288,7 @@ def test_runs_of_one_name_in_two_folders(tmp_path: Path) -> None:
 
 
 def test_some_of_the_queries(tmp_path: Path) -> None:
-    """Of eight, every third or so, from beginning to end; of those left out nothing is told."""
+    """Of eight, every third or so, from beginning to end; the others are not reported."""
     judged, other = tmp_path / "j.tsv", tmp_path / "r.tsv"
     judged.write_text("".join(f"q{n}.example\ta.example\n" for n in range(8)))
     other.write_text("".join(f"q{n}.example\t1\t{'a' if n in (0, 2, 5) else 'b'}.example\n" for n in range(8)))

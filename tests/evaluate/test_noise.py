@@ -154,7 +154,7 @@ def test_labels_by_the_words_of_a_query(place: Path) -> None:
 
 
 def test_labels_of_a_file(place: Path) -> None:
-    """Pages without a label are left out of all rates: of three that are filtered, N, M and S, only N and S count."""
+    """Pages without a label are ignored in all rates: of the filtered pages N, M and S, only N and S count."""
     base = by_hand(place)
     file = place / "labels.tsv"
     file.write_text(

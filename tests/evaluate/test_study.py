@@ -90,7 +90,7 @@ def test_what_spreadsheets_make_of_it(folder: Path, separator: str, ending: str,
 
 
 def test_rows_and_columns_that_were_added(folder: Path) -> None:
-    """An empty row above, a rating of a point; and two columns of ratings, of which nobody knows which counts."""
+    """An empty row above, a rating of a point; and two columns of ratings."""
     sheet, report = folder / "back.csv", ReadReport()
     sheet.write_text(",,\nid,rating,note\n1,.,\n2,1,\n")
     assert read_ratings(sheet, read(folder), report) == {"00002": "1"}
@@ -134,7 +134,7 @@ def test_an_edited_sheet_is_kept_before_it_is_written_anew(folder: Path) -> None
 
 
 def test_queries_without_a_related_answer_count(folder: Path, tmp_path: Path) -> None:
-    """P@2 of 1999 is over all pages of which an answer is rated; one of which none is, is left out and told."""
+    """P@2 of 1999 is over all pages with a rated result; a page without one is ignored and reported."""
     study = read(folder)
     sheet = tmp_path / "sheet.csv"
     rated = {item.id: "1" if item.query == A else "0" for item in study.items}
@@ -152,7 +152,7 @@ def test_queries_without_a_related_answer_count(folder: Path, tmp_path: Path) ->
 
 
 def test_a_query_that_nobody_answers_counts(tmp_path: Path) -> None:
-    """Two pages asked about, of which one has an answer, rated 1: P@1 of 1999 is one half."""
+    """Two queries; one has a result, rated 1: P@1 of 1999 is one half."""
     items = [Item("00001", A, "", B, "")]
     write(Study(items, [Run("one", {A: ["00001"], C: []})], {A: 1, C: 0}, 1), tmp_path / "trial")
     (tmp_path / "trial" / "ratings.csv").write_text("id,rating\n1,1\n")

@@ -1,4 +1,4 @@
-"""The experiment with classes of papers: measures worked out by hand, and CiteSeer if it is there."""
+"""The experiment with classes of papers: measures computed by hand, and CiteSeer where it is available."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_measures() -> None:
     # Paper 0 finds 1 (right), 2 (wrong); 1 finds 0 and 2; 2 finds nothing of its class; 3 has no class.
     similarity = np.array([[1, 0.9, 0.5, 0], [0.9, 1, 0.8, 0], [0.5, 0.8, 1, 0], [0, 0, 0, 1.0]])
     rows = citations.measured("x", similarity, np.array([0, 0, 1, -1]), (1, 2, 3))
-    # At 1: 1, 1, 0, 0. At 2: 1/2, 1/2, 0, 0. At 3 two are found, of which one is right: precision 1/2, recall 1/3.
+    # At 1: 1, 1, 0, 0. At 2: 1/2, 1/2, 0, 0. At 3 two are found, one is right: precision 1/2, recall 1/3.
     assert rows[0] == Measured("x", 1, 0.5, 0.5, 0.5, 0.5)
     assert rows[1] == Measured("x", 2, 0.25, 0.25, 0.25, 0.5)
     assert rows[2][2:] == pytest.approx((0.25, 1 / 6, 2 * (2 * 0.5 / 3 / (0.5 + 1 / 3)) / 4, 0.5))

@@ -74,7 +74,7 @@ def data(tmp_path: Path) -> Path:
     ],
 )
 def test_stores_and_judgements(data: Path, place: Path, name: str, pages: int, right: dict[str, set[str]]) -> None:
-    """A page alone in its class is no query; a page is never right for itself; the store knows what is judged."""
+    """A page alone in its class is not a query; a page is never right for itself; the store knows what is judged."""
     found = datasets.read(name, data)
     assert {query: found.judgements.right(query) for query in found.judgements.ratings} == right
     graph = datasets.make(found, place / "web.cocite")
@@ -118,7 +118,7 @@ def test_queries_by_hash() -> None:
 
 
 def test_what_is_not_there(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="there is no collection 'beauty'; there are awesome"):
+    with pytest.raises(BadSource, match="Unknown collection 'beauty'; there are awesome"):
         datasets.read("beauty", data)
     for name in datasets.READERS:
         with pytest.raises(BadSource, match=name):

@@ -41,7 +41,7 @@ def test_ranks(place: Path) -> None:
 
     found = ranks_of(graph, steps_of([[a, b], [a, c], [a, d], [a, e]]), relate)
     assert found.among_all.tolist() == [2, np.inf, np.inf, 1]
-    # among the links of a: b is named; then d, which has two links in; then c. e is no link of a.
+    # among the links of a: b is named; then d, which has two links in; then c. a does not link to e.
     assert found.among_links.tolist() == [1, 3, 2, np.inf]
     assert measures(found.among_links) == {
         "MRR": pytest.approx((1 + 1 / 3 + 1 / 2 + 0) / 4),

@@ -62,7 +62,7 @@ def cosine(a: dict[str, float], b: dict[str, float]) -> float:
 
 
 def keyword_counts(graph: Graph, page: int) -> dict[str, int]:
-    """The words of a page that may be its keywords, and how often each stands in it; of English pages."""
+    """The words of a page that may be its keywords, and how often each occurs in it; for English pages."""
     stop = {*stopwordsiso.stopwords("en"), *stopwordsiso.stopwords("zh"), "http", "https", "www"}
     named = [graph.title(page), *graph.headings(page)]
     linked = [text for anchor, _, heading in links_into(graph, page) for text in (anchor, heading)]

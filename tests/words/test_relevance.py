@@ -104,7 +104,7 @@ def test_work_is_summed_up_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_information_instead_of_support() -> None:
-    # As in the worked example; no links, so all of r_l is what stands beside confidence.
+    # As in the worked example; no links, so all of r_l is information.
     found = replace(relevance([{0, 1}, {0, 1}, {0, 2}, {0}]), beside="information")
     assert (found.all_led_to(0)[1], found.all_led_to(1)[2], found.all_led_to(2)[1]) == (0.0, 0.5, 0.5)
     assert found.all_led_to(1).tolist() == [0.0, 1.0, 0.5]

@@ -1,4 +1,4 @@
-"""Full text search: what is found, in which order, and what becomes of it when things go wrong."""
+"""Full text search: results, their order, and failures."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_weights_by_hand(place: Path) -> None:
     )
     found = make_vectors.make_vectors(graph)
     one, two, three = (graph.find(url) for url in (A, B, C))
-    # Words that weigh nothing are left out, and what is left has length 1; "rook", beside the link, describes c.
+    # Words of weight 0 are skipped, and the rest has length 1; "rook", beside the link, describes c.
     assert words_of(found, one) == {"chess": 1.0}
     assert words_of(found, two) == {}
     assert words_of(found, three) == {"chess": 1.0}

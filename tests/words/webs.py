@@ -12,7 +12,7 @@ NAMES = [f"https://{host}.example/{path}" for host in "abc" for path in ("", "on
 
 @st.composite
 def webs(draw: st.DrawFn) -> list[Page]:
-    """Up to six pages that say something of each other."""
+    """Up to six pages with texts and links between them."""
     words, names = st.sampled_from(WORDS), st.sampled_from(NAMES)
     links = st.builds(Link, names, words, st.integers(-1, 2).map(lambda b: b if b >= 0 else None), context=words)
     pages = st.builds(

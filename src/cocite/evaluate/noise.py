@@ -44,7 +44,7 @@ NAMED_PAGES = 10
 """Pages of each label in Tables 4 and 5, and in Fig. 3."""
 BY_WORDS = "the words"
 ALL_NOISE = (
-    " Every page with one of the words is in the root set, so all other pages are labelled as noise, whatever their"
+    " Every page with one of the words is in the root set. So all other pages are labelled as noise, whatever their"
     " topic: search for words that many more pages have, or give labels."
 )
 

@@ -207,7 +207,7 @@ class Search:
         """The k best pages among those with all words and phrases, each in any field.
 
         If no page has all, those with the most of them; if none has any phrase, those with a word of one. Raises
-        BadParameter if there is no word.
+        BadParameter without words.
         """
         clauses = clauses_of(query)
         if not clauses:

@@ -6,7 +6,7 @@ page p of N, the weight
     (1 + ln tf(w, p)) · (ln((1 + N) / (1 + df(w))) + 1)
 
 `text_vectors` counts N and df over the given pages, and gives each page a vector of length 1. `more_like` takes them
-from the search index, df from the field in which most pages have w, and searches for the strongest words of a page.
+from the search index, df from the field where most pages have w, and searches for the strongest words of a page.
 There it skips words that no two pages have in one field, which would find no other page, and words of more than a tenth
 of all pages, which are stop words in any language.
 """

@@ -100,7 +100,7 @@ def test_the_document(made: list[str], tmp_path: Path) -> None:
 
 
 def test_what_is_told_has_a_figure_for_every_name() -> None:
-    """Names of figures that are expected are told, or at least come from the same experiment as those that are."""
+    """Expected figures are named in the text, or at least come from the same experiment as those that are."""
     for claim in KNOWN.claims:
         names = {name for _, name, _, _ in Formatter().parse(claim.ours) if name}
         assert bool(names) == bool(claim.experiment), claim.id

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cocite.cli import reproduce as verb
+from cocite.cli.tasks import reproduce as verb
 from research.reproduce import run as running
 from research.reproduce.data import Data
 from tests.surfaces.conftest import run
@@ -75,7 +75,7 @@ def test_without_a_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_checkout_is_found_beside_the_package_or_in_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = Path(verb.__file__).parents[3]
+    here = Path(__file__).parents[3]
     assert verb.find_checkout() == here
     monkeypatch.setattr("cocite.__file__", str(tmp_path / "lib" / "cocite" / "__init__.py"))
     monkeypatch.chdir(here)
@@ -86,7 +86,7 @@ def test_a_checkout_is_found_beside_the_package_or_in_the_current_folder(
 
 def test_what_is_refused(tmp_path: Path) -> None:
     for args, message in (
-        (("nobody",), "there is no paper and no claim 'nobody'; papers are dean"),
+        (("nobody",), "Unknown paper or claim 'nobody'; papers are dean"),
         (("dean", "--data", tmp_path, "--write", tmp_path), "is a folder"),
     ):
         ran = run("reproduce", *args)

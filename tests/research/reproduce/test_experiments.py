@@ -70,7 +70,7 @@ def test_shuffled_pages_have_the_same_links() -> None:
 
 
 def test_mirrored_pages() -> None:
-    """The long ones, each copied to so many sites."""
+    """The long ones, each copied to several sites."""
     pages = pages_of_links(5, 30, 40)
     found = mirrored(pages, lists=2, copies=3)
     assert found[:3] == pages

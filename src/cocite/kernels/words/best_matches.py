@@ -55,7 +55,7 @@ class Scratch(NamedTuple):
 
 
 def scratch(members: int, slots: int, width: int) -> Scratch:
-    """Space for sets of members below `members`, of which `slots` different ones occur, against `width` of A."""
+    """Space to compare sets with A, of `width` members: members are below `members`, at most `slots` of them occur."""
     slots, best = min(members, slots), np.empty(width, np.int32)
     return Scratch(np.full(members, -1, np.int32), np.empty(slots, np.uint32), np.empty(slots * width, np.int32), best)
 
@@ -86,7 +86,7 @@ def as_whole(values, out):
 
 @inline
 def give_slots(sets, others, space):
-    """Give a slot to every member of the sets; return their number, or -1 if there is no room."""
+    """Give a slot to every member of the sets; return their number, or -1 without room."""
     count = int64(0)
     for i in range(len(others)):
         page = int64(others[i])
@@ -178,7 +178,7 @@ def clear_slots(count, space):
 
 @inline
 def compare_one(own, known, unmet, sets, others, weight, space, result):
-    """Compare set A, the members `own`, with the sets of other pages; False if there is no room."""
+    """Compare set A, the members `own`, with the sets of other pages; False without room."""
     count = give_slots(sets, others, space)
     width = int64(len(own))
     if count < 0 or count * width > len(space.table) or width > len(space.best):

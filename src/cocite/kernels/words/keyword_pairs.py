@@ -219,7 +219,7 @@ def absent_values(a, frequency, statistics, values):
     """Normalised mutual information of a word on `a` pages with words that never occur with it."""
     total, mutual = statistics.pages, statistics.mutual
     for i in range(len(frequency)):
-        # A word on more pages than the rest must occur with it, so there is no such pair.
+        # A word on more pages than the rest must occur with it, so such a pair does not exist.
         information = mutual_information(int64(0), a, min(int64(frequency[i]), total - a), total)
         values[i] = scaled(information, mutual.low, mutual.high)
 
