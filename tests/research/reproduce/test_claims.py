@@ -51,7 +51,7 @@ def test_which_claims_are_wanted() -> None:
     assert KNOWN.of() == KNOWN.claims
     assert [claim.id for claim in KNOWN.of("zhao-example")] == ["zhao-example"]
     assert {claim.paper for claim in KNOWN.of("chirita")} == {"chirita"}
-    with pytest.raises(BadParameter, match="no paper and no claim 'nobody'; papers are dean, hou_2003"):
+    with pytest.raises(BadParameter, match="Unknown paper or claim 'nobody'; papers are dean, hou_2003"):
         KNOWN.of("nobody")
 
 
