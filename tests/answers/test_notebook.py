@@ -80,7 +80,7 @@ def test_answers_of_a_store_are_drawn(store: Store) -> None:
     answers = store.related("q.example", "proximity", 3)
     page = Tags(answers._repr_html_())
     assert [dict(attributes)["href"] for tag, attributes in page.tags if tag == "a"] == MANY[:3]
-    assert "on First under “Things”, next to each other" in page.words
+    assert 'Listed next to each other on First under "Things"' in page.words
     drawing = ElementTree.fromstring(svg(store.graph, answers))  # it is XML, whatever titles say
     assert {each.tag.rpartition("}")[2] for each in drawing.iter()} <= DRAWN
     assert {name for each in drawing.iter() for name in each.attrib if name.startswith("on")} == set()
@@ -104,7 +104,7 @@ def test_frames(store: Store) -> None:
     assert list(table.columns) == other.columns == ["rank", "url", "title", "score", "why", "reasons"]
     assert table["url"].tolist() == other["url"].to_list() == MANY
     assert pd.api.types.is_integer_dtype(table["rank"]) and table["score"].dtype == float
-    assert table["why"][0] == "2 of 2 pages cite both, such as First under “Things”"
+    assert table["why"][0] == 'Listed together on 2 of 2 pages, e.g. First under "Things"'
     assert table["reasons"][0] == [reason.to_dict() for reason in answers[0].reasons]
     kinds = [[reason["kind"] for reason in reasons] for reasons in other["reasons"].to_list()]
     assert kinds == [[reason.kind for reason in answer.reasons] for answer in answers]

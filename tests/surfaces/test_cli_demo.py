@@ -25,8 +25,8 @@ def test_demo(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     papers, databases = (part.splitlines() for part in ran.out.split("Related to ")[1:3])
     assert papers[0] == "The New York Times  https://www.nytimes.com/  in 13 lists"
     assert papers[1] == "  1\tThe Washington Post"
-    assert papers[2].startswith("     beside it on ") and papers[2].endswith("next to each other")
-    assert papers[5] == "     cited together by 8 of 13 pages"
+    assert papers[2].startswith("     Listed next to each other on ")
+    assert papers[5].startswith("     Listed together on 8 of 13 pages, e.g. ")
     assert databases[0].startswith("PostgreSQL  https://www.postgresql.org/")
     assert {line.split("\t")[1] for line in databases if line.startswith("  ") and "\t" in line} >= {"MySQL", "SQLite"}
     store = next((place / "cocite").iterdir())

@@ -27,7 +27,8 @@ def test_answers_and_why(store: Path) -> None:
     )  # in a block of two, as the list on the blog's roll is; and words
     assert first[3:] == [
         "[31mred [0m [bold]markup[/bold] gnp line",
-        "1 of 2 pages cites both, such as Papers under “Dailies”",
+        'Listed together on 1 of 2 pages: Papers under "Dailies" · '
+        "Listed in sections about bold, 0m, 31mred, gnp, markup",
     ]
     assert "ms by auto" in ran.out.splitlines()[-1]
     assert "\x1b" not in ran.out
@@ -36,8 +37,8 @@ def test_answers_and_why(store: Path) -> None:
 def test_all_reasons(store: Path) -> None:
     ran = run("related", NEWS, "-i", store, "--explain")
     assert ran.code == 0
-    assert "     beside it on Papers under “Dailies”, next to each other" in ran.out.splitlines()
-    assert "     cited together by 1 of 2 pages" in ran.out.splitlines()
+    assert '     Listed next to each other on Papers under "Dailies"' in ran.out.splitlines()
+    assert '     Listed together on 1 of 2 pages: Papers under "Dailies"' in ran.out.splitlines()
 
 
 def test_json_has_the_keys_of_the_contract(store: Path) -> None:

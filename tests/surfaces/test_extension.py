@@ -97,7 +97,7 @@ def test_the_button_opens_the_panel_and_asks_about_the_tab(browser: Extended) ->
     assert until(side, "document.querySelector('.answers') && document.querySelector('h1').innerText")
     assert side.evaluate("document.querySelector('h1').innerText") == "Related to Hugo"
     assert "Jekyll" in side.evaluate(TITLES)
-    assert "pages cite both" in side.evaluate("document.querySelector('.why summary').innerText")
+    assert "Listed together on" in side.evaluate("document.querySelector('.why summary').innerText")
     tab.goto(UNKNOWN)
     browser.press_button(tab)
     until(side, "document.querySelector('h1').innerText === 'What I use'")

@@ -121,7 +121,8 @@ def _text(description: str, media: str, example: str) -> dict[int | str, dict[st
 
 
 _TABLE = (
-    "rank,score,url,title,why\n1,0.41,https://www.washingtonpost.com/,The Washington Post,17 of 60 pages cite both\n"
+    "rank,score,url,title,why\n"
+    "1,0.41,https://www.washingtonpost.com/,The Washington Post,Listed together on 17 of 60 pages\n"
 )
 RELATED = _answer("The answers, best first.", RELATED_EXAMPLE, ANSWERS_SCHEMA)
 RELATED[200]["content"]["text/csv"] = {"schema": {"type": "string"}, "example": _TABLE}

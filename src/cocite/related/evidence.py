@@ -331,12 +331,13 @@ class SimilarText(Part):
     """Terms that both pages have."""
 
     kind = "words"
-    terms: tuple[str, ...]  # those that count most, without stop words unless there are no others
+    terms: tuple[str, ...]  # those that count most, without stop words
     shared: int
     of: int  # terms of the query page
 
     def _statement(self, names: Names) -> str:
-        return f"Similar text: {shown(self.terms)} ({plural(self.shared, 'shared term')})"
+        named = f": {shown(self.terms)}" if self.terms else ""
+        return f"Similar text{named} ({plural(self.shared, 'shared term')})"
 
     def _fields(self, names: Names) -> dict[str, Any]:
         return {"count": self.shared, "of": self.of, "share": self.share, "words": self.terms}
@@ -350,7 +351,7 @@ class ContextWords(Part):
     terms: tuple[str, ...]
 
     def _statement(self, names: Names) -> str:
-        return f"Listed in sections about {shown(self.terms)}"
+        return f"Listed in sections about {shown(self.terms) or 'the same things'}"
 
     def _fields(self, names: Names) -> dict[str, Any]:
         return {"share": self.share, "words": self.terms}

@@ -12,7 +12,7 @@ from cocite.results.memory import Memory, memory_of
 
 CACHED_PAGES = 1 << 14
 """Pages whose names, and lists whose headings, are cached with a graph: results share lists, and recur."""
-MAX_LABEL_CHARS = 80
+MAX_LABEL_CHARS, MIN_BRIEF_SHARE = 80, 0.05
 GENERIC_TITLES = frozenset(
     ("about", "blog", "contents", "docs", "documentation", "download", "github", "home", "homepage", "index",
      "introduction", "links", "list", "lists", "logo", "main", "news", "overview", "page", "readme", "resources",
@@ -135,7 +135,8 @@ def sentences(reasons: Sequence[Reason]) -> list[str]:
 
 
 def brief(reasons: Sequence[Reason], limit: int = 3) -> list[str]:
-    """The sentences of the strongest reasons, counts instead of their examples."""
+    """The sentences of the strongest reasons: counts instead of their examples, no small parts of the score."""
     totals = {(each.kind, each.query): each for each in reasons if each.kind in TOTALS.values()}
     chosen = [totals.get((TOTALS.get(each.kind, ""), each.query), each) for each in reasons]
-    return sentences(chosen)[:limit]
+    strong = [each for each in chosen if each.share is None or each.share >= MIN_BRIEF_SHARE]
+    return sentences(strong or chosen)[:limit]

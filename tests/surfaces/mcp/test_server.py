@@ -63,7 +63,7 @@ def test_related_pages_with_reasons(server: Assistants) -> None:
     found = ask(server, "related_pages", urls=[ROBIN], k=4, method="cocitation")
     assert found["query"] == [ROBIN] and found["method"] == "cocitation" and found["asked_instead"] == []
     assert WREN in [page["url"] for page in found["pages"]] and len(found["pages"]) == 4
-    assert found["pages"][0]["why"][0].startswith("5 of 6 pages cite both, such as ")
+    assert found["pages"][0]["why"][0].startswith("Listed together on 5 of 6 pages, e.g. ")
     assert all(1 <= len(page["why"]) <= 3 for page in found["pages"])
 
 

@@ -63,7 +63,7 @@ class BlendEvidence:
         return joined
 
     def terms(self, vectors: Vectors, shared: SharedTerms) -> tuple[str, ...]:
-        """The first terms that aren't stop words; stop words only if there are no others."""
+        """The first terms, without stop words."""
         named: list[str] = []
         for number in shared.terms:
             word = self._words.get(number)
@@ -73,7 +73,7 @@ class BlendEvidence:
                 named.append(word)
                 if len(named) == MAX_WORDS:
                     break
-        return tuple(named or [self._words[number] for number in shared.terms[:MAX_WORDS]])
+        return tuple(named)
 
 
 class _Row:
