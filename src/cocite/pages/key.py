@@ -95,7 +95,7 @@ def shown(canonical: str, flags: int) -> str:
 
 
 def spelling_flags(canonical: str, spelling: str) -> int | None:
-    """Return the flags from which `shown` rebuilds a spelling exactly, or None."""
+    """Return the flags that let `shown` rebuild a spelling exactly, or None."""
     flags = _likely_flags(canonical, spelling)
     return flags if shown(canonical, flags) == spelling else None
 

@@ -1,7 +1,7 @@
 """The rules of `address.py`: which spellings are one page.
 
-A rule must never merge two different pages. Names of parameters are compared in lower case. Names by which some site
-distinguishes pages (ref, source, id, sid, key) are in no table.
+A rule must never merge two different pages. Names of parameters are compared in lower case. Names that some
+site needs to distinguish pages (ref, source, id, sid, key) are in no table.
 """
 
 from __future__ import annotations

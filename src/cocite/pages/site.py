@@ -18,6 +18,7 @@ from cocite.pages.platforms import Pattern, Platform, built_in_platforms, read_p
 __all__ = ["HostRule", "Pattern", "Sites", "domain", "guess", "host", "version"]
 
 version = suffixes.version
+_HOST_END = re.compile(r"[/?#:]")
 
 
 class HostRule(NamedTuple):
@@ -30,8 +31,27 @@ class HostRule(NamedTuple):
     fits: re.Pattern[str] | None = None  # all patterns; its group ends where the site ends
 
 
+def host(canonical: str) -> str:
+    """Return the host of a canonical address. An opaque name is its own host."""
+    if canonical.startswith("name:"):
+        return canonical
+    end = _HOST_END.search(canonical, canonical.find("]") + 1 if canonical.startswith("[") else 0)
+    return canonical[: end.start()] if end else canonical
+
+
+def domain(host: str) -> str:
+    """Return the registrable domain of a host. Suffixes, IP addresses and opaque names are their own."""
+    if host.startswith(("name:", "[")) or host.rpartition(".")[2].isdigit():
+        return host
+    return suffixes.registrable(host)
+
+
 class Sites:
     """Domains and sites, by the public suffix list, the table of platforms and, if given, a table of the user."""
+
+    version = staticmethod(version)
+    host = staticmethod(host)
+    domain = staticmethod(domain)
 
     def __init__(self, extra: Path | None = None) -> None:
         self._platforms = dict(built_in_platforms())
@@ -40,18 +60,6 @@ class Sites:
         self._everywhere = self._platforms.get("*", _NO_PLATFORM).patterns
         self._expressions: dict[str, re.Pattern[str] | None] = {}
         self.rule_for_host = lru_cache(maxsize=1 << 16)(self._rule_for_host)
-
-    def version(self) -> str:
-        """Return the version of the public suffix list."""
-        return version()
-
-    def host(self, canonical: str) -> str:
-        """Return the host of a canonical address. An opaque name is its own host."""
-        return host(canonical)
-
-    def domain(self, host: str) -> str:
-        """Return the registrable domain of a host. Suffixes, IP addresses and opaque names are their own."""
-        return domain(host)
 
     def site(self, canonical: str) -> str:
         """Return the site of a canonical address."""
@@ -90,24 +98,8 @@ class Sites:
 
 
 _NO_PLATFORM = Platform((), frozenset(), False)
-_HOST_END = re.compile(r"[/?#:]")
 _ANY = "[^/?#]+"
 _VALUE = "[^!-&]+(?=[&#]|$)"  # characters that sort before & would split the pages of a site
-
-
-def host(canonical: str) -> str:
-    """Return the host of a canonical address. An opaque name is its own host."""
-    if canonical.startswith("name:"):
-        return canonical
-    end = _HOST_END.search(canonical, canonical.find("]") + 1 if canonical.startswith("[") else 0)
-    return canonical[: end.start()] if end else canonical
-
-
-def domain(host: str) -> str:
-    """Return the registrable domain of a host. Suffixes, IP addresses and opaque names are their own."""
-    if host.startswith(("name:", "[")) or host.rpartition(".")[2].isdigit():
-        return host
-    return suffixes.registrable(host)
 
 
 def _one_expression(patterns: tuple[Pattern, ...], own: frozenset[str]) -> re.Pattern[str]:

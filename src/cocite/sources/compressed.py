@@ -24,7 +24,7 @@ MAX_LINE = 128 << 20
 """Bytes of a line. A page record with a million links takes about 100 MB of JSON."""
 MAX_RATIO = 1000
 FREE_OUTPUT = 1 << 30
-"""Bytes of output from which on `MAX_RATIO` holds. 1 GiB of zeros is harmless where memory is bounded."""
+"""Bytes of output before `MAX_RATIO` applies. 1 GiB of zeros is harmless where memory is bounded."""
 
 _READ = 256 << 10
 _FEED = 1 << 10

@@ -1,4 +1,4 @@
-"""Page records: the one shape in which pages and links enter cocite (see `docs/page-records.md`).
+"""Page records: all sources give pages and links in this shape (see `docs/page-records.md`).
 
 A reader yields `Page` objects or Arrow record batches of `SCHEMA`; `batches` turns pages into batches. Address columns
 may be dictionary-encoded.
@@ -107,7 +107,7 @@ def _shorten_example(example: str) -> str:
 
 
 class ReadReport:
-    """Counts of what was read, and of what was skipped by reason, with one example for each reason."""
+    """Counts of input that was read, and of input that was skipped, by reason and with an example."""
 
     def __init__(self, strict: bool = False) -> None:
         self.strict = strict

@@ -19,7 +19,7 @@ from cocite.sources.records import ReadReport
 MAX_BODY = 64 << 20
 MAX_RATIO = 500
 FREE_OUTPUT = 1 << 30
-"""Bytes of output from which on `MAX_RATIO` holds."""
+"""Bytes of output before `MAX_RATIO` applies."""
 TRUNCATED = "archive that ends in the middle of a record: read up to its end"
 DAMAGED = "damaged archive: read up to the damage"
 BOMB = f"archive that expands over {MAX_RATIO} times: stopped"

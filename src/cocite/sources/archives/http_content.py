@@ -1,8 +1,8 @@
 """Decode the body of an HTTP response: join its chunks and decompress it, within limits.
 
-Our own code, because fastwarc 1.1 (`auto_decode`) loses a page, and the rest of the file, where a header is no longer
-true. Of 14 codings tried it failed on 7: x-gzip, raw deflate, an unknown one, and gzip, deflate, br or chunked in the
-headers of a body that was decoded before it was archived.
+Our own code, because fastwarc 1.1 (`auto_decode`) loses a page, and the rest of the file, where a header is false. Of
+14 codings tried it failed on 7: x-gzip, raw deflate, an unknown one, and gzip, deflate, br or chunked in the headers of
+a body that was decoded before it was archived.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ class _Reader:
         return page
 
     def keep(self, record: Record, content: bytes) -> None:
-        """Keep the content of a page under the names by which later records may refer to it."""
+        """Keep the content of a page under the names that later records may use for it."""
         names = [record.headers.get("warc-record-id", ""), record.headers.get("warc-payload-digest", ""), record.url]
         for name in filter(None, names):
             old = self.kept.pop(name, None)
@@ -193,7 +193,7 @@ class _Reader:
 
 
 def _names_of_original(record: Record) -> list[str]:
-    """Return the names by which a revisit record refers to the record that it repeats, most reliable first."""
+    """Return the names that a revisit record has for the record that it repeats, most reliable first."""
     headers = record.headers
     names = [headers.get("warc-refers-to", ""), headers.get("warc-payload-digest", "")]
     if "not-modified" in headers.get("warc-profile", ""):

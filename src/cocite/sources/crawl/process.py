@@ -13,7 +13,6 @@ import queue
 import sys
 import threading
 import traceback
-from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
@@ -27,13 +26,12 @@ from cocite.sources.crawl.guard import guarded
 from cocite.sources.crawl.robots import RobotsRules
 from cocite.sources.crawl.spider import PageSpider
 from cocite.sources.crawl.start import Job
-from cocite.sources.records import Link, Page
+from cocite.sources.json_record import page_to_json
+from cocite.sources.records import Page
 
 MAX_BACKLOG = 64 << 20  # bytes of pages waiting for the reader before fetching pauses
 IDLE_CONNECTION_SECONDS = 15  # Scrapy's minutes would exhaust the connections in a crawl of many hosts
 
-_PAGE_FIELDS = [field.name for field in fields(Page) if field.name != "links"]
-_LINK_FIELDS = [field.name for field in fields(Link)]
 _REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 _MIDDLEWARES = "scrapy.downloadermiddlewares"
 
@@ -55,9 +53,7 @@ class Output:
 
     def page(self, page: Page, size: int = 1_000) -> None:
         """Send a page whose source has `size` bytes."""
-        record = {name: getattr(page, name) for name in _PAGE_FIELDS}
-        record["links"] = [[getattr(link, name) for name in _LINK_FIELDS] for link in page.links]
-        self._send({"page": record}, size)
+        self._send({"page": page_to_json(page)}, size)
 
     def skip(self, reason: str, example: str, count: int = 1) -> None:
         """Send the reason for something skipped."""

@@ -99,7 +99,8 @@ def _pages(job: Job, report: ReadReport) -> Iterator[Page]:
             for line in messages:
                 message = json.loads(line)
                 if "page" in message:
-                    yield _page(message["page"])
+                    links = [Link(**link) for link in message["page"].pop("links", ())]
+                    yield Page(**message["page"], links=links)
                 elif "skip" in message:
                     report.skip(message["skip"], message["example"], message["count"])
                 else:
@@ -146,11 +147,6 @@ def _start(job: Job, folder: str, log: IO[bytes]) -> tuple[subprocess.Popen[byte
         process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
         process.stdin.flush()
     return process, messages
-
-
-def _page(record: dict[str, Any]) -> Page:
-    record["links"] = [Link(*fields) for fields in record["links"]]
-    return Page(**record)
 
 
 def _last_line(log: IO[bytes], process: subprocess.Popen[bytes]) -> str:

@@ -58,7 +58,7 @@ class MarkdownBlock(NamedTuple):
 
 
 def read_blocks(text: str) -> Iterator[MarkdownBlock]:
-    """Yield the blocks of a Markdown text in order. Code blocks are left out."""
+    """Yield the blocks of a Markdown text in order. Code blocks are skipped."""
     text = _FOOTNOTE.sub(r"\g<0>\\", text)  # CommonMark would read a footnote as the definition of a link
     block = _BlockReader()
     in_row = False  # the cells of a table row make one block
@@ -224,7 +224,7 @@ class _BlockReader:
             self.open_heading = None
 
     def text_between(self, start: int, end: int, length: int = MAX_TEXT) -> str:
-        """Return the text of some pieces, or of the images among them where there is no other."""
+        """Return the text of some pieces, or of the images among them if there is no text."""
         text = shortened("".join(self.pieces[start:end]), length)
         if text or not self.alts:
             return text
