@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.words.keyword_pairs import Rows
-from cocite.related.neighbourhood.all_alike import Looking, all_alike
-from cocite.related.neighbourhood.likenesses import Around, link_likeness
-from cocite.related.neighbourhood.linked import HeldLinks, held_links
+from cocite.related.neighbourhood.all_alike import SearchLimits, all_alike
+from cocite.related.neighbourhood.link_sets import LinksInMemory, links_in_memory
+from cocite.related.neighbourhood.page_similarity import SimilarityData, link_likeness
 from cocite.words.likeness import Likeness
 from cocite.words.relevance import count_relevance
 from tables import show
@@ -34,10 +34,10 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=100_000)
     parser.add_argument("--sample", type=int, default=500)
     parser.add_argument("--k", type=int, default=20)
-    for name, value in vars(Looking()).items():
+    for name, value in vars(SearchLimits()).items():
         parser.add_argument(f"--{name}", type=int, default=value)
     options = parser.parse_args()
-    looking = Looking(**{name: getattr(options, name) for name in vars(Looking())})
+    looking = SearchLimits(**{name: getattr(options, name) for name in vars(SearchLimits())})
     small = topical(min(options.pages, 1000), topics=5)
     compute(small.key_starts, small.key_ids, small.vocabulary, small.link_starts, small.link_targets, looking, 5)
     web = topical(options.pages)
@@ -71,9 +71,9 @@ def compute(
     vocabulary: int,
     link_starts: NDArray[np.int64],
     link_targets: NDArray[np.uint32],
-    looking: Looking,
+    looking: SearchLimits,
     k: int,
-) -> tuple[list[list[str]], tuple[Likeness, HeldLinks, NDArray[np.uint32], NDArray[np.float64]]]:
+) -> tuple[list[list[str]], tuple[Likeness, LinksInMemory, NDArray[np.uint32], NDArray[np.float64]]]:
     """Relevance of keywords, then all pairs; what each took."""
     rows: list[list[str]] = []
     last = time.perf_counter(), time.process_time()
@@ -96,16 +96,16 @@ def compute(
     keys, outs = Rows(key_starts, key_ids), Rows(link_starts, link_targets)
     relevance = count_relevance(keys, vocabulary, outs)
     done("keyword relevance")
-    words, links = Likeness(keys, relevance), held_links(outs)
-    found = all_alike(words, links, k, looking=looking, progress=progress)
+    words, links = Likeness(keys, relevance), links_in_memory(outs)
+    found = all_alike(words, links, k, limits=looking, progress=progress)
     done(seen[-1])
     return rows, (words, links, found.pages, found.values)
 
 
-def exact_scores(words: Likeness, links: HeldLinks, page: int) -> NDArray[np.float64]:
+def exact_scores(words: Likeness, links: LinksInMemory, page: int) -> NDArray[np.float64]:
     """Integrated similarity of a page with every page; 0 with itself."""
     everything = np.arange(words.pages, dtype=np.uint32)
-    by_links = link_likeness(Around(words, links), page, everything)
+    by_links = link_likeness(SimilarityData(words, links), page, everything)
     found: NDArray[np.float64] = 0.5 * words.alike(page, everything) + 0.5 * by_links
     found[page] = 0.0
     return found

@@ -30,9 +30,9 @@ import psutil
 
 from cocite.graph.store import Graph
 from cocite.related.methods import Method, companion, method
+from cocite.related.neighbourhood.hits import Edges, edges_among, iterate
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import View
-from cocite.related.neighbourhood.weigh import Edges, edges_among, iterate
 from cocite.web import Web
 from related_rivals import (
     Counts,

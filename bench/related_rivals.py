@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cocite.graph.export.export import to_scipy
 from cocite.graph.store import Graph
 from cocite.related.methods import method
-from cocite.related.neighbourhood.weigh import Edges
+from cocite.related.neighbourhood.hits import Edges
 from cocite.web import Web
 
 PLAIN = "cocitation(parents=4294967295, window=0, merge=false, chop=none)"

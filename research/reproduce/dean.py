@@ -13,9 +13,8 @@ import numpy as np
 from cocite.evaluate import measures
 from cocite.evaluate.evaluation import Evaluation
 from cocite.related.methods import Method, companion, method
-from cocite.related.neighbourhood.authorities import rank_authorities
+from cocite.related.neighbourhood.hits import Edges, edges_among, iterate, rank_authorities
 from cocite.related.neighbourhood.view import View
-from cocite.related.neighbourhood.weigh import Edges, edges_among, iterate
 from cocite.web import Web
 from research import datasets
 from research.reproduce.claims import Figures

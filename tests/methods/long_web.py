@@ -17,9 +17,9 @@ import numpy as np
 
 from cocite.kernels.words.keyword_pairs import Rows
 from cocite.related import methods
-from cocite.related.neighbourhood.all_alike import Looking, all_alike
-from cocite.related.neighbourhood.likenesses import Around, link_likeness
-from cocite.related.neighbourhood.linked import held_links, strong_links
+from cocite.related.neighbourhood.all_alike import SearchLimits, all_alike
+from cocite.related.neighbourhood.link_sets import links_in_memory, strong_links
+from cocite.related.neighbourhood.page_similarity import SimilarityData, link_likeness
 from cocite.results.ask import ask, question
 from cocite.sources.records import Link, Page
 from cocite.web import Web
@@ -142,14 +142,17 @@ def words_and_links() -> list[Any]:
     for beside in (SUPPORT, INFORMATION):
         logical = replace(relevance, beside=beside).logical
         found += [logical.other.tolist(), logical.value.tolist()]
-        links = held_links(strong_links(words, outs, 0.2, 0.5, beside), 5, rng.permutation(count).astype(np.uint64))
+        links = links_in_memory(
+            strong_links(words, outs, 0.2, 0.5, beside), 5, rng.permutation(count).astype(np.uint64)
+        )
         found += [
-            link_likeness(Around(words, links), page, np.arange(count, dtype=np.uint32)).tolist() for page in (0, 7)
+            link_likeness(SimilarityData(words, links), page, np.arange(count, dtype=np.uint32)).tolist()
+            for page in (0, 7)
         ]
         for looking in (
-            Looking(),
-            Looking(candidates=4, reach=1, postings=9, near=3, alike=2),
-            Looking(alike=0, reach=0),
+            SearchLimits(),
+            SearchLimits(candidates=4, reach=1, postings=9, near=3, alike=2),
+            SearchLimits(alike=0, reach=0),
         ):
             alike = all_alike(words, links, 6, 0.4, looking)
             found += [alike.pages.tolist(), alike.values.tolist()]

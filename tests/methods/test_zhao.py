@@ -13,10 +13,10 @@ from scipy.sparse import csr_array
 
 from cocite.kernels.words.keyword_pairs import Rows
 from cocite.related.methods import method
-from cocite.related.neighbourhood.all_alike import Looking, all_alike
-from cocite.related.neighbourhood.likenesses import Around, LinkParams, link_likeness, linked_alike
-from cocite.related.neighbourhood.linked import held_links, limited, strong_links
-from cocite.related.neighbourhood.walked import greatest, walked_likeness
+from cocite.related.methods.integrated import keep_greatest, walked_likeness
+from cocite.related.neighbourhood.all_alike import SearchLimits, all_alike
+from cocite.related.neighbourhood.link_sets import limit_columns, links_in_memory, strong_links
+from cocite.related.neighbourhood.page_similarity import LinkParams, SimilarityData, link_likeness, linked_alike
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words.likeness import Likeness
@@ -28,10 +28,12 @@ Random = tuple[list[set[int]], list[set[int]]]
 WORDS = ["apple", "banana", "cherry", "damson", "elder", "fig", "grape", "hazel"]
 
 
-def known(web: Random, theta: float = 0.0, beta: float = 0.5, beside: str = "support") -> Around:
+def known(web: Random, theta: float = 0.0, beta: float = 0.5, beside: str = "support") -> SimilarityData:
     pages, links = web
     words = Likeness(rows(pages), relevance(pages, links, 8))
-    return Around(words, held_links(strong_links(words, rows(links), theta, beta, beside) if theta else rows(links)))
+    return SimilarityData(
+        words, links_in_memory(strong_links(words, rows(links), theta, beta, beside) if theta else rows(links))
+    )
 
 
 @given(
@@ -135,7 +137,7 @@ def test_where_to_look_by_links(web: Random, most: int) -> None:
 def test_all_pairs_with_wide_limits_are_the_exact_answer(web: Random) -> None:
     pages, links = web
     around = known(web)
-    found = all_alike(around.words, held_links(rows(links)), 5, 0.4, Looking(100, 100, 10_000, 100, 100))
+    found = all_alike(around.words, links_in_memory(rows(links)), 5, 0.4, SearchLimits(100, 100, 10_000, 100, 100))
     truth = NaiveZhao(pages, links)
     for page in range(len(pages)):
         best = sorted(
@@ -152,8 +154,8 @@ def test_all_pairs_with_wide_limits_are_the_exact_answer(web: Random) -> None:
 def test_links_are_limited_by_order() -> None:
     lists = Rows(np.array([0, 3, 4]), np.array([1, 2, 3, 0], np.uint32))
     order = np.array([5, 9, 1, 4], np.uint64)
-    assert limited(lists, 2, order).columns.tolist() == [2, 3, 0]
-    assert limited(lists, 0, order).columns.tolist() == []
+    assert limit_columns(lists, 2, order).columns.tolist() == [2, 3, 0]
+    assert limit_columns(lists, 0, order).columns.tolist() == []
 
 
 @given(webs(), st.integers(1, 3))
@@ -174,5 +176,5 @@ def test_likeness_after_some_steps(web: Random, steps: int) -> None:
 
 def test_only_the_likeliest_places_are_kept() -> None:
     rows_ = csr_array(np.array([[0.1, 0.4, 0.3, 0.2], [0.0, 1.0, 0.0, 0.0]]))
-    assert greatest(rows_, 2).toarray() == pytest.approx(np.array([[0, 4 / 7, 3 / 7, 0], [0, 1, 0, 0]]))
-    assert greatest(rows_, 4).toarray() == pytest.approx(rows_.toarray())
+    assert keep_greatest(rows_, 2).toarray() == pytest.approx(np.array([[0, 4 / 7, 3 / 7, 0], [0, 1, 0, 0]]))
+    assert keep_greatest(rows_, 4).toarray() == pytest.approx(rows_.toarray())

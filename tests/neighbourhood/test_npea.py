@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadParameter
 from cocite.related.neighbourhood import npea
+from cocite.related.neighbourhood.hits import Edges
 from cocite.related.neighbourhood.npea import Elimination, Measured, filter_pages, measure
 from cocite.related.neighbourhood.view import Switches, View
-from cocite.related.neighbourhood.weigh import Edges
 from cocite.web import Web
 from tests.graph.webs import make, page
 from tests.methods import naive_community
@@ -175,9 +175,9 @@ def test_nothing_to_eliminate(pairs: set[Pair], size: int, root: set[int]) -> No
 
 
 def test_too_large_a_root_set_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(npea, "MOST", 2)
+    monkeypatch.setattr(npea, "MAX_ROOT_PAGES", 2)
     graph = edges_of({(0, 3)}, 4), marks(4, {0, 1, 2})
-    with pytest.raises(BadParameter, match="give 2 at most, or npea=off"):
+    with pytest.raises(BadParameter, match="NPEA takes up to 2 root pages, not 3: give fewer, or npea=off"):
         measure(*graph, Elimination())
     assert measure(*graph, Elimination(npea="off")).keep.all()
     assert measure(edges_of({(0, 1)}, 3), marks(3, {0, 1, 2}), Elimination()).keep.all()  # no work, no limit
@@ -188,7 +188,7 @@ def test_measures_are_the_same_in_parts(monkeypatch: pytest.MonkeyPatch) -> None
     pairs = {(int(a), int(b)) for a, b in random.integers(0, 60, (200, 2)) if a != b}
     graph = edges_of(pairs, 60), marks(60, set(range(12)))
     whole = measure(*graph, Elimination()).measure
-    monkeypatch.setattr(npea, "AT_ONCE", 30)
+    monkeypatch.setattr(npea, "CHUNK_NUMBERS", 30)
     assert measure(*graph, Elimination()).measure.tolist() == whole.tolist()
 
 

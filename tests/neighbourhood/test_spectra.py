@@ -112,7 +112,7 @@ def test_large_matrices_give_the_same_by_lanczos(monkeypatch: pytest.MonkeyPatch
     for shape in ((60, 90), (90, 60)):
         matrix = csr_array((random.random(shape) < 0.2).astype(np.float64))
         whole = leading(matrix, 4)
-        monkeypatch.setattr(spectra, "DENSE", 10)
+        monkeypatch.setattr(spectra, "MAX_DENSE_SIZE", 10)
         for found, expected in zip(leading(matrix, 4), whole, strict=True):
             assert found == pytest.approx(expected, abs=1e-8)
         monkeypatch.undo()
@@ -123,7 +123,7 @@ def test_lanczos_starts_where_hubs_are_no_authorities(monkeypatch: pytest.Monkey
     random = np.random.default_rng(4)
     matrix = np.zeros((100, 100))
     matrix[:40, 40:] = random.random((40, 60)) < 0.2
-    monkeypatch.setattr(spectra, "DENSE", 10)
+    monkeypatch.setattr(spectra, "MAX_DENSE_SIZE", 10)
     u, singular, v = leading(csr_array(matrix), 3)
     assert singular == pytest.approx(np.linalg.svd(matrix, compute_uv=False)[:3])
     assert not u[40:].any() and not v[:40].any()
@@ -133,7 +133,7 @@ def test_lanczos_starts_where_hubs_are_no_authorities(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("copies", [1, 30])
 def test_lanczos_on_matrices_of_low_rank(monkeypatch: pytest.MonkeyPatch, copies: int) -> None:
     """All hubs alike: rank 1; or blocks alike: one value thirty times."""
-    monkeypatch.setattr(spectra, "DENSE", 10)
+    monkeypatch.setattr(spectra, "MAX_DENSE_SIZE", 10)
     matrix = np.kron(np.eye(copies), np.ones((40 // copies + 2, 3 if copies > 1 else 50)))
     u, singular, v = leading(csr_array(matrix), 5)
     assert 1 <= len(singular) <= min(5, copies)

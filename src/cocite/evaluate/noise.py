@@ -29,8 +29,8 @@ from cocite.evaluate.chart import Curve, chart, even_axis, named_axis
 from cocite.evaluate.evaluation import Table
 from cocite.evaluate.report import table_as_html
 from cocite.related.methods.community import BaseSet
+from cocite.related.neighbourhood.hits import Edges, iterate
 from cocite.related.neighbourhood.npea import MEASURES, Marks
-from cocite.related.neighbourhood.weigh import Edges, iterate
 from cocite.results.naming import Titles
 from cocite.sources.compressed import open_lines
 from cocite.sources.records import ReadReport

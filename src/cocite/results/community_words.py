@@ -20,7 +20,7 @@ import numpy as np
 
 from cocite.graph.store import Graph
 from cocite.related.methods.community import Community, WeightedPages
-from cocite.related.neighbourhood.weigh import Edges
+from cocite.related.neighbourhood.hits import Edges
 from cocite.words.query import forms
 from cocite.words.search import Search
 from cocite.words.stop_words import DEFAULT_LANGUAGE, language_of, stop_words

@@ -146,10 +146,10 @@ def _listings(graph: Graph, page: int) -> Listings:
 def by_words_and_links(web: Web, pages: Sequence[int]) -> Matrix:
     """Integrated similarity of every two pages; the diagonal is 0 for a page similar to no other."""
     from cocite.related.methods.integrated import Params, integrated
-    from cocite.related.neighbourhood.likenesses import around
+    from cocite.related.neighbourhood.page_similarity import similarity_data
 
     params, numbers = Params(), np.array(pages, np.uint32)
-    known = around(web, params)
+    known = similarity_data(web, params)
     rows = np.array([integrated(known, page, numbers, params) for page in pages]).reshape(len(pages), len(pages))
     found: Matrix = np.clip((rows + rows.T) / 2, 0, 1)
     np.fill_diagonal(found, 0)

@@ -32,7 +32,7 @@ from cocite.related.methods import Method
 from cocite.related.methods import method as method_of
 from cocite.related.methods.integrated import Params as IntegratedParams
 from cocite.related.neighbourhood.all_alike import all_alike
-from cocite.related.neighbourhood.likenesses import counting_links, likeness_of
+from cocite.related.neighbourhood.page_similarity import counted_links, likeness_of
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import with_stop_pages
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
@@ -179,7 +179,7 @@ def answer_all_pairs(
     web.progress = progress
     params = check_all_pairs(method, web.graph.pages)
     words = likeness_of(web, params.alpha)
-    links = counting_links(web, words, params)
+    links = counted_links(web, words, params)
     found = all_alike(words, links, task.k + SPARE_RESULTS, params.mix, threads=threads, progress=progress)
 
     def best(page: int) -> Iterator[tuple[int, float]]:

@@ -1,7 +1,7 @@
-"""The most similar pages of all pages at once, by words and by words and links: for webs held in memory.
+"""The most similar pages of every page at once, by words and by words and links, for webs in memory.
 
-A page at a time: candidates by an index, best first by a sum that costs little; then their likeness by best matches.
-Pages do not depend on each other, so threads share them.
+For each page, an index finds candidates, ranked by a cheap sum; then their similarity is computed by best matches.
+Pages are independent of each other, so threads share the work.
 """
 
 from __future__ import annotations
@@ -31,32 +31,32 @@ from cocite.kernels.words.keyword_pairs import Rows
 
 
 class Vocabulary(NamedTuple):
-    """Keywords of pages, pages of keywords, and how alike keywords are that meet."""
+    """Keywords of pages, pages of keywords, and similarities of keywords."""
 
     words: Rows
     pages_of: Rows
-    known: Known  # of every word
+    known: Known  # similarities of words that occur together
     unmet: Unmet
 
 
 class Limits(NamedTuple):
-    """Where to look."""
+    """How many candidates are considered."""
 
-    candidates: int  # pages compared with each
-    reach: int  # words like each keyword
+    candidates: int  # pages compared with each page
+    reach: int  # similar words per keyword
     postings: int  # pages looked up by words
-    alike: int  # pages like each linked page
+    alike: int  # similar pages per linked page
 
 
 class Near(NamedTuple):
-    """The pages most alike to each page by words, best first, one after another; unused places have value 0."""
+    """The pages most similar to each page by words, best first, a row each; unused entries have value 0."""
 
     pages: NDArray[np.uint32]
     values: NDArray[np.int32]
 
 
 class Room(NamedTuple):
-    """Of one thread; `sums` is 0 and slots are -1 between pages."""
+    """Working memory of one thread; between pages, `sums` is 0 and slots are -1."""
 
     words: Scratch
     linked: Scratch
@@ -64,9 +64,29 @@ class Room(NamedTuple):
     touched: NDArray[np.uint32]
 
 
+class LinkedWeb(NamedTuple):
+    """Links in both directions, the similarity of pages by words, and how both are weighed.
+
+    Pages that are not in `near` count as similar by `rest` of the lowest value there. `mix` is the weight of words.
+    """
+
+    outs: Rows
+    ins: Rows
+    near: Near
+    rest: float
+    mix: float
+
+
+class SideSums(NamedTuple):
+    """For each chosen page, the sum of the similarities of both sides, and the number of sides with links."""
+
+    total: NDArray[np.float64]
+    sides: NDArray[np.float64]
+
+
 @inline
 def known_of(vocabulary, own):
-    """What is known of some words."""
+    """The similarities of some words."""
     begin, end = np.empty(len(own), np.int64), np.empty(len(own), np.int64)
     for i in range(len(own)):
         begin[i] = vocabulary.known.begin[own[i]]
@@ -76,7 +96,7 @@ def known_of(vocabulary, own):
 
 @inline
 def leading_words(own, known, reach, index, space):
-    """The words that lead to pages like one with the words `own`: (words, values, order of rarity)."""
+    """The words that lead to pages similar to one with the words `own`: (words, values, order of rarity)."""
     most = len(own) * (reach + 1)
     words, values = np.empty(most, np.uint32), np.empty(most, np.float64)
     few, few_values = np.empty(reach, np.uint32), np.empty(reach, np.int32)
@@ -103,8 +123,8 @@ def leading_words(own, known, reach, index, space):
 
 
 @inline
-def best_places(values, most):
-    """The places of the `most` greatest values, in no order; of equal ones the first."""
+def best_indices(values, most):
+    """The indices of the `most` greatest values, in no order; of equal ones the first."""
     count = len(values)
     if count <= most:
         return np.arange(count)
@@ -125,7 +145,7 @@ def best_places(values, most):
 
 @inline
 def take_best(pages, values, without, into_pages, into_values):
-    """The greatest values with their pages, best first, of equal ones the lower page; without one page."""
+    """The greatest values with their pages, best first, of equal ones the lower page; without the page `without`."""
     most, count = len(into_pages), int64(0)
     for i in range(len(pages)):
         value = values[i]
@@ -149,7 +169,7 @@ def take_best(pages, values, without, into_pages, into_values):
 
 @kernel
 def alike_by_words(first, last, vocabulary, limits, space, near):
-    """The pages most alike by words to pages [first, last), into rows of `near`; False if there is no room."""
+    """The pages most similar by words to first ≤ page < last, as rows of `near`; False if there is no room."""
     words, index = vocabulary.words, vocabulary.pages_of
     for page in range(first, last):
         own = words.columns[words.starts[page] : words.starts[page + 1]]
@@ -161,7 +181,7 @@ def alike_by_words(first, last, vocabulary, limits, space, near):
             other = int64(space.touched[i])
             rough[i] = space.sums[other] / (len(own) + words.starts[other + 1] - words.starts[other])
             space.sums[other] = 0.0
-        chosen = space.touched[:count][best_places(rough, limits.candidates)]
+        chosen = space.touched[:count][best_indices(rough, limits.candidates)]
         result = np.empty(len(chosen), np.float64)
         if not compare_one(own, known, vocabulary.unmet, words, chosen, np.empty(0), space.words, result):
             return False
@@ -174,7 +194,7 @@ def alike_by_words(first, last, vocabulary, limits, space, near):
 
 @inline
 def look_along(own, near, theirs, alike, scale, space, count):
-    """Candidates linked, on the same side as `own` are with a page, with pages like these."""
+    """Candidates: pages linked with pages similar to `own`, on the side on which these are linked with a page."""
     for i in range(len(own)):
         for k in range(-1, alike):
             other = int64(own[i]) if k < 0 else int64(near.pages[own[i], k])
@@ -188,8 +208,9 @@ def look_along(own, near, theirs, alike, scale, space, count):
 
 
 @inline
-def add_side(own, links, chosen, near, unmet, rest, space, total, sides):
-    """The likeness of the pages linked on one side with a page and with each chosen one; False if no room."""
+def add_side(own, links, chosen, web, unmet, space, sums):
+    """Add the similarity of the pages linked on one side with a page and with each chosen one; False if no room."""
+    near, rest = web.near, web.rest
     count = give_slots(links, chosen, space)
     width = int64(len(own))
     if count < 0 or count * width > len(space.table) or width > len(space.best):
@@ -207,20 +228,16 @@ def add_side(own, links, chosen, near, unmet, rest, space, total, sides):
     for i in range(len(chosen)):
         page = int64(chosen[i])
         if width > 0 or links.starts[page + 1] > links.starts[page]:
-            sides[i] += 1.0
-            total[i] += match(links, page, own, np.empty(0), space)
+            sums.sides[i] += 1.0
+            sums.total[i] += match(links, page, own, np.empty(0), space)
     clear_slots(count, space)
     return True
 
 
 @kernel
-def alike_by_both(first, last, vocabulary, outs, ins, near, rest, mix, limits, space, pages, values):
-    """The pages of highest integrated similarity to pages [first, last), into rows; False if there is no room.
-
-    Where linked pages are matched, pages further apart by words than all of `near` count as alike by `rest` of the
-    least likeness that is kept.
-    """
-    words = vocabulary.words
+def alike_by_both(first, last, vocabulary, web, limits, space, pages, values):
+    """The pages of highest integrated similarity to first ≤ page < last, as rows; False if there is no room."""
+    words, outs, ins, near, mix = vocabulary.words, web.outs, web.ins, web.near, web.mix
     top = near.pages.shape[1]
     for page in range(first, last):
         own_ins = ins.columns[ins.starts[page] : ins.starts[page + 1]]
@@ -238,18 +255,18 @@ def alike_by_both(first, last, vocabulary, outs, ins, near, rest, mix, limits, s
             other = int64(space.touched[i])
             rough[i] = space.sums[other]
             space.sums[other] = 0.0
-        chosen = space.touched[:count][best_places(rough, limits.candidates)]
+        chosen = space.touched[:count][best_indices(rough, limits.candidates)]
         own = words.columns[words.starts[page] : words.starts[page + 1]]
         result = np.empty(len(chosen), np.float64)
         known = known_of(vocabulary, own)
         if not compare_one(own, known, vocabulary.unmet, words, chosen, np.empty(0), space.words, result):
             return False
-        total, sides = np.zeros(len(chosen)), np.zeros(len(chosen))
-        if not add_side(own_ins, ins, chosen, near, vocabulary.unmet, rest, space.linked, total, sides):
+        sums = SideSums(np.zeros(len(chosen)), np.zeros(len(chosen)))
+        if not add_side(own_ins, ins, chosen, web, vocabulary.unmet, space.linked, sums):
             return False
-        if not add_side(own_outs, outs, chosen, near, vocabulary.unmet, rest, space.linked, total, sides):
+        if not add_side(own_outs, outs, chosen, web, vocabulary.unmet, space.linked, sums):
             return False
         for i in range(len(chosen)):
-            result[i] = mix * result[i] + (1.0 - mix) * total[i] / max(1.0, sides[i])
+            result[i] = mix * result[i] + (1.0 - mix) * sums.total[i] / max(1.0, sums.sides[i])
         take_best(chosen, result, page, pages[page], values[page])
     return True

@@ -1,26 +1,51 @@
-"""Kleinberg's extension of a set of pages, whatever its size: all children, and a few parents, of each page."""
+"""Kleinberg's extension of a set of pages of any size: all children, and a few parents, of each page."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.kernels.build.parents import sample_parents
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import expect, most_links, read_list
+from cocite.kernels.codec.lists import Lists, expect, most_links, read_list
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.jit import kernel
 from cocite.kernels.related.vicinity import AHEAD, number
 
 
-@kernel
-def extend(
-    out, into, sample_page, sample_parent, fingerprints, seed, pages, most, table, local, found, origin, count
-):  # fmt: skip
-    """Number all children, and the `most` parents of smallest hash, of pages; returns how many are numbered then.
+class BothLinks(NamedTuple):
+    """Links in both directions, the stored samples of parents, and the fingerprints by which parents are chosen."""
 
-    `origin` gets, for every page that is new, the place in `pages` of the one from which it was reached. Parents kept
-    ready (`sample_*`) serve where they are enough. DAMAGED if a list cannot be read. `found` must have room for all.
+    out: Lists
+    into: Lists
+    sample_page: NDArray[np.uint32]
+    sample_parent: NDArray[np.uint32]
+    fingerprints: NDArray[np.uint64]
+
+
+class Extended(NamedTuple):
+    """Pages numbered in order, and the index of the page from which each was reached.
+
+    `table` and `number` are a hash table of the numbers.
     """
+
+    table: NDArray[np.uint32]
+    number: NDArray[np.int32]
+    pages: NDArray[np.uint32]
+    origin: NDArray[np.int64]
+
+
+@kernel
+def extend(both, seed, pages, most, extended, count):
+    """Add all children, and the `most` parents with the smallest hashes, of pages; returns how many there are then.
+
+    Parents come from a stored sample if it is large enough. `extended` must have room for all. DAMAGED if a list cannot
+    be read.
+    """
+    out, into, sample_page, sample_parent, fingerprints = both
+    table, local, found, origin = extended
     none = np.empty(0, np.uint32)
     links = np.empty(1024, np.uint32)
     hashes, chosen, few = np.empty(1024, np.uint64), np.empty(1024, np.uint32), np.empty(max(1, most), np.uint32)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import expect, most_links, read_list
@@ -24,29 +27,61 @@ from cocite.kernels.related.vicinity import (
 )
 
 
-@kernel
-def connect(out, nodes, known, starts, targets, whole, refused, units, near_page, near_representative):
-    """All links among some pages that lead to another unit, near-duplicates put together.
+class ReadLists(NamedTuple):
+    """The lists of the first nodes, as `read_parents` left them: targets[starts[i]:starts[i + 1]], if `whole`."""
 
-    Returns a state (DAMAGED is below 0), the pages, the unit of each, how many units there are, starts and ends. The
-    lists of the first `known` nodes, where `whole`, are as `read_parents` left them. `units` has the unit of every page
-    of the store; if it is empty, each page is its own.
+    starts: NDArray[np.int64]
+    targets: NDArray[np.uint32]
+    whole: NDArray[np.bool_]
+
+
+class NearDuplicates(NamedTuple):
+    """Pages, ascending, and the representative of each."""
+
+    page: NDArray[np.uint32]
+    representative: NDArray[np.uint32]
+
+
+class WeightedLists(NamedTuple):
+    """Edges by one of their ends, with weights: list i is ends[starts[i]:starts[i + 1]]."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int32]
+    weights: NDArray[np.float64]
+
+
+class Arranged(NamedTuple):
+    """Edges by one of their ends, longest lists first: order[r] is the node of rank r."""
+
+    rank: NDArray[np.int32]
+    order: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int32]
+
+
+@kernel
+def connect(out, nodes, read, refused, units, near):
+    """All links among some pages that lead to another unit, with near-duplicates merged.
+
+    Returns a state (DAMAGED is below 0), the pages, the unit of each, the number of units, starts and ends. `units` has
+    the unit of every page of the store; if it is empty, each page is its own unit.
     """
+    starts, known = read.starts, len(read.starts) - 1
     unit, many = number_units(units, nodes)
     room, longest = np.int64(0), max(LONGER * np.int64(len(nodes)), np.int64(LONG))
     for i in range(len(nodes)):
         degree = np.int64(out.lists.degree[nodes[i]])
-        if i < known and whole[i]:
+        if i < known and read.whole[i]:
             room += starts[i + 1] - starts[i]
         else:
-            room += degree if refused.flags != 0 else min(degree, longest)  # in longer lists nodes are looked up
+            room += degree if refused.flags != 0 else min(degree, longest)  # in longer lists, nodes are looked up
     sound = room <= most_links(out.lists)
     edge_starts, found = np.zeros(len(nodes) + 1, np.int64), np.empty(room if sound else np.int64(0), np.uint32)
     count = np.int64(DAMAGED)
     if sound:
-        count = edges_among(out, nodes, known, starts, targets, whole, refused, unit, edge_starts, found)
+        count = edges_among(out, nodes, read, refused, unit, edge_starts, found)
     ends = found[: max(count, 0)].view(np.int32)
-    pages, merged, others = put_together(near_page, near_representative, nodes)
+    pages, merged, others = put_together(near.page, near.representative, nodes)
     if count < 0 or others == 0:
         return count, nodes, unit, many, edge_starts, ends
     unit, many = number_units(units, pages)
@@ -57,7 +92,7 @@ def connect(out, nodes, known, starts, targets, whole, refused, units, near_page
 
 @inline
 def number_units(units, pages):
-    """The unit of each page, numbered from 0 in the order of their coming, and how many there are."""
+    """The unit of each page, numbered from 0 in order of appearance, and the number of units."""
     of = units[pages] if len(units) > 0 else pages.copy()
     size = table_size(len(pages))
     table, local = np.full(size, np.uint32(EMPTY)), np.empty(size, np.int32)
@@ -73,19 +108,18 @@ def number_units(units, pages):
 
 
 @kernel
-def edges_among(out, nodes, known, starts, targets, whole, refused, unit, edge_starts, ends):
+def edges_among(out, nodes, read, refused, unit, edge_starts, ends):
     """All links from one node to another of a different unit: edge_starts[i]:edge_starts[i + 1] are those of node i.
 
-    The lists of the first `known` nodes, where `whole`, are as `read_parents` left them; `unit` has the unit of every
-    node. `ends` must have room for all links that `look_up_rather` does not spare. Returns how many there are, or
-    DAMAGED.
+    `unit` has the unit of every node. `ends` must have room for all links of lists that are read. Returns the number of
+    links, or DAMAGED.
     """
     size = table_size(len(nodes))
     table, marks = np.empty(size, np.uint64), np.empty(size // 2, np.uint8)
     tabulate(nodes, table, marks)
-    if keep_links(out, nodes, known, starts, targets, whole, refused, marks, edge_starts, ends) < 0:
+    if keep_links(out, nodes, read, refused, marks, edge_starts, ends) < 0:
         return np.int64(DAMAGED)
-    # Lists are read first and pages looked up then: a processor works ahead in a loop that does one of these only.
+    # Lists are read first and pages looked up then: a processor works ahead in a loop that does only one of these.
     count = np.int64(0)
     size = len(nodes)
     begin = edge_starts[0]
@@ -96,15 +130,17 @@ def edges_among(out, nodes, known, starts, targets, whole, refused, unit, edge_s
             j = number_of(table, ends[k])
             if j >= 0:
                 ends[count] = j
-                count += np.int64(unit[j] != own)  # no branch: it could not be foreseen
+                count += np.int64(unit[j] != own)  # no branch: it could not be predicted
         begin = stop
     edge_starts[size] = count
     return count
 
 
 @inline
-def keep_links(out, nodes, known, starts, targets, whole, refused, marks, kept_starts, kept):
-    """Links from nodes to pages that are marked, nearly all of them nodes; returns how many, or DAMAGED."""
+def keep_links(out, nodes, read, refused, marks, kept_starts, kept):
+    """Links from nodes to marked pages, nearly all of which are nodes; returns how many, or DAMAGED."""
+    starts, targets, whole = read
+    known = len(starts) - 1
     none = np.empty(0, np.uint32)
     room = np.empty(LONG, np.uint32)
     count = np.int64(0)
@@ -136,7 +172,7 @@ def keep_links(out, nodes, known, starts, targets, whole, refused, marks, kept_s
 
 @kernel
 def read_refusing(out, page, refused, room):
-    """`read_counted`, not inlined: what is seldom needed takes the registers of what is needed always."""
+    """`read_counted`, not inlined: rarely needed code would take registers from the usual case."""
     return read_counted(out, page, refused, room, np.empty(0, np.uint32))
 
 
@@ -156,7 +192,7 @@ def look_up_all(out, page, nodes, kept):
 
 @kernel
 def merge_edges(edge_starts, ends, merged, unit, new_starts, new_ends):
-    """The same with nodes put together: merged[i] is node i's new number, `unit` by new number; returns how many."""
+    """The edges with nodes merged: merged[i] is node i's new number, `unit` is by new number; returns how many."""
     size = len(new_starts) - 1
     counts = np.zeros(size + 1, np.int64)
     for i in range(len(merged)):
@@ -185,9 +221,9 @@ def merge_edges(edge_starts, ends, merged, unit, new_starts, new_ends):
 
 @inline
 def longest_first(starts, order, rank):
-    """Put lists in the order of their lengths: order[r] is the list of rank r. Returns how many are not empty.
+    """Sort lists by length, longest first: order[r] is the list of rank r. Returns how many are not empty.
 
-    Loops over lists of equal length have no branch that is hard to foresee, and what is asked for most stands together.
+    Loops over lists of equal length have no branch that is hard to predict, and the data used most is in one place.
     """
     longest = np.int64(0)
     for i in range(len(rank)):
@@ -207,11 +243,13 @@ def longest_first(starts, order, rank):
 
 
 @kernel
-def arrange(starts, ends, hub_rank, hub_order, hub_starts, hub_ends, rank, order, in_starts, in_ends):
-    """The edges twice: by hub and by authority, longest lists first, each naming the other end by its rank.
+def arrange(starts, ends, by_hub, by_authority):
+    """The edges twice: by hub and by authority, longest lists first, with the other end given by its rank.
 
     Returns how many hubs and how many authorities have edges.
     """
+    hub_rank, hub_order, hub_starts, hub_ends = by_hub
+    rank, order, in_starts, in_ends = by_authority
     size = len(starts) - 1
     raw = np.zeros(size + 1, np.int64)
     for k in range(starts[size]):
@@ -257,11 +295,12 @@ def weigh(starts, ends, unit_of_end, units, weights):
 
 
 @inline
-def renew(starts, ends, weights, given, fresh):
+def renew(lists, given, fresh):
     """fresh[i] = weighted sum of `given` over list i; returns the sum of squares.
 
-    Four sums at a time: one alone would wait for itself at every edge.
+    Four sums at a time: a single one would wait for itself at every edge.
     """
+    starts, ends, weights = lists
     square = 0.0
     for i in range(len(fresh)):
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
@@ -294,7 +333,7 @@ def scale(fresh, square, values):
 
 
 @kernel
-def iterate(starts, ends, hub_weights, in_starts, in_ends, weights, rounds, tolerance, hubs, authorities):
+def iterate(by_hub, by_authority, rounds, tolerance, hubs, authorities):
     """Power iteration from 1 everywhere: authorities from hubs, then hubs from the new authorities.
 
     Stops when no value changes by `tolerance` or more. Returns (rounds made, last change).
@@ -304,9 +343,9 @@ def iterate(starts, ends, hub_weights, in_starts, in_ends, weights, rounds, tole
     authorities[:] = 1.0
     change = 0.0
     for turn in range(rounds):
-        square = renew(in_starts, in_ends, weights, hubs, fresh)
+        square = renew(by_authority, hubs, fresh)
         change = scale(fresh, square, authorities)
-        square = renew(starts, ends, hub_weights, authorities, fresh_hubs)
+        square = renew(by_hub, authorities, fresh_hubs)
         change = max(change, scale(fresh_hubs, square, hubs))
         if change < tolerance:
             return turn + 1, change
@@ -315,9 +354,9 @@ def iterate(starts, ends, hub_weights, in_starts, in_ends, weights, rounds, tole
 
 @kernel
 def rank_nodes(starts, ends, unit, units, weighted, rounds, tolerance):
-    """Hub and authority scores of all nodes, each of length 1, the rounds made and the last change; all 0 if no edge.
+    """Hub and authority scores of all nodes, each of length 1, the rounds made and the last change; 0 without edges.
 
-    Weighted, k edges from one unit to one node count 1/k each as authority, l from one node to one unit 1/l as hub.
+    If weighted, k edges from one unit to one node count 1/k each as authority, l from one node to one unit 1/l as hub.
     """
     size, count = len(starts) - 1, len(ends)
     hubs, authorities = np.zeros(size), np.zeros(size)
@@ -327,7 +366,11 @@ def rank_nodes(starts, ends, unit, units, weighted, rounds, tolerance):
     rank, order = np.empty(size, np.int32), np.empty(size, np.int32)
     hub_starts, in_starts = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
     hub_ends, in_ends = np.empty(count, np.int32), np.empty(count, np.int32)
-    some_hubs, some = arrange(starts, ends, hub_rank, hub_order, hub_starts, hub_ends, rank, order, in_starts, in_ends)
+    by_hub, by_authority = (
+        Arranged(hub_rank, hub_order, hub_starts, hub_ends),
+        Arranged(rank, order, in_starts, in_ends),
+    )
+    some_hubs, some = arrange(starts, ends, by_hub, by_authority)
     hub_order, order = hub_order[:some_hubs], order[:some]
     hub_starts, in_starts = hub_starts[: some_hubs + 1], in_starts[: some + 1]
     hub_weights, weights = np.empty(count), np.empty(count)
@@ -338,9 +381,8 @@ def rank_nodes(starts, ends, unit, units, weighted, rounds, tolerance):
         hub_weights[:] = 1.0
         weights[:] = 1.0
     hub_values, values = np.empty(some_hubs), np.empty(some)
-    done, change = iterate(
-        hub_starts, hub_ends, hub_weights, in_starts, in_ends, weights, rounds, tolerance, hub_values, values
-    )
+    hub_lists, lists = WeightedLists(hub_starts, hub_ends, hub_weights), WeightedLists(in_starts, in_ends, weights)
+    done, change = iterate(hub_lists, lists, rounds, tolerance, hub_values, values)
     for r in range(some_hubs):
         hubs[hub_order[r]] = hub_values[r]
     for r in range(some):

@@ -1,21 +1,43 @@
-"""How strong links are: the greatest logical relevance of a keyword of the one page to a keyword of the other."""
+"""The strength of links: the greatest logical relevance of a keyword of the source to a keyword of the target."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import int64
 
 from cocite.kernels.jit import kernel
-from cocite.kernels.words.keyword_pairs import clear_row, count_row, scaled, together
+from cocite.kernels.words.keyword_pairs import Pairs, Rows, clear_row, count_row, scaled, together
+
+
+class WordCounts(NamedTuple):
+    """What relevance is counted from."""
+
+    words: Rows  # keywords of each page
+    pages_of: Rows  # pages of each keyword
+    reached: Rows  # keywords of the pages to which each page links
+    both: Pairs  # pages that have two keywords
+    pages: int
+
+
+class StrengthWeights(NamedTuple):
+    """r_l = beta · together + (1 - beta) · confidence; words on fewer than `min_pages` pages have no confidence."""
+
+    beta: float
+    measure: tuple[bool, float, float]
+    confidence: tuple[float, ...]
+    min_pages: int
 
 
 @kernel
-def link_strengths(words, pages_of, reached, both, outs, least, total, beta, measure, confidence, space, strength):
-    """max r_l of every link of `outs`, 1 where the pages have a keyword in common; `strength` is 0 before.
+def link_strengths(evidence, outs, weights, space, strength):
+    """max r_l of every link of `outs`, 1 if the pages share a keyword; `strength` is 0 before.
 
-    r_l = beta · together + (1 - beta) · confidence, where the page's own link is no evidence for itself: it does not
-    count unless another link of the page leads to the same word. Words on fewer pages than `least` have no confidence.
+    A link is no evidence for itself: it counts only if another link of the page leads to the same word.
     """
+    words, pages_of, reached, both, total = evidence
+    beta, measure, confidence, least = weights
     nothing = np.empty(0, np.uint32)
     met, times = np.zeros(len(space.counts), np.uint32), np.zeros(len(space.counts), np.uint32)
     for word in range(len(pages_of.starts) - 1):

@@ -1,24 +1,37 @@
-"""The pages linked with pages, as sets: no page twice, none with itself, of many a few."""
+"""Links of pages as sets: no page twice, never the page itself, and of long lists a sample."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.kernels.build.parents import sample_parents
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import expect, most_links, read_list
+from cocite.kernels.codec.lists import Lists, expect, most_links, read_list
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.jit import kernel
 from cocite.kernels.related.vicinity import AHEAD
 
 
-@kernel
-def read_sets(lists, sample_page, sample_parent, fingerprints, seed, pages, most, starts, found):
-    """The pages in the list of each page, ascending, into found[starts[i]:starts[i + 1]]; DAMAGED if one is.
+class SampledLists(NamedTuple):
+    """Lists, and the stored samples of long ones, if there are any."""
 
-    Of more than `most` links those of smallest hash are taken; where some are kept ready (`sample_*`), from them.
-    `found` has room for min(degree, most) of each page.
+    lists: Lists
+    sample_page: NDArray[np.uint32]
+    sample_parent: NDArray[np.uint32]
+
+
+@kernel
+def read_sets(sampled, fingerprints, seed, pages, most, sets):
+    """The links of each page, ascending, as a row of `sets`; DAMAGED if a list is.
+
+    Of more than `most` links, those with the smallest hashes are taken, from a stored sample if it is large enough.
+    `sets` has room for min(degree, most) links of each page.
     """
+    lists, sample_page, sample_parent = sampled
+    starts, found = sets
     none = np.empty(0, np.uint32)
     links, few = np.empty(1024, np.uint32), np.empty(most, np.uint32)
     hashes, chosen = np.empty(1024, np.uint64), np.empty(1024, np.uint32)

@@ -1,23 +1,24 @@
-"""Communities of hubs and authorities around a root set, freed from noise pages by NPEA (Hou & Zhang 2002, 003).
+"""Communities of hubs and authorities around a root set, without noise pages (NPEA; Hou & Zhang 2002, 2003).
 
-The root set is the best results of a text search, or given pages; as a method for related pages, the pages asked about.
-With all that they link to, and up to d = 50 that link to each, it is the base set. Links inside a unit are dropped.
-Noise pages, which have little to do with the root set however densely they are linked with each other, are eliminated
-(`neighbourhood.npea` has the formula). On what remains HITS, every edge counting 1, or weighted HITS (authority weight
-1/k for k edges from one unit to a page, hub weight 1/l for l edges from a page to one unit).
+The root set is the best results of a text search, or given pages; for related pages, the query pages. The base set adds
+all their children, and up to d = 50 parents of each. Links inside a unit are dropped. Noise pages, which have few links
+with the root set however densely they are linked with each other, are eliminated (`neighbourhood.npea` has the
+formula). The remaining pages are ranked by HITS, or by weighted HITS (authority weight 1/k for k edges from one unit to
+a page, hub weight 1/l for l edges from a page to one unit).
 
-Related pages are the authorities of the iteration. Communities are ends of singular vectors of the matrix of edges, of
-√(authority weight · hub weight) if weighted: the principal one gives one, each further one two, what is positive in it
-and what is negative. A page belongs to the community in which its weight, as hub or as authority, times the singular
-value is greatest.
+Related pages are the authorities. Communities are the ends of singular vectors of the matrix of edges (weighted:
+of √(authority weight · hub weight)): one of the principal vector, and two of each further one, its positive and its
+negative entries. A page belongs to the community in which its weight, as hub or authority, times the singular value is
+greatest.
 
-Departures, each measured in docs/communities.md. Of a root page with more than `window` + 1 links only those count that
-stand near its links to other root pages, in the same block: a long list in the root set would bring in all that it has,
-and drift; `window=0` is as published. The parents of a page join the root set when related pages are asked for
-(`parents`), since the base set of one page alone has hardly an authority but the page itself; 0 leaves them out.
-Where communities are asked for in words, links to a page count by how well it suits the words, beside the best result,
-and by `off_topic` at least (relevance weights as those of Bharat & Henzinger 1998, on the side of authorities); 1 is as
-published. Near-duplicates stay apart unless `merge` is on, as in the paper.
+Departures, each measured in docs/communities.md:
+Of a root page with more than `window` + 1 links, only links near those to other root pages count, in the same section:
+a long list in the root set would bring in everything it has. `window=0` is as published.
+For related pages, the parents of the query page join the root set (`parents`), since the base set of one page has
+hardly an authority but the page itself; 0 is as published.
+For a text query, links to a page count by its search score, relative to the best result, and by at least `off_topic`
+(relevance weights as in Bharat & Henzinger 1998, on the side of authorities); 1 is as published.
+Near-duplicates are merged only if `merge` is on, as in the paper.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ from numpy.typing import NDArray
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.clean import representatives, sets_with
 from cocite.related.neighbourhood.gather import children_near, chosen_parents
+from cocite.related.neighbourhood.hits import Edges, edges_among, iterate
 from cocite.related.neighbourhood.npea import Elimination, Linkage, Marks, Measured, ascending, chosen, measure
 from cocite.related.neighbourhood.scores import LEAST, Scores, six_digits
 from cocite.related.neighbourhood.spectra import leading
 from cocite.related.neighbourhood.start import begin
 from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View, stop_pages
-from cocite.related.neighbourhood.weigh import Edges, edges_among, iterate
 from cocite.web import Web
 
 Weights = NDArray[np.float64]
@@ -46,22 +47,22 @@ Weights = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Params(Elimination, Switches):
-    """The limits of the base set, how strict to be, and what to make of the rest."""
+    """Limits of the base set, how strict NPEA is, and how the remaining pages are ranked."""
 
-    results: int = parameter(200, "root set of a text query: so many of the best results", minimum=1, maximum=2000)
-    parents: int = parameter(200, "root set of pages asked about: so many parents of each, chosen by hash", minimum=0)
-    window: int = parameter(8, "links of a root page around its links to other root pages, in their block (0: all)",
+    results: int = parameter(200, "Root set of a text query: number of search results", minimum=1, maximum=2000)
+    parents: int = parameter(200, "Root set of query pages: number of parents of each, chosen by hash", minimum=0)
+    window: int = parameter(8, "Links of a root page around its links to other root pages, in their section (0: all)",
                             minimum=0)  # fmt: skip
-    in_links: int = parameter(50, "d: so many pages that link to each root page, chosen by hash", minimum=0)
-    weighted: bool = parameter(False, "weigh edges by unit, as Companion does")
+    in_links: int = parameter(50, "d: maximum number of parents of each root page, chosen by hash", minimum=0)
+    weighted: bool = parameter(False, "Weigh edges by unit, as Companion does")
     off_topic: float = parameter(
-        0.1, "what a link to a page without the words asked for counts, beside the best result (1: as any)",
+        0.1, "Weight of a link to a page without the query words (1: as any other)",
         minimum=0, maximum=1,
     )  # fmt: skip
-    vectors: int = parameter(3, "singular vectors that communities are made of, the principal one included",
+    vectors: int = parameter(3, "Singular vectors that communities are made of, including the principal one",
                              minimum=1, maximum=50)  # fmt: skip
-    rounds: int = parameter(200, "rounds of the iteration at most", minimum=1)
-    merge: bool = parameter(False, "near-duplicates count as one page")
+    rounds: int = parameter(200, "Maximum number of rounds", minimum=1)
+    merge: bool = parameter(False, "Count near-duplicates as one page")
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
@@ -84,10 +85,10 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 
 class BaseSet:
-    """A base set: its links, which of its pages are root pages, and what is left without noise."""
+    """A base set: its links, its root pages, and the pages that are not noise."""
 
     def __init__(self, view: View, roots: Sequence[Sequence[int]], params: Params) -> None:
-        """`roots` are the root pages, in parts; what is gathered round each part is known apart from the others."""
+        """`roots` are the root pages in parts; the pages around each part are kept apart in `each`."""
         self.view, self.params = view, params
         every = np.unique(np.array([page for part in roots for page in part], np.uint32))
         self.each = [_around(view, part, every, params) for part in roots]
@@ -102,12 +103,12 @@ class BaseSet:
 
     @cached_property
     def measured(self) -> Measured:
-        """What NPEA says of every page."""
+        """The result of NPEA."""
         return measure(self.edges, self.root, self.params)
 
     @cached_property
     def linkage(self) -> Linkage:
-        """For NPEA with other parameters; it is large, and `measured` does without."""
+        """For NPEA with other parameters; it is large, and `measured` does not keep it."""
         return Linkage(self.edges, self.root)
 
     @cached_property
@@ -118,7 +119,7 @@ class BaseSet:
 
 
 def _around(view: View, part: Sequence[int], root: Pages, params: Params) -> Pages:
-    """Some root pages, what they link to, and some that link to each; ascending."""
+    """Some root pages, their children, and some of their parents; ascending."""
     found = [np.array(part, np.uint32)]
     for page in part:
         found += [children_near(view, page, root, params.window), chosen_parents(view, page, params.in_links)]
@@ -141,8 +142,8 @@ class Community:
     value: float  # the singular value
     hubs: WeightedPages
     authorities: WeightedPages
-    members: Pages  # that weigh more here than in any other community
-    eliminated: Pages  # noise pages that were linked with members, those with most links first
+    members: Pages  # pages that weigh more here than in any other community
+    eliminated: Pages  # noise pages linked with members, most links first
 
 
 class Communities(list[Community]):
@@ -153,10 +154,10 @@ class Communities(list[Community]):
         self.base = base
 
 
-def communities(web: Web, root: Sequence[int], params: Params, suits: Mapping[int, float] | None = None) -> Communities:
-    """The communities of the base set of root pages; none where there is no link between two units.
+def communities(web: Web, root: Sequence[int], params: Params, match: Mapping[int, float] | None = None) -> Communities:
+    """The communities of the base set of root pages; none if there is no link between two units.
 
-    `suits` says how well pages suit what was asked for, from 0, which need not be said, to 1; None: it is not known.
+    `match` is how well pages match a text query, from 0, the default, to 1; None without such a query.
     """
     graph = web.graph
     root = list(dict.fromkeys(root))
@@ -164,8 +165,8 @@ def communities(web: Web, root: Sequence[int], params: Params, suits: Mapping[in
     base = BaseSet(view, [root], params)
     rest = base.rest
     matrix = _matrix(rest, params.weighted)
-    if suits is not None:
-        worth = np.array([suits.get(page, 0.0) for page in rest.pages.tolist()])
+    if match is not None:
+        worth = np.array([match.get(page, 0.0) for page in rest.pages.tolist()])
         matrix.data *= (params.off_topic + (1 - params.off_topic) * worth)[matrix.indices]
     u, singular, v = leading(matrix, params.vectors)
     ends = [
@@ -173,7 +174,7 @@ def communities(web: Web, root: Sequence[int], params: Params, suits: Mapping[in
         for at in range(len(singular))
         for sign in (1, -1)
     ]
-    ends = [each for each in ends if each[3].max() > np.sqrt(LEAST)]  # less than 1e-6 is rounding
+    ends = [each for each in ends if each[3].max() > np.sqrt(LEAST)]  # smaller weights are rounding errors
     owner = _owners(rest, [(hubs, authorities, singular[at]) for at, _, hubs, authorities in ends])
     found = []
     for number, (at, sign, hubs, authorities) in enumerate(ends):
@@ -201,7 +202,7 @@ def _matrix(edges: Edges, weighted: bool) -> Any:
 
 
 def _owners(edges: Edges, ends: Sequence[tuple[Weights, Weights, float]]) -> NDArray[np.int64]:
-    """The community of each page, by number; -1 for a page that no vector sees."""
+    """The community of each page, by number; -1 if no vector has a weight for it."""
     owner = np.full(len(edges.pages), -1, np.int64)
     best = np.full(len(edges.pages), np.sqrt(LEAST))
     for number, (hubs, authorities, value) in enumerate(ends):
@@ -212,7 +213,7 @@ def _owners(edges: Edges, ends: Sequence[tuple[Weights, Weights, float]]) -> NDA
 
 
 def _best(pages: Pages, weights: Weights, in_degree: NDArray[np.uint32]) -> WeightedPages:
-    """By weight to six significant digits, links in, address."""
+    """Ordered by weight to six significant digits, in-links, address."""
     seen = np.flatnonzero(weights > np.sqrt(LEAST))
     degree = in_degree[pages[seen]].astype(np.int64)
     order = seen[np.lexsort((pages[seen], -degree, -six_digits(weights[seen])))]
@@ -220,7 +221,7 @@ def _best(pages: Pages, weights: Weights, in_degree: NDArray[np.uint32]) -> Weig
 
 
 def _eliminated(base: BaseSet, members: Pages) -> Pages:
-    """Noise pages that were linked with some pages, either way, most links first."""
+    """Noise pages linked with some pages, in either direction, most links first."""
     edges, noise = base.edges, ~base.measured.keep
     inside = np.isin(edges.pages, members)
     sources = np.repeat(np.arange(len(edges.pages)), np.diff(edges.starts))

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from cocite.kernels.related.vicinity import gather_around
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.authorities import Vicinity, rank_authorities
 from cocite.related.neighbourhood.gather import Parents, parents_to_choose_from, sound
+from cocite.related.neighbourhood.hits import Vicinity, rank_authorities
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import NO_PAGES, Switches, View
 from cocite.web import Web

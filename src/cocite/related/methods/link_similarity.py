@@ -1,21 +1,21 @@
-"""Link similarity: pages that are linked with semantically similar pages (Zhao et al. 2016, section 4.2).
+"""Link similarity: pages that are linked with semantically similar pages (Zhao et al. 2016, §4.2).
 
     Sim_side(P1, P2) = (Σ_{l in L1} max_{l' in L2} Sim_s(l, l') + Σ_{l' in L2} max_{l in L1} Sim_s(l, l')) / (m + n)
     Sim_l(P1, P2)    = (Sim_ins + Sim_outs) / 2
 
 where L1 and L2 are the m and n pages that link to P1 and P2 (link-ins), or to which they link (link-outs), and Sim_s is
-that of `semantic`; Sim_s(l, l) = 1, also for a page without keywords. A side on which neither page has links is left
-out of the mean; one on which only one of them has is 0.
+that of `semantic`; Sim_s(l, l) = 1, also for a page without keywords. A side on which neither page has links is not
+part of the mean; a side on which only one page has links is 0.
 
-Links that do not count: a page's to itself, those to dead pages (captured with status 404 or 410), and weak ones. A
-link from P to Q is weak if the greatest r_l(w → w') over keywords w of P and w' of Q is below theta, where r_l = beta ·
-support + (1 - beta) · confidence, the link itself not counted as evidence, and r_l(w, w) = 1; with beside=information,
-mutual information takes the place of support. With theta above 0 all links of the store are looked at once, and the
-strong ones held in memory.
+Ignored links: those of a page to itself, those to dead pages (captured with status 404 or 410), and weak ones. A link
+from P to Q is weak if the greatest r_l(w → w') over keywords w of P and w' of Q is below theta. Here r_l = beta ·
+support + (1 - beta) · confidence, without the link itself as evidence, and r_l(w, w) = 1; with beside=information,
+mutual information replaces support. With theta above 0, all links of the store are read once, and the strong ones kept
+in memory.
 
-Every page that is compared gets its exact score, of at most `links` pages linked on each side, chosen by hash. In a
-store of more pages than `candidates`, those compared are linked with the `alike` pages most like each page linked with
-the query page.
+Pages that are compared get their exact scores, for at most `links` linked pages on each side, chosen by hash. In a
+store of more pages than `candidates`, the pages compared are linked with one of the `alike` pages most similar to each
+page linked with the query page.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from functools import partial
 
 import numpy as np
 
-from cocite.related.neighbourhood.likenesses import (
-    EXACT,
+from cocite.related.neighbourhood.page_similarity import (
+    MAX_ERROR,
     LinkParams,
     Values,
-    around,
     link_likeness,
     linked_alike,
     relate_each,
+    similarity_data,
 )
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import Pages
@@ -43,16 +43,16 @@ Params = LinkParams
 
 
 def relate(web: Web, seeds: Sequence[int], params: LinkParams) -> Scores:
-    """Pages by the likeness of the pages linked with them."""
-    known, seeds = around(web, params), list(dict.fromkeys(seeds))
+    """Pages by the similarity of the pages linked with them."""
+    data, seeds = similarity_data(web, params), list(dict.fromkeys(seeds))
 
     def score(page: int) -> tuple[Pages, Values]:
-        others = linked_alike(known, page, params)
-        return others, link_likeness(known, page, others)
+        others = linked_alike(data, page, params)
+        return others, link_likeness(data, page, others)
 
-    return relate_each(seeds, score, for_each(seeds, partial(by_links, known)))
+    return relate_each(seeds, score, for_each(seeds, partial(by_links, data)))
 
 
 def similarity_of(web: Web, page: int, other: int, params: LinkParams) -> tuple[float, float]:
-    """Sim_l of two pages, and how wrong it may be, of the linked pages that are compared."""
-    return float(link_likeness(around(web, params), page, np.array([other], np.uint32))[0]), EXACT
+    """Sim_l of two pages, and its maximum error for the linked pages that are compared."""
+    return float(link_likeness(similarity_data(web, params), page, np.array([other], np.uint32))[0]), MAX_ERROR

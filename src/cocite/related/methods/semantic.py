@@ -1,13 +1,13 @@
-"""Semantic similarity: pages whose keywords are relevant to each other (Zhao et al. 2016, section 4.1).
+"""Semantic similarity: pages whose keywords are relevant to each other (Zhao et al. 2016, §4.1).
 
     Sim_s(P1, P2) = (Σ_{w in P1} max_{w' in P2} r_s(w, w') + Σ_{w in P2} max_{w' in P1} r_s(w, w')) / (m + n)
 
 for pages of m and n keywords, where r_s = alpha · support + (1 - alpha) · mutual information of two words, each
 normalised over all pairs, and r_s(w, w) = 1 (`words/relevance.py`, `words/keywords.py`).
 
-Every page that is compared gets its exact score. In a store of more pages than `candidates`, those compared are the
-best by a sum over the words that they have of the page's keywords and of the `reach` words most relevant to each,
-found in an index of words; very frequent words are left out there once `postings` pages were looked up.
+Pages that are compared get their exact scores. In a store of more pages than `candidates`, an index of words finds the
+pages to compare: those with most of the page's keywords, and of the `reach` words most relevant to each. Rare words are
+looked up first, until `postings` pages are read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from cocite.related.neighbourhood.likenesses import EXACT, Values, WordParams, likeness_of, relate_each
+from cocite.related.neighbourhood.page_similarity import MAX_ERROR, Values, WordParams, likeness_of, relate_each
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import Pages
 from cocite.related.neighbourhood.word_evidence import by_words, for_each
@@ -27,7 +27,7 @@ Params = WordParams
 
 
 def relate(web: Web, seeds: Sequence[int], params: WordParams) -> Scores:
-    """Pages by the likeness of their keywords."""
+    """Pages by the similarity of their keywords."""
     words, seeds = likeness_of(web, params.alpha), list(dict.fromkeys(seeds))
 
     def score(page: int) -> tuple[Pages, Values]:
@@ -38,5 +38,5 @@ def relate(web: Web, seeds: Sequence[int], params: WordParams) -> Scores:
 
 
 def similarity_of(web: Web, page: int, other: int, params: WordParams) -> tuple[float, float]:
-    """Sim_s of two pages, and how wrong it may be."""
-    return float(likeness_of(web, params.alpha).alike(page, np.array([other], np.uint32))[0]), EXACT
+    """Sim_s of two pages, and its maximum error."""
+    return float(likeness_of(web, params.alpha).alike(page, np.array([other], np.uint32))[0]), MAX_ERROR

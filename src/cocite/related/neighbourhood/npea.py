@@ -1,16 +1,16 @@
-"""Noise page elimination (NPEA; Hou & Zhang 2002, §3.2): which pages of a base set have too little to do with its root.
+"""Noise page elimination (NPEA; Hou & Zhang 2002, §3.2): remove pages of a base set that have few links with its root.
 
-R are the root pages, n of them, B the base set. S (n × n) has 1 on its diagonal and where two root pages are linked
+R are the n root pages, B is the base set. S (n × n) has 1 on its diagonal and where two root pages are linked
 either way, A (|B − R| × n) has 1 where a page outside the root set and a root page are. With S = WΩXᵀ of rank t and
 A = UΣVᵀ, k is the smallest with (σ_k − σ_{k+1}) / σ_k ≥ δ, and at most t:
 
     R_i = row i of U_kΣ_k, with zeros up to t        R'_j = row j of W_tΩ_t
     PR_ij = R_i · R'_j / ‖R'_j‖                        page i stays where ‖PR_i‖ ≥ c = mean (max, min) of ‖R'_j‖
 
-The product R_i · R'_j puts coordinates of two different bases together, so that it depends on how these are chosen,
-which the paper leaves open: `spectra` fixes V and W, whose entries are root pages in the order of addresses. The
-variant `basis=root` has both in the one space of root pages, R_i = row i of A_k = U_kΣ_kV_kᵀ and R'_j = row j of S:
-the lengths are the same, and nothing is left to choose.
+The product R_i · R'_j combines coordinates of two bases, so it depends on their choice, which the paper leaves open:
+`spectra` fixes V and W, whose entries are root pages in the order of addresses. The variant `basis=root` uses the one
+space of root pages for both, R_i = row i of A_k = U_kΣ_kV_kᵀ and R'_j = row j of S: lengths are the same, and there is
+nothing to choose.
 """
 
 from __future__ import annotations
@@ -25,50 +25,50 @@ from numpy.typing import NDArray
 from cocite.errors import BadParameter
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.clean import representatives
+from cocite.related.neighbourhood.hits import Edges, edges_among
 from cocite.related.neighbourhood.spectra import kept, right_vectors, symmetric_left_vectors
 from cocite.related.neighbourhood.view import Pages, View
-from cocite.related.neighbourhood.weigh import Edges, edges_among
 
 Matrix = NDArray[np.float64]
 Marks = NDArray[np.bool_]
 MEASURES = ("avg", "max", "min")
 BASES = ("svd", "root")
-MOST = 2000
-"""Root pages at most: the work grows with the cube of their number; 2,000 take some ten seconds."""
-AT_ONCE = 1 << 22
-"""Numbers of a dense matrix that are held at once."""
+MAX_ROOT_PAGES = 2000
+"""The work grows with the cube of the number of root pages; 2,000 take about ten seconds."""
+CHUNK_NUMBERS = 1 << 22
+"""Numbers of a dense matrix that are in memory at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Elimination:
-    """How strict to be."""
+    """How strict NPEA is."""
 
-    npea: str = parameter("avg", "c: what a page is measured by, of the root set; off: no page is noise",
+    npea: str = parameter("avg", "c: statistic of the root set that a page has to reach; off: no page is noise",
                           choices=(*MEASURES, "off"))  # fmt: skip
-    delta: float = parameter(0.5, "δ: a fall of singular values by this share ends the space", minimum=1e-6, maximum=1)
+    delta: float = parameter(0.5, "δ: drop of singular values that limits the space", minimum=1e-6, maximum=1)
     basis: str = parameter(
-        "svd", "svd: as published, bases fixed; root: both in the space of root pages", choices=BASES
+        "svd", "svd: as published, with fixed bases; root: both in the space of root pages", choices=BASES
     )
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What NPEA finds; `measure` and `ties` are by node."""
+    """The result of NPEA; `measure` and `ties` are by node."""
 
     keep: Marks  # of every node
     measure: Matrix  # ‖PR_i‖; of root pages ‖R'_j‖
-    ties: NDArray[np.int64]  # root pages that a node is linked with, either way, itself not counted
-    threshold: float  # c; 0 where there was nothing to eliminate
+    ties: NDArray[np.int64]  # other root pages with which a node is linked, in either direction
+    threshold: float  # c; 0 if there was nothing to eliminate
     k: int
     rank: int  # of A
     root_rank: int  # t
 
 
 class Linkage:
-    """The links of a base set as NPEA sees them; decomposed once, however many δ and thresholds are tried."""
+    """The matrices S and A of a base set, decomposed once for any number of δ and thresholds."""
 
     def __init__(self, edges: Edges, root: Marks) -> None:
-        """Nodes stand in the order of addresses; `root` marks the root pages."""
+        """Nodes are in the order of addresses; `root` marks the root pages."""
         self.root = root
         self._among, self._outside = _linkage(edges, root)
         self.ties = np.zeros(len(root), np.int64)
@@ -76,14 +76,14 @@ class Linkage:
         self._lengths: dict[tuple[str, int], Matrix] = {}
 
     def measured(self, params: Elimination) -> Measured:
-        """What NPEA finds with some parameters; raises BadParameter if the root set is too large."""
+        """The result for some parameters; raises BadParameter if the root set is too large."""
         root, n = self.root, int(np.count_nonzero(self.root))
         lengths = np.zeros(len(root))
-        lengths[root] = own = np.sqrt(self.ties[root] + 1.0)  # W and X turn the rows of S, which keeps their lengths
+        lengths[root] = own = np.sqrt(self.ties[root] + 1.0)  # W and X rotate the rows of S, which keeps their lengths
         if params.npea == "off" or not self._outside.nnz:
             return Measured(np.ones(len(root), np.bool_), lengths, self.ties, 0.0, 0, 0, 0)
-        if n > MOST:
-            raise BadParameter(f"a root set of {n:,} pages is too large for NPEA: give {MOST:,} at most, or npea=off")
+        if n > MAX_ROOT_PAGES:
+            raise BadParameter(f"NPEA takes up to {MAX_ROOT_PAGES:,} root pages, not {n:,}: give fewer, or npea=off")
         k, rank = kept(self._right[0], params.delta)
         k = min(k, len(self._left[0]))
         lengths[~root] = self._projected(params.basis, k, own)
@@ -111,7 +111,7 @@ class Linkage:
 
 
 def measure(edges: Edges, root: Marks, params: Elimination) -> Measured:
-    """NPEA on the links among a base set, whose nodes stand in the order of addresses; `root` marks the root pages."""
+    """NPEA on the links of a base set, whose nodes are in the order of addresses; `root` marks the root pages."""
     return Linkage(edges, root).measured(params)
 
 
@@ -133,14 +133,14 @@ def _linkage(edges: Edges, root: Marks) -> tuple[Any, Any]:
     )
     for matrix in (among, outside):
         matrix.sum_duplicates()
-        matrix.data[:] = 1.0  # linked either way, or both
+        matrix.data[:] = 1.0  # linked in either direction, or both
     return among, outside
 
 
 def _lengths(sparse: Any, dense: Matrix) -> Matrix:
-    """The lengths of the rows of a product, some rows at a time."""
+    """The lengths of the rows of a product, computed in chunks."""
     found = np.zeros(sparse.shape[0])
-    step = max(1, AT_ONCE // max(1, dense.shape[1]))
+    step = max(1, CHUNK_NUMBERS // max(1, dense.shape[1]))
     for first in range(0, len(found), step):
         found[first : first + step] = np.linalg.norm(sparse[first : first + step] @ dense, axis=1)
     return found
@@ -166,10 +166,10 @@ def chosen(edges: Edges, nodes: NDArray[np.intp]) -> Edges:
 
 
 def filter_pages(view: View, root: Pages, pages: Pages, params: Elimination) -> tuple[Pages, Measured]:
-    """NPEA alone: of any pages those that have enough to do with the root pages; the root pages stay.
+    """NPEA alone: the pages that have enough links with the root pages, and the root pages.
 
-    With near-duplicates merged, those that stand for others. Pages come in the order of addresses, as do the measures,
-    which are of all pages.
+    If near-duplicates are merged, these are representatives. Pages are in the order of addresses, as are the measures
+    of all pages.
     """
     everyone = np.union1d(root, pages).astype(np.uint32)
     edges = ascending(edges_among(view, everyone))

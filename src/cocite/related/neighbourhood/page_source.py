@@ -1,7 +1,7 @@
 """The page source of Hou & Zhang 2003, §2: siblings with merged parents, spouses with merged children.
 
 Each side is a matrix of ones and zeros: a row for every sibling (or spouse), a column for every group of parents (or
-children) that count as one, a one where a page of the group links to the row's page (or is linked by it).
+children) that count as one, and a one if a page of the group links to the row's page (or is linked from it).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from cocite.related.neighbourhood.view import Pages, Switches, View, is_one_of
 class Limits(Switches):
     """B, BF, F and FB of the paper."""
 
-    parents: int = parameter(200, "B: so many parents at most, chosen by hash", minimum=0)
+    parents: int = parameter(200, "B: maximum number of parents, chosen by hash", minimum=0)
     window: int = parameter(40, "BF: links of a parent around its link to the page (0: all)", minimum=0)
-    children: int = parameter(40, "F: so many children at most, the first", minimum=0)
-    child_parents: int = parameter(200, "FB: so many parents of each child, those of highest in-degree", minimum=0)
+    children: int = parameter(40, "F: maximum number of children, the first", minimum=0)
+    child_parents: int = parameter(200, "FB: maximum number of parents of each child, by in-degree", minimum=0)
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Side:
     starts: NDArray[np.int64]
     columns: NDArray[np.int32]
     groups: int
-    query: NDArray[np.float64]  # a row for each query page: 1 where it is linked with the group
+    query: NDArray[np.float64]  # a row for each query page: 1 if it is linked with the group
 
     def shared(self) -> NDArray[np.float64]:
-        """For each query page (row), how many groups each page has in common with it."""
+        """For each query page (row), the number of groups that each page shares with it."""
         rows = np.repeat(np.arange(len(self.pages)), np.diff(self.starts))
         counts = [np.bincount(rows, each[self.columns], len(self.pages)) for each in self.query]
         return np.array(counts, np.float64).reshape(len(self.query), len(self.pages))
@@ -112,7 +112,7 @@ def _side(
     columns: Sequence[NDArray[np.int32]],
     groups: _Groups,
 ) -> Side:
-    """The matrix of distinct (page, group) pairs, near-duplicates as one row, without the query pages themselves."""
+    """The matrix of distinct (page, group) pairs, with near-duplicates in one row, without the query pages."""
     merged = merge(view, pages)
     size = max(1, groups.count)
     pairs = [merged.number[of].astype(np.int64) * size + to for of, to in zip(rows, columns, strict=True)]
@@ -131,7 +131,7 @@ def _side(
 def weave(
     source: PageSource, back: NDArray[np.float64], forward: NDArray[np.float64]
 ) -> tuple[Pages, NDArray[np.float64], NDArray[np.float64]]:
-    """The pages of both sides, each once, and what is known of them by either side: 0 where a side does not have it."""
+    """The pages of both sides, each once, and their values on each side; 0 if a side does not have the page."""
     pages = np.union1d(source.back.pages, source.forward.pages)
     woven = np.zeros((2, len(back), len(pages)))
     woven[0][:, np.searchsorted(pages, source.back.pages)] = back

@@ -1,8 +1,8 @@
-"""Singular vectors that are the same on every machine and in every order of reading.
+"""Singular vectors that are the same on every machine.
 
-A decomposition leaves open the sign of every vector, and within equal singular values the whole basis. Both are fixed
-here: equal values share the basis that Gram–Schmidt makes of their projected unit vectors, the first entry first; of
-every vector the entry of largest magnitude is positive, of several the first.
+A decomposition leaves the sign of every vector open and, for equal singular values, the whole basis. Both are fixed
+here: equal values share the basis that Gram–Schmidt makes of their projected unit vectors, in order. In every vector,
+the entry of largest magnitude is positive; of several such entries, the first.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from cocite.errors import BadParameter
 
 Matrix = NDArray[np.float64]
 ZERO = 1e-6
-"""Singular values below this share of the greatest count as 0: by AᵀA zeros come out as some 1e-8 of it."""
+"""Singular values below this share of the greatest count as 0: by AᵀA, zeros come out as about 1e-8 of it."""
 EQUAL = 1e-9
-"""Singular values, as a share of the greatest, and entries of vectors that differ by less are equal."""
-NEW = 1e-6
-"""A projected unit vector of which less than this is left, after those before it, adds no direction."""
-LONG_WAY = 4000
-"""A matrix with more rows and columns than this is never decomposed whole: it would take minutes, and 128 MB a copy."""
-DENSE = 400
-"""A matrix with more rows and columns than this is not decomposed whole for a few of its vectors."""
+"""Singular values that differ by less, as a share of the greatest, are equal; so are entries of vectors."""
+MIN_NEW_LENGTH = 1e-6
+"""A projected unit vector adds a direction if at least this length remains beside the directions before it."""
+MAX_FULL_SIZE = 4000
+"""Larger matrices are never decomposed as a whole: that would take minutes, and 128 MB per copy."""
+MAX_DENSE_SIZE = 400
+"""Larger matrices are not decomposed as a whole for a few of their vectors."""
 
 
 def kept(singular: Matrix, fall: float) -> tuple[int, int]:
-    """(k, rank): the smallest k at which singular values fall by this share; those beyond the rank are 0."""
+    """(k, rank): the smallest k at which singular values drop by this share; those beyond the rank are 0."""
     if not len(singular) or singular[0] <= 0:
         return 0, 0
     rank = int(np.count_nonzero(singular > ZERO * singular[0]))
@@ -38,11 +38,11 @@ def kept(singular: Matrix, fall: float) -> tuple[int, int]:
 
 
 def right_vectors(matrix: Any) -> tuple[Matrix, Matrix]:
-    """All singular values of a sparse matrix that are not 0, greatest first, and V in its fixed basis.
+    """All nonzero singular values of a sparse matrix, greatest first, and V in its fixed basis.
 
-    By the product of the smaller side with itself, AᵀA or AAᵀ; neither is ever larger than the smaller side is long.
+    Decomposes AᵀA or AAᵀ, whichever is smaller.
     """
-    from scipy.linalg import eigh  # half a second that other methods need not wait for
+    from scipy.linalg import eigh  # takes half a second, which other methods need not wait for
 
     rows, columns = matrix.shape
     wide = rows < columns
@@ -59,7 +59,7 @@ def right_vectors(matrix: Any) -> tuple[Matrix, Matrix]:
 
 
 def symmetric_left_vectors(matrix: Matrix) -> tuple[Matrix, Matrix]:
-    """All singular values of a symmetric matrix that are not 0, greatest first, and W in its fixed basis."""
+    """All nonzero singular values of a symmetric matrix, greatest first, and W in its fixed basis."""
     from scipy.linalg import eigh
 
     values, vectors = eigh(matrix, driver="evd", check_finite=False)
@@ -70,31 +70,31 @@ def symmetric_left_vectors(matrix: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def leading(matrix: Any, count: int) -> tuple[Matrix, Matrix, Matrix]:
-    """(U, singular values, V): the `count` greatest of a sparse matrix without negative entries, fewer if there are."""
+    """(U, singular values, V): at most the `count` greatest of a sparse matrix without negative entries."""
     rows, columns = (np.flatnonzero(np.asarray(matrix.sum(axis=axis)).ravel()) for axis in (1, 0))
     if not len(rows) or not count:
         return np.zeros((matrix.shape[0], 0)), np.zeros(0), np.zeros((matrix.shape[1], 0))
-    filled = matrix[rows][:, columns]  # of a base set's pages few are hubs: the smaller side is small
-    found = right_vectors(filled) if min(filled.shape) <= DENSE else _by_lanczos(filled, count)
+    filled = matrix[rows][:, columns]  # few pages of a base set are hubs, so one side is small
+    found = right_vectors(filled) if min(filled.shape) <= MAX_DENSE_SIZE else _by_lanczos(filled, count)
     singular, v = found[0][:count], np.zeros((matrix.shape[1], min(count, len(found[0]))))
     v[columns] = found[1][:, :count]
     return (matrix @ v) / singular, singular, v
 
 
 def _by_lanczos(matrix: Any, count: int) -> tuple[Matrix, Matrix]:
-    """As `right_vectors`, the first ones of a large matrix; copies of a value that occurs several times may be missed.
+    """Like `right_vectors`, the first ones of a large matrix; copies of a repeated value may be missing.
 
-    The start depends on the matrix alone, and is positive, as are all rows and columns: so it has a part in the first
-    vectors.
+    The start vector depends on the matrix alone. It is positive, as are all rows and columns, so it has a component in
+    the first vectors.
     """
     from scipy.sparse.linalg import ArpackError, svds
 
     start = np.asarray(matrix.sum(axis=int(matrix.shape[0] >= matrix.shape[1]) ^ 1), np.float64).ravel()
     try:
         _, values, vectors = svds(matrix, k=min(count + 2, min(matrix.shape) - 1), v0=start)
-    except ArpackError as error:  # seldom, with very many equal values: the long way
-        if min(matrix.shape) > LONG_WAY:
-            raise BadParameter(f"no singular vectors were found ({error}): ask for fewer vectors or pages") from error
+    except ArpackError as error:  # rare, with very many equal values
+        if min(matrix.shape) > MAX_FULL_SIZE:
+            raise BadParameter(f"found no singular vectors ({error}): ask for fewer vectors or pages") from error
         return right_vectors(matrix)
     order = np.argsort(-values, kind="stable")
     singular, v = values[order], vectors[order].T
@@ -117,22 +117,22 @@ def fixed(singular: Matrix, vectors: Matrix) -> Matrix:
 
 
 def _gram_schmidt(space: Matrix) -> Matrix:
-    """The basis of a space that comes of its projected unit vectors, taken in order, those that add nothing left out.
+    """The basis of a space made of its projected unit vectors, in order, without those that add no direction.
 
-    The projection of unit vector i is `space @ space[i]`: the short rows of `space` are enough to work with.
+    The projection of unit vector i is `space @ space[i]`, so the short rows of `space` are enough to work with.
     """
     size = space.shape[1]
-    rows = space[np.linalg.norm(space, axis=1) >= NEW]
+    rows = space[np.linalg.norm(space, axis=1) >= MIN_NEW_LENGTH]
     q, r = np.linalg.qr(rows[:size].T)
-    if len(rows) >= size and bool((np.abs(np.diagonal(r)) >= NEW).all()):
-        return np.asarray(space @ q)  # as a rule the first ones do; in compiled code
+    if len(rows) >= size and bool((np.abs(np.diagonal(r)) >= MIN_NEW_LENGTH).all()):
+        return np.asarray(space @ q)  # usually the first ones are enough
     basis = np.zeros((size, size))
     count = 0
     for row in rows:
         rest = row - basis[:count].T @ (basis[:count] @ row)
         length = float(np.linalg.norm(rest))
-        if length >= NEW:
-            rest -= basis[:count].T @ (basis[:count] @ rest)  # once more, for what rounding left
+        if length >= MIN_NEW_LENGTH:
+            rest -= basis[:count].T @ (basis[:count] @ rest)  # twice, because of rounding
             basis[count] = rest / np.linalg.norm(rest)
             count += 1
             if count == size:

@@ -15,7 +15,7 @@ from cocite.related.evidence import (
     SimilarSources,
     SimilarTargets,
 )
-from cocite.related.neighbourhood.likenesses import Around
+from cocite.related.neighbourhood.page_similarity import SimilarityData
 from cocite.related.neighbourhood.scores import Explain
 from cocite.web import Web
 from cocite.words.likeness import Likeness
@@ -56,7 +56,7 @@ def by_words(web: Web, words: Likeness, page: int, result: int) -> list[Evidence
     return found
 
 
-def by_links(known: Around, page: int, result: int) -> list[Evidence]:
+def by_links(known: SimilarityData, page: int, result: int) -> list[Evidence]:
     """Pages linked with both, or linked with one and most similar to a page linked with the other."""
     found: list[SimilarTargets] = []
     for kind, linked in ((SimilarTargets, known.links.outs), (SimilarSources, known.links.ins)):
