@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 SOURCE = Path(__file__).parents[1] / "src" / "cocite"
 ORDER = (
-    "errors", "parameters", "registry", "pages", "sources", "kernels", "graph", "words", "related.ranks", "web",
-    "related.evidence", "related.neighbourhood", "related.methods", "related", "results", "evaluate", "spark", "site",
-    "operations", "warm", "front ends", "sample",
+    "errors", "log", "parameters", "registry", "pages", "sources", "kernels", "graph", "words", "related.ranks", "web",
+    "related.evidence", "related.neighbourhood", "related.methods", "related", "snapshot", "results", "evaluate",
+    "spark", "site", "operations", "warm", "front ends", "sample",
 )  # fmt: skip
 FRONT_ENDS = ("cli", "http", "mcp", "python")
 LAZILY = {("pages", "kernels"), ("sources", "kernels")}

@@ -1,8 +1,7 @@
-"""Answers that were given, kept within so many bytes; what was asked for longest ago goes first.
+"""A size-bounded LRU cache of replies. Only the event loop uses it.
 
-An answer is found by its key, which holds the edition of the store and all that the answer depends on. A request that
-was answered is found by its very bytes: these lead to the keys that would answer it, the best first, so that asking
-again costs no parsing. Only the event loop uses a cache.
+A reply is found by its key: the edition of the store, and everything that the answer depends on. A request that was
+answered before is found by its bytes, which lead to the keys of its answers: asking again costs no parsing.
 """
 
 from __future__ import annotations
@@ -11,17 +10,17 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from cocite.http.replies import Reply
+from cocite.http.responses import Reply
 
 Key = Hashable
-OVERHEAD = 600
-"""Bytes that an entry takes beside its body: objects, headers, its key. Measured with tracemalloc: 480 to 700."""
-LARGEST_PART = 8
-"""One answer may take this part of the cache at most."""
+ENTRY_BYTES = 600
+"""What an entry takes beside its body: objects, headers, its key. Measured with tracemalloc: 480 to 700."""
+MAX_SHARE = 8
+"""One reply may take 1/8 of the cache."""
 
 
-class Way(NamedTuple):
-    """Where a request leads: for each level of load the key of its answer, the fullest first, or one for all."""
+class AnswerKeys(NamedTuple):
+    """The keys of a request's answers: one for each load level, the fullest answer first, or one for all."""
 
     route: str
     edition: str
@@ -29,82 +28,78 @@ class Way(NamedTuple):
 
 
 class Cache:
-    """Answers by key, and requests by their bytes."""
+    """Replies by key, and keys by the bytes of requests."""
 
-    def __init__(self, most: int) -> None:
-        self._most, self.bytes, self.evictions = most, 0, 0
-        self._answers: OrderedDict[Key, Reply] = OrderedDict()
-        self._ways: OrderedDict[bytes, Way] = OrderedDict()
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes, self.bytes, self.evictions = max_bytes, 0, 0
+        self._replies: OrderedDict[Key, Reply] = OrderedDict()
+        self._requests: OrderedDict[bytes, AnswerKeys] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._answers)
+        return len(self._replies)
 
     def get(self, key: Key) -> Reply | None:
-        """The answer with a key."""
-        found = self._answers.get(key)
+        """The reply with a key."""
+        found = self._replies.get(key)
         if found is not None:
-            self._answers.move_to_end(key)
+            self._replies.move_to_end(key)
         return found
 
     def put(self, key: Key, reply: Reply) -> None:
-        """Keep an answer."""
+        """Add a reply."""
         size = _size(reply)
-        if size * LARGEST_PART > self._most:
+        if size * MAX_SHARE > self._max_bytes:
             return
-        before = self._answers.pop(key, None)
+        before = self._replies.pop(key, None)
         if before is not None:
-            self._dropped(before)
-        self._answers[key] = reply
-        reply.kept = True
+            self._uncount(before)
+        self._replies[key] = reply
+        reply.cached = True
         self.bytes += size
         self._shrink()
 
-    def grown(self, reply: Reply, by: int) -> None:
-        """An answer has got a compressed form too, of so many bytes; one that is not kept does not count."""
-        if reply.kept:
+    def add_bytes(self, reply: Reply, by: int) -> None:
+        """Count the gzip form of a reply, if the cache has it."""
+        if reply.cached:
             self.bytes += by
             self._shrink()
 
-    def way(self, request: bytes) -> Way | None:
-        """Where a request leads, if it was met before."""
-        found = self._ways.get(request)
+    def keys_of(self, request: bytes) -> AnswerKeys | None:
+        """The keys of a request that was answered before."""
+        found = self._requests.get(request)
         if found is not None:
-            self._ways.move_to_end(request)
+            self._requests.move_to_end(request)
         return found
 
-    def remember(self, request: bytes, way: Way) -> None:
-        """Note where a request leads."""
-        if request not in self._ways:
-            self.bytes += len(request) + OVERHEAD
-        self._ways[request] = way
-        self._ways.move_to_end(request)
+    def remember(self, request: bytes, keys: AnswerKeys) -> None:
+        """Remember the keys of a request."""
+        if request not in self._requests:
+            self.bytes += len(request) + ENTRY_BYTES
+        self._requests[request] = keys
+        self._requests.move_to_end(request)
         self._shrink()
 
-    def keys(self) -> list[Key]:
-        """The keys of all answers, the latest first."""
-        return list(reversed(self._answers))
-
-    def forget(self) -> None:
-        """Drop everything: the store has changed."""
-        for reply in self._answers.values():
-            reply.kept = False
-        self._answers.clear()
-        self._ways.clear()
+    def clear(self) -> None:
+        """Drop everything."""
+        for reply in self._replies.values():
+            reply.cached = False
+        self._replies.clear()
+        self._requests.clear()
         self.bytes = 0
 
     def _shrink(self) -> None:
-        while self.bytes > self._most and (self._answers or self._ways):
-            if len(self._ways) > 2 * len(self._answers):  # many spellings of few requests
-                request, _ = self._ways.popitem(last=False)
-                self.bytes -= len(request) + OVERHEAD
+        while self.bytes > self._max_bytes and (self._replies or self._requests):
+            if len(self._requests) > 2 * len(self._replies):  # many spellings of few questions
+                request, _ = self._requests.popitem(last=False)
+                self.bytes -= len(request) + ENTRY_BYTES
             else:
-                self._dropped(self._answers.popitem(last=False)[1])
+                self._uncount(self._replies.popitem(last=False)[1])
                 self.evictions += 1
 
-    def _dropped(self, reply: Reply) -> None:
+    def _uncount(self, reply: Reply) -> None:
         self.bytes -= _size(reply)
-        reply.kept = False
+        reply.cached = False
 
 
 def _size(reply: Reply) -> int:
-    return len(reply.body) + len(reply.packed or b"") + OVERHEAD
+    return len(reply.body) + len(reply.gzipped or b"") + ENTRY_BYTES

@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 from prometheus_client import generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
+from cocite.http.api import routes
+from cocite.http.questions import LOAD_LEVELS
+
 ROUTES = (
-    "related", "unseen", "search", "compare", "hubs", "communities", "keywords", "links", "methods", "store",
-    "page", "static", "docs", "health", "metrics", "other",
+    *(path.rpartition("/")[2] for path in routes()), "unseen", "page", "static", "docs", "health", "metrics", "other",
 )  # fmt: skip
 STATUSES = (200, 204, 303, 304, 400, 404, 405, 422, 500, 503)
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-LEVELS = ("idle", "usual", "busy", "swamped")
 COUNTERS = {
     "cache_hits": "Answers served from the cache.",
     "cache_misses": "Answers that had to be computed.",
@@ -56,7 +57,7 @@ def _layout() -> dict[tuple[str, str], int]:
         names += [("request_seconds_bucket", f'route="{route}",le="{le}"') for le in (*BUCKETS, "+Inf")]
         names += [("request_seconds_sum", f'route="{route}"'), ("request_seconds_count", f'route="{route}"')]
     names += [(f"{name}_total", "") for name in COUNTERS] + [(name, "") for name in GAUGES]
-    names += [("answers_total", f'level="{level}"') for level in LEVELS] + [("cpu_seconds_total", "")]
+    names += [("answers_total", f'level="{level}"') for level in LOAD_LEVELS] + [("cpu_seconds_total", "")]
     return {name: at for at, name in enumerate(names)}
 
 
@@ -149,7 +150,7 @@ class Metrics:
         for name, help in GAUGES.items():
             yield GaugeMetricFamily(f"cocite_{name}", help, sums[_PLACE[name, ""]])
         answers = CounterMetricFamily("cocite_answers", "Answers computed, by load level.", labels=("level",))
-        for level in LEVELS:
+        for level in LOAD_LEVELS:
             answers.add_metric((level,), sums[_PLACE["answers_total", f'level="{level}"']])
         yield answers
         yield CounterMetricFamily("cocite_cpu_seconds", "Processor time of all workers.", sums[_CPU])

@@ -1,45 +1,44 @@
-"""What can be asked: each question knows on what its answer depends, and how to have it from a store.
+"""Questions: what a request asks of a store, what its answer depends on, and how it follows the load.
 
-A question is checked when it is made, as far as that needs no store, and worked on in a thread. The JSON is that of the
-command line's `--json`: both take it from the same functions.
+A question is checked when it is made, as far as that is possible without a store, and answered in a thread. The JSON is
+that of the command line's `--json`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import hashlib
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
-from cocite.errors import BadAddress, BadParameter
+from cocite.errors import BadAddress, BadSource
 from cocite.graph.store import Graph
-from cocite.http.holding import Served
-from cocite.http.limits import check_addresses, confined, fitted, method_of
-from cocite.http.replies import CSV, JSON, TSV, to_json
+from cocite.http.responses import CSV, JSON, TSV, to_json
+from cocite.operations.bounds import bounded, bounded_method, check_addresses
+from cocite.operations.declare import Operation
+from cocite.operations.related import Related
 from cocite.related.methods import Method
-from cocite.results import COMPARED, DEFAULT_METHOD
 from cocite.results.answer import Answers
-from cocite.results.ask import ask, question
-from cocite.results.filters import NO_FILTERS, Filters
-from cocite.results.groups import grouped
+from cocite.results.filters import Filters
 from cocite.results.present import briefly, one_line, separated
+from cocite.results.unseen import ask_unseen
+from cocite.snapshot import Snapshot
+from cocite.sources.json_record import page_from_json
+from cocite.sources.records import Page, ReadReport
 
 IDLE, USUAL, BUSY, SWAMPED = range(4)
-FACTOR = (2.0, 1.0, 0.25, 0.05)
-"""Of the usual limit of parents, by load."""
-LOAD = ("idle", "usual", "busy", "swamped")
-QUICK = frozenset({DEFAULT_METHOD, *COMPARED, "auto"} - {"walk"})
-"""Methods that take milliseconds; others wait in a queue of their own, lest they hold up the quick ones."""
-FEW = 5
-"""Query pages up to which a quick method is quick."""
+LOAD_LEVELS = ("idle", "usual", "busy", "swamped")
+PARENT_FACTORS = (2.0, 1.0, 0.25, 0.05)
+"""Limit of parents at each load level, as a multiple of the default."""
+Headers = tuple[tuple[bytes, bytes], ...]
 
 
-class Made(NamedTuple):
-    """What came of a question."""
+class Content(NamedTuple):
+    """The body of an answer."""
 
     body: bytes
     media: bytes
     status: int = 200
-    extra: tuple[tuple[bytes, bytes], ...] = ()
+    extra: Headers = ()
 
 
 class Question(Protocol):
@@ -47,107 +46,129 @@ class Question(Protocol):
 
     @property
     def route(self) -> str:
-        """Under what it is counted."""
+        """Its label in the metrics."""
 
     @property
-    def heavy(self) -> bool:
-        """Whether it takes long."""
+    def slow(self) -> bool:
+        """Whether it takes longer than milliseconds."""
 
-    def keys(self, web: Served) -> tuple[tuple[Any, ...], ...]:
-        """All that the answer depends on, beside the edition of the store: for each load, or one for all."""
+    def keys(self, web: Snapshot) -> tuple[tuple[Any, ...], ...]:
+        """What the answer depends on, beside the edition of the store: one key for each load level, or one for all."""
 
-    def work(self, web: Served, load: int) -> Made:
+    def work(self, web: Snapshot, load: int) -> Content:
         """The answer; raises a CociteError."""
 
 
 @dataclass(frozen=True)
-class Related:
-    """The pages most related to some pages."""
+class Asked:
+    """An operation, asked over HTTP."""
 
-    urls: tuple[str, ...]
-    unwanted: tuple[str, ...] = ()
-    call: str = DEFAULT_METHOD
-    k: int = 10
-    filters: Filters = NO_FILTERS
-    group: bool = False
-    form: str = "json"
-    words: bool = False
-    route: str = "related"
-    method: Method = field(init=False, compare=False)
-    given: frozenset[str] = field(init=False, compare=False)
-    spelled: str = field(init=False, compare=False)
+    operation: Operation
+    format: str = "json"
+    words: bool = False  # reasons in words, too
+    given: frozenset[str] = frozenset()  # parameters of the method that were given by name
 
-    def __post_init__(self) -> None:
-        if not self.urls:
-            raise BadParameter("no page to ask about: give url=, the address of a page")
-        check_addresses(self.urls, self.unwanted)
-        for name, value in zip(("method", "given", "spelled"), method_of(self.call), strict=True):
-            object.__setattr__(self, name, value)
+    @classmethod
+    def of(cls, operation: Operation, format: str = "json", words: bool = False) -> Asked:
+        """The question, within the bounds for strangers."""
+        given = bounded_method(operation.method)[1] if isinstance(operation, Related) else frozenset()
+        return cls(bounded(operation), format, words, given)
 
     @property
-    def heavy(self) -> bool:
-        """Whether it takes long."""
-        return self.method.name not in QUICK or len(self.urls) + len(self.unwanted) > FEW or self.k > 100
+    def route(self) -> str:
+        """Its label in the metrics."""
+        return self.operation.about.route.rpartition("/")[2]
 
-    def needed(self, graph: Graph) -> int:
-        """The parents that there are of the pages, at most."""
-        return max(in_links(graph, url) for url in (*self.urls, *self.unwanted))
+    @property
+    def slow(self) -> bool:
+        """Whether it takes longer than milliseconds."""
+        return self.operation.slow
 
-    def at(self, graph: Graph, load: int) -> Method:
-        """The method with limits that fit the load."""
-        return fitted(self.method, self.given, FACTOR[load], self.needed(graph))
+    def keys(self, web: Snapshot) -> tuple[tuple[Any, ...], ...]:
+        """The operation with the method of each load level; one key where the load makes no difference."""
+        own = (self.route, self.format, self.words, self.operation)
+        if not isinstance(self.operation, Related):
+            return (own,)
+        parents = self.parents(web.graph)
+        return tuple((*own, self._method(load, parents), load < SWAMPED) for load in range(len(LOAD_LEVELS)))
 
-    def keys(self, web: Served) -> tuple[tuple[Any, ...], ...]:
-        """All that the answer depends on, for each load."""
-        own = (self.route, self.urls, self.unwanted, self.k, self.filters, self.group, self.form, self.words)
-        needed = self.needed(web.graph)
-        fits = [fitted(self.method, self.given, factor, needed) for factor in FACTOR]
-        spelled = [self.spelled if fit is self.method else str(fit) for fit in fits]
-        return tuple((*own, each, load < SWAMPED) for load, each in enumerate(spelled))
+    def at(self, graph: Graph, load: int) -> Operation:
+        """The operation with limits that follow the load (Dean & Henzinger 1999, §4.3)."""
+        asked = self.operation
+        if not isinstance(asked, Related) or load == USUAL:
+            return asked
+        method = self._method(load, self.parents(graph))
+        if method == asked.method and load < SWAMPED:
+            return asked
+        return replace(asked, method=method, explain=load < SWAMPED)
 
-    def answers(self, web: Served, load: int) -> Answers:
-        """The answers themselves."""
-        method = confined(web.graph, self.at(web.graph, load))
-        asked = question(web.graph, self.urls, self.unwanted)
-        return ask(web, asked, method, self.k, self.filters, explained=load < SWAMPED)
+    def _method(self, load: int, parents: int) -> str:
+        """The method at a load level."""
+        assert isinstance(self.operation, Related)
+        method = bounded_method(self.operation.method)[0]
+        fit = fit_to_load(method, self.given, PARENT_FACTORS[load], parents)
+        return self.operation.method if fit is method else str(fit)
+
+    def parents(self, graph: Graph) -> int:
+        """The largest number of in-links of a page that is asked about."""
+        assert isinstance(self.operation, Related)
+        return max(in_links(graph, url) for url in (*self.operation.urls, *self.operation.exclude))
 
     def limits(self, graph: Graph, load: int) -> dict[str, Any]:
-        """In what the answer differs from the usual one; nothing if it does not."""
+        """How the load changed the answer; empty if it didn't."""
         fit = self.at(graph, load)
-        found = {"parents": fit.params.parents} if fit is not self.method else {}
-        found |= {"reasons": False} if load == SWAMPED else {}
-        return {"limits": {"load": LOAD[load], **found}} if found else {}
+        if fit is self.operation or not isinstance(fit, Related) or not isinstance(self.operation, Related):
+            return {}
+        found: dict[str, Any] = {"load": LOAD_LEVELS[load]}
+        if fit.method != self.operation.method:
+            found["parents"] = bounded_method(fit.method)[0].params.parents
+        return {"limits": found | ({} if fit.explain else {"reasons": False})}
 
-    def told_apart(self, graph: Graph, load: int) -> tuple[tuple[bytes, bytes], ...]:
-        """The limits as a header: a file has no place for them."""
+    def limits_header(self, graph: Graph, load: int) -> Headers:
+        """The limits for files, which have no place for them."""
         return tuple((b"cocite-limits", to_json(each)) for each in self.limits(graph, load).values())
 
-    def work(self, web: Served, load: int) -> Made:
-        """The answer."""
-        answers = self.answers(web, load)
-        if self.form != "json":
-            tabs = self.form == "tsv"
-            file = separated(answers, "\t" if tabs else ",").encode()
-            return Made(file, TSV if tabs else CSV, extra=self.told_apart(web.graph, load))
-        shown = grouped(web, answers) if self.group else answers
-        found = {**shown.to_dict(), **self.limits(web.graph, load)}
-        if self.words:
-            put_into_words(found, answers)
-        if not len(answers) and self.k:
-            found["note"] = self.why_nothing(answers)
-        return Made(to_json(found), JSON)
+    def answers(self, web: Snapshot, load: int) -> Any:
+        """The result itself."""
+        return self.at(web.graph, load).run(web)
 
-    def why_nothing(self, answers: Answers) -> str:
-        """Why there is no answer, and what to try."""
-        if self.filters != NO_FILTERS or self.unwanted:
-            return "what is related does not pass the filters: give fewer of them"
-        one = len(self.urls) == 1
-        known = "this page is known" if one else "these pages are known"
-        return f"{known}, but {answers.method} finds nothing related: try another method"
+    def why_empty(self, web: Snapshot, result: Any) -> str:
+        """Why there is nothing to show, without what only the command line can do."""
+        return self.operation.why_empty(web, result).partition(": see ")[0]
+
+    def work(self, web: Snapshot, load: int) -> Content:
+        """The answer as JSON or as a table."""
+        result = self.answers(web, load)
+        if self.format != "json":
+            tabs = self.format == "tsv"
+            body = separated(result, "\t" if tabs else ",").encode()
+            return Content(body, TSV if tabs else CSV, extra=self.limits_header(web.graph, load))
+        found = result.to_dict()
+        if isinstance(found, dict):
+            found |= self.limits(web.graph, load)
+            if why := self.why_empty(web, result):
+                found["note"] = why
+        if self.words:
+            put_into_words(found, result)
+        return Content(to_json(found), JSON)
+
+
+def fit_to_load(method: Method, given: frozenset[str], factor: float, parents: int) -> Method:
+    """A method whose limit of parents follows the load, unless the limit was given by name.
+
+    A limit above the number of `parents` changes nothing, so most pages get the same answer at any load.
+    """
+    limit: Any = getattr(method.params, "parents", None)
+    if not isinstance(limit, int) or "parents" in given or factor == 1:
+        return method
+    fit = max(1, int(limit * factor))
+    if min(fit, parents) == min(limit, parents):
+        return method
+    return replace(method, params=replace(method.params, parents=fit))
 
 
 def put_into_words(found: dict[str, Any], answers: Answers) -> None:
-    """Reasons as people read them, into the JSON of answers: `why` of each in short, and what every reason `says`."""
+    """Add reasons in words to the JSON of answers: `why` of each answer, and what every reason `says`."""
     for shown, answer in zip(found["answers"], answers, strict=True):
         shown["why"] = one_line(briefly(answer))
         for part, reason in zip(shown["reasons"], answer.reasons, strict=True):
@@ -155,7 +176,7 @@ def put_into_words(found: dict[str, Any], answers: Answers) -> None:
 
 
 def in_links(graph: Graph, url: str) -> int:
-    """How many pages link to a page; none if it is unknown, which is told when it is asked about."""
+    """How many pages link to a page; 0 if it is unknown."""
     try:
         page = graph.get(url)
     except BadAddress:
@@ -164,18 +185,38 @@ def in_links(graph: Graph, url: str) -> int:
 
 
 @dataclass(frozen=True)
-class Plain:
-    """A question whose answer does not depend on the load."""
+class AskedAboutRecord:
+    """Pages related to a page that the store has never seen, from its record: 1 MB of it takes 0.1 to 0.4 s to read."""
 
-    route: str
-    parts: tuple[Any, ...]
-    find: Callable[[Served], Any] = field(compare=False)
-    heavy: bool = False
+    body: bytes = field(repr=False)
+    method: str
+    k: int
+    filters: Filters
+    words: bool = False
+    route: str = "unseen"
+    slow: bool = True
 
-    def keys(self, web: Served) -> tuple[tuple[Any, ...], ...]:
-        """All that the answer depends on."""
-        return ((self.route, *self.parts),)
+    def keys(self, web: Snapshot) -> tuple[tuple[Any, ...], ...]:
+        """What the answer depends on."""
+        digest = hashlib.blake2b(self.body, digest_size=16).hexdigest()
+        return ((self.route, digest, str(bounded_method(self.method)[0]), self.k, self.filters, self.words),)
 
-    def work(self, web: Served, load: int) -> Made:
-        """The answer."""
-        return Made(to_json(self.find(web)), JSON)
+    def work(self, web: Snapshot, load: int) -> Content:
+        """The answer; `skipped` says which parts of the record could not be used."""
+        page, skipped = read_record(self.body)
+        answers = ask_unseen(web, page, bounded_method(self.method)[0], self.k, self.filters)
+        found = answers.to_dict() | ({"skipped": skipped} if skipped else {})
+        if self.words:
+            put_into_words(found, answers)
+        return Content(to_json(found), JSON)
+
+
+def read_record(body: bytes) -> tuple[Page, dict[str, int]]:
+    """The page record of a body, and which parts could not be used, by reason; raises BadSource, BadAddress."""
+    report = ReadReport()
+    page = page_from_json(body, 1, report)
+    if page is None:
+        what = "; ".join(f"{reason} ({example})" for reason, example in report.example.items())
+        raise BadSource(f"Invalid page record: {what or 'it is empty'}")
+    check_addresses([page.url])
+    return page, dict(report.skipped)

@@ -1,6 +1,6 @@
-"""A server as processes: one with threads or, if more workers are wanted, one that starts and minds them.
+"""The processes of a server: one with threads or, with more workers, one that starts and supervises them.
 
-SIGTERM and SIGINT end it: nobody is let in any more, whoever is in gets an answer. SIGHUP has the store looked at now.
+SIGTERM and SIGINT end it after the running requests are answered. SIGHUP checks at once whether the store has changed.
 """
 
 from __future__ import annotations
@@ -18,29 +18,28 @@ import uvicorn
 
 from cocite.errors import BadParameter
 from cocite.http.app import make_app
+from cocite.http.connection import LimitedConnection
 from cocite.http.front import Front
-from cocite.http.gate import aside
-from cocite.http.log import Log
 from cocite.http.metrics import Metrics, Shared
-from cocite.http.protocol import Limited
 from cocite.http.service import Service
 from cocite.http.settings import Settings
+from cocite.http.threads import run_in_thread
+from cocite.log import Log
 
 BACKLOG = 2048
-"""Connections that may wait to be let in."""
-GRACE = 5.0
-"""Seconds beyond the time-out of questions after which a server stops whatever is left."""
-SWITCHING = 0.001
-"""Seconds for which a thread may hold the interpreter: with the usual 5 ms an answer from the cache waits that long."""
-FLUSHED = 0.25
-"""Seconds that a line of log may wait."""
+"""Connections that may wait to be accepted."""
+SHUTDOWN_SECONDS = 5.0
+"""Time for a shutdown, beyond the timeout of questions."""
+THREAD_SWITCH_SECONDS = 0.001
+"""How long a thread may hold the interpreter: with Python's 5 ms, an answer from the cache would wait that long."""
+LOG_FLUSH_SECONDS = 0.25
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-CRASHES, CRASHING = 5, 30.0
-"""So many workers that die within so many seconds are no accident."""
+MAX_CRASHES, CRASH_SECONDS = 5, 30.0
+"""The server gives up when this many workers die within this time."""
 
 
 def listen(settings: Settings) -> socket.socket:
-    """The socket of the server; raises BadParameter if it is not to be had."""
+    """The socket of the server; raises BadParameter if it can't be opened."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -50,7 +49,7 @@ def listen(settings: Settings) -> socket.socket:
         listening.close()
         why = getattr(error, "strerror", None) or str(error)
         raise BadParameter(
-            f"cannot listen at {settings.host} port {settings.port} ({why.lower()}): give another --host or --port"
+            f"Can't listen at {settings.host} port {settings.port} ({why.lower()}); give another --host or --port"
         ) from error
     listening.listen(BACKLOG)
     listening.setblocking(False)
@@ -58,7 +57,7 @@ def listen(settings: Settings) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """What to type into a browser."""
+    """The address to type into a browser."""
     host, port = listening.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
@@ -82,15 +81,15 @@ class Server(uvicorn.Server):
                 server_header=False,
                 date_header=True,
                 timeout_keep_alive=30,
-                timeout_graceful_shutdown=int(settings.timeout + GRACE),
-                http=Limited,
+                timeout_graceful_shutdown=int(settings.timeout + SHUTDOWN_SECONDS),
+                http=LimitedConnection,
                 ws="none",
             )
         )
         self.service: Service | None = None
 
     def _front(self) -> Front:
-        """The application; uvicorn asks for it inside its event loop."""
+        """The application, which uvicorn makes inside its event loop."""
         service = self.service = Service(self.settings, self.metrics, self.log)
         app = make_app(service)
         app.router.lifespan_context = self._lifespan
@@ -100,42 +99,42 @@ class Server(uvicorn.Server):
     async def _lifespan(self, _: object) -> AsyncIterator[None]:
         service = self.service
         assert service is not None
-        await aside(service.warm_up)
+        await run_in_thread(service.warm_up)
         with suppress(NotImplementedError, RuntimeError, ValueError):
-            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, service.holder.look)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, service.watcher.check_now)
         self.metrics.set("workers", 1)
         graph, began = service.web.graph, time.monotonic()
-        self.log.say("serving", store=str(graph.path), pages=graph.pages, links=graph.links, pid=os.getpid())
-        tasks = [asyncio.create_task(each) for each in (self._housekeeping(), self._minding())]
+        self.log.write("serving", store=str(graph.path), pages=graph.pages, links=graph.links, pid=os.getpid())
+        tasks = [asyncio.create_task(each) for each in (self._housekeeping(), self._watch_store())]
         yield
         for task in tasks:
             task.cancel()
         service.close()
         self.log.flush()
-        self.log.say("stopped", seconds=round(time.monotonic() - began, 1))
+        self.log.write("stopped", seconds=round(time.monotonic() - began, 1))
 
-    async def _minding(self) -> None:
-        """Make ready what the store needs, then watch it."""
+    async def _watch_store(self) -> None:
+        """Build what the store lacks, then watch it."""
         assert self.service is not None
-        holder = self.service.holder
-        await holder.prepare()
-        await holder.watch(self.settings.watch)
+        watcher = self.service.watcher
+        await watcher.prepare()
+        await watcher.watch(self.settings.watch)
 
     async def _housekeeping(self) -> None:
-        """Write the log, and note how things are."""
+        """Write the log, and update the gauges."""
         assert self.service is not None
         while True:
-            await asyncio.sleep(FLUSHED)
+            await asyncio.sleep(LOG_FLUSH_SECONDS)
             self.log.flush()
             self.service.measure()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End when all is answered. That is all that the signal was for: uvicorn would raise it again."""
+        """End when everything is answered. uvicorn would raise the signal again."""
         await super().shutdown(sockets)
         self._captured_signals.clear()
 
     def handle_exit(self, sig: int, frame: object) -> None:
-        """Somebody wants it to end: say so to those who ask whether it is well."""
+        """Report on /healthz that this server is shutting down."""
         if self.service is not None:
             self.service.stopping = True
         super().handle_exit(sig, frame)  # type: ignore[arg-type]
@@ -143,8 +142,8 @@ class Server(uvicorn.Server):
 
 def serve_alone(settings: Settings, listening: socket.socket, shared: Shared, worker: int = 0) -> int:
     """Serve in this process until a signal ends it; returns the exit code."""
-    sys.setswitchinterval(SWITCHING)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a store to look at: it would end the process
+    sys.setswitchinterval(THREAD_SWITCH_SECONDS)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it would end the process before there is a store to check
     server = Server(settings, shared, worker)
     try:
         server.run(sockets=[listening])
@@ -158,11 +157,11 @@ def serve(settings: Settings, listening: socket.socket) -> int:
     shared = Shared(settings.workers)
     if settings.workers == 1:
         return serve_alone(settings, listening, shared)
-    return Minder(settings, listening, shared).run()
+    return Supervisor(settings, listening, shared).run()
 
 
-class Minder:
-    """Starts workers, starts another for one that dies, and hands signals on."""
+class Supervisor:
+    """Starts workers, restarts those that die, and forwards signals."""
 
     def __init__(self, settings: Settings, listening: socket.socket, shared: Shared) -> None:
         self._settings, self._listening, self._shared = settings, listening, shared
@@ -172,9 +171,9 @@ class Minder:
         self._log = Log()
 
     def run(self) -> int:
-        """Mind the workers until all have ended."""
+        """Supervise the workers until all have ended."""
         for name in SIGNALS:
-            signal.signal(name, self._hand_on)
+            signal.signal(name, self._forward)
         for worker in range(1, self._settings.workers + 1):
             self._start(worker)
         code = 0
@@ -187,19 +186,19 @@ class Minder:
                 break
             worker = self._workers.pop(process, 0)
             if worker and not self._ending:
-                self._log.say("worker died", "error", worker=worker, status=os.waitstatus_to_exitcode(status))
+                self._log.write("worker died", "error", worker=worker, status=os.waitstatus_to_exitcode(status))
                 now = time.monotonic()
-                self._crashes = [*(at for at in self._crashes if now - at < CRASHING), now]
-                if len(self._crashes) >= CRASHES:
-                    self._log.say("giving up", "error", why="workers die again and again")
+                self._crashes = [*(at for at in self._crashes if now - at < CRASH_SECONDS), now]
+                if len(self._crashes) >= MAX_CRASHES:
+                    self._log.write("giving up", "error", why="workers keep dying")
                     code = 1
-                    self._hand_on(signal.SIGTERM, None)
+                    self._forward(signal.SIGTERM, None)
                 else:
                     self._start(worker)
         return code
 
     def _start(self, worker: int) -> None:
-        """Start a worker, unless it is to end. Signals wait meanwhile: one that came in between would miss it."""
+        """Start a worker, unless the server is ending. Signals are blocked meanwhile, or the worker could miss one."""
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
             if self._ending:
@@ -216,11 +215,11 @@ class Minder:
         try:
             code = serve_alone(self._settings, self._listening, self._shared, worker)
         except BaseException as error:
-            self._log.say("worker failed", "error", worker=worker, why=f"{type(error).__name__}: {error}")
+            self._log.write("worker failed", "error", worker=worker, why=f"{type(error).__name__}: {error}")
         finally:
-            os._exit(code)  # what the parent holds is not this process's to clean up
+            os._exit(code)  # the parent's objects aren't this process's to clean up
 
-    def _hand_on(self, name: int, _: object) -> None:
+    def _forward(self, name: int, _: object) -> None:
         if name != signal.SIGHUP:
             self._ending = True
         for process in list(self._workers):

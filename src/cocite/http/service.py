@@ -1,9 +1,8 @@
-"""From a question to a reply: from the cache, from the same question under way, or worked out by a thread.
+"""From a question to a reply: from the cache, from the same question in progress, or computed in a thread.
 
-Limits follow the load (Dean & Henzinger 1999, §4.3). How loaded a server is, its queue tells: nobody waits and a thread
-is free (idle), somebody may wait (usual), many wait (busy), half of the queue is full (swamped). An answer that is
-worked out under limits is kept under these limits: a fuller one is given to whoever asks in a quieter time, and a full
-one that is kept is given whatever the load.
+Limits follow the load (Dean & Henzinger 1999, §4.3), which the queue shows: nobody waits and a thread is free (idle),
+somebody may wait (usual), many wait (busy), half of the queue is full (swamped). The cache has an answer under the
+limits that it was computed with. A fuller answer from the cache is sent at any load; a poorer one never replaces it.
 """
 
 from __future__ import annotations
@@ -16,96 +15,94 @@ from contextlib import suppress
 from typing import Any
 
 from cocite.errors import BadStore, CociteError, UnknownPage, UnknownWord
-from cocite.http.cache import Cache, Way
-from cocite.http.gate import Gate
-from cocite.http.holding import Holder, Served
-from cocite.http.log import Log
+from cocite.http.cache import AnswerKeys, Cache
 from cocite.http.metrics import Metrics
-from cocite.http.questions import BUSY, IDLE, LOAD, SWAMPED, USUAL, Question, Related
-from cocite.http.replies import Refused, Reply, etag, holds, reply_to
+from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, SWAMPED, USUAL, Asked, Question
+from cocite.http.responses import Refused, Reply, etag, matches, reply_to
 from cocite.http.settings import Settings
-from cocite.results import DEFAULT_METHOD
+from cocite.http.store import StoreWatcher
+from cocite.http.threads import WorkQueue
+from cocite.log import Log
+from cocite.operations import DEFAULT_METHOD
+from cocite.operations.related import Related
+from cocite.snapshot import Snapshot
 
-MANY = 8
-"""Questions that wait for each thread from which on a server is busy."""
-LARGE = 1 << 15
-"""Bytes from which on an answer is compressed by the thread that made it, lest the event loop be held up."""
-RECENT, WARMING = 200, 10.0
-"""Questions that a new generation is asked before it takes over, and the seconds that this may take."""
+BUSY_WAITING_PER_THREAD = 8
+"""Waiting questions per thread from which a server is busy."""
+COMPRESS_IN_THREAD_BYTES = 1 << 15
+"""Larger answers are compressed in the thread: the event loop would be held up."""
+MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS = 200, 10.0
+"""Recent questions that a new snapshot answers before it replaces the current one."""
 Key = tuple[str, tuple[Any, ...]]
 
 
 class Service:
-    """All that answers questions in one worker. It belongs to the event loop that made it."""
+    """Answers questions in one worker. It belongs to the event loop that made it."""
 
     def __init__(self, settings: Settings, metrics: Metrics, log: Log) -> None:
         self.settings, self.metrics, self.log = settings, metrics, log
         self.cache = Cache(settings.cache)
-        threads = settings.working
-        self.quick = Gate("quick", threads, settings.waiting)
-        self.slow = Gate("slow", max(1, threads // 2), max(1, settings.waiting // 4))
+        threads, waiting = settings.max_threads, settings.max_waiting
+        self.quick = WorkQueue("quick", threads, waiting)
+        self.slow = WorkQueue("slow", max(1, threads // 2), max(1, waiting // 4))
         self._pending: dict[Key, asyncio.Task[Reply]] = {}
         self._recent: OrderedDict[tuple[Any, ...], Question] = OrderedDict()
-        self.holder = Holder(settings.store, log, self._warming, self._placed)
+        self.watcher = StoreWatcher(settings.store, log, self._warming, self._replaced)
         self.stopping = False
 
     @property
-    def web(self) -> Served:
-        """The store as it is now."""
-        return self.holder.current
+    def web(self) -> Snapshot:
+        """The current snapshot of the store."""
+        return self.watcher.current
 
     def load(self) -> int:
-        """How loaded this worker is."""
-        gate = self.quick
+        """The load level of this worker."""
+        queue = self.quick
         if not self.settings.adapt:
             return USUAL
-        if gate.waiting >= gate.queue // 2:
+        if queue.waiting >= queue.queue // 2:
             return SWAMPED
-        if gate.waiting >= MANY * gate.threads:
+        if queue.waiting >= BUSY_WAITING_PER_THREAD * queue.threads:
             return BUSY
-        return IDLE if not gate.waiting and gate.running < gate.threads else USUAL
+        return IDLE if not queue.waiting and queue.running < queue.threads else USUAL
 
-    def kept(self, request: bytes) -> tuple[str, Reply] | None:
-        """The route of a request whose very bytes were met before, and its reply, if that is still kept."""
-        way = self.cache.way(request)
-        if way is None or way.edition != self.web.edition:
+    def cached(self, request: bytes) -> tuple[str, Reply] | None:
+        """The route and the reply of a request whose bytes were seen before, if the cache has the reply."""
+        keys = self.cache.keys_of(request)
+        if keys is None or keys.edition != self.web.edition:
             return None
-        found = self._fullest(way, self.load())
-        return None if found is None else (way.route, found)
+        found = self._fullest(keys, self.load())
+        return None if found is None else (keys.route, found)
 
-    def _fullest(self, way: Way, load: int) -> Reply | None:
-        """The fullest answer that is kept, as far as the load asks for one."""
-        for key in dict.fromkeys(way.keys[: load + 1]):
-            found = self.cache.get((way.edition, key))
+    def _fullest(self, keys: AnswerKeys, load: int) -> Reply | None:
+        """The fullest answer in the cache, at least as full as the load asks for."""
+        for key in dict.fromkeys(keys.keys[: load + 1]):
+            found = self.cache.get((keys.edition, key))
             if found is not None:
                 return found
         return None
 
-    def overfull(self) -> bool:
-        """Whether a question that needs work would be sent away."""
-        return self.quick.full
-
     async def answer(self, asked: Question, request: bytes = b"", if_none_match: bytes = b"") -> Reply:
-        """The reply to a question; `request` are the bytes that ask it, if they say all of it. Raises Refused."""
+        """The reply to a question; `request` are the bytes that ask it, if they say everything. Raises Refused."""
         web, load = self.web, self.load()
         keys = asked.keys(web)
-        way = Way(asked.route, web.edition, keys)
+        every = AnswerKeys(asked.route, web.edition, keys)
         if request:
-            self.cache.remember(request, way)
-        found = self._fullest(way, load)
+            self.cache.remember(request, every)
+        found = self._fullest(every, load)
         if found is not None:
             self.metrics.count("cache_hits")
             return found
         own = keys[min(load, len(keys) - 1)]
-        named = if_none_match.strip() not in (b"", b"*")  # "*" names no answer: whether there is one is to be seen
+        named = if_none_match.strip() not in (b"", b"*")  # "*" names no answer: it must be computed
         for key in dict.fromkeys(keys[: load + 1]) if named else ():
             tag = etag(web.edition, key)
-            if holds(if_none_match, tag):  # what is had already is the answer, whether it is still kept here or not
+            if matches(if_none_match, tag):  # the client has this answer, whether or not the cache does
                 self.metrics.count("not_modified")
                 return Reply(304, b"", etag=tag)
-        return await self._worked_out(asked, web, load, own)
+        return await self._compute(asked, web, load, own)
 
-    async def _worked_out(self, asked: Question, web: Served, load: int, key: tuple[Any, ...]) -> Reply:
+    async def _compute(self, asked: Question, web: Snapshot, load: int, key: tuple[Any, ...]) -> Reply:
         full = (web.edition, key)
         task = self._pending.get(full)
         if task is None:
@@ -118,85 +115,84 @@ class Service:
         done, _ = await asyncio.wait((task,), timeout=self.settings.timeout)
         if not done:
             self.metrics.count("timeouts")
-            raise self._late(asked)
+            raise self._timed_out(asked)
         return task.result()
 
-    async def _work(self, asked: Question, web: Served, load: int, full: Key) -> Reply:
-        gate = self.slow if asked.heavy else self.quick
+    async def _work(self, asked: Question, web: Snapshot, load: int, full: Key) -> Reply:
+        queue = self.slow if asked.slow else self.quick
         try:
-            reply = await gate.run(lambda: self._reply(asked, web, load, full), self.settings.timeout)
+            reply = await queue.run(lambda: self._reply(asked, web, load, full), self.settings.timeout)
         except TimeoutError:
-            raise self._late(asked) from None
+            raise self._timed_out(asked) from None
         except Refused:
             self.metrics.count("shed")
             raise
         if reply.etag and full[0] == self.web.edition:
             self.cache.put(full, reply)
             self._remember(asked, full)
-        self.metrics.answered(LOAD[load])
+        self.metrics.answered(LOAD_LEVELS[load])
         return reply
 
-    def _reply(self, asked: Question, web: Served, load: int, full: Key) -> Reply:
-        """In a thread: the answer, or what is wrong with the question."""
+    def _reply(self, asked: Question, web: Snapshot, load: int, full: Key) -> Reply:
+        """In a thread: the answer, or the error of the question."""
         try:
-            made = asked.work(web, load)
+            content = asked.work(web, load)
         except (UnknownPage, UnknownWord) as error:
             reply = reply_to(error)
-            reply.etag = etag("missing", *full)  # as dear as an answer, and as lasting; but no answer, so never a 304
+            reply.etag = etag("missing", *full)  # cached, as it costs as much as an answer; but never a 304
             return reply
         except BadStore as error:
-            self.log.say("cannot answer", "error", route=asked.route, why=str(error))
+            self.log.write("cannot answer", "error", route=asked.route, why=str(error))
             return reply_to(error)
         except CociteError as error:
             return reply_to(error)
-        reply = Reply(made.status, made.body, made.media, etag(*full), extra=made.extra)
-        if len(made.body) >= LARGE:
-            reply.pack()
+        reply = Reply(content.status, content.body, content.media, etag(*full), extra=content.extra)
+        if len(content.body) >= COMPRESS_IN_THREAD_BYTES:
+            reply.compress()
         return reply
 
-    def _late(self, asked: Question) -> Refused:
-        seconds = self.settings.timeout
-        after = max((self.slow if asked.heavy else self.quick).retry_after(), 2)
-        message = f"not answered within {seconds:g} s"
-        return Refused(503, "Timeout", message, f"try again in {after} s, or ask for less", after)
+    def _timed_out(self, asked: Question) -> Refused:
+        after = max((self.slow if asked.slow else self.quick).retry_after(), 2)
+        message = f"Not answered within {self.settings.timeout:g} s"
+        return Refused(503, "Timeout", message, f"Try again in {after} s, or ask for less", after)
 
     def _done(self, full: Key, task: asyncio.Task[Reply]) -> None:
         self._pending.pop(full, None)
         if not task.cancelled():
-            task.exception()  # whoever waits for it has it; if nobody does any more, nothing is to be said
+            task.exception()  # marks it as retrieved, if nobody waits for it any more
 
     def _remember(self, asked: Question, full: Key) -> None:
-        """Keep the latest quick questions: a new generation is warmed with them."""
-        if not asked.heavy:
+        """Remember the latest quick questions: they warm up a new snapshot."""
+        if not asked.slow:
             self._recent[full[1]] = asked
             self._recent.move_to_end(full[1])
-            while len(self._recent) > RECENT:
+            while len(self._recent) > MAX_WARM_UP_QUESTIONS:
                 self._recent.popitem(last=False)
 
     def warm_up(self) -> None:
-        """Have the loops compiled, or loaded, that most questions need."""
+        """Compile or load the kernels that most questions need."""
         self._warming()(self.web)
 
-    def _warming(self) -> Callable[[Served], None]:
-        """What asks a store, in a thread, what was asked last; at the start, the usual of its best-cited page."""
+    def _warming(self) -> Callable[[Snapshot], None]:
+        """A function that asks a snapshot the latest questions; at the start, the default ones."""
         recent = list(self._recent.values())[::-1]
 
-        def warm(web: Served) -> None:
-            until = time.monotonic() + WARMING
+        def warm(web: Snapshot) -> None:
+            until = time.monotonic() + MAX_WARM_UP_SECONDS
             for asked in recent or first_questions(web):
                 if time.monotonic() > until:
                     break
-                with suppress(Exception):  # a page may be no longer there; a fault shows when somebody asks
+                with suppress(Exception):  # a page may be gone; other errors show when somebody asks
                     asked.work(web, USUAL)
 
         return warm
 
-    def _placed(self) -> None:
-        self.cache.forget()
+    def _replaced(self) -> None:
+        self.cache.clear()
         self.metrics.count("switches")
 
     def measure(self) -> None:
-        """Note how things are."""
+        """Update the gauges."""
         self.metrics.set("cache_bytes", self.cache.bytes)
         self.metrics.set("cache_answers", len(self.cache))
         self.metrics.set("running", self.quick.running + self.slow.running)
@@ -206,15 +202,16 @@ class Service:
         self.metrics.update_process()
 
     def close(self) -> None:
-        """Begin nothing any more."""
+        """Start nothing any more."""
         self.stopping = True
         self.quick.close()
         self.slow.close()
 
 
-def first_questions(web: Served) -> list[Question]:
-    """What a store is asked before anybody has asked it."""
+def first_questions(web: Snapshot) -> list[Question]:
+    """Questions about the most-linked page, before anybody has asked."""
     if not web.graph.pages:
         return []
     best = web.graph.address(int(web.graph.in_degree.argmax()))
-    return [Related((best,), call=call) for call in dict.fromkeys((DEFAULT_METHOD, "companion"))]
+    calls = dict.fromkeys((DEFAULT_METHOD, "companion"))
+    return [Asked.of(Related(urls=(best,), method=call)) for call in calls]

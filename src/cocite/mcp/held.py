@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from cocite.errors import BadStore, CociteError
-from cocite.http.holding import Served, pointer_of, stamp_of
-from cocite.http.log import Log
+from cocite.log import Log
 from cocite.related.methods import method
 from cocite.results import DEFAULT_METHOD
 from cocite.results.ask import ask, question
+from cocite.snapshot import Snapshot, pointer_of, stamp_of
 
 T = TypeVar("T")
 
@@ -26,25 +26,25 @@ class Held:
         self._open()
 
     def _open(self) -> None:
-        self._web = Served(self._path)
+        self._web = Snapshot(self._path)
         self._web.open_parts()
         self._making = threading.Thread(target=self._make_ready, args=(self._web,), daemon=True)
         self._making.start()
 
-    def _make_ready(self, web: Served) -> None:
+    def _make_ready(self, web: Snapshot) -> None:
         """Have loops compiled or loaded, then what the store lacks made; a question would wait for both."""
         with suppress(CociteError, OSError):
             if web.graph.pages:
                 best = web.graph.address(int(web.graph.in_degree.argmax()))
                 ask(web, question(web.graph, [best]), method(DEFAULT_METHOD))
-        web.make_parts(self._log)
+        web.build_parts(self._log.write)
 
     @property
     def pages(self) -> int:
         """Pages of the store."""
         return self._web.graph.pages
 
-    def current(self) -> Served:
+    def current(self) -> Snapshot:
         """The store as it is now. While it is made ready, which changes files too, it is not looked at."""
         with self._lock:
             if not self._making.is_alive() and stamp_of(self._path, pointer_of(self._path)) != self._web.stamp:
@@ -52,7 +52,7 @@ class Held:
                     self._open()
             return self._web
 
-    def ask(self, work: Callable[[Served], T]) -> T:
+    def ask(self, work: Callable[[Snapshot], T]) -> T:
         """What a question finds; if it lacks a part that is being made, when that is made. Raises a CociteError."""
         web = self.current()
         making = self._making

@@ -10,11 +10,9 @@ from typing import Annotated, Any, Literal
 from mcp_types import CallToolResult
 from pydantic import BaseModel, BeforeValidator, Field
 
-from cocite.errors import BadParameter
-from cocite.http.holding import Served
-from cocite.http.limits import method_of
 from cocite.mcp import shapes
 from cocite.mcp.shapes import MAX_REASON_CHARS, MAX_URL_CHARS, quoted
+from cocite.operations.bounds import bounded
 from cocite.operations.declare import Operation, operations_by_name, parameters_on
 from cocite.parameters import Parameter
 from cocite.results.answer import Answer, Answers
@@ -22,10 +20,11 @@ from cocite.results.communities import CommunitiesFound
 from cocite.results.compare import Comparison
 from cocite.results.naming import title_of
 from cocite.results.reasons import brief, sentences
+from cocite.snapshot import Snapshot
 
 MAX_REASONS = 3
 """Reasons for each page, the best: more would make results long."""
-Shape = Callable[[Served, Any, Any, str], BaseModel]
+Shape = Callable[[Snapshot, Any, Any, str], BaseModel]
 
 
 def tools() -> dict[str, type[Operation]]:
@@ -67,18 +66,14 @@ def _annotation(each: Parameter) -> Any:
     ]
 
 
-def run(web: Served, asked: Operation) -> BaseModel:
+def run(web: Snapshot, asked: Operation) -> BaseModel:
     """The result of an operation in its short form. Methods are bounded: strangers' texts may ask for them."""
-    call = getattr(asked, "method", "")
-    for each in (call,) if isinstance(call, str) and call else getattr(asked, "calls", ()):
-        method = method_of(each)[0]
-        if any(web.graph.get(stop) is None for stop in getattr(method.params, "stop", ())):
-            raise BadParameter(f"stop has an address that the store doesn't have in {each!r:.200}; leave it out")
+    asked = bounded(asked)
     result = asked.run(web)
     return SHAPES[asked.about.name][1](web, asked, result, asked.why_empty(web, result))
 
 
-def _pages(web: Served, asked: Any, answers: Answers, note: str) -> shapes.Found:
+def _pages(web: Snapshot, asked: Any, answers: Answers, note: str) -> shapes.Found:
     own = {web.graph.canonical(web.graph.find(url)).removeprefix("name:") for url in asked.urls}
     return shapes.Found(
         query=_urls(asked.urls),
@@ -98,7 +93,7 @@ def _why(answer: Answer) -> list[str]:
     return [quoted(text, MAX_REASON_CHARS) for text in found][:MAX_REASONS]
 
 
-def _comparison(web: Served, asked: Any, result: Comparison, note: str) -> shapes.Comparison:
+def _comparison(web: Snapshot, asked: Any, result: Comparison, note: str) -> shapes.Comparison:
     titles = {answer.url: answer.title for answers in result.by_method.values() for answer in answers}
     ranks = {name: {answer.url: answer.rank for answer in answers} for name, answers in result.by_method.items()}
     pages = [
@@ -108,7 +103,7 @@ def _comparison(web: Served, asked: Any, result: Comparison, note: str) -> shape
     return shapes.Comparison(query=_urls(asked.urls), methods=list(result.by_method), pages=pages, note=note)
 
 
-def _communities(web: Served, asked: Any, result: CommunitiesFound, note: str) -> shapes.Communities:
+def _communities(web: Snapshot, asked: Any, result: CommunitiesFound, note: str) -> shapes.Communities:
     found = [
         shapes.Community(
             about=[quoted(word) for word in each.keywords],
@@ -122,7 +117,7 @@ def _communities(web: Served, asked: Any, result: CommunitiesFound, note: str) -
     return shapes.Communities(query=query, communities=found, left_out=result.eliminated, note=note)
 
 
-def _keywords(web: Served, asked: Any, result: Any, note: str) -> shapes.Keywords:
+def _keywords(web: Snapshot, asked: Any, result: Any, note: str) -> shapes.Keywords:
     if asked.page:
         main, words = [quoted(word) for word in result.main], _words(result.keywords[: asked.k])
         return shapes.Keywords(asked=[_url(result.page)], main=main, of_page=words, similar=[], logical=[], note=note)
@@ -136,7 +131,7 @@ def _keywords(web: Served, asked: Any, result: Any, note: str) -> shapes.Keyword
     )
 
 
-def _links(web: Served, asked: Any, result: Any, note: str) -> shapes.Links:
+def _links(web: Snapshot, asked: Any, result: Any, note: str) -> shapes.Links:
     out = [
         shapes.LinkOut(url=_url(link.url), title=quoted(link.text or link.title), section=quoted(section.heading))
         for section in result.blocks

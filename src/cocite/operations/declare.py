@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -94,13 +94,16 @@ def operations_by_name() -> dict[str, type[Operation]]:
     return dict(sorted(found.items()))
 
 
-def parameters_on(cls: type[Checked], surface: str) -> Iterator[tuple[str, Parameter]]:
+def parameters_on(cls: Any, surface: str) -> tuple[tuple[str, Parameter], ...]:
     """The parameters of an operation that a surface has, as it names and bounds them, each with the field's name."""
+    return _parameters_on(cls, surface)
+
+
+@cache
+def _parameters_on(cls: type, surface: str) -> tuple[tuple[str, Parameter], ...]:
     own = vars(cls).get("__annotations__", {})  # first, then those that it inherits
-    for each in sorted(parameters_of(cls), key=lambda each: each.name not in own):
-        shown = each.for_surface(surface)
-        if shown is not None:
-            yield each.name, shown
+    found = sorted(parameters_of(cls), key=lambda each: each.name not in own)
+    return tuple((each.name, shown) for each in found if (shown := each.for_surface(surface)) is not None)
 
 
 def make(cls: type[Op], surface: str, given: Mapping[str, Any], **fields: Any) -> Op:
@@ -109,9 +112,9 @@ def make(cls: type[Op], surface: str, given: Mapping[str, Any], **fields: Any) -
     for field, each in parameters_on(cls, surface):
         if each.name in left:
             values[field] = each.check(left.pop(each.name))
-        elif each.required:
+        if each.required and not values.get(field, ""):
             raise BadParameter(f"{each.name} is missing: {each.help[:1].lower()}{each.help[1:]}")
-        elif each.default is not None and each.default != getattr(cls, field):
+        if field not in values and each.default is not None and each.default != getattr(cls, field):
             values[field] = each.default
     if left:
         names = ", ".join(each.name for _, each in parameters_on(cls, surface)) or "none"

@@ -7,7 +7,8 @@ import io
 import json
 import shutil
 import tempfile
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,10 +16,13 @@ import pytest
 
 from cocite.http.app import make_app
 from cocite.http.front import Front
-from cocite.http.log import Log
 from cocite.http.metrics import Metrics, Shared
+from cocite.http.questions import Content
+from cocite.http.responses import JSON, to_json
 from cocite.http.service import Service
 from cocite.http.settings import Settings
+from cocite.log import Log
+from cocite.snapshot import Snapshot
 from cocite.sources.records import Link, Page
 from tests.graph.webs import make
 
@@ -76,7 +80,7 @@ class Asking:
 
     async def _start(self, settings: Settings) -> Service:
         service = Service(settings, Metrics(Shared(1)), Log(self._written))
-        service.web.make_parts(service.log)
+        service.web.build_parts(service.log.write)
         return service
 
     @property
@@ -124,6 +128,24 @@ class Asking:
         """End it."""
         self.service.close()
         self.runner.close()
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A question whose answer is what a function finds."""
+
+    route: str
+    parts: tuple[Any, ...]
+    find: Callable[[Snapshot], Any] = field(compare=False)
+    slow: bool = False
+
+    def keys(self, web: Snapshot) -> tuple[tuple[Any, ...], ...]:
+        """What the answer depends on."""
+        return ((self.route, *self.parts),)
+
+    def work(self, web: Snapshot, load: int) -> Content:
+        """The answer."""
+        return Content(to_json(self.find(web)), JSON)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,8 @@ from urllib.parse import quote
 
 import pytest
 
-from cocite.http.settings import LARGEST_BODY, LONGEST_ADDRESS, MOST_K, MOST_PAGES
+from cocite.http.settings import MAX_BODY_BYTES
+from cocite.operations.bounds import MAX_ADDRESS_LENGTH, MAX_ADDRESSES
 from tests.surfaces.conftest import run
 from tests.surfaces.serve.conftest import BIRDS, EVIL, FISH, PAGES, Asking
 
@@ -100,9 +101,9 @@ def test_the_store_without_its_place(asking: Asking, made: Path) -> None:
     [
         ("/api/related?url=robbin.example", 404, "UnknownPage"),
         ("/api/related?url=ftp://a.example/x", 400, "BadAddress"),
-        ("/api/related?url=" + "a" * (LONGEST_ADDRESS + 1), 422, "BadParameter"),
+        ("/api/related?url=" + "a" * (MAX_ADDRESS_LENGTH + 1), 422, "BadParameter"),
         ("/api/related", 422, "BadParameter"),
-        (f"/api/related?url={ROBIN}&k={MOST_K + 1}", 422, "BadParameter"),
+        (f"/api/related?url={ROBIN}&k=1001", 422, "BadParameter"),
         (f"/api/related?url={ROBIN}&k=-1", 422, "BadParameter"),
         (f"/api/related?url={ROBIN}&k=ten", 422, "BadParameter"),
         (f"/api/related?url={ROBIN}&k=1&k=2", 422, "BadParameter"),
@@ -114,7 +115,7 @@ def test_the_store_without_its_place(asking: Asking, made: Path) -> None:
         (f"/api/related?url={ROBIN}&since=yesterday", 422, "BadParameter"),
         (f"/api/related?url={ROBIN}&group=perhaps", 422, "BadParameter"),
         (f"/api/related?url={ROBIN}&format=xml", 422, "BadParameter"),
-        ("/api/related?" + "&".join(f"url={ROBIN}{n}" for n in range(MOST_PAGES + 1)), 422, "BadParameter"),
+        ("/api/related?" + "&".join(f"url={ROBIN}{n}" for n in range(MAX_ADDRESSES + 1)), 422, "BadParameter"),
         ("/api/related?" + "&".join(f"x{n}=1" for n in range(300)), 422, "BadParameter"),
         ("/api/search", 422, "BadParameter"),
         ("/api/search?q=%3F%21", 422, "BadParameter"),
@@ -220,8 +221,8 @@ def test_a_post_is_not_mistaken_for_a_get(asking: Asking) -> None:
         (b'{"url": "mailto:a@b.example"}', 400, "BadAddress"),
         (b'{"url": "\\ud800"}', 404, "UnknownPage"),
         (b'{"url": "https://e.example/", "links": ' + b"[" * 5000 + b"]" * 5000 + b"}", 422, "BadSource"),
-        (b'{"url": "https://e.example/", "text": "' + b"x" * LARGEST_BODY + b'"}', 400, "TooLarge"),
-        (b'{"url": "https://e.example/' + b"x" * LONGEST_ADDRESS + b'"}', 400, "BadAddress"),
+        (b'{"url": "https://e.example/", "text": "' + b"x" * MAX_BODY_BYTES + b'"}', 400, "TooLarge"),
+        (b'{"url": "https://e.example/' + b"x" * MAX_ADDRESS_LENGTH + b'"}', 400, "BadAddress"),
     ],
 )  # fmt: skip
 def test_records_that_cannot_be_used(asking: Asking, body: bytes, status: int, kind: str) -> None:

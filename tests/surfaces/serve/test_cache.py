@@ -1,12 +1,12 @@
-"""Answers that are kept within so many bytes."""
+"""The cache of replies stays within its size."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.http.cache import OVERHEAD, Cache, Way
-from cocite.http.replies import Reply
+from cocite.http.cache import ENTRY_BYTES, AnswerKeys, Cache
+from cocite.http.responses import Reply
 
 
 def reply(size: int) -> Reply:
@@ -14,7 +14,7 @@ def reply(size: int) -> Reply:
 
 
 def test_what_was_asked_for_longest_ago_goes_first() -> None:
-    cache = Cache(10 * (1000 + OVERHEAD))
+    cache = Cache(10 * (1000 + ENTRY_BYTES))
     for key in range(10):
         cache.put(key, reply(1000))
     assert cache.get(0) is not None  # used again, so that 1 is the oldest
@@ -32,13 +32,13 @@ def test_one_answer_does_not_take_it_all() -> None:
 
 def test_requests_lead_to_keys_and_are_counted() -> None:
     cache = Cache(20_000)
-    way = Way("related", "edition", (("a",),))
-    cache.remember(b"/x?y", way)
-    assert cache.way(b"/x?y") == way
-    assert cache.way(b"/x?z") is None
-    assert cache.bytes == 4 + OVERHEAD
+    keys = AnswerKeys("related", "edition", (("a",),))
+    cache.remember(b"/x?y", keys)
+    assert cache.keys_of(b"/x?y") == keys
+    assert cache.keys_of(b"/x?z") is None
+    assert cache.bytes == 4 + ENTRY_BYTES
     for n in range(1000):
-        cache.remember(b"/x?%d" % n, way)
+        cache.remember(b"/x?%d" % n, keys)
     assert cache.bytes <= 20_000
 
 
@@ -47,15 +47,15 @@ def test_what_is_not_kept_does_not_count() -> None:
     cache, large, gone = Cache(8 * 2000), reply(5000), reply(1200)
     cache.put("large", large)
     cache.put("gone", gone)
-    cache.forget()
+    cache.clear()
     for each in (large, gone, reply(1200)):
-        cache.grown(each, each.pack())
+        cache.add_bytes(each, each.compress())
     assert (cache.bytes, len(cache)) == (0, 0)
     cache.put("gone", gone)
     before = cache.bytes
     cache.put("gone", reply(1200))  # in its place
-    cache.grown(gone, 100)
-    assert cache.bytes == before - len(gone.packed or b"")
+    cache.add_bytes(gone, 100)
+    assert cache.bytes == before - len(gone.gzipped or b"")
 
 
 @given(
@@ -67,13 +67,13 @@ def test_bytes_are_those_of_what_it_holds(steps: list[tuple[str, int, int]]) -> 
         if what == "put":
             cache.put(key, reply(size))
         elif what == "remember":
-            cache.remember(b"x" * size, Way("related", "e", (key,)))
+            cache.remember(b"x" * size, AnswerKeys("related", "e", (key,)))
         else:
             found = cache.get(key)
-            if what == "grow" and found is not None and found.packed is None:
-                cache.grown(found, found.pack())
-        held = sum(len(each.body) + len(each.packed or b"") + OVERHEAD for each in cache._answers.values())
-        assert cache.bytes == held + sum(len(each) + OVERHEAD for each in cache._ways)
+            if what == "grow" and found is not None and found.gzipped is None:
+                cache.add_bytes(found, found.compress())
+        held = sum(len(each.body) + len(each.gzipped or b"") + ENTRY_BYTES for each in cache._replies.values())
+        assert cache.bytes == held + sum(len(each) + ENTRY_BYTES for each in cache._requests)
         assert cache.bytes <= 20_000
-    cache.forget()
+    cache.clear()
     assert (cache.bytes, len(cache)) == (0, 0)

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from cocite.http import gate as module
-from cocite.http.gate import Gate, aside
-from cocite.http.replies import Refused
+from cocite.http import threads as module
+from cocite.http.responses import Refused
+from cocite.http.threads import WorkQueue, run_in_thread
 
 
 async def settled() -> None:
@@ -20,7 +20,7 @@ async def settled() -> None:
 
 def test_what_work_gives_and_raises() -> None:
     async def work() -> int:
-        gate = Gate("t", 1, 1)
+        gate = WorkQueue("t", 1, 1)
         with pytest.raises(ZeroDivisionError):
             await gate.run(lambda: 1 // 0, 1.0)
         found = await gate.run(lambda: 7, 1.0)
@@ -34,7 +34,7 @@ def test_what_work_gives_and_raises() -> None:
 
 def test_in_the_order_of_coming() -> None:
     async def work() -> list[int]:
-        gate, done = Gate("t", 1, 10), list[int]()
+        gate, done = WorkQueue("t", 1, 10), list[int]()
         await asyncio.gather(*(gate.run(lambda n=n: done.append(n), 5.0) for n in range(6)))  # type: ignore[misc]
         gate.close()
         return done
@@ -44,11 +44,11 @@ def test_in_the_order_of_coming() -> None:
 
 def test_a_further_thread_begins_only_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short work is done by one thread; while long work goes on, others begin."""
-    monkeypatch.setattr(module, "A_WHILE", 0.05)
+    monkeypatch.setattr(module, "LONG_QUESTION_SECONDS", 0.05)
     go = threading.Event()
 
     async def work() -> tuple[int, int, int]:
-        gate = Gate("t", 2, 10)
+        gate = WorkQueue("t", 2, 10)
         tasks = [asyncio.create_task(gate.run(lambda: go.wait(10), 10.0)) for _ in range(3)]
         await asyncio.sleep(0.01)
         early = gate.running
@@ -68,7 +68,7 @@ def test_who_gives_up_leaves_the_queue() -> None:
     go = threading.Event()
 
     async def work() -> None:
-        gate = Gate("t", 1, 2)
+        gate = WorkQueue("t", 1, 2)
         first = asyncio.create_task(gate.run(lambda: go.wait(10), 10.0))
         await settled()
         with pytest.raises(TimeoutError):
@@ -96,7 +96,7 @@ def test_who_gives_up_leaves_the_queue() -> None:
 
 def test_advice_grows_with_the_queue() -> None:
     async def work() -> list[int]:
-        gate = Gate("t", 2, 1000)
+        gate = WorkQueue("t", 2, 1000)
         gate.seconds, found = 0.5, []
         for waiting in (0, 10, 100, 1000):
             gate._waiting.clear()
@@ -110,7 +110,7 @@ def test_advice_grows_with_the_queue() -> None:
 
 def test_time_is_learnt() -> None:
     async def work() -> float:
-        gate = Gate("t", 1, 1)
+        gate = WorkQueue("t", 1, 1)
         for _ in range(3):
             await gate.run(lambda: time.sleep(0.05), 5.0)
         gate.close()
@@ -123,13 +123,13 @@ def test_long_work_aside() -> None:
     """It does not wait for the gate, and no program waits for it to end."""
 
     async def work() -> tuple[str, bool]:
-        name, daemon = await aside(lambda: (threading.current_thread().name, threading.current_thread().daemon))
+        name, daemon = await run_in_thread(lambda: (threading.current_thread().name, threading.current_thread().daemon))
         with pytest.raises(KeyError):
-            await aside(lambda: {}["x"])
+            await run_in_thread(lambda: {}["x"])
         return name, daemon
 
-    assert asyncio.run(work()) == ("cocite-aside", True)
-    gate = Gate("end", 2, 1)
+    assert asyncio.run(work()) == ("cocite-background", True)
+    gate = WorkQueue("end", 2, 1)
     own = [each for each in threading.enumerate() if each.name.startswith("cocite-end")]
     assert [each.daemon for each in own] == [True, True]
     gate.close()
@@ -142,7 +142,7 @@ def test_the_thread_goes_on_when_nobody_waits_any_more() -> None:
     go, done = threading.Event(), threading.Event()
 
     async def work() -> None:
-        gate = Gate("t", 1, 1)
+        gate = WorkQueue("t", 1, 1)
         task = asyncio.create_task(gate.run(lambda: (go.wait(10), done.set()), 10.0))
         await asyncio.sleep(0.01)
         task.cancel()

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from cocite.http.holding import Served
-from cocite.http.questions import Made, Plain, Related
+from cocite.http.questions import Asked, Content
+from cocite.snapshot import Snapshot
 from cocite.sources.records import Link, Page
 from tests.graph.webs import Records
-from tests.surfaces.serve.conftest import Asking
+from tests.surfaces.serve.conftest import Asking, Plain
 
 ROBIN, EAGLE = "https://robin.example/", "https://eagle.example/"
 RELATED = f"/api/related?url={ROBIN}&method=cocitation&k=100"
@@ -41,13 +41,13 @@ def test_a_new_generation_is_seen_and_put_in_place(own: Path) -> None:
     assert EAGLE not in urls(server)
     add_eagle(own)
     assert EAGLE not in urls(server)  # nobody has looked yet
-    server.run(server.service.holder.change_over())
+    server.run(server.service.watcher.reload())
     assert EAGLE in urls(server)
     after = server.get(RELATED, if_none_match=before.headers["etag"])
     assert (after.status, after.json["store"]["pages"]) == (200, before.json["store"]["pages"] + 2)
     assert server.get("/api/search?q=eagle").json["answers"][0]["url"] == EAGLE
     assert "cocite_switches_total 1" in server.get("/metrics").text
-    assert [line["event"] for line in server.log if line["event"] == "changed over"] == ["changed over"]
+    assert [line["event"] for line in server.log if line["event"] == "reloaded"] == ["reloaded"]
     server.close()
 
 
@@ -56,12 +56,12 @@ def test_the_path_is_watched(own: Path) -> None:
 
     async def watched(look: bool) -> bool:
         before = server.service.web
-        task = asyncio.create_task(server.service.holder.watch(60.0 if look else 0.02))
+        task = asyncio.create_task(server.service.watcher.watch(60.0 if look else 0.02))
         await asyncio.sleep(0.1)
         assert server.service.web is before  # nothing has changed
         await asyncio.to_thread(add_eagle, own)
         if look:
-            server.service.holder.look()
+            server.service.watcher.check_now()
         for _ in range(600):
             await asyncio.sleep(0.02)
             if server.service.web is not before:
@@ -78,7 +78,7 @@ def test_who_has_begun_keeps_the_store(own: Path) -> None:
     """A question that is being worked on while the store changes is answered from the store that it began with."""
     server, go, begun = Asking(own), threading.Event(), threading.Event()
 
-    def find(web: Served) -> dict[str, Any]:
+    def find(web: Snapshot) -> dict[str, Any]:
         begun.set()
         assert go.wait(20)
         return {"pages": web.graph.pages, "title": web.graph.title(web.graph.find("birds.example"))}
@@ -87,7 +87,7 @@ def test_who_has_begun_keeps_the_store(own: Path) -> None:
         task = asyncio.create_task(server.service.answer(Plain("store", ("slow",), find)))
         await asyncio.to_thread(begun.wait)
         await asyncio.to_thread(add_eagle, own)  # which removes the files of the old generation
-        await server.service.holder.change_over()
+        await server.service.watcher.reload()
         go.set()
         return (await task).body, server.service.web.graph.pages
 
@@ -100,14 +100,14 @@ def test_who_has_begun_keeps_the_store(own: Path) -> None:
 def test_it_is_warm_before_it_is_in_place(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server, asked = Asking(own), []
     server.get(RELATED)
-    work = Related.work
+    work = Asked.work
 
-    def noted(self: Related, web: Served, load: int) -> Made:
-        asked.append((self.urls, web is server.service.web))
+    def noted(self: Asked, web: Snapshot, load: int) -> Content:
+        asked.append((self.operation.urls, web is server.service.web))
         return work(self, web, load)
 
-    monkeypatch.setattr(Related, "work", noted)
-    server.run(server.service.holder.change_over())
+    monkeypatch.setattr(Asked, "work", noted)
+    server.run(server.service.watcher.reload())
     assert asked == [((ROBIN,), False)]  # asked what was asked before, when it was not in place yet
     server.close()
 
@@ -116,11 +116,11 @@ def test_a_damaged_store_leaves_the_old_one_in_place(own: Path) -> None:
     server = Asking(own)
     found = urls(server)
     (own / "CURRENT").write_text("g000007 nonsense\n")
-    server.run(server.service.holder.change_over())
-    server.service.cache.forget()
+    server.run(server.service.watcher.reload())
+    server.service.cache.clear()
     assert urls(server) == found
     assert server.get("/healthz").status == 200
-    assert [line["level"] for line in server.log if line["event"] == "not changed over"] == ["error"]
+    assert [line["level"] for line in server.log if line["event"] == "reload failed"] == ["error"]
     server.close()
 
 
@@ -128,31 +128,31 @@ def test_whatever_is_wrong_with_a_new_store_the_old_one_stays(own: Path, monkeyp
     server = Asking(own)
     found = urls(server)
 
-    def broken(_: Served) -> None:
+    def broken(_: Snapshot) -> None:
         raise ValueError("nobody thought of this")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Served, "open_parts", broken)
-        server.run(server.service.holder.change_over())
+        patched.setattr(Snapshot, "open_parts", broken)
+        server.run(server.service.watcher.reload())
     assert urls(server) == found
-    assert [line["why"] for line in server.log if line["event"] == "not changed over"] == ["nobody thought of this"]
+    assert [line["why"] for line in server.log if line["event"] == "reload failed"] == ["nobody thought of this"]
     with monkeypatch.context() as patched:  # a part that cannot be made is missing, and nothing else
-        patched.setattr(Served, "_wanted", lambda self: {"search": (broken, lambda: broken(self))})
+        patched.setattr(Snapshot, "_wanted", lambda self: {"search": (broken, lambda: broken(self))})
         server.service.web._parts.clear()
-        server.service.web.make_parts(server.service.log)
+        server.service.web.build_parts(server.service.log.write)
     assert [line["part"] for line in server.log if line["event"] == "missing"] == ["search"]
     server.close()
 
 
 def test_what_is_kept_beside_a_store_counts_too(own: Path) -> None:
-    served = Served(own)
+    served = Snapshot(own)
     before = served.edition
     served.open_parts()
     assert served.edition != before  # links alone answer otherwise than links and words
-    assert Served(own).edition == before
+    assert Snapshot(own).edition == before
     side = next((own / "side").glob("search.json"))
     side.touch()
-    assert Served(own).stamp != served.stamp
+    assert Snapshot(own).stamp != served.stamp
 
 
 def test_a_store_of_links_alone(place: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_store_of_links_alone(place: Path) -> None:
 def test_a_large_store_makes_nothing_by_itself(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.graph.webs import make
 
-    monkeypatch.setattr("cocite.http.holding.SMALL", 0)
+    monkeypatch.setattr("cocite.snapshot.MAX_LINKS_TO_BUILD", 0)
     make(place / "web.cocite", [Page("https://a.example/", "A", links=[Link(ROBIN, "Robin")])])
     server = Asking(place / "web.cocite")
     missing = {line["part"]: line["why"] for line in server.log if line["event"] == "missing"}

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.http.render import shown_address
-from cocite.http.state import PATHS
+from cocite.http.page.render import shown_address
+from cocite.http.page.state import PATHS
 from tests.surfaces.serve.conftest import BIRDS, EVIL, NASTY, Asking
 
 ROBIN = "https://robin.example/"
@@ -128,18 +128,18 @@ def test_titles_of_strangers_are_text(asking: Asking) -> None:
         (f"/compare?{ASK}&method=no", 422, "Unknown method 'no'"),
         (f"/?{ASK}&method=companion(parents=x)", 422, "parents must be a whole number"),
         (f"/?{ASK}&lang=klingon-", 422, "lang must be a code"),
-        (f"/picture?{ASK}&{'&'.join(f'url=p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
-        (f"/compare?url={'+'.join(f'p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
-        (f"/hubs?url={'+'.join(f'p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
-        (f"/communities?{'&'.join(f'url=p{n}.example' for n in range(60))}", 422, "more than 50 addresses"),
+        (f"/picture?{ASK}&{'&'.join(f'url=p{n}.example' for n in range(60))}", 422, "More than 50 addresses"),
+        (f"/compare?url={'+'.join(f'p{n}.example' for n in range(60))}", 422, "More than 50 addresses"),
+        (f"/hubs?url={'+'.join(f'p{n}.example' for n in range(60))}", 422, "More than 50 addresses"),
+        (f"/communities?{'&'.join(f'url=p{n}.example' for n in range(60))}", 422, "More than 50 addresses"),
         (f"/keywords?url={'x' * 5000}.example", 400, "longer than 4,096 characters"),
         (
             f"/compare?{ASK}{''.join(f'&method=companion(parents={n})' for n in range(1, 22))}",
             422,
-            "more than 20 methods",
+            "method is given 21 times; the maximum is 20",
         ),
         ("/?url=http://", 400, "Not known here"),
-        ("/?url=lonely.example", 200, "this page is known".capitalize()),
+        ("/?url=lonely.example", 200, "lonely.example is known, but auto finds nothing related: look at its links."),
         ("/hubs?url=lonely.example", 200, "Nothing of the kind"),
         ("/picture?url=lonely.example", 200, "Compare what all methods find"),
         ("/search?q=%21%21", 422, "No word to search for"),
@@ -230,7 +230,7 @@ def test_a_store_without_words_says_so(made: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_assets_are_small_and_ask_nobody() -> None:
-    folder = Path(__file__).parents[3] / "src" / "cocite" / "http" / "static"
+    folder = Path(__file__).parents[3] / "src" / "cocite" / "http" / "page" / "static"
     sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
     assert set(sizes) == {"cocite.css", "cocite.js", "icon.svg"}
     assert sum(sizes.values()) < 40_000

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from cocite.http import protocol
-from cocite.http.protocol import LONGEST_HEAD, Limited
+from cocite.http import connection
+from cocite.http.connection import MAX_HEAD_BYTES, LimitedConnection
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
@@ -26,7 +26,7 @@ def served(talk: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitabl
     """Talk with a server over one connection."""
 
     async def both() -> bytes:
-        config = uvicorn.Config(application, http=Limited, lifespan="off", log_config=None, port=0)
+        config = uvicorn.Config(application, http=LimitedConnection, lifespan="off", log_config=None, port=0)
         server = uvicorn.Server(config)
         config.load()
         server.lifespan = config.lifespan_class(config)
@@ -60,7 +60,7 @@ def test_an_endless_head_is_refused(start: bytes) -> None:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         with contextlib.suppress(OSError):
             writer.write(start)
-            for _ in range(3 * LONGEST_HEAD // 1000):
+            for _ in range(3 * MAX_HEAD_BYTES // 1000):
                 writer.write(b"x" * 1000)
                 await writer.drain()
             writer.write(b" HTTP/1.1\r\n\r\n")
@@ -87,7 +87,7 @@ def test_what_is_no_request_is_told_so() -> None:
 
 @pytest.mark.parametrize("start", [b"", b"GET / HTTP/1.1\r\nHost:", b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET"])
 def test_a_head_that_never_ends_is_given_up(start: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.1)
+    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.1)
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(start)

@@ -19,7 +19,7 @@ import pytest
 from cocite.cli.tasks.serve import origins
 from cocite.errors import BadParameter
 from cocite.http.metrics import Shared
-from cocite.http.run import SIGNALS, Minder, address_of, listen
+from cocite.http.run import SIGNALS, Supervisor, address_of, listen
 from cocite.http.settings import Settings
 from tests.conftest import long
 from tests.surfaces.conftest import run
@@ -91,7 +91,7 @@ def test_it_serves_changes_over_and_ends(own: Path, place: Path) -> None:
         assert server.process.wait(20) == 0
     events = [line["event"] for line in lines(log)]
     assert events[0] == "serving" and events[-1] == "stopped"
-    assert "changed over" in events
+    assert "reloaded" in events
     assert events.count("request") >= 4
 
 
@@ -157,7 +157,7 @@ def test_signals_while_workers_start(own: Path, place: Path) -> None:
 
 def test_a_minder_that_is_to_end_starts_nobody(made: Path) -> None:
     with listen(Settings(made, port=0)) as listening:
-        minder = Minder(Settings(made, workers=2), listening, Shared(2))
+        minder = Supervisor(Settings(made, workers=2), listening, Shared(2))
         minder._ending = True
         minder._start(1)
     assert minder._workers == {}
@@ -170,7 +170,7 @@ def test_a_port_that_is_taken(made: Path) -> None:
         ran = run("serve", "-i", made, "--port", port)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
-        f"cocite: cannot listen at 127.0.0.1 port {port} (address already in use): give another --host or --port\n"
+        f"cocite: Can't listen at 127.0.0.1 port {port} (address already in use); give another --host or --port\n"
     )
 
 
@@ -182,7 +182,7 @@ def test_wrong_use(made: Path, place: Path) -> None:
             ["-i", made, "--cors", "example.org"],
             "--cors must be an origin such as https://example.org, without a path, not 'example.org'",
         ),
-        (["-i", made, "--host", "no such host"], "cannot listen at no such host"),
+        (["-i", made, "--host", "no such host"], "Can't listen at no such host"),
         (["-i", made, "--workers", "0"], "--workers"),
     ):
         ran = run("serve", *options)

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import checks
 
-from cocite.http.routes import ROUTES
+from cocite.http.api import parameters, routes
 from tests.conftest import LONG
 from tests.surfaces.serve.conftest import Asking
 
 CONTRACT = {
-    "/api/related", "/api/search", "/api/compare", "/api/hubs", "/api/communities", "/api/keywords", "/api/links",
-    "/api/methods", "/api/store", "/healthz", "/metrics",
+    "/api/related", "/api/recommend", "/api/search", "/api/compare", "/api/hubs", "/api/communities",
+    "/api/keywords", "/api/links", "/api/methods", "/api/store", "/healthz", "/metrics",
 }  # fmt: skip
 
 
@@ -40,9 +40,9 @@ def test_every_route_is_described_with_examples(description: dict[str, Any]) -> 
 
 
 def test_every_parameter_is_described(description: dict[str, Any]) -> None:
-    for route in ROUTES:
-        told = {each["name"]: each for each in description["paths"][route.path]["get"].get("parameters", [])}
-        assert set(told) == {each.name for each in route.takes}
+    for path, operation in routes().items():
+        told = {each["name"]: each for each in description["paths"][path]["get"].get("parameters", [])}
+        assert set(told) == {each.name for each in parameters(operation)}
         assert all(each["description"] for each in told.values())
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.http.state import OF_PAGES, PATHS, K, State, addresses_of, like_words, state_of
+from cocite.http.page.state import OF_PAGES, PATHS, VIEWS, State, addresses_of, like_words, state_from
 
 urls = st.lists(
     st.from_regex(r"https://[a-z]{1,8}\.example/[a-z0-9%&=?#+]{0,8}", fullmatch=True), unique=True, max_size=4
@@ -24,24 +24,26 @@ def test_an_address_says_all_of_a_state(
         tuple(asked),
         tuple(url for url in unwanted if url not in asked),
         methods=("companion(parents=5)",),
-        k=0 if k == K[view] else k,
-        per_site=per_site,
-        not_own_site=own,
-        group=group and view == "related",
+        k=0 if k == VIEWS[view][1] else k,
+        options=tuple(
+            pair
+            for pair in (("per_site", str(per_site)), ("not_own_site", "true"), ("lang", "de"), ("group", "true"))
+            if {"per_site": per_site, "not_own_site": own, "lang": group, "group": group and view == "related"}[pair[0]]
+        ),
     )
     where = urlsplit(state.address())
     assert where.path == PATHS[view]
-    assert state_of(view, parse_qsl(where.query)) == state
+    assert state_from(view, parse_qsl(where.query)) == state
 
 
 @given(st.lists(st.tuples(st.sampled_from(["url", "not", "q", "k", "method", "per_site", "since", "x"]), st.text())))
 def test_any_address_means_something(pairs: list[tuple[str, str]]) -> None:
     for view in PATHS:
-        state = state_of(view, pairs)
+        state = state_from(view, pairs)
         assert 1 <= state.shown <= 100
         assert not set(state.urls) & set(state.unwanted)
         again = urlsplit(state.address())
-        assert state_of(view, parse_qsl(again.query, errors="replace")).address() == state.address()
+        assert state_from(view, parse_qsl(again.query, errors="replace")).address() == state.address()
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,9 @@ def test_what_is_no_address_is_words(text: str, words: bool) -> None:
 
 
 def test_programs_get_the_same_without_what_they_cannot_give() -> None:
-    state = State("compare", ("a.example",), ("b.example",), methods=("lli",), per_site=2)
-    assert state.program() == "/api/compare?url=a.example&method=lli&k=10"
+    state = State(
+        "compare", ("a.example",), ("b.example",), methods=("lli",), options=(("per_site", "2"), ("group", "true"))
+    )
+    assert state.program() == "/api/compare?url=a.example&method=lli&per_site=2&k=10"
     assert State("keywords", ("a.example",)).program() == "/api/keywords?url=a.example"
     assert State("picture", ("a.example",), k=5).program(format="csv") == "/api/related?url=a.example&k=5&format=csv"

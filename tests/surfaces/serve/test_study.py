@@ -9,7 +9,7 @@ import pytest
 
 from cocite.errors import BadStore
 from cocite.evaluate.study import new, read, read_ratings, write
-from cocite.http.study import Sheets, checked
+from cocite.http.page.study import Sheets, checked
 from cocite.related.methods import method
 from cocite.sources.records import ReadReport
 from cocite.web import Web

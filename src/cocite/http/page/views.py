@@ -8,22 +8,14 @@ from typing import Any, NamedTuple
 
 from cocite.errors import BadAddress, BadParameter, BadStore, CociteError, UnknownPage, UnknownWord
 from cocite.graph.largest import largest
-from cocite.http.holding import Served
-from cocite.http.limits import confined, methods_of
-from cocite.http.questions import IDLE, Related
-from cocite.http.render import cut, name_of, shown_address
-from cocite.http.state import State
+from cocite.http.page.render import cut, name_of, sentence, shown_address
+from cocite.http.page.state import State
+from cocite.http.questions import IDLE, Asked
+from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD
 from cocite.related import methods
-from cocite.related.methods import method
-from cocite.related.methods.community import Params as CommunityParams
-from cocite.results import COMPARED, DEFAULT_METHOD
 from cocite.results.answer import Answer, Answers, Reason
-from cocite.results.ask import ask, question
-from cocite.results.communities import CommunitiesFound, CommunityResult
-from cocite.results.communities import find as find_communities
-from cocite.results.compare import compare as compare_methods
-from cocite.results.groups import group_answers
-from cocite.results.keywords import keywords_for, keywords_of_page
+from cocite.results.communities import CommunityResult
+from cocite.results.groups import GroupedAnswers
 from cocite.results.naming import Excerpts, Titles
 from cocite.results.pictures.neighbourhood import (
     ASKED,
@@ -40,6 +32,7 @@ from cocite.results.pictures.neighbourhood import (
     positions,
 )
 from cocite.results.search import search_for
+from cocite.snapshot import Snapshot
 
 MAX_EXAMPLES = 9
 """Most-linked pages that the first page offers."""
@@ -51,7 +44,7 @@ KEYWORDS_IN_NAME = 3
 PAGES_FOR_KEYWORDS, PAGES_FOR_UNKNOWN = 5, 6
 RESULTS_WITH_EXCERPTS = 20
 """Excerpts of a hundred results would make a page of 300 kB."""
-USUAL_COLUMNS = (DEFAULT_METHOD, "cocitation", "companion", "lli")
+DEFAULT_COLUMNS = (DEFAULT_METHOD, "cocitation", "companion", "lli")
 """Methods that are compared by default: four columns fit a screen."""
 
 
@@ -73,7 +66,7 @@ class AskedPage(NamedTuple):
     facts: str
 
 
-def start(web: Served, state: State) -> View:
+def start(web: Snapshot) -> View:
     """The first visit."""
     graph = web.graph
     figures = (("pages", graph.pages), ("links", graph.links), ("sites", int(graph.manifest.get("sites") or 0)))
@@ -81,15 +74,15 @@ def start(web: Served, state: State) -> View:
     return View("start.html", "", values, look="first")
 
 
-def related(web: Served, state: State, asked: Related, load: int) -> View:
+def related(web: Snapshot, state: State, asked: Asked, load: int) -> View:
     """Related pages as a list, in groups if wanted."""
-    answers = asked.answers(web, load)
+    answers: Answers = asked.answers(web, load)
     groups: list[tuple[str | None, Sequence[Answer]]] = [(None, answers)]
-    if state.group and len(answers):
-        groups = [(group.name, some) for group, some in group_answers(web, answers)]
+    if isinstance(answers, GroupedAnswers):
+        groups = [(group.name, some) for group, some in answers.groups]
     files = (
         ("JSON", state.program(), "related.json"),
-        ("CSV", state.but(group=False).program(format="csv"), "related.csv"),
+        ("CSV", state.but(group="").program(format="csv"), "related.csv"),
         ("GEXF", state.but(view="picture", k=state.shown).address(format="gexf"), "related.gexf"),
     )
     values = {"groups": groups, "best": best_score(answers), "keywords": keywords_of(web, state), "files": files,
@@ -97,7 +90,7 @@ def related(web: Served, state: State, asked: Related, load: int) -> View:
     return View("related.html", f"Related to {', '.join(map(shown_address, state.urls))}", values)
 
 
-def picture(web: Served, state: State, asked: Related, load: int) -> View:
+def picture(web: Snapshot, state: State, asked: Asked, load: int) -> View:
     """Related pages and the pages that link them, drawn."""
     answers = asked.answers(web, load)
     values = around_answers(web, state, asked, load, answers)
@@ -115,15 +108,14 @@ def picture(web: Served, state: State, asked: Related, load: int) -> View:
     return View("picture.html", f"Picture of {', '.join(map(shown_address, state.urls))}", values, look=look)
 
 
-def compare(web: Served, state: State) -> View:
+def compare(web: Snapshot, state: State, asked: Asked, load: int) -> View:
     """What several methods answer, side by side."""
-    ticked = state.methods if len(state.methods) > 1 else tuple(dict.fromkeys((*state.methods, *USUAL_COLUMNS)))
-    calls = [confined(web.graph, each) for each in methods_of(ticked)]
-    found = compare_methods(web, question(web.graph, state.urls), calls, state.shown)
+    ticked = getattr(asked.operation, "methods", ())
+    found = asked.answers(web, load)
     values = {
         "found": found,
         "ticked": ticked,
-        "names": list(dict.fromkeys((DEFAULT_METHOD, *COMPARED, *methods.names(), *ticked))),
+        "names": list(dict.fromkeys((DEFAULT_METHOD, *COMPARED_METHODS, *methods.names(), *ticked))),
         "votes": Counter(answer.page for answers in found.by_method.values() for answer in answers),
         "asked": asked_pages(web, state),
         "files": (("JSON", state.program(), "compare.json"),),
@@ -133,25 +125,19 @@ def compare(web: Served, state: State) -> View:
     )
 
 
-def find_hubs(web: Served, state: State) -> Answers:
-    """Hubs or authorities."""
-    chosen = method("hubfinder", {"kind": "authorities" if state.authorities else "hubs"})
-    return ask(web, question(web.graph, state.urls), chosen, state.shown)
-
-
-def hubs(web: Served, state: State) -> View:
+def hubs(web: Snapshot, state: State, asked: Asked, load: int) -> View:
     """Hubs, or authorities, around some pages."""
-    answers = find_hubs(web, state)
-    what = "Authorities around" if state.authorities else "Hubs around"
+    answers = asked.answers(web, load)
+    what = "Authorities around" if state.option("authorities") else "Hubs around"
     files = (("JSON", state.program(), "hubs.json"), ("CSV", state.address(format="csv"), "hubs.csv"))
     values = {"answers": answers, "best": best_score(answers), "what": what, "asked": asked_pages(web, state),
               "linked": lambda page: linked(web, page), "files": files}  # fmt: skip
     return View("hubs.html", f"{what} {', '.join(map(shown_address, state.urls))}", values)
 
 
-def search(web: Served, state: State) -> View:
+def search(web: Snapshot, state: State, asked: Asked, load: int) -> View:
     """Pages by words."""
-    answers = search_for(web.graph, web.search, state.words, state.shown) if web.has("search") else None
+    answers = asked.answers(web, load) if web.has("search") else None
     files = (("JSON", state.program(), "search.json"), ("CSV", state.address(format="csv"), "search.csv"))
     values: dict[str, Any] = {"answers": answers, "linked": lambda page: linked(web, page), "files": files}
     if not answers:
@@ -159,7 +145,7 @@ def search(web: Served, state: State) -> View:
     return View("search.html", state.words, values)
 
 
-def keywords(web: Served, state: State) -> View:
+def keywords(web: Snapshot, state: State, asked: Asked | None, load: int) -> View:
     """Keywords of a page, or those that go with some words."""
     if not web.has("relevance"):
         return View("keywords.html", "Keywords", {"missing": True})
@@ -167,25 +153,25 @@ def keywords(web: Served, state: State) -> View:
         pages = pages_with(web, state.words, PAGES_FOR_KEYWORDS) if web.has("search") else []
         values: dict[str, Any] = {"pages": pages, "start": State()}
         try:
-            values["found"] = keywords_for(web, [state.words], state.shown)
+            values["found"] = asked.answers(web, load) if asked else None
         except UnknownWord as error:
             values |= {"error": sentence(str(error).partition("; ")[0]), "nearest": error.nearest}
             return View("keywords.html", state.words, values, 404)
         return View("keywords.html", state.words, values)
-    if not state.urls:
+    if not asked:
         return View("keywords.html", "Keywords", {"popular": popular(web)})
     one = state.but(urls=state.urls[:1], unwanted=())
-    values = {"found": keywords_of_page(web, state.urls[0]), "one": one, "asked": asked_pages(web, one)}
+    values = {"found": asked.answers(web, load), "one": one, "asked": asked_pages(web, one)}
     return View("keywords.html", f"Keywords of {shown_address(state.urls[0])}", values)
 
 
-def communities(web: Served, state: State) -> View:
+def communities(web: Snapshot, state: State, asked: Asked | None, load: int) -> View:
     """Communities of hubs and authorities on a topic, each drawn."""
-    if not state.asks:
+    if not asked:
         return View("communities.html", "Communities", {"popular": popular(web)})
     if not web.has("search") and state.words:
         return View("communities.html", "Communities", {"missing": True})
-    found = find_communities_of(web, state)
+    found = asked.answers(web, load)
     spread = Counter(word for each in found for word in each.keywords)
     files = (
         ("JSON", state.program(), "communities.json"),
@@ -198,12 +184,7 @@ def communities(web: Served, state: State) -> View:
     return View("communities.html", title, values, look="wide" if len(found) else None)
 
 
-def find_communities_of(web: Served, state: State) -> CommunitiesFound:
-    """The communities themselves."""
-    return find_communities(web, state.words, state.urls, CommunityParams(), state.shown)
-
-
-def unknown(web: Served, state: State, error: UnknownPage | BadAddress) -> View:
+def unknown(web: Snapshot, state: State, error: UnknownPage | BadAddress) -> View:
     """What an unknown address may have meant."""
     every = (*state.urls, *state.unwanted)
     first = next((url for url in every if not known(web, url)), (*state.urls, "")[0])
@@ -238,7 +219,9 @@ def every_method() -> View:
     return View("methods.html", "Methods", {"methods": [methods.about(name) for name in names]})
 
 
-VIEWS: dict[str, Callable[[Served, State], View]] = {
+VIEWS: dict[str, Callable[[Snapshot, State, Any, int], View]] = {
+    "related": related,
+    "picture": picture,
     "compare": compare,
     "hubs": hubs,
     "search": search,
@@ -247,11 +230,11 @@ VIEWS: dict[str, Callable[[Served, State], View]] = {
 }
 
 
-def around_answers(web: Served, state: State, asked: Related, load: int, answers: Answers) -> dict[str, Any]:
+def around_answers(web: Snapshot, state: State, asked: Asked, load: int, answers: Answers) -> dict[str, Any]:
     """What stands above related pages, as a list or as a picture."""
     own = {web.graph.get(url) for url in state.urls}
     chosen = state.method or DEFAULT_METHOD
-    first = list(dict.fromkeys((DEFAULT_METHOD, *COMPARED, chosen)))
+    first = list(dict.fromkeys((DEFAULT_METHOD, *COMPARED_METHODS, chosen)))
     rest = [name for name in methods.names() if name not in first]
     return {
         "answers": answers,
@@ -259,11 +242,11 @@ def around_answers(web: Served, state: State, asked: Related, load: int, answers
         "methods": {"first": first, "rest": rest, "chosen": chosen},
         "instead": [url for url in answers.used if web.graph.get(url) not in own],
         "busy": load != IDLE and asked.limits(web.graph, load),
-        "why_nothing": "" if len(answers) else asked.why_nothing(answers),
+        "why_nothing": "" if len(answers) else asked.why_empty(web, answers),
     }
 
 
-def asked_pages(web: Served, state: State) -> dict[str, AskedPage]:
+def asked_pages(web: Snapshot, state: State) -> dict[str, AskedPage]:
     """What is asked about, by address as given."""
     titles, found = Titles(web.graph), {}
     for url in (*state.urls, *state.unwanted):
@@ -275,7 +258,7 @@ def asked_pages(web: Served, state: State) -> dict[str, AskedPage]:
     return found
 
 
-def linked(web: Served, page: int) -> str:
+def linked(web: Snapshot, page: int) -> str:
     """How many links a page has."""
     into, out = int(web.graph.in_degree[page]), int(web.graph.out_degree[page])
     found = f"cited by {into:,} {'page' if into == 1 else 'pages'}"
@@ -287,7 +270,7 @@ def best_score(answers: Answers) -> float:
     return max((answer.score for answer in answers), default=1.0) or 1.0
 
 
-def keywords_of(web: Served, state: State) -> list[str]:
+def keywords_of(web: Snapshot, state: State) -> list[str]:
     """Keywords of the page that is asked about."""
     page = web.graph.get(state.urls[0]) if len(state.urls) == 1 and web.has("keywords") else None
     if page is None:
@@ -295,7 +278,7 @@ def keywords_of(web: Served, state: State) -> list[str]:
     return [web.keywords.words[word] for word, _ in web.keywords.ordered(page)[:KEYWORDS_OF_PAGE]]
 
 
-def examples(web: Served) -> Iterator[tuple[str, str, int]]:
+def examples(web: Snapshot) -> Iterator[tuple[str, str, int]]:
     """The most-linked pages of different sites: address, title, number of in-links."""
     graph, titles = web.graph, Titles(web.graph)
     candidates = min(EXAMPLES_FROM, graph.pages)
@@ -309,7 +292,7 @@ def examples(web: Served) -> Iterator[tuple[str, str, int]]:
             yield graph.address(page), title, int(graph.in_degree[page])
 
 
-def popular(web: Served) -> list[str]:
+def popular(web: Snapshot) -> list[str]:
     """Words that many pages have."""
     if not web.has("keywords") or not web.has("search"):
         return []
@@ -317,7 +300,7 @@ def popular(web: Served) -> list[str]:
     return [words[word] for word in largest(frequency, POPULAR_WORDS)]
 
 
-def pages_with(web: Served, words: str, limit: int) -> list[tuple[str, str]]:
+def pages_with(web: Snapshot, words: str, limit: int) -> list[tuple[str, str]]:
     """Pages that have some words: address and title."""
     try:
         return [(hit.url, hit.title) for hit in search_for(web.graph, web.search, words, limit)]
@@ -325,17 +308,12 @@ def pages_with(web: Served, words: str, limit: int) -> list[tuple[str, str]]:
         return []
 
 
-def known(web: Served, url: str) -> bool:
+def known(web: Snapshot, url: str) -> bool:
     """Whether the store has a page."""
     try:
         return web.graph.get(url) is not None
     except BadAddress:
         return False
-
-
-def sentence(text: str) -> str:
-    """A message as a sentence."""
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 class Line(NamedTuple):
@@ -348,7 +326,7 @@ class Line(NamedTuple):
 class Marked:
     """Excerpts of citing pages around two links, with the page asked about and the result marked."""
 
-    def __init__(self, web: Served, answers: Answers) -> None:
+    def __init__(self, web: Snapshot, answers: Answers) -> None:
         self._graph, self._excerpts, self._answers = web.graph, Excerpts(web.graph), answers
 
     def __call__(self, answer: Answer, reason: Reason) -> list[Line]:

@@ -6,25 +6,41 @@ characters that are invisible or change the direction of text, and only http and
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from functools import cache
+from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, Undefined
 from markupsafe import Markup
 
 from cocite.cli.terminal import clean, count
-from cocite.http.assets import asset
-from cocite.http.state import MOST_SHOWN, PATHS, State
+from cocite.http.page.state import MAX_SHOWN, PATHS, State
+from cocite.http.responses import FOREVER, Reply
+from cocite.operations import DEFAULT_METHOD
 from cocite.related.evidence import Listing
-from cocite.results import DEFAULT_METHOD, present
+from cocite.results import present
 from cocite.results.answer import Answer
 from cocite.results.pictures.neighbourhood import symbol
 
 MAX_SHOWN_LENGTH = 300
 """Characters of a stranger's text."""
+MEDIA = {"css": b"text/css; charset=utf-8", "js": b"text/javascript; charset=utf-8", "svg": b"image/svg+xml"}
 SCHEME = re.compile(r"\bhttps?://(?:www\.)?")
+LABELS = {
+    "group": "In groups, by topic",
+    "lang": "In language",
+    "not_own_site": "Not from its own site",
+    "not_site": "Not from these sites",
+    "per_site": "At most from one site",
+    "since": "Captured since",
+    "site": "Only from these sites",
+    "unlinked": "Not linked with it",
+    "until": "Captured until",
+}
+"""Labels of options in the form; others are labelled by their names."""
 TABS = {
     "related": "Related",
     "compare": "Compare",
@@ -48,6 +64,26 @@ KEYS = (
 )
 
 
+@cache
+def assets() -> dict[str, Reply]:
+    """The static files by name: read once and served from memory, so that no path leads anywhere else."""
+    found = {}
+    for file in resources.files("cocite.http.page").joinpath("static").iterdir():
+        media = MEDIA.get(file.name.rpartition(".")[2])
+        if media is not None:
+            body = file.read_bytes()
+            digest = hashlib.blake2b(body, digest_size=4).hexdigest()
+            found[file.name] = Reply(200, body, media, f'"{digest}"'.encode(), cache_control=FOREVER)
+            found[file.name].compress()
+    return found
+
+
+def asset(name: str) -> str:
+    """The address of a static file, with a digest of its content: browsers may keep it forever."""
+    digest = assets()[name].etag.decode().strip('"')
+    return f"/static/{name}?v={digest}"
+
+
 def render(template: str, **values: Any) -> bytes:
     """A page."""
     return environment().get_template(template).render(values).encode("utf-8", "replace")
@@ -57,7 +93,11 @@ def render(template: str, **values: Any) -> bytes:
 def environment() -> Environment:
     """The templates, and what all of them may use."""
     env = Environment(
-        loader=PackageLoader("cocite.http"), autoescape=True, finalize=visible, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("cocite.http.page"),
+        autoescape=True,
+        finalize=visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     env.filters |= {
         "address": lambda url: cut(shown_address(url)),
@@ -68,18 +108,20 @@ def environment() -> Environment:
         "count": count,
         "cut": cut,
         "is_web": is_web,
+        "kind": lambda kind: kind.__name__,
+        "label": lambda each: LABELS.get(each.name, each.name.replace("_", " ").capitalize()),
         "notes": notes,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
         "round_off": lambda value, by=0: f"{value + by:.0f}",
         "say": lambda reason: shorter(reason.text),
-        "sentence": lambda text: f"{text[:1].upper()}{text[1:]}.",
+        "sentence": sentence,
         "spelled": spelled,
         "without": lambda urls, url: tuple(each for each in urls if each != url),
     }
     env.globals |= {
         "DEFAULT_METHOD": DEFAULT_METHOD,
         "KEYS": KEYS,
-        "MAX_SHOWN": MOST_SHOWN,
+        "MAX_SHOWN": MAX_SHOWN,
         "PATHS": PATHS,
         "TABS": TABS,
         "LISTING": Listing.kind,
@@ -138,6 +180,12 @@ def shorter(reason: str) -> str:
 def briefly(answer: Answer) -> str:
     """The reasons of an answer in one line."""
     return shorter(present.briefly(answer))
+
+
+def sentence(text: str) -> str:
+    """A message as a sentence; one that begins with an address stays as it is."""
+    first = text if "." in text.partition(" ")[0] else f"{text[:1].upper()}{text[1:]}"
+    return f"{first.rstrip('.')}."
 
 
 def spelled(value: object) -> str:

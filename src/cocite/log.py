@@ -1,6 +1,6 @@
-"""A log of JSON lines on standard error: one object a line, `time`, `level` and `event` first.
+"""A log of JSON lines on standard error, for servers.
 
-Lines are gathered and written together, a few times a second: at thousands of requests a second a write for each would
+Lines of requests are written together, a few times a second: at thousands of requests a second, one write each would
 cost as much as the answers.
 """
 
@@ -13,30 +13,29 @@ from typing import IO, Any
 
 import orjson
 
-ENOUGH = 64
-"""Lines that are written at once."""
+MAX_BUFFERED_LINES = 64
 
 
 class Log:
-    """Where a server says what it does."""
+    """Writes events as JSON lines: `time`, `level` and `event`, then facts."""
 
     def __init__(self, stream: IO[bytes] | None = None, worker: int = 0) -> None:
         self._stream = stream or sys.stderr.buffer
         self._about = {"worker": worker} if worker else {}
         self._lines: list[bytes] = []
 
-    def say(self, event: str, level: str = "info", **facts: Any) -> None:
-        """Write an event at once; threads may do that, too."""
+    def write(self, event: str, level: str = "info", **facts: Any) -> None:
+        """Write an event now; any thread may."""
         self._write([self._line(event, level, facts)])
 
-    def note(self, event: str, level: str = "info", **facts: Any) -> None:
-        """Note an event, to be written soon. Only the event loop does that."""
+    def buffer(self, event: str, level: str = "info", **facts: Any) -> None:
+        """Write an event soon; only the event loop may."""
         self._lines.append(self._line(event, level, facts))
-        if len(self._lines) >= ENOUGH:
+        if len(self._lines) >= MAX_BUFFERED_LINES:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was noted."""
+        """Write buffered events."""
         lines, self._lines = self._lines, []
         if lines:
             self._write(lines)
@@ -46,13 +45,13 @@ class Log:
         return orjson.dumps(line, default=str, option=orjson.OPT_APPEND_NEWLINE)
 
     def _write(self, lines: list[bytes]) -> None:
-        """A reader that went away is no reason to stop serving."""
+        """Write lines; the server goes on if nobody reads them any more."""
         with suppress(OSError, ValueError):
             self._stream.write(b"".join(lines))
             self._stream.flush()
 
 
 def now() -> str:
-    """The time as ISO 8601 has it, in UTC, to the millisecond."""
+    """The time in UTC to the millisecond, in ISO 8601."""
     moment = time.time()
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(moment))}.{int(moment * 1000) % 1000:03d}Z"

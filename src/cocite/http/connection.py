@@ -1,6 +1,6 @@
-"""uvicorn's reading of HTTP, with two limits that it does not have: on the size of a request's head, and on the time
-in which it has to come. Without them a stranger could fill the memory with one endless line, or all connections with
-heads that never end.
+"""uvicorn's HTTP connection, with two more limits on the head of a request: its size, and the time it may take.
+
+Without them a stranger could fill the memory with one endless line, or all connections with heads that never end.
 """
 
 from __future__ import annotations
@@ -9,61 +9,61 @@ import asyncio
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from cocite.http.replies import error_body
-from cocite.http.settings import LONGEST_QUERY
+from cocite.http.responses import error_body
+from cocite.http.settings import MAX_QUERY_BYTES
 
 HEAD_SECONDS = 10.0
-LONGEST_HEAD = LONGEST_QUERY + (16 << 10)
-UNREADABLE = error_body("BadRequest", "this is no HTTP request, or it is too long", "ask about fewer pages at once")
+MAX_HEAD_BYTES = MAX_QUERY_BYTES + (16 << 10)
+UNREADABLE = error_body("BadRequest", "Not an HTTP request, or too long", "Ask about fewer pages at once")
 
 
-class Limited(HttpToolsProtocol):
+class LimitedConnection(HttpToolsProtocol):
     """One connection."""
 
     _timer: asyncio.TimerHandle | None = None
     _head = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody is there: now something has to come."""
+        """Start waiting for the first request."""
         super().connection_made(transport)
-        self._wait()
+        self._start_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nobody is there any more."""
-        self._come()
+        """Stop waiting."""
+        self._stop_waiting()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Start waiting for the rest of a head."""
         self._head = 0
-        self._wait()
+        self._start_waiting()
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
-        """A part of its address."""
+        """Count a part of the address."""
         self._grow(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header."""
+        """Count a header."""
         self._grow(len(name) + len(value))
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """The head is there."""
-        self._come()
+        """The head is complete: stop waiting."""
+        self._stop_waiting()
         super().on_headers_complete()
 
     def _grow(self, by: int) -> None:
         self._head += by
-        if self._head > LONGEST_HEAD:
-            raise ValueError("the head of the request is too long")  # which uvicorn answers with 400
+        if self._head > MAX_HEAD_BYTES:
+            raise ValueError("the head of the request is too long")  # uvicorn answers with 400
 
-    def _wait(self) -> None:
-        self._come()
+    def _start_waiting(self) -> None:
+        self._stop_waiting()
         self._timer = self.loop.call_later(HEAD_SECONDS, self._give_up)
 
-    def _come(self) -> None:
+    def _stop_waiting(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -73,7 +73,7 @@ class Limited(HttpToolsProtocol):
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        """What cannot be read, or is too long, is told in the shape of all errors."""
+        """Answer an unreadable request with an error in the usual shape."""
         head = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n"
         self.transport.write(head + b"content-length: %d\r\n\r\n" % len(UNREADABLE) + UNREADABLE)
         self.transport.close()

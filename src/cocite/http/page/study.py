@@ -21,10 +21,10 @@ from fastapi.responses import Response
 
 from cocite.errors import BadParameter
 from cocite.evaluate.study import RATINGS, Item, keep_edited, read, read_ratings, write_ratings
-from cocite.http.render import render
-from cocite.http.replies import HTML, TEXT, Refused, Reply
-from cocite.http.state import with_query
-from cocite.http.taken import body_of
+from cocite.http.api import body_of
+from cocite.http.page.render import render
+from cocite.http.page.state import with_query
+from cocite.http.responses import HTML, TEXT, Refused, Reply
 from cocite.sources.records import ReadReport
 
 if TYPE_CHECKING:

@@ -1,0 +1,154 @@
+"""A store opened to answer many questions quickly, for servers and assistants.
+
+Search index, keywords, vectors and ranks are opened or built beforehand. A question that needs a missing one fails at
+once: nothing that takes long starts inside a question.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cocite.errors import BadStore, CociteError
+from cocite.graph.side import FOLDER
+from cocite.web import Web
+
+if TYPE_CHECKING:
+    from cocite.related.ranks import Ranked
+    from cocite.words.keywords import Keywords
+    from cocite.words.relevance import Relevance
+    from cocite.words.search import Search
+    from cocite.words.vectors import Vectors
+
+MAX_LINKS_TO_BUILD = 5_000_000
+"""Links up to which a server itself builds the search index, keywords and ranks that it lacks: a minute or two."""
+
+
+class Report(Protocol):
+    """Takes an event: a name, a level, and facts."""
+
+    def __call__(self, event: str, level: str = "info", **facts: Any) -> None:
+        """Report an event."""
+
+
+def pointer_of(store: Path) -> bytes:
+    """The bytes that name the current generation."""
+    try:
+        return (store / "CURRENT").read_bytes()
+    except OSError:
+        return b""  # opening the store says what is wrong
+
+
+def stamp_of(store: Path, pointer: bytes) -> str:
+    """A stamp that changes with the generation and with what is kept beside it. Cheap enough for every second."""
+    stamps = [pointer]
+    for file in sorted((store / FOLDER).glob("*.json")):
+        with suppress(OSError):
+            about = file.stat()
+            stamps.append(f"{file.name} {about.st_mtime_ns} {about.st_size}".encode())
+    return hashlib.blake2b(b"\n".join(stamps), digest_size=8).hexdigest()
+
+
+class Snapshot(Web):
+    """A store opened to answer questions: whatever takes long is built before, or missing."""
+
+    def __init__(self, path: Path) -> None:
+        self._pointer = pointer_of(path)
+        super().__init__(path)
+        self.small = self.graph.links <= MAX_LINKS_TO_BUILD
+        self._parts: dict[str, Any] = {}
+        self._missing: dict[str, str] = {}
+        self._update_edition()
+
+    def _update_edition(self) -> None:
+        """Update what answers depend on: the files of the store, and the parts that are open."""
+        self.stamp = stamp_of(self.graph.path, self._pointer)
+        self.edition = hashlib.blake2b(f"{self.stamp} {sorted(self._parts)}".encode(), digest_size=8).hexdigest()
+
+    def open_parts(self) -> None:
+        """Open the parts that are kept beside the store."""
+        for name, (open_part, _) in self._wanted().items():
+            with suppress(CociteError, OSError):  # `build_parts` says what is wrong
+                self._parts[name] = open_part()
+        self._update_edition()
+
+    def build_parts(self, report: Report) -> None:
+        """Build the parts that a small store lacks, which takes a while, and report what is missing."""
+        for name, (open_part, build_part) in self._wanted().items():
+            if name in self._parts:
+                continue
+            began = time.monotonic()
+            try:
+                self._parts[name] = (build_part if self.small else open_part)()
+            except Exception as error:  # whatever it is: questions that don't need this part are answered
+                self._missing[name] = str(error) or type(error).__name__
+                report("missing", "warning", part=name, why=self._missing[name])
+            else:
+                self._update_edition()  # at once: with it, answers differ
+                report("built", part=name, seconds=round(time.monotonic() - began, 3))
+
+    def _wanted(self) -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
+        """Parts that methods may need beside links: how to open each, and how to build it."""
+        from cocite.related import ranks
+        from cocite.related.methods.hubfinder import RANKS
+        from cocite.words import keywords, make_vectors, relevance, search, vectors
+
+        graph = self.graph
+        found: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {}
+        if graph.texts:
+            found["search"] = partial(search.open_search, graph), partial(search.ready_search, graph)
+            found["vectors"] = partial(vectors.open_vectors, graph), partial(make_vectors.ready_vectors, graph)
+            found["keywords"] = partial(keywords.open_keywords, graph), partial(keywords.ready_keywords, graph)
+            found["relevance"] = (
+                lambda: relevance.open_relevance(graph, self.keywords),
+                lambda: relevance.ready_relevance(graph, self.keywords),
+            )
+        for call in RANKS.values():
+            found[f"rank {call}"] = partial(ranks.kept, graph, call), partial(super().rank, call)
+        return found
+
+    def has(self, name: str) -> bool:
+        """Whether a part is open."""
+        return name in self._parts
+
+    def _part(self, name: str) -> Any:
+        if name not in self._parts:
+            raise BadStore(self._missing.get(name, f"{self.graph.path} has no {name} yet"))
+        return self._parts[name]
+
+    @property
+    def search(self) -> Search:
+        """The search index; raises BadStore without one."""
+        found: Search = self._part("search")
+        return found
+
+    @property
+    def keywords(self) -> Keywords:
+        """The keywords of all pages; raises BadStore without them."""
+        found: Keywords = self._part("keywords")
+        return found
+
+    @property
+    def relevance(self) -> Relevance:
+        """How relevant keywords are to each other; raises BadStore without that."""
+        found: Relevance = self._part("relevance")
+        return found
+
+    @property
+    def vectors(self) -> Vectors | None:
+        """The words of pages as vectors; without them methods use links alone."""
+        found: Vectors | None = self._parts.get("vectors")
+        return found
+
+    def rank(self, call: str) -> Ranked:
+        """A rank that was built, or one that is kept."""
+        from cocite.related import ranks
+
+        name = str(ranks.rank(call))
+        found: Ranked | None = self._parts.get(f"rank {name}")
+        return ranks.kept(self.graph, name) if found is None else found
