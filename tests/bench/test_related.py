@@ -75,7 +75,7 @@ def test_every_rival_counts_what_cocite_counts(web: Web, rival: rivals.Rival) ->
         assert all(truth[other] == count for other, count in first)
 
 
-def test_a_rival_that_counts_otherwise_is_no_rival(web: Web) -> None:
+def test_a_rival_with_other_counts_is_refused(web: Web) -> None:
     def counts(page: int) -> rivals.Counts:
         pages, right = rivals.cocite_itself(web).counts(page)
         return pages, right + (pages == pages.max())

@@ -57,7 +57,7 @@ def test_where_more_is_better_a_rival_with_more_is_ahead(capsys: pytest.CaptureF
     )
 
 
-def test_a_figure_of_another_day_or_machine_says_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_figure_of_another_day_or_machine_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
     """The day and machine of most are said once; an older figure names its own, however it is called."""
     show("PageRank", ["program", "s, best"], [["cocite", "20.0"]])
     ranks = capsys.readouterr().out

@@ -42,7 +42,7 @@ def test_groups(found: Evaluation) -> None:
     }
 
 
-def test_what_nobody_answers_is_no_group_of_its_own() -> None:
+def test_queries_without_any_results_are_not_a_group() -> None:
     judged = Judgements({"q": {"a": 1}, "r": {"a": 1}})
     groups = Evaluation(judged, [Run("One", {"q": ["a"]}), Run("Two", {"q": ["b"]})]).groups
     assert groups == {"all": ["q", "r"], "intersection": ["q"]}
@@ -217,7 +217,7 @@ def test_the_command(store: Path, tmp_path: Path) -> None:
     assert "other.tsv\t0.0500" in ran.out
 
 
-def test_bad_input_is_counted_and_told(store: Path, tmp_path: Path) -> None:
+def test_bad_input_is_counted_and_reported(store: Path, tmp_path: Path) -> None:
     """Unknown pages, pairs given twice, queries that a run lacks or has beyond, answers given twice."""
     judged, other = tmp_path / "j.tsv", tmp_path / "other.tsv"
     judged.write_bytes(

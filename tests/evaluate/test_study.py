@@ -117,7 +117,7 @@ def test_a_sheet_saved_as_plain_csv_by_windows(tmp_path: Path) -> None:
     assert report.skipped == {"row that is not a result of this study": 1}
 
 
-def test_an_edited_sheet_is_kept_before_it_is_written_anew(folder: Path) -> None:
+def test_an_edited_sheet_is_copied_before_it_is_overwritten(folder: Path) -> None:
     study, sheet = read(folder), folder / "ratings.csv"
     assert keep_edited(study, sheet) is None
     write_ratings(study, sheet, {"00001": "1"})
@@ -151,7 +151,7 @@ def test_queries_without_a_related_answer_count(folder: Path, tmp_path: Path) ->
     assert {row["answered"] for row in told["answers"]} == {1}  # Tables 3, 4 and 7 are of the same queries
 
 
-def test_a_query_that_nobody_answers_counts(tmp_path: Path) -> None:
+def test_a_query_without_results_counts(tmp_path: Path) -> None:
     """Two queries; one has a result, rated 1: P@1 of 1999 is one half."""
     items = [Item("00001", A, "", B, "")]
     write(Study(items, [Run("one", {A: ["00001"], C: []})], {A: 1, C: 0}, 1), tmp_path / "trial")

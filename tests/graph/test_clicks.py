@@ -125,7 +125,7 @@ def test_they_outlive_changes_of_the_store(store: Path) -> None:
     assert len(open_clicks(graph)) == 1
 
 
-def test_damage_is_told(store: Path) -> None:
+def test_damage_is_reported(store: Path) -> None:
     graph = Graph(store)
     add_clicks(graph, [session(A, B, C)], ReadReport())
     folder = next((store / "side").glob("clicks-*"))

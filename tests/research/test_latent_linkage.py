@@ -108,7 +108,7 @@ def test_what_the_paper_prints_of_table_8(table: LinkageExperiment) -> None:
     assert [each.bd for each in table.densities()] == sorted(found.values(), reverse=True)
 
 
-def test_lli_tells_apart_what_bcp_and_dd_do_not(table: LinkageExperiment) -> None:
+def test_lli_distinguishes_pages_that_bcp_and_dd_do_not(table: LinkageExperiment) -> None:
     """But for p08 and p09, which have the same parents.
 
     All six singular values stay, from 4.27 to 2. So sim = row·q / (|row|·|u|) with q = (AᵀA)^½ (1, …, 1)ᵀ, and |u|² is
@@ -211,7 +211,7 @@ def test_a_page_without_links_has_no_figures(place: Path) -> None:
         assert [(step.back_k, step.answers, step.moved) for step in steps] == [(0, 0, 0.0)]
 
 
-def test_a_chopped_page_says_what_was_asked_in_its_place(place: Path) -> None:
+def test_a_chopped_page_names_the_page_used_instead(place: Path) -> None:
     web = web_of(place, [*back_web(), page("https://u.example/deep/page.html")])
     found = experiment(web, "u.example/deep/page.html")
     assert (found.query, found.used, len(found.rows())) == ("https://u.example/deep/page.html", U, 37)

@@ -33,7 +33,7 @@ def test_without_rounds_it_is_the_cosine_of_words() -> None:
     assert found[2, 3] == pytest.approx(1)
 
 
-def test_what_a_paper_cites_speaks_for_it() -> None:
+def test_words_of_cited_papers_count() -> None:
     """Papers 0 and 2 have no word in common; 0 cites 1, which has the words of 2."""
     some = papers([[0], [1, 2], [1, 2], [3], [3, 4], [5]], [(0, 1)], [0, 0, 0, 1, 1, 1])
     assert similarity(some, Latent(0, 5))[0, 2] == pytest.approx(0, abs=1e-6)

@@ -34,7 +34,7 @@ def marks(svg: str) -> dict[str, tuple[float, float]]:
     return found
 
 
-def test_every_value_stands_at_its_height(place: Path) -> None:
+def test_every_value_is_drawn_at_its_height(place: Path) -> None:
     """Nine pages have two parents or more; the first has bcp 4/6, dd 0.2."""
     found = experiment(web_of(place, back_web()), U)
     drawn = marks(draw(found))

@@ -51,7 +51,7 @@ def test_ties_go_to_what_appears_first(place: Path) -> None:
     assert len(make_keywords(graph, per_page=1).words) == 1 + ("stop" in make_keywords(graph, 1).words)
 
 
-def test_what_links_say_of_a_page_without_text(place: Path) -> None:
+def test_anchor_texts_of_a_page_without_text(place: Path) -> None:
     lists = [
         Page(A, links=[Link(C, "Chess engine", 0)], headings=["Games"]),
         Page(B, links=[Link(C, "chess", 0)], headings=["games"]),
@@ -67,7 +67,7 @@ def test_title_and_headings_where_there_is_nothing_else(place: Path) -> None:
     assert words_of_page(graph, keywords, B) == {"chess": 1, "rook": 1}
 
 
-def test_pages_that_say_nothing(place: Path) -> None:
+def test_pages_without_words(place: Path) -> None:
     pages = [
         Page(A, text="the of and"),
         Page(B, links=[Link(C)]),
@@ -122,7 +122,7 @@ def place_of_webs(fast_root: Path) -> Path:
     return folder
 
 
-def test_kept_and_found_again(place: Path) -> None:
+def test_stored_and_opened_again(place: Path) -> None:
     graph = made(place, [Page(A, text="chess club", links=[Link(B)]), Page(B, text="chess engine")])
     with pytest.raises(BadStore, match=r"has no keywords yet: make them with cocite keywords --make -i .*web.cocite"):
         open_keywords(graph)
@@ -135,7 +135,7 @@ def test_kept_and_found_again(place: Path) -> None:
     assert list(faults_of_sides(graph)) == []
 
 
-def test_relevance_kept_and_found_again(place: Path) -> None:
+def test_relevance_stored_and_opened_again(place: Path) -> None:
     graph = made(
         place, [Page(A, text="chess club", links=[Link(B)]), Page(B, text="chess engine"), Page(C, text="yak")]
     )

@@ -53,7 +53,7 @@ def test_pages_without_words() -> None:
 
 @given(webs(), st.integers(1, 5), st.integers(0, 3))
 @examples(100)
-def test_where_to_look(web: tuple[list[set[int]], list[set[int]]], most: int, reach: int) -> None:
+def test_candidates(web: tuple[list[set[int]], list[set[int]]], most: int, reach: int) -> None:
     pages, _ = web
     found = likeness(pages)
     for page in range(len(pages)):
@@ -69,7 +69,7 @@ def test_where_to_look(web: tuple[list[set[int]], list[set[int]]], most: int, re
             assert not pages[page] or len(near) == most or page in near
 
 
-def test_few_pages_are_looked_up_where_words_are_frequent() -> None:
+def test_few_candidates_where_words_are_frequent() -> None:
     pages = [{0, k % 7 + 1} for k in range(14)]
     found = likeness(pages)
     assert set(found.near(0, 13, reach=0, postings=2).tolist()) == {0, 7}  # word 0 would lead to 14 more

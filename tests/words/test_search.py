@@ -84,7 +84,7 @@ def test_words_of_an_address_in_any_script(graph: Graph) -> None:
     assert address_words("https://www2.a.example/%E9%9F%B3_%FF/www.") == "a.example/音 \ufffd/www."
 
 
-def test_the_heading_of_a_link_tells_of_its_page(graph: Graph) -> None:
+def test_the_heading_of_a_link_describes_its_page(graph: Graph) -> None:
     assert found(graph, "royal opening") == ["https://chess.example/"]
 
 
@@ -209,7 +209,7 @@ def test_ready_search_makes_it_only_if_it_must(own: Graph) -> None:
     assert ready_search(own).find("falcon", 3) == open_search(own).find("falcon", 3)
 
 
-def test_damage_is_told(own: Graph) -> None:
+def test_damage_is_reported(own: Graph) -> None:
     files = sorted(file for file in kept_side(own).folder.iterdir() if file.suffix != ".lock")
     assert len(files) > 5
     for file in files:

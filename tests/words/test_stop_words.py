@@ -20,7 +20,7 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize("language", SENTENCES)
-def test_a_sentence_tells_its_language(language: str) -> None:
+def test_the_language_of_a_sentence(language: str) -> None:
     assert language_of(set(terms_of(SENTENCES[language]))) == language
 
 

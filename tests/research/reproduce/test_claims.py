@@ -99,7 +99,7 @@ def test_the_document(made: list[str], tmp_path: Path) -> None:
     assert "The data are gone. | **not run** |" in text
 
 
-def test_what_is_told_has_a_figure_for_every_name() -> None:
+def test_every_name_in_a_text_has_a_figure() -> None:
     """Expected figures are named in the text, or at least come from the same experiment as those that are."""
     for claim in KNOWN.claims:
         names = {name for _, name, _, _ in Formatter().parse(claim.ours) if name}
