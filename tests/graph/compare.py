@@ -86,8 +86,8 @@ def assert_same_units(graph: Graph, names: Sequence[str]) -> None:
 def assert_same_derived(graph: Graph, naive: Naive) -> None:
     names = list(naive.pages)
     for kind, more_than, keep, choose in (
-        ("best", derive.BEST_FROM, derive.BEST, naive.best_parents),
-        ("sample", derive.SAMPLE_FROM, derive.SAMPLE, naive.sampled_parents),
+        ("best", derive.MANY_PARENTS, derive.BEST_PARENTS, naive.best_parents),
+        ("sample", derive.SAMPLE_PARENTS, derive.SAMPLE_PARENTS, naive.sampled_parents),
     ):
         pages = graph.array(f"{kind}.page").tolist()
         assert pages == [i for i, name in enumerate(names) if len(naive.parents[name]) > more_than]

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.graph.largest import largest
+from cocite.graph.notebook import largest
 
 
 @given(st.lists(st.integers(0, 6), max_size=60), st.integers(0, 70))

@@ -81,5 +81,5 @@ def test_a_graph_in_memory_travels_to_processes() -> None:
 
 
 def test_nothing_to_build() -> None:
-    with pytest.raises(BadSource, match="no page"):
+    with pytest.raises(BadSource, match="Nothing to index"):
         Graph.from_records([])

@@ -67,9 +67,16 @@ def page(url: str, *targets: str, **fields: Any) -> Page:
 
 LIMITS = {
     number: {"BATCH_NAMES": 32, "REREAD_NAMES": 16},
-    derive: {"LONG": 5, "SKIP": 2, "BEST_FROM": 3, "BEST": 2, "SAMPLE_FROM": 2, "SAMPLE": 2, "STEP": 16},
-    reread: {"STEP": 16},
-    check: {"STEP": 16},
+    derive: {
+        "LONG_LIST_LINKS": 5,
+        "SKIP_LINKS": 2,
+        "MANY_PARENTS": 3,
+        "BEST_PARENTS": 2,
+        "SAMPLE_PARENTS": 2,
+        "CHUNK_PAGES": 16,
+    },
+    reread: {"CHUNK_PAGES": 16},
+    check: {"CHUNK_PAGES": 16},
 }
 
 

@@ -95,7 +95,7 @@ def test_the_default_store_is_in_the_current_folder(source: Path, place: Path, m
     assert run("build", source, "-q").code == 0
     assert run("info").out.startswith("web.cocite\n")
     monkeypatch.setenv("COCITE_INDEX", str(place / "nowhere"))
-    assert "there is no store at" in run("info").err
+    assert "no store at" in run("info").err
     assert run("info", "-i", "web.cocite").code == 0
 
 

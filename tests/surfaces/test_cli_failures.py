@@ -110,7 +110,7 @@ def test_debugging_shows_the_traceback(place: Path, monkeypatch: pytest.MonkeyPa
     ran = run("info", "-i", place / "none")
     assert ran.code == 2
     assert "Traceback (most recent call last)" in ran.err
-    assert ran.err.splitlines()[-1].startswith("cocite: there is no store")
+    assert ran.err.splitlines()[-1].startswith("cocite: no store")
 
 
 def test_a_reader_that_goes_away_is_no_error(store: Path) -> None:
@@ -150,5 +150,5 @@ def test_a_terminal_that_cannot_show_a_character() -> None:
     surroundings = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = subprocess.run([*COCITE, "info", "-i", "/nowhere/wéb"], capture_output=True, env=surroundings)
     assert done.returncode == 2
-    assert done.stderr.startswith(b"cocite: there is no store at /nowhere/w")
+    assert done.stderr.startswith(b"cocite: no store at /nowhere/w")
     assert b"Traceback" not in done.stderr

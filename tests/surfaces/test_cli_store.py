@@ -206,7 +206,7 @@ def test_check_warns_that_removed_pages_come_back(place: Path) -> None:
 def test_check_of_nothing(place: Path) -> None:
     ran = run("check", "-i", place / "none")
     assert ran.code == 2
-    assert "there is no store at" in ran.err
+    assert "no store at" in ran.err
     (place / "folder").mkdir()
     assert run("check", "-i", place / "folder", "-q").code == 2
 

@@ -19,7 +19,7 @@ from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.pages.key import APART, from_key, shown
 
-STEP = 1 << 14
+CHUNK_PAGES = 1 << 14
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
@@ -34,8 +34,10 @@ def mapped_addresses(graph: Graph, beside: Path | None, progress: Progress, mark
     try:
         ends = [np.zeros(1, np.int64)]
         with (folder / "addresses").open("wb") as file:
-            for first in range(0, graph.pages, STEP):
-                texts = [text.encode() for text in addresses(graph, first, min(STEP, graph.pages - first), marked)]
+            for first in range(0, graph.pages, CHUNK_PAGES):
+                texts = [
+                    text.encode() for text in addresses(graph, first, min(CHUNK_PAGES, graph.pages - first), marked)
+                ]
                 file.writelines(texts)
                 ends.append(ends[-1][-1] + np.cumsum([len(text) for text in texts]))
                 progress("reading names", len(texts), graph.pages)

@@ -87,7 +87,7 @@ class Arrays(Mapping[str, NDArray[Any]]):
         """A page number, checked."""
         page = int(page)
         if not 0 <= page < self.pages:
-            raise BadParameter(f"there is no page {page}: pages are numbered from 0 to {self.pages - 1}")
+            raise BadParameter(f"no page {page}: pages are numbered from 0 to {self.pages - 1}")
         return page
 
     def page_at(self, name: str, at: int) -> int:

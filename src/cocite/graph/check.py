@@ -1,6 +1,6 @@
-"""Is a store whole? Every checksum, then everything that holds between arrays.
+"""Check a store: every checksum, then every relation between arrays.
 
-Checksums find any changed byte. The rest finds what checksums cannot: a store that was written wrong.
+Checksums find any changed byte. The rest finds what checksums can't: a store that was written wrong.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cocite.kernels.codec import name_codec
 from cocite.kernels.codec.attributes import BLOCK_BITS, all_blocks
 from cocite.kernels.codec.checking import check_direction, check_look_up, check_names, count_targets
 
-STEP = 1 << 16
+CHUNK_PAGES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Fault:
 
 
 def check(path: Path, progress: Progress = lambda *_: None) -> list[Fault]:
-    """All faults of a store, none if it is whole. A store that cannot be opened at all raises BadStore.
+    """All faults of a store, none if it is OK. A store that cannot be opened at all raises BadStore.
 
     It is the generation that is current now, whatever becomes of it while it is being checked.
     """
@@ -150,7 +150,7 @@ def check_links(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -> I
         yield Fault("in.words", "holds other links than out.words")
     before = np.append(0, np.cumsum(graph.out_degree, dtype=np.int64))[:-1:PER_BASE]
     if (graph.array("out.first") != before.astype(np.uint64)).any():
-        yield Fault("out.first", "does not count the links out")
+        yield Fault("out.first", "does not match the number of links out")
 
 
 def check_one_direction(graph: Graph, name: str, sums: dict[str, int], progress: Progress) -> Iterator[Fault]:
@@ -162,8 +162,8 @@ def check_one_direction(graph: Graph, name: str, sums: dict[str, int], progress:
         yield Fault(f"{name}.degree", f"adds up to {total:,} links, the manifest says {graph.links:,}")
         return
     counts, mixed = np.zeros(n, np.int64), np.zeros(1, np.uint64)
-    for first in range(0, n, STEP):
-        count = min(STEP, n - first)
+    for first in range(0, n, CHUNK_PAGES):
+        count = min(CHUNK_PAGES, n - first)
         bad = check_direction(lists, first, count, name == "in", mixed)
         if bad >= 0:
             yield Fault(f"{name}.words", f"the list of page {bad} cannot be read, or repeats itself")
@@ -185,27 +185,27 @@ def check_names_of(graph: Graph, progress: Progress) -> Iterator[Fault]:
     """Names can be read, are in order, and lead back to their pages."""
     n = graph.pages
     buffer, before = (np.empty(name_codec.LONGEST_KEY, np.uint8) for _ in range(2))
-    for first in range(0, n, STEP):
+    for first in range(0, n, CHUNK_PAGES):
         start = max(0, first - name_codec.BLOCK)  # the order must hold between steps too
-        bad = check_names(graph.names.index, start, min(STEP, n - first) + first - start, buffer, before)
+        bad = check_names(graph.names.index, start, min(CHUNK_PAGES, n - first) + first - start, buffer, before)
         if bad >= 0:
             yield Fault("name.words", f"the name of page {bad} is damaged, out of order, or has another fingerprint")
             break
-        progress("reading names", min(STEP, n - first), n)
+        progress("reading names", min(CHUNK_PAGES, n - first), n)
     starts = graph.array("look_up.start")
     if int(starts[-1]) != n or (starts[1:] < starts[:-1]).any() or check_look_up(graph.names.index) >= 0:
         yield Fault("look_up", "does not lead from every fingerprint to its page")
 
 
 def check_derived(graph: Graph, progress: Progress) -> Iterator[Fault]:
-    """What is kept ready for queries is what the links give."""
+    """Derived arrays are what `derive` computes from the links."""
     links = [f"{way}.{part}" for way in ("out", "in") for part in ("words", "base", "offset", "degree", "code")]
     again = MemoryWriter({name: graph.array(name) for name in (*links, "fingerprint")})
     with Workers(2) as workers:
         derive(again, workers, progress)
     for name, values in again.all().items():
         if not np.array_equal(values, graph.array(name)):
-            yield Fault(name, "is not what the links give")
+            yield Fault(name, "does not match the links")
 
 
 def check_references(graph: Graph) -> Iterator[Fault]:
@@ -234,7 +234,7 @@ def check_repeats(graph: Graph) -> Iterator[Fault]:
     if len(repeats.page) and (int(repeats.page.max()) >= graph.pages or (repeats.page[1:] < repeats.page[:-1]).any()):
         yield Fault("repeat.page", "is not in order, or names pages that do not exist")
         return
-    for first, starts, links in graph.iter_links(STEP) if len(repeats.page) else ():
+    for first, starts, links in graph.iter_links(CHUNK_PAGES) if len(repeats.page) else ():
         low, high = rows_of(repeats.page, first, len(starts) - 1)
         page, target, attribute = (each[low:high].astype(np.int64) for each in repeats)
         source = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts))

@@ -36,7 +36,7 @@ Pages = NDArray[np.uint32]
 
 
 class Beside(NamedTuple):
-    """The pages to which, or from which, people went from one page."""
+    """The pages that people visited after, or before, one page."""
 
     pages: Pages
     steps: Counts  # directly
@@ -90,7 +90,7 @@ class Clicks:
 
 
 class Kept(NamedTuple):
-    """What is kept after clicks were added; nothing is told if no trail was of use."""
+    """The clicks of a store after some were added; all 0 if no trail was usable."""
 
     pairs: int
     clicks: float
@@ -118,7 +118,7 @@ def add_clicks(graph: Graph, trails: Iterable[Trail], report: ReadReport, anew: 
 def renew_clicks(path: Path) -> None:
     """After a store was changed: its clicks by its new page numbers, without those of pages that are gone.
 
-    Clicks that are damaged stay as they are: the store is whole, and whoever asks for its clicks is told.
+    Damaged clicks stay as they are: the store is OK, and reading its clicks raises the error.
     """
     if not (path / FOLDER / f"{NAME}.json").exists():
         return

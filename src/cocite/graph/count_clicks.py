@@ -51,7 +51,7 @@ def count_trails(graph: Graph, trails: Iterable[Trail], report: ReadReport) -> t
 
 
 def _rows(trail: Trail, pages: Sequence[int | None], report: ReadReport) -> Iterator[Row]:
-    """What one trail counts for; None stands for pages that are not in the store."""
+    """The counts of one trail; None is a page that isn't in the store."""
     direct = {(pages[a], pages[b]) for a, b in trail.steps}
     for source, target in ((pages[a], pages[b]) for a, b in trail.steps):
         if source is not None and target is not None:

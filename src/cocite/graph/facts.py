@@ -1,4 +1,4 @@
-"""What is known of each page beside its name, texts and links: its unit, its capture, its near-duplicates."""
+"""Facts of each page beside its name, texts and links: its unit, its capture, its near-duplicates."""
 
 from __future__ import annotations
 

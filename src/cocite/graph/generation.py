@@ -31,7 +31,7 @@ POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n")
 OURS = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+|side")
 """Names in a store's folder."""
 ALIGNMENT = 8
-STEP = 1 << 24
+CHUNK_BYTES = 1 << 24
 Progress = Callable[[str, int, int | None], None]
 """Called with the stage, how much more of it is done, and the total if it is known."""
 
@@ -181,8 +181,8 @@ def changed_arrays(
     def is_changed(name: str) -> bool:
         checksum = hashlib.blake2b(digest_size=16)
         raw = arrays[name].view(np.uint8)
-        for start in range(0, len(raw), STEP):
-            part = raw[start : start + STEP]
+        for start in range(0, len(raw), CHUNK_BYTES):
+            part = raw[start : start + CHUNK_BYTES]
             checksum.update(part.data)
             progress("verifying checksums", len(part), None)
         return bool(checksum.hexdigest() != entries[name].get("digest"))
@@ -200,7 +200,7 @@ def empty_array(dtype: np.dtype[Any]) -> NDArray[Any]:
 def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
     """The folder and manifest of the current generation, the manifest's checksum verified."""
     if not store.exists():
-        raise BadStore(f"there is no store at {store}; make one with: cocite build SOURCE... -o {store}")
+        raise BadStore(f"no store at {store}; make one with: cocite build SOURCE... -o {store}")
     for _ in range(5):  # a generation may be replaced and removed between reading the pointer and the manifest
         try:
             pointer = POINTER.fullmatch((store / "CURRENT").read_bytes())
@@ -225,7 +225,7 @@ def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
             manifest: dict[str, Any] = dict(json.loads(raw))
             newer, manifest["arrays"] = int(manifest.get("format", 0)) > FORMAT, dict(manifest["arrays"])
         except (ValueError, TypeError, KeyError) as error:
-            raise BadStore(f"{folder}/manifest.json says nothing that can be read; build the store again") from error
+            raise BadStore(f"{folder}/manifest.json is unreadable: build the store again") from error
         if newer:
             raise BadStore(
                 f"{store} has format {manifest['format']}, this cocite reads up to {FORMAT}: upgrade with "

@@ -1,4 +1,4 @@
-"""Known addresses close to an unknown one: what somebody may have meant.
+"""Known addresses close to an unknown one: suggestions for a misspelled address.
 
 In this order: spellings that are one edit away (a letter too many, too few, wrong, or two exchanged, in the host if the
 store does not know it, else in the last part of the path), the same name under other suffixes (`lufthansa.de`,
@@ -59,7 +59,7 @@ def nearest(names: PageNames, address: str, limit: int = 5) -> list[str]:
 
 
 def candidates(names: PageNames, canonical: str, limit: int) -> Iterator[int]:
-    """Pages that may be meant, the likeliest first; some of them repeatedly."""
+    """Pages that the user may mean, the likeliest first; some of them repeatedly."""
     if canonical.startswith("name:"):
         name = canonical[5:]
         yield from known(names, ("name:" + text for text in edits(name, IN_NAME)))

@@ -1,6 +1,6 @@
 """What is worked out of a store and kept beside it: ranks, words, searches.
 
-web.cocite/side/NAME.json         what it is, of which generation, made how; replaced atomically
+web.cocite/side/NAME.json         its description, generation and parameters; replaced atomically
 web.cocite/side/NAME-XXXXXXXX/    its files: arrays as in a generation, or whatever its maker writes
 
 It belongs to one generation: after an `add` it is stale, and says so; clicks, which cannot be worked out again, are
@@ -91,10 +91,10 @@ class Side:
 
 
 def write_side(graph: Graph, name: str, about: dict[str, Any], make: Callable[[Path, Writer], None]) -> Files:
-    """Have side data made into a new folder, then put it in the place of what was there under this name.
+    """Make side data in a new folder, then replace the old side data of this name.
 
-    `make` gets the folder, for files of its own, and a Writer for arrays. If it fails, nothing has changed. Returns
-    what is known of the files of its own.
+    `make` gets the folder, for files of its own, and a Writer for arrays. If it fails, nothing has changed.
+    Returns the sizes and checksums of its own files.
     """
     assert NAME.fullmatch(name), name
     side = graph.path / FOLDER
@@ -168,7 +168,7 @@ def read_side(graph: Graph, name: str, again: str, stale: bool = False) -> Side 
 
 @contextmanager
 def only_one(graph: Graph, name: str, what: str) -> Iterator[None]:
-    """Wait until nobody else makes side data of this name: each removes what is there beside its own."""
+    """Wait until nobody else makes side data of this name: each maker removes the others' folders."""
     side = graph.path / FOLDER
     try:
         side.mkdir(exist_ok=True)
@@ -192,7 +192,7 @@ def ready_side(graph: Graph, name: str, what: str, read: Callable[[], Made], mak
 
 
 def drop_side(graph: Graph, name: str, what: str) -> None:
-    """Remove side data, of whatever generation: they may tell of pages that were removed."""
+    """Remove side data of any generation: they may include removed pages."""
     side = graph.path / FOLDER
     folders = f"{name}-????????"
     if (side / f"{name}.json").exists() or any(side.glob(folders)):  # without it, one that was killed left them
@@ -212,7 +212,7 @@ def is_left_over(graph: Graph, name: str) -> bool:
 
 
 def faults_of_sides(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Side data that are damaged, and what is wrong; that they are stale is no fault."""
+    """Damaged side data, and what is wrong; stale ones are not faults."""
     for file in sorted((graph.path / FOLDER).glob("*.json")):
         for fault in faults_of_side(graph, file.stem) if NAME.fullmatch(file.stem) else ():
             yield f"{FOLDER}/{file.stem}", fault

@@ -164,7 +164,7 @@ class Graph:
         return f"<Graph {self.path} {self.pages:,} pages, {self.links:,} links>"
 
     def _repr_html_(self) -> str:
-        from cocite.graph.show import html
+        from cocite.graph.notebook import html
 
         return html(self)
 

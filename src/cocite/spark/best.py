@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cocite.graph.build.derive import BEST, BEST_FROM
+from cocite.graph.build.derive import BEST_PARENTS, MANY_PARENTS
 from cocite.spark.arrays import Batches, cut, numbers, places, runs, whole_runs
 from cocite.spark.cuts import Shards
 from cocite.spark.outputs import WORK
@@ -26,20 +26,20 @@ def best_parents(shards: Shards) -> Any:
 
     def many(batches: Batches) -> Iterator[pa.RecordBatch]:
         for table in whole_runs(batches, "page"):
-            yield _best(table, kind, BEST)
+            yield _best(table, kind, BEST_PARENTS)
 
     def fewer(batches: Batches) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             page, source, popularity = (numbers(batch.column(name)) for name in ("page", "source", "popularity"))
             order = np.lexsort((source, -popularity, page))
             starts = runs(page[order])
-            kept = order[places(starts) < BEST]
+            kept = order[places(starts) < BEST_PARENTS]
             yield batch.take(pa.array(np.sort(kept)))
 
     rows = shards.into.select("page", "source", "popularity", "parents")
-    light = rows.where(F.col("parents") <= BEST_FROM).repartition("page").sortWithinPartitions("page", "source")
+    light = rows.where(F.col("parents") <= MANY_PARENTS).repartition("page").sortWithinPartitions("page", "source")
     light = light.mapInArrow(few, "page long, parents binary")
-    heavy = rows.where(F.col("parents") > BEST_FROM)
+    heavy = rows.where(F.col("parents") > MANY_PARENTS)
     heavy = heavy.mapInArrow(fewer, heavy.schema).repartition(
         "page"
     )  # of a million parents no task sends more than some

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cocite import __version__
 from cocite.errors import BadParameter
-from cocite.graph.build.derive import SAMPLE
+from cocite.graph.build.derive import SAMPLE_PARENTS
 from cocite.related.methods import Method
 from cocite.related.methods import method as method_of
 from cocite.related.methods.cocitation import ENOUGH, TWICE
@@ -83,7 +83,7 @@ def write_related(
     spark.conf.set("spark.sql.shuffle.partitions", task_count(spark, int(noted["links"])))
     stop = stop_numbers(pages, params.stop)
     plain = not (params.rel != "all" or not params.boilerplate or params.stop_degree or len(stop))
-    most = params.parents if plain else SAMPLE
+    most = params.parents if plain else SAMPLE_PARENTS
     pools = choose_parents(folder, into, most, kind)
     needs = Needs(
         unit=params.unit,
@@ -128,9 +128,9 @@ def check(call: str) -> Method:
     if params.seed != SEED:
         raise BadParameter(f"Spark chooses parents with the seed {SEED} only: leave out seed")
     refuses = params.rel != "all" or not params.boilerplate or params.stop or params.stop_degree
-    if refuses and params.parents > SAMPLE:
+    if refuses and params.parents > SAMPLE_PARENTS:
         raise BadParameter(
-            f"with links or pages that do not count, Spark chooses among {SAMPLE:,} parents: lower parents"
+            f"with links or pages that do not count, Spark chooses among {SAMPLE_PARENTS:,} parents: lower parents"
         )
     return method
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cocite.graph.build.derive import BEST_FROM
+from cocite.graph.build.derive import MANY_PARENTS
 from cocite.spark.arrays import Batches, joined, numbers
 from cocite.spark.arrays import cut as cut_up
 from cocite.spark.cuts import Cut, Needs, Shards
@@ -84,7 +84,7 @@ def popular_lists(shards: Shards) -> Any:
         for batch in batches:
             targets, starts = joined(batch.column("targets"), kind)
             degrees, _ = joined(batch.column("degrees"), kind)
-            kept = degrees > BEST_FROM
+            kept = degrees > MANY_PARENTS
             ends = np.append(0, np.cumsum(kept))[starts]
             lists = [cut_up(targets[kept], ends), cut_up(degrees[kept], ends)]
             columns = [batch.column("page"), batch.column("popularity"), *lists]

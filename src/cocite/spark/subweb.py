@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.graph.arrays import TYPE_OF, Arrays
-from cocite.graph.build.derive import BEST, BEST_FROM, read_lists, write_long
+from cocite.graph.build.derive import BEST_PARENTS, MANY_PARENTS, read_lists, write_long
 from cocite.graph.build.write_lists import NO_ATTRIBUTES, ListWriter, count_symbols, encode
 from cocite.graph.generation import MemoryWriter, empty_array
 from cocite.graph.huffman import Code
@@ -158,7 +158,7 @@ def _links_of_spouses(
     A child of few parents came with all of them; links to children of many came with the pages that have them.
     """
     to = np.repeat(children, np.diff(starts))
-    few = degree[to] <= BEST_FROM
+    few = degree[to] <= MANY_PARENTS
     owners, targets = np.append(parents[few], owners), np.append(to[few], popular)
     return Rows(owners, targets, np.zeros(len(owners), np.uint32))
 
@@ -203,11 +203,11 @@ def _write_in(
     order = np.argsort(children)
     index, sizes = _reordered(starts, order)
     children, parents = children[order], parents[index]
-    many = degree[children] > BEST_FROM
+    many = degree[children] > MANY_PARENTS
     of_many = np.repeat(many, sizes)
     writer.append("best.page", children[many])
     writer.append("best.parent", parents[of_many])
-    if (sizes[many] != BEST).any() or (sizes[~many] != degree[children[~many]]).any():
+    if (sizes[many] != BEST_PARENTS).any() or (sizes[~many] != degree[children[~many]]).any():
         raise AssertionError("parents of children are missing")
     shorter = np.zeros(len(degree), np.uint32)
     shorter[children[~many]] = sizes[~many]

@@ -176,7 +176,7 @@ def test_a_port_that_is_taken(made: Path) -> None:
 
 def test_wrong_use(made: Path, place: Path) -> None:
     for options, told in (
-        (["-i", place / "nothing"], "there is no store at"),
+        (["-i", place / "nothing"], "no store at"),
         (["-i", made, "--cache", "much"], "--cache must be a size such as 512M or 4G, not 'much'"),
         (
             ["-i", made, "--cors", "example.org"],

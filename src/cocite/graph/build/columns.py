@@ -1,4 +1,4 @@
-"""Arrow columns of page records as NumPy arrays, whatever strangers put into them."""
+"""Arrow columns of page records as NumPy arrays; invalid values become unknown ones."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def read_languages(values: pa.Array | None, count: int) -> NDArray[np.uint32]:
 
 
 def language_number(text: str) -> int:
-    """`en-GB` → the bytes of `en` as a number; 0 if it is no language code."""
+    """`en-GB` → the bytes of `en` as a number; 0 if it isn't a language code."""
     code = text.replace("_", "-").split("-")[0].strip().lower()
     return int.from_bytes(code.encode(), "little") if code.isascii() and code.isalpha() and 2 <= len(code) <= 3 else 0
 

@@ -1,4 +1,7 @@
-"""Fifth pass of a build: what queries would otherwise have to work out from long lists, again and again."""
+"""Fifth pass of a build: what queries need of long lists, computed once.
+
+Entry points into long lists, the best and a sample of the parents of popular pages, and near-duplicates.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ from cocite.graph.huffman import Code
 from cocite.kernels.build import near_duplicates, parents
 from cocite.kernels.codec.lists import Lists
 
-LONG = 512
-"""Lists of more links have entry points, one every SKIP links."""
-SKIP = 128
-BEST_FROM, BEST = 256, 201
-"""Pages with more than BEST_FROM links in have their BEST parents of highest in-degree kept ready."""
-SAMPLE_FROM = SAMPLE = 2000
+LONG_LIST_LINKS = 512
+"""Lists of more links have entry points, one every SKIP_LINKS links."""
+SKIP_LINKS = 128
+MANY_PARENTS, BEST_PARENTS = 256, 201
+"""Pages with more than MANY_PARENTS links in have their BEST_PARENTS parents of highest in-degree kept ready."""
+SAMPLE_PARENTS = 2000
 """Pages with more links in have as many parents, those of smallest hash, kept ready."""
 SEED = 42
 """Of that hash; the seed of Spark's xxhash64, so that a cluster chooses the same parents."""
-STEP = 1 << 16
+CHUNK_PAGES = 1 << 16
 
 
 def derive(writer: Writer, workers: Workers, progress: Callable[[str, int, int | None], None]) -> None:
@@ -33,7 +36,7 @@ def derive(writer: Writer, workers: Workers, progress: Callable[[str, int, int |
     near = workers.submit(near_duplicate_pairs, out, into.degree)
     write_long(writer, "out", out)
     write_long(writer, "in", into)
-    for name, more_than, keep in (("best", BEST_FROM, BEST), ("sample", SAMPLE_FROM, SAMPLE)):
+    for name, more_than, keep in (("best", MANY_PARENTS, BEST_PARENTS), ("sample", SAMPLE_PARENTS, SAMPLE_PARENTS)):
         many = np.flatnonzero(into.degree > more_than).astype(np.uint32)
         writer.append(f"{name}.page", many)
         writer.append(f"{name}.parent", np.zeros(0, np.uint32))
@@ -66,20 +69,20 @@ def read_lists(writer: Writer, name: str) -> Lists:
 
 
 def whole(result: int) -> None:
-    """Complain about what kernels report as damage; here it means a fault of the disk, or ours."""
+    """Raise BadStore for what kernels report as damage: here, a fault of the disk, or a bug."""
     if result < 0:
         raise BadStore("the links just written cannot be read back: check the disk, and build again")
 
 
 def write_long(writer: Writer, name: str, lists: Lists) -> None:
     """Entry points into long lists; for links out also their targets in order, with their places."""
-    pages = np.flatnonzero(lists.degree > LONG).astype(np.uint32)
+    pages = np.flatnonzero(lists.degree > LONG_LIST_LINKS).astype(np.uint32)
     degrees = lists.degree[pages].astype(np.int64)
-    firsts = np.append(0, np.cumsum(-(-degrees // SKIP)))
+    firsts = np.append(0, np.cumsum(-(-degrees // SKIP_LINKS)))
     points, links = int(firsts[-1]), int(degrees.sum()) if name == "out" else 0
     made = parents.SkipPoints(*(np.zeros(size, np.uint32) for size in (points, points, points, links, links)))
     if points:
-        whole(parents.skip_points(lists, pages, SKIP, made, name == "out"))
+        whole(parents.skip_points(lists, pages, SKIP_LINKS, made, name == "out"))
     writer.append(f"{name}.long.page", pages)
     writer.append(f"{name}.long.first", firsts.astype(np.uint64))
     writer.append(f"{name}.skip.bit", made.bit)
@@ -116,7 +119,7 @@ def near_duplicate_pairs(out: Lists, in_degree: NDArray[np.uint32]) -> tuple[NDA
     eligible = np.flatnonzero(hashes).astype(np.uint32)
     order = eligible[np.argsort(hashes[eligible], kind="stable")]
     whole(near_duplicates.unite_equal(out, order, hashes, parent, max(1, longest)))
-    # Of pages with equal links one stands for all.
+    # One page represents all pages with equal links.
     kept = parent[pages] == pages
     tokens, pages = tokens[kept], pages[kept]
     sort = np.lexsort((pages, out.degree[pages], tokens))
@@ -133,4 +136,4 @@ def near_duplicate_pairs(out: Lists, in_degree: NDArray[np.uint32]) -> tuple[NDA
 
 def ranges(n: int) -> Iterator[tuple[int, int]]:
     """All page numbers as (first, how many)."""
-    return ((first, min(STEP, n - first)) for first in range(0, n, STEP))
+    return ((first, min(CHUNK_PAGES, n - first)) for first in range(0, n, CHUNK_PAGES))

@@ -1,4 +1,4 @@
-"""The manifest: what a store says of itself, and of what it was made."""
+"""The manifest of a store: its size, its sources, and how it was built."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def describe_source(spec: str, kind: str, said: Mapping[str, str]) -> dict[str, Any]:
-    """What is kept of a source, enough to read it again: from another folder, and as the user said."""
+    """A source as the manifest lists it: enough to read it again from another folder, with the same options."""
     path = str(Path(spec).absolute()) if Path(spec).exists() else spec
     entry: dict[str, Any] = {"source": path, "kind": kind, "records": 0, "links": 0}
     if said:

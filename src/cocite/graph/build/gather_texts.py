@@ -1,7 +1,7 @@
 """Sixth pass of a build: titles, headings, anchors, contexts and text of the records that count, in page order.
 
-Texts lie by block, in the order in which records came. They are brought into page order range by range, each range
-small enough for memory. Anchors and contexts are cut to the links that were kept, in their order.
+Texts are in the order of records, batch by batch. They are sorted by page, one range of pages at a time that fits in
+memory. Anchors and contexts are cut to the links that were kept, in their order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""To which host, domain and site each page belongs, found as names pass in order: a part of a build's second pass."""
+"""The host, domain and site of each page, found while names pass in order: a part of a build's second pass."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cocite.kernels.addresses.names import mark_hosts
 from cocite.pages.key import from_key
 from cocite.pages.site import HostRule, Sites
 
-MOST_SITES = 1 << 20
+MAX_SITES = 1 << 20
 """Sites of one host that are remembered; they take some 100 MB."""
 
 
@@ -135,7 +135,7 @@ class SiteWriter:
                 numbers.append(-1)
                 continue
             if site not in self._own_sites:
-                if len(self._own_sites) >= MOST_SITES:
+                if len(self._own_sites) >= MAX_SITES:
                     self._own_sites.clear()
                 self._own_sites[site] = self._new_site(row, site_pages)
             numbers.append(self._own_sites[site])

@@ -1,4 +1,4 @@
-"""Page records → a store. Each pass is a file; this one says in which order.
+"""Page records → a store. Each pass is a file; this one runs them in order.
 
 spill        addresses become fingerprints, new names are collected            spill.py, spill_names.py
 number       names are sorted; a page's place in that order is its number       number.py, number_sites.py
@@ -67,7 +67,7 @@ class BuildOptions:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build made."""
+    """The outcome of a build."""
 
     path: Path
     pages: int
@@ -252,7 +252,7 @@ def counted(progress: Progress, stage: str, total: int | None = None) -> Callabl
 
 
 def why(report: ReadReport) -> str:
-    """The reasons for which records were left out, for an error message."""
+    """Why records were skipped, for an error message."""
     reasons = ", ".join(f"{count:,} × {reason}" for reason, count in report.skipped.most_common(3))
     return f" ({reasons})" if reasons else "; give other sources, or --kind if they were not recognised"
 
@@ -260,5 +260,5 @@ def why(report: ReadReport) -> str:
 def nothing_left(path: Path, report: ReadReport, old: Any) -> BadSource | BadStore:
     """The error of a store without pages."""
     if old is None:
-        return BadSource("the sources hold no page that can be used" + why(report))
+        return BadSource("Nothing to index: no usable page in the sources" + why(report))
     return BadStore(f"no page would be left in {path}: delete the folder instead")

@@ -20,7 +20,7 @@ from cocite.kernels.addresses.hashing import copy_chosen
 from cocite.kernels.codec.attributes import pack_all
 from cocite.pages.key import APART
 
-STEP = 1 << 16
+CHUNK_PAGES = 1 << 16
 
 
 def reread(old: Graph, spill: Spill, progress: Progress) -> None:
@@ -50,7 +50,7 @@ def put_all(old: Graph, spill: Spill, progress: Progress) -> None:
         columns.pop("text", None)
     aliases, alias_targets = old.array("alias.page"), old.array("alias.target")
     kind = old.array("page.kind")
-    for first, once, distinct in old.iter_links(STEP):
+    for first, once, distinct in old.iter_links(CHUNK_PAGES):
         starts, links, added = old.with_repeats(first, once, distinct)
         count = len(starts) - 1
         pages = np.arange(first, first + count)
@@ -87,7 +87,7 @@ def put_all(old: Graph, spill: Spill, progress: Progress) -> None:
 
 
 def stored_weights(old: Graph, first: int, links: int, added: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The weights of so many links from a page's first on, 1 for each of those `added`; none if the store has none."""
+    """The weights of `links` links from a page's first on, 1 for each of those `added`; none if the store has none."""
     weights = old.array("out.weight")
     if not len(weights):
         return np.zeros(0, np.float32)

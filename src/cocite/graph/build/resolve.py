@@ -21,7 +21,7 @@ FETCHED = 128
 """Kind of a page that has a record of its own."""
 CELLS = 1 << 16
 SAMPLE_LINKS = 100_000
-"""Links per block from which the code of links is made."""
+"""Links per block that are the sample for the code of links."""
 
 
 class Block(NamedTuple):

@@ -1,4 +1,4 @@
-"""What the passes of a build leave for the next ones: in files of a work folder, or in memory.
+"""Results that one pass of a build leaves for the next: in files of a work folder, or in memory.
 
 Three kinds of things, each under a name: arrays, columns that grow, and Arrow tables. On disk, a build needs memory for
 one batch or bucket at a time.
@@ -20,7 +20,7 @@ indexed; from the store that is being added to."""
 
 
 class RecordColumns(NamedTuple):
-    """The records of a batch, in the order in which they came."""
+    """The records of a batch, in the order of the source."""
 
     fingerprint: NDArray[np.uint64]  # of each record's page, 0: unusable
     kind: NDArray[np.uint8]
@@ -31,7 +31,7 @@ class RecordColumns(NamedTuple):
     first_link: NDArray[np.int64]
 
     def in_sequence(self) -> NDArray[np.int64]:
-        """Rows in the order in which their records came: aliases that canonical addresses made are at the end."""
+        """Rows in the order of the source; the arrays have aliases made by canonical addresses at their end."""
         made = np.flatnonzero(((self.kind & BY_CANONICAL) > 0) & ((self.kind & STORED) == 0))
         rows = np.arange(len(self.kind) - len(made))
         return np.argsort(np.append(rows, made), kind="stable") if len(made) else rows

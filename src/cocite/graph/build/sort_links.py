@@ -28,8 +28,8 @@ BYTES_PER_LINK = 64
 """Memory for sorting one link of a bucket, all arrays together."""
 MIN_BUCKET_LINKS = 1 << 16
 CAUSES = ("repeated", "to_itself", "replaced", "unusable")
-"""Why links are left out: the page has the same link before; it is a link of the page to itself; its capture does not
-count (a newer one does, or the page is an alias); its address is no page, or that of a removed one."""
+"""Why links are skipped: the page has the same link before; it links to itself; its capture does not count (a newer one
+does, or the page is an alias); its address isn't usable, or is that of a removed page."""
 NO_LINE = np.uint32(0xFFFFFFFF)
 """Place of a link whose record has no texts that count."""
 COLUMNS: dict[str, type[np.generic]] = {

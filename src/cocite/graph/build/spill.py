@@ -1,4 +1,4 @@
-"""First pass of a build: page records → blocks on disk in which every address is a 64-bit fingerprint.
+"""First pass of a build: page records → blocks, with a 64-bit fingerprint for every address.
 
 The text of an address is looked at once. What later passes carry is its fingerprint; its key goes to a file of names,
 the first time (more or less) that it is met. Blocks are independent of each other, so several threads make them.

@@ -19,9 +19,9 @@ from cocite.kernels.addresses.hashing import copy_chosen, mark_unseen
 from cocite.pages.key import APART, BARE, HTTP
 from cocite.sources.records import ReadReport
 
-STEP = 1 << 21
+CHUNK_ADDRESSES = 1 << 21
 """Addresses that are keyed at once."""
-MOST_DICTIONARIES = 4
+MAX_DICTIONARIES = 4
 QUOTED = re.compile(r"""(['"]).*?\1""")
 NAMES = pa.schema([("key", pa.binary()), ("order", pa.uint16()), ("fingerprint", pa.uint64()), ("shown", pa.string())])
 
@@ -66,8 +66,8 @@ class NameFiles:
         if pa.types.is_dictionary(urls.type):
             return self._key_dictionary(name, urls, own)
         fingerprints = np.zeros(len(urls), np.uint64)
-        for start in range(0, len(urls), STEP):
-            part = urls.slice(start, STEP)
+        for start in range(0, len(urls), CHUNK_ADDRESSES):
+            part = urls.slice(start, CHUNK_ADDRESSES)
             data, offsets = text_buffers(part)
             keyed = key_addresses(data, offsets)
             keyed.fingerprint = self._usable(keyed, part)
@@ -88,11 +88,13 @@ class NameFiles:
             shared = self._dictionaries.get(identity)
             if shared is None:
                 shared = self._dictionaries[identity] = Dictionary(name, dictionary, own)
-                for start in range(0, len(dictionary), STEP):
-                    part = dictionary.slice(start, STEP)
-                    shared.fingerprint[start : start + STEP] = self._usable(key_addresses(*text_buffers(part)), part)
+                for start in range(0, len(dictionary), CHUNK_ADDRESSES):
+                    part = dictionary.slice(start, CHUNK_ADDRESSES)
+                    shared.fingerprint[start : start + CHUNK_ADDRESSES] = self._usable(
+                        key_addresses(*text_buffers(part)), part
+                    )
             shared.used[places] = True  # before another thread can have its names entered
-            if len(self._dictionaries) > MOST_DICTIONARIES:
+            if len(self._dictionaries) > MAX_DICTIONARIES:
                 self._enter_dictionary(self._dictionaries.pop(next(iter(self._dictionaries))))
         fingerprints = np.zeros(len(indices), np.uint64)
         fingerprints[valid] = shared.fingerprint[places]
@@ -100,9 +102,11 @@ class NameFiles:
 
     def _enter_dictionary(self, shared: Dictionary) -> None:
         """Enter the names of a dictionary that were used."""
-        for start in range(0, len(shared.addresses), STEP):
-            keyed = key_addresses(*text_buffers(shared.addresses.slice(start, STEP)))
-            used = shared.used[start : start + STEP] & (shared.fingerprint[start : start + STEP] != 0)
+        for start in range(0, len(shared.addresses), CHUNK_ADDRESSES):
+            keyed = key_addresses(*text_buffers(shared.addresses.slice(start, CHUNK_ADDRESSES)))
+            used = shared.used[start : start + CHUNK_ADDRESSES] & (
+                shared.fingerprint[start : start + CHUNK_ADDRESSES] != 0
+            )
             keyed.fingerprint = np.where(used, keyed.fingerprint, np.uint64(0))
             self._enter(f"{shared.name}-dictionary-{start}", keyed, shared.own)
 

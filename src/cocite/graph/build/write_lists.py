@@ -1,4 +1,4 @@
-"""Lists of links as bits, and the arrays in which they go to a store."""
+"""Encode lists of links and write them as arrays of a store."""
 
 from __future__ import annotations
 

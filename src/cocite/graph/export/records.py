@@ -1,4 +1,4 @@
-"""A store as page records (from which `build` makes the same store again) and as Parquet edges."""
+"""Export a store as page records, which `build` turns into the same store, and as Parquet edges."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cocite.graph.store import FETCHED, NOINDEX, Graph, OutLinks
 from cocite.sources.page_records import write_jsonl, write_parquet
 from cocite.sources.records import LINK, SCHEMA, Link, Page
 
-STEP = 1 << 12
+CHUNK_PAGES = 1 << 12
 """Pages at a time: their links, with addresses, are held in memory."""
 COLUMNS = ("title", "headings", "text", "anchors", "contexts")
 RELS = np.array([" ".join(word for word, bit in REL.items() if flags & bit) for flags in range(16)], dtype=object)
@@ -42,7 +42,7 @@ def record_batches(graph: Graph, known: pa.Array, progress: Progress) -> Iterato
     arrays = graph.manifest["arrays"]
     cursors = {name: TextCursor(graph, name) for name in COLUMNS if f"{name}.pages" in arrays}
     aliases, leads = graph.array("alias.page"), graph.array("alias.target")
-    for first, once, distinct in graph.iter_links(STEP):
+    for first, once, distinct in graph.iter_links(CHUNK_PAGES):
         starts, links, added = graph.with_repeats(first, once, distinct)
         count, weights = len(starts) - 1, stored_weights(graph, first, len(distinct.targets), added)
         texts = {name: column.take(first, count) for name, column in cursors.items()}
@@ -147,7 +147,7 @@ def write_parquet_edges(graph: Graph, path: Path, progress: Progress) -> int:
         replacing(path) as temporary,
         pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
     ):
-        for first, starts, links in graph.iter_links(STEP):
+        for first, starts, links in graph.iter_links(CHUNK_PAGES):
             degrees, total = np.diff(starts), len(links.targets)
             columns = [
                 strings(known, np.repeat(np.arange(first, first + len(degrees)), degrees)),

@@ -24,7 +24,7 @@ from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 
-STEP = 1 << 13
+CHUNK_PAGES = 1 << 13
 STDOUT = Path("-")
 TAB, COMMA, QUOTE, LINE_END, NOTHING = (pa.scalar(text, pa.large_string()) for text in ("\t", ",", '"', "\n", ""))
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -77,7 +77,7 @@ def write_rows(graph: Graph, path: Path, progress: Progress, mark: pa.Scalar) ->
     with mapped_addresses(graph, room, progress) as known, opened(path) as out:
         if mark is COMMA:
             out.write(b"source,target,weight\n" if len(weights) else b"source,target\n")
-        for first, starts, links in graph.iter_links(STEP):
+        for first, starts, links in graph.iter_links(CHUNK_PAGES):
             degrees, total = np.diff(starts), len(links.targets)
             ends = np.repeat(np.arange(first, first + len(degrees)), degrees), links.targets.astype(np.int64)
             source, target = (known.take(pa.array(pages)) for pages in ends)
@@ -169,8 +169,8 @@ def write_gexf(graph: Graph, path: Path, progress: Progress) -> int:
 def nodes(graph: Graph, progress: Progress) -> Iterator[tuple[int, str, str, int]]:
     """(page, address, title, site) of every page."""
     sites = graph.units("site")
-    for first in range(0, graph.pages, STEP):
-        count = min(STEP, graph.pages - first)
+    for first in range(0, graph.pages, CHUNK_PAGES):
+        count = min(CHUNK_PAGES, graph.pages - first)
         for page, url in enumerate(addresses(graph, first, count), first):
             yield page, url, graph.title(page), int(sites[page])
         progress("writing pages", count, graph.pages)
@@ -179,7 +179,7 @@ def nodes(graph: Graph, progress: Progress) -> Iterator[tuple[int, str, str, int
 def edges(graph: Graph, progress: Progress) -> Iterator[tuple[int, int, int, int, float]]:
     """(source, target, block, flags, weight) of every link; an unknown block is -1."""
     weights, done = graph.array("out.weight"), 0
-    for first, starts, links in graph.iter_links(STEP):
+    for first, starts, links in graph.iter_links(CHUNK_PAGES):
         total = len(links.targets)
         sources = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts)).tolist()
         weight = weights[done : done + total].tolist() if len(weights) else [1.0] * total
@@ -196,7 +196,7 @@ def edges(graph: Graph, progress: Progress) -> Iterator[tuple[int, int, int, int
 def rows(graph: Graph) -> Iterator[tuple[NDArray[np.uint32], NDArray[Any]]]:
     """Targets and weights of all links, those of one page with ascending targets, as SciPy likes them."""
     weights, done = graph.array("out.weight"), 0
-    for _, starts, links in graph.iter_links(STEP):
+    for _, starts, links in graph.iter_links(CHUNK_PAGES):
         total = len(links.targets)
         order = np.lexsort((links.targets, np.repeat(np.arange(len(starts) - 1), np.diff(starts))))
         yield links.targets[order], weights[done : done + total][order] if len(weights) else np.ones(total, np.int8)
@@ -215,10 +215,10 @@ def write_npz(graph: Graph, path: Path, progress: Progress) -> int:
         replacing(path) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     ):
-        for first in range(0, graph.pages, STEP):
-            texts = addresses(graph, first, min(STEP, graph.pages - first))
+        for first in range(0, graph.pages, CHUNK_PAGES):
+            texts = addresses(graph, first, min(CHUNK_PAGES, graph.pages - first))
             names.write("".join(f"{text}\n" for text in texts).encode())
-            progress("reading names", min(STEP, graph.pages - first), graph.pages)
+            progress("reading names", min(CHUNK_PAGES, graph.pages - first), graph.pages)
         for name, array in small.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, array)  # type: ignore[no-untyped-call, arg-type, unused-ignore]

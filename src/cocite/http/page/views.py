@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from cocite.errors import BadAddress, BadParameter, BadStore, CociteError, UnknownPage, UnknownWord
-from cocite.graph.largest import largest
+from cocite.graph.notebook import largest
 from cocite.http.page.render import cut, name_of, sentence, shown_address
 from cocite.http.page.state import State
 from cocite.http.questions import IDLE, Asked

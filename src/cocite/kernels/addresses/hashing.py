@@ -13,7 +13,7 @@ from cocite.kernels.jit import inline, kernel
 RECENT = 1 << 14
 GROUP = 32
 MISSING = 0xFFFFFFFF
-"""Stands for "no page" where a page number is expected."""
+"""The page number of an unknown page."""
 
 
 @kernel
@@ -89,7 +89,7 @@ def fill_table(table, fingerprints, low, high):
 
 @kernel
 def look_up(table, fingerprints, low, high, numbers):
-    """numbers[i] = page number of fingerprints[i], MISSING if it has none; those outside [low, high] are left alone.
+    """numbers[i] = page number of fingerprints[i], MISSING if it has none; those outside [low, high] stay unchanged.
 
     Entries are fetched for a group of fingerprints, then compared: a wrongly guessed branch does not wait for memory.
     """

@@ -1,7 +1,7 @@
 """Sorting links out of core: rows go to buckets of neighbouring pages, and each bucket is sorted in memory.
 
 Bucket borders lie on *cells*, runs of 2^shift pages, so that a small table gives the bucket of a page.
-Rows keep the order in which they came, so every sort below is stable and the result does not depend on threads.
+Rows keep their order, so every sort below is stable and the result does not depend on threads.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def choose_records(sequence, pages, orders, partial, first_record, best_order, b
 
 @kernel
 def find_circles(alias, circle):
-    """circle[page] = the first page of the circle that its aliases make, others are left alone; returns how many."""
+    """circle[page] = the first page of the circle that its aliases make, others stay unchanged; returns how many."""
     seen = np.zeros(len(alias), np.uint32)  # on the walk from which page, and 1
     found = np.int64(0)
     for start in range(len(alias)):
@@ -169,7 +169,7 @@ def join_rows(rows, low, starts, kept, table):
 
 @kernel
 def find_repeats(rows, low, starts, kept, longest):
-    """Links that `join_rows` left out, in known blocks in which their page has no link to the target before.
+    """Links that `join_rows` skipped, whose known block has no earlier link of the page to the target.
 
     Returns their pages and positions in `rows.target`, in page order: of each page no more than it has links.
     """

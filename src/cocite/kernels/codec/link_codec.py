@@ -1,11 +1,16 @@
 """The code of link lists: both directions, order kept, blocks and flags folded in.
 
 A list belongs to a page, its *base*. Each target is written as the distance from the target before it or from the base,
-whichever is cheaper, upwards or downwards: four modes. With d the distance less one and L its bit length, the symbol
-`change << 8 | mode << 6 | L` goes out in a Huffman code made for the store (see graph/huffman.py), then the L - 1
-low bits of d. `change` says that the link's attributes (block, flags) differ from those of the link before; then follow
-`1` for "next block, same flags", or `0`, five bits with the length of block + 1, block + 1 itself, and eight flag bits.
-A sorted list (links in) is the same code with no changes. Streams are 64-bit words filled from the lowest bit.
+whichever is cheaper, upwards or downwards: four modes. With d the distance less one and L its bit length, a link is
+
+    ┌───────────────────────────────┬────────────────┬ if `change`: ────────────────────────────┐
+    │ Huffman code of the symbol    │ low bits of d  │ 1                       next block       │
+    │ change << 8 | mode << 6 | L   │ L - 1 bits     │ 0, size (5), block + 1 (size), flags (8) │
+    └───────────────────────────────┴────────────────┴──────────────────────────────────────────┘
+
+The Huffman code is made for each store (see graph/huffman.py). `change` means that the attribute (attributes.py)
+differs from that of the link before; "next block" keeps the flags. A sorted list (links in) is the same code without
+changes. Streams are 64-bit words filled from the lowest bit.
 """
 
 from __future__ import annotations
@@ -100,7 +105,7 @@ def step(base, previous, target, lengths, escape_cost):
 
 @kernel
 def count_symbols(targets, attributes, starts, bases, lengths, counts):
-    """Add the symbols of lists to `counts`; list i is targets[starts[i]:starts[i + 1]], unusable links left out."""
+    """Add the symbols of lists to `counts`; list i is targets[starts[i]:starts[i + 1]], unusable links are skipped."""
     escape_cost = lengths[ESCAPE] + RAW_BITS
     for i in range(len(starts) - 1):
         base = np.int64(bases[i])

@@ -51,7 +51,7 @@ def is_inside(lists, start, stop):
 
 @inline
 def most_links(lists):
-    """So many links can be, each of a bit at least: memory for more is not taken on the word of a damaged store."""
+    """An upper bound of the number of links, validated before allocating: each takes at least one bit."""
     return np.int64(len(lists.words)) << 6
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from cocite.graph.largest import largest
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
@@ -22,11 +20,11 @@ BLUE, BROWN = "#1d5fb8", "#8f4e06"
 
 def html(graph: Graph) -> str:
     """Two tables and two drawings."""
-    told = graph.manifest
+    manifest = graph.manifest
     facts = {
         "store": str(graph.path), "pages": f"{graph.pages:,}", "links": f"{graph.links:,}",
-        "sites": f"{int(told.get('sites', 0)):,}", "hosts": f"{int(told.get('hosts', 0)):,}",
-        "built": str(told.get("built", "")),
+        "sites": f"{int(manifest.get('sites', 0)):,}", "hosts": f"{int(manifest.get('hosts', 0)):,}",
+        "built": str(manifest.get("built", "")),
     }  # fmt: skip
     cells = ((name, escape(_line(value))) for name, value in facts.items())
     rows = "".join(f"<tr><th {LEFT}>{name}</th><td {LEFT}>{value}</td></tr>" for name, value in cells)
@@ -49,7 +47,7 @@ def most_cited(graph: Graph) -> str:
 
 
 def bars(name: str, degrees: NDArray[np.uint32], colour: str) -> str:
-    """How many pages have so many links: 0, 1, 2–3, 4–7 and so on; heights are logarithms."""
+    """A histogram of pages by number of links: 0, 1, 2–3, 4–7 and so on; heights are logarithms."""
     bins = np.bincount(np.frexp(degrees)[1]) if len(degrees) else np.zeros(1, np.int64)
     width = max(WIDTH, BAR * len(bins) + 20)
     return (
@@ -83,3 +81,18 @@ def _short(number: int) -> str:
 def _line(text: str) -> str:
     """Text on one line, without characters that cannot be seen."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def largest(values: NDArray[Any], count: int) -> list[int]:
+    """Where the `count` largest values stand, the largest first, of equals the first.
+
+    >>> largest(np.array([3, 9, 3, 0, 3]), 3)
+    [1, 0, 2]
+    """
+    count = min(count, len(values))
+    if not count:
+        return []
+    least = np.partition(values, len(values) - count)[len(values) - count]
+    above = np.flatnonzero(values > least)
+    order: list[int] = above[np.argsort(-values[above].astype(np.int64), kind="stable")].tolist()
+    return order + [int(each) for each in np.flatnonzero(values == least)[: count - len(above)]]
