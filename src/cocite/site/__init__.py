@@ -1,6 +1,6 @@
-"""Related pages for a site of one's own: the folder that a static generator wrote → related pages of every page.
+"""Related pages inside a static site: the folder that a generator wrote → the related pages of every page.
 
-The in-site variant: the site's own links and texts are all there is, so no page is merged with another and no link
-counts less for staying at home. `reading.py` reads one page, `gathering.py` all of a folder, those that did not change
-from a cache; `relating.py` compares them; `overrides.py` is what the owner wants otherwise; `writing.py` writes.
+`files.py` lists the files and finds those that changed; `read.py` reads them as page records, the others come from a
+cache; `relate.py` makes a Graph of them in memory and asks it as `cocite related` does; `overrides.py` has the
+wishes of the owner; `write.py` writes JSON, fragments and pages.
 """

@@ -20,9 +20,9 @@ from cocite.errors import BadParameter, BadSource
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress
-    from cocite.site.making import Made
+    from cocite.site.files import Files, PageCache, Stamp
     from cocite.site.overrides import Overrides
-    from cocite.site.stamps import Cache, Files, Stamp
+    from cocite.site.relate import RelatedSite
 
 HEADING = "Related pages"
 
@@ -84,8 +84,8 @@ def site(
     """
     from cocite.cli.files import check_writable
     from cocite.cli.progress import display
+    from cocite.site.files import PageCache, list_files, stamps_now
     from cocite.site.overrides import read_overrides
-    from cocite.site.stamps import Cache, list_files, stamps_now
 
     began = time.monotonic()
     check_writable(output)
@@ -97,7 +97,7 @@ def site(
     text = overrides.read_text(encoding="utf-8") if overrides else ""
     places = str(output.absolute()), str(fragments.absolute()) if fragments else ""
     wanted = SiteOptions(base, *places, insert, heading, k, tuple(exclude or ()), text)
-    kept = Cache(cache or _user_cache(), f"{folder.absolute()}\n{base}")
+    kept = PageCache(cache or _user_cache(), f"{folder.absolute()}\n{base}")
     files = list_files(folder, wanted.exclude)
     stamps = stamps_now(folder, files, kept)
     if unchanged(kept, files, stamps, wanted):
@@ -128,7 +128,7 @@ def _user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or home) / "cocite"
 
 
-def unchanged(cache: Cache, files: Files, stamps: dict[str, Stamp], wanted: SiteOptions) -> bool:
+def unchanged(cache: PageCache, files: Files, stamps: dict[str, Stamp], wanted: SiteOptions) -> bool:
     """Whether the last run had the same files and options, and its output still exists."""
     about = cache.about
     if about.get("wanted") != _key(wanted) or not about.get("outputs"):
@@ -156,16 +156,16 @@ def _make(
     exceptions: Overrides,
     files: Files,
     stamps: dict[str, Stamp],
-    cache: Cache,
+    cache: PageCache,
     progress: Progress,
 ) -> dict[str, Any]:
-    from cocite.site.gathering import gather
-    from cocite.site.making import make
-    from cocite.site.stamps import Stamp
-    from cocite.site.writing import as_json, insert, write_fragments, write_json
+    from cocite.site.files import Stamp
+    from cocite.site.read import read_site
+    from cocite.site.relate import relate_site
+    from cocite.site.write import as_json, insert, write_fragments, write_json
 
-    gathered = gather(folder, wanted.base, files, stamps, cache, progress)
-    made = make(folder, wanted.base, gathered, exceptions, wanted.k, progress)
+    gathered = read_site(folder, wanted.base, files, stamps, cache, progress)
+    made = relate_site(wanted.base, gathered, exceptions, wanted.k, progress)
     write_json(Path(wanted.output), as_json(made, wanted.base))
     outputs = [wanted.output]
     if wanted.fragments:
@@ -179,14 +179,14 @@ def _make(
         stamps[file] = Stamp(about.st_size, about.st_mtime_ns, stamps[file].digest)
     listed, whole = len(made.files), "" if gathered.unreadable else _key(wanted)
     cache.keep(stamps, None, wanted=whole, listed=listed, outputs={path: _output_stamp(path) for path in outputs})
-    facts = {"pages": listed, "read": gathered.read, "left_out": dict(sorted(made.left_out.items()))}
+    facts = {"pages": listed, "read": gathered.read, "left_out": dict(sorted(made.skipped.items()))}
     facts |= {"without": sum(not some for some in made.related)}
     facts |= {"inserted": len(inserted)} if wanted.insert else {}
     return {**facts, "remarks": _remarks(files, made, gathered.unreadable, wanted, inserted)}
 
 
 def _remarks(
-    files: Files, made: Made, unreadable: dict[str, str], wanted: SiteOptions, inserted: list[str]
+    files: Files, made: RelatedSite, unreadable: dict[str, str], wanted: SiteOptions, inserted: list[str]
 ) -> list[str]:
     """Warnings for the owner of the site."""
     found = []

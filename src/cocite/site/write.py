@@ -10,18 +10,18 @@ from posixpath import dirname, relpath
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from cocite.site.making import Listed, Made
-from cocite.site.stamps import LIST, replace_file
+from cocite.site.files import INSERTED_LIST, replace_file
+from cocite.site.relate import RelatedPage, RelatedSite
 
 HEADING = "Related pages"
 _PLACE = re.compile(
-    LIST + rb"|(?P<open><(?P<name>[a-z]+)\b[^<>]*\sdata-cocite-related\b[^<>]*>)\s*(?P<close></(?P=name)>)",
+    INSERTED_LIST + rb"|(?P<open><(?P<name>[a-z]+)\b[^<>]*\sdata-cocite-related\b[^<>]*>)\s*(?P<close></(?P=name)>)",
     re.DOTALL | re.IGNORECASE,
 )
-"""Where a list belongs: at a comment, or in an empty element that says so, as minifiers take comments out."""
+"""Where a list is inserted: at a comment, or in an empty element, as minifiers remove comments."""
 
 
-def as_json(made: Made, base: str) -> str:
+def as_json(made: RelatedSite, base: str) -> str:
     """All lists: a page a line, by the paths of addresses."""
     site = "{0.scheme}://{0.netloc}".format(urlsplit(base))
     lines = [
@@ -31,14 +31,14 @@ def as_json(made: Made, base: str) -> str:
     return '{"base": ' + _dump(base) + ', "pages": {\n' + ",\n".join(lines) + "\n}}\n"
 
 
-def _about(made: Made, at: int, site: str) -> dict[str, Any]:
+def _about(made: RelatedSite, at: int, site: str) -> dict[str, Any]:
     return {"title": made.titles[at], "related": [_entry(made, each, site) for each in made.related[at]]}
 
 
-def _entry(made: Made, listed: Listed, site: str) -> dict[str, Any]:
+def _entry(made: RelatedSite, listed: RelatedPage, site: str) -> dict[str, Any]:
     path = quote(made.paths[listed.page])
-    why: dict[str, Any] = {"words": list(listed.why.words)} if listed.why.words else {}
-    why |= {"linked": listed.why.linked} if listed.why.linked else {}
+    why: dict[str, Any] = {"words": list(listed.words)} if listed.words else {}
+    why |= {"linked": listed.linked} if listed.linked else {}
     why |= {"pinned": True} if listed.pinned else {}
     found = {"path": path, "url": site + path, "title": made.titles[listed.page], "score": round(listed.score, 4)}
     return {**found, "why": why}
@@ -48,7 +48,7 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def fragment(made: Made, at: int, heading: str) -> str:
+def fragment(made: RelatedSite, at: int, heading: str) -> str:
     """The list of a page as HTML, with links relative to it; empty if there is nothing.
 
     In ASCII, other characters as references: it has to fit into pages in any encoding.
@@ -76,7 +76,7 @@ def write_json(path: Path, text: str) -> None:
     _write(path, text.encode())
 
 
-def write_fragments(folder: Path, made: Made, heading: str) -> None:
+def write_fragments(folder: Path, made: RelatedSite, heading: str) -> None:
     """A file for every page, under the name that the page has in its own folder; an empty one if there is nothing."""
     for at, file in enumerate(made.files):
         path = folder / file
@@ -84,7 +84,7 @@ def write_fragments(folder: Path, made: Made, heading: str) -> None:
         _write(path, fragment(made, at, heading).encode())
 
 
-def insert(folder: Path, made: Made, heading: str) -> list[str]:
+def insert(folder: Path, made: RelatedSite, heading: str) -> list[str]:
     """Put lists into the pages that have a place for them; returns the files that have one."""
     found = []
     for at, file in enumerate(made.files):

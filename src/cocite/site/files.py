@@ -1,7 +1,7 @@
-"""Which files a site has, and by what they are known again: so that only what changed is read.
+"""The files of a site, and which of them changed since the last run: only these are read.
 
-A file is taken for unchanged if its size and time are, or else its content: generators write every file anew. Nothing
-slow is imported here, since most runs may find that nothing changed.
+A file is unchanged if its size and time are, or else its content: generators write every file anew. Nothing slow is
+imported here, since most runs find that nothing changed.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from cocite import __version__
 from cocite.errors import BadSource
 
 if TYPE_CHECKING:
-    from cocite.site.reading import Read
+    from cocite.site.read import SitePage
 
-FORMAT = f"{__version__} 4"
-"""Of the cache: another one is as good as none."""
+FORMAT = f"{__version__} 5"
+"""Of the cache: one of another format is ignored."""
 SUFFIXES = (".html", ".htm", ".xhtml")
-LARGEST_CACHE = 1 << 31
-CHUNK = 100
-MAX_CONTENT = 16 << 20
-"""Bytes of a page; what is beyond is not read."""
-LIST = rb"<!--\s*cocite:related\s*-->(?:(?:(?!<!--\s*cocite:related\s*-->).)*?<!--\s*/cocite:related\s*-->)?"
-"""The comment that marks a place, with the list that may be there already."""
-_LIST = re.compile(LIST, re.DOTALL | re.IGNORECASE)
+MAX_CACHE_BYTES = 1 << 31
+CHUNK_FILES = 100
+MAX_FILE_BYTES = 16 << 20
+"""The rest of a larger page is ignored."""
+INSERTED_LIST = rb"<!--\s*cocite:related\s*-->(?:(?:(?!<!--\s*cocite:related\s*-->).)*?<!--\s*/cocite:related\s*-->)?"
+"""The comment that marks a place, with the list that may already be there."""
+_LIST = re.compile(INSERTED_LIST, re.DOTALL | re.IGNORECASE)
 
 
 class Stamp(NamedTuple):
-    """By what a file is known again."""
+    """Identifies a version of a file."""
 
     size: int
     time: int  # nanoseconds
@@ -53,7 +53,7 @@ class Files(NamedTuple):
 
 
 def list_files(folder: Path, exclude: Sequence[str] = ()) -> Files:
-    """The HTML files of a folder, sorted; hidden ones and those that a pattern names are left out."""
+    """The HTML files of a folder, sorted; hidden ones and those that match a pattern are skipped."""
     root = str(folder.resolve()) + os.sep
     found, outside = {}, []
     for place, folders, names in os.walk(folder):
@@ -78,19 +78,19 @@ def list_files(folder: Path, exclude: Sequence[str] = ()) -> Files:
 
 
 def without_related(content: bytes) -> bytes:
-    """A page without what was put into it before: it is no part of what the owner wrote."""
+    """A page without the list that was inserted before, which the owner did not write."""
     return _LIST.sub(b"", content) if b"cocite:related" in content else content
 
 
 def digest_of(content: bytes, path: str) -> str:
-    """A fingerprint of a page as its owner wrote it, and of its place: links lead elsewhere from another one."""
+    """A digest of a page as its owner wrote it, and of its path: relative links depend on that."""
     found = hashlib.blake2b(path.encode("utf-8", "surrogateescape") + b"\0", digest_size=12)
     found.update(without_related(content))
     return found.hexdigest()
 
 
-class Cache:
-    """What was read the last time: stamps in a small file, all else in a larger one that is opened when needed."""
+class PageCache:
+    """The pages of the last run: stamps in a small file, pages in a larger one that is opened when needed."""
 
     def __init__(self, folder: Path, site: str) -> None:
         name = hashlib.blake2b(site.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
@@ -103,38 +103,39 @@ class Cache:
 
     @property
     def stamps(self) -> dict[str, Stamp]:
-        """Of every file."""
+        """The stamp of every file."""
         try:
             return {path: Stamp(*stamp) for path, stamp in self.about.get("stamps", {}).items()}
         except TypeError:
             return {}
 
-    def pages(self) -> dict[str, Read]:
-        """By the fingerprints of their contents."""
-        from cocite.site.reading import Read
+    def pages(self) -> dict[str, SitePage]:
+        """Pages by the digests of their contents."""
+        from cocite.site.read import SitePage
 
         try:
             packed = self._pages.read_bytes()
-            found = json.loads(zstandard.ZstdDecompressor().decompress(packed, max_output_size=LARGEST_CACHE))
+            found = json.loads(zstandard.ZstdDecompressor().decompress(packed, max_output_size=MAX_CACHE_BYTES))
             if found.pop("format", None) != FORMAT:
                 return {}
-            pages = {digest: Read(*read) for digest, read in found.items()}
-        except (OSError, ValueError, TypeError, AttributeError, MemoryError, zstandard.ZstdError):
+            pages = {key: SitePage.from_json(json.dumps(page).encode(), page["wishes"]) for key, page in found.items()}
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError, zstandard.ZstdError):
             return {}
-        return {key: read._replace(links=[(a, b, c) for a, b, c in read.links]) for key, read in pages.items()}
+        return {key: page for key, page in pages.items() if page is not None}
 
-    def keep(self, stamps: dict[str, Stamp], pages: dict[str, Read] | None, **about: Any) -> None:
-        """Write it all; without pages, those that are there stay. What cannot be written is not kept."""
+    def keep(self, stamps: dict[str, Stamp], pages: dict[str, SitePage] | None, **about: Any) -> None:
+        """Write stamps, and pages if they are given. A failure to write is ignored: it is a cache."""
         with suppress(OSError):
             self._stamps.parent.mkdir(parents=True, exist_ok=True)
             if pages is not None:
-                text = json.dumps({"format": FORMAT, **pages}, ensure_ascii=True, separators=(",", ":"))
+                kept = {key: page.to_json() for key, page in pages.items()}
+                text = json.dumps({"format": FORMAT, **kept}, ensure_ascii=True, separators=(",", ":"))
                 replace_file(self._pages, zstandard.ZstdCompressor(level=1).compress(text.encode()))
             replace_file(self._stamps, json.dumps({"format": FORMAT, "stamps": stamps, **about}).encode())
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all. As `graph.export_text.replacing`, which would import far more."""
+    """Write a file atomically. As `graph.export.text.replacing`, which would import far more."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         unfinished.write_bytes(content)
@@ -145,8 +146,8 @@ def replace_file(path: Path, content: bytes) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def stamps_now(folder: Path, files: Files, cache: Cache) -> dict[str, Stamp]:
-    """The stamps of files that were there the last time: as they were if size and time are, else by their contents."""
+def stamps_now(folder: Path, files: Files, cache: PageCache) -> dict[str, Stamp]:
+    """The stamps of files of the last run: the same if size and time are, else by their contents."""
     before = cache.stamps
     same = {path: before[path] for path, stat in files.found.items() if path in before and before[path][:2] == stat}
     other = [path for path in files.found if path in before and path not in same]
@@ -154,11 +155,11 @@ def stamps_now(folder: Path, files: Files, cache: Cache) -> dict[str, Stamp]:
     def fresh(paths: list[str]) -> dict[str, Stamp]:
         found = {}
         for path in paths:
-            with suppress(OSError):  # gather says what is wrong
-                found[path] = Stamp(*files.found[path], digest_of((folder / path).read_bytes()[:MAX_CONTENT], path))
+            with suppress(OSError):  # read_site reports it
+                found[path] = Stamp(*files.found[path], digest_of((folder / path).read_bytes()[:MAX_FILE_BYTES], path))
         return found
 
     with ThreadPoolExecutor(4) as threads:  # reading and hashing let others run
-        for some in threads.map(fresh, (other[at : at + CHUNK] for at in range(0, len(other), CHUNK))):
+        for some in threads.map(fresh, (other[at : at + CHUNK_FILES] for at in range(0, len(other), CHUNK_FILES))):
             same |= some
     return same
