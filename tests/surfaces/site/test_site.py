@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cocite.site.files import without_related
+from cocite.site.read import path_of
 from cocite.site.relate import METHOD
 from cocite.site.write import inserted
 from tests.surfaces.conftest import Ran, run
@@ -331,5 +332,5 @@ def test_lists_are_those_of_related(birds: Path, place: Path) -> None:
         ran = run(
             "related", f"https://birds.example{path}", "-i", store, "-m", METHOD, "--site", BASE, "-k", "4", "--json"
         )
-        related = [each["url"].removeprefix("https://birds.example") for each in json.loads(ran.out)["answers"]]
+        related = [path_of(each["url"], BASE) for each in json.loads(ran.out)["answers"]]
         assert [each for each in related if each in listed] == listed
