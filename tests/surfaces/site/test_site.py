@@ -310,10 +310,7 @@ def test_folders_that_are_no_site(place: Path) -> None:
     (place / "empty").mkdir()
     assert "holds no HTML pages" in made(place / "empty").err
     assert "not a folder" in made(place / "nothing").err
-    assert (
-        "give a web address such as"
-        in run("site", place / "empty", "--base", "example", "-o", place / "x.json").err
-    )
+    assert "give a web address such as" in run("site", place / "empty", "--base", "example", "-o", place / "x.json").err
 
 
 def test_many_pages_are_read_by_several_processes(place: Path) -> None:
