@@ -16,15 +16,9 @@ from typing import NamedTuple
 
 SOURCE = Path(__file__).parents[1] / "src" / "cocite"
 ORDER = (
-<<<<<<< HEAD
     "errors", "log", "parameters", "registry", "pages", "sources", "kernels", "graph", "words", "related.ranks", "web",
     "related.evidence", "related.neighbourhood", "related.methods", "related", "snapshot", "results", "evaluate",
     "spark", "operations", "warm", "site", "front ends", "sample",
-=======
-    "errors", "parameters", "registry", "pages", "sources", "kernels", "graph", "words", "related.ranks", "web",
-    "related.evidence", "related.neighbourhood", "related.methods", "related", "results", "evaluate", "spark",
-    "operations", "warm", "site", "front ends", "sample",
->>>>>>> fb7947a (site: the same readers, Graph, words and methods as everything else)
 )  # fmt: skip
 FRONT_ENDS = ("cli", "http", "mcp", "python")
 LAZILY = {("pages", "kernels"), ("sources", "kernels")}
