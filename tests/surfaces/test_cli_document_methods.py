@@ -22,7 +22,7 @@ def test_every_method_and_parameter_is_on_it() -> None:
         assert about.summary in section
         for parameter in about.parameters:
             assert f"| `{parameter.name}` |" in section or f"| `{parameter.name}` |" in page.partition("## Switches")[2]
-            assert parameter.meaning
+            assert parameter.help
 
 
 def test_every_rank_and_parameter_is_on_it() -> None:
