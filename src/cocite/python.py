@@ -23,10 +23,11 @@ from cocite.operations.cluster import Cluster
 from cocite.operations.communities import Communities
 from cocite.operations.compare import Compare
 from cocite.operations.declare import Operation, make, parameters_on
-from cocite.operations.hubs import Hubs
+from cocite.operations.hubs import Hubs, find_hubs
+from cocite.operations.rank import TopPage, top_pages
 from cocite.operations.recommend import Recommend
 from cocite.operations.related import Related
-from cocite.operations.similarity import Similarity as SimilarityOperation
+from cocite.operations.similarity import Similarity, SimilarityResult, similarity
 from cocite.parameters import parameters_of
 from cocite.related import methods
 from cocite.related.methods.hubfinder import Criterion
@@ -38,11 +39,8 @@ from cocite.results.communities import CommunitiesFound
 from cocite.results.compare import Comparison
 from cocite.results.filters import Filters
 from cocite.results.history import entries_of
-from cocite.results.hubs import find_hubs
 from cocite.results.keywords import KeywordsFound, PageKeywords, keywords_for, keywords_of_page
 from cocite.results.search import search_for
-from cocite.results.similarity import Similarity, similarity
-from cocite.results.top_pages import TopPage, top_pages
 from cocite.sources.clicks import read_clicks
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
@@ -132,8 +130,8 @@ class Store(Web):
         asked = make(Related, "python", {**own, "method": str(methods.method(method, parameters))})
         return replace(asked.run(self), graph=self.graph)
 
-    @made_from(SimilarityOperation)
-    def similarity(self, page: str, other: str, method: str = "integrated", **parameters: Any) -> Similarity:
+    @made_from(Similarity)
+    def similarity(self, page: str, other: str, method: str = "integrated", **parameters: Any) -> SimilarityResult:
         """`float()` of the result is the score."""
         return similarity(self, page, other, methods.method(method, parameters))
 

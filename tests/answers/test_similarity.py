@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from cocite.errors import UnknownPage
+from cocite.operations.similarity import similarity
 from cocite.related import methods
 from cocite.results.ask import ask, question
-from cocite.results.similarity import similarity
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.webs import make_web

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import cocite
+from cocite.operations.hubs import find_hubs
 from cocite.related.methods import method
 from cocite.results.ask import question
-from cocite.results.hubs import find_hubs
 from cocite.sources.records import Link, Page
 from tests.graph.webs import make, page
 from tests.surfaces.conftest import LONELY, run

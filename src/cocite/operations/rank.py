@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.errors import BadStore
 from cocite.operations.declare import Operation, operation
 from cocite.operations.shared_parameters import MAX_RESULTS
-from cocite.parameters import parameter
+from cocite.parameters import Parameter, parameter
 
 if TYPE_CHECKING:
+    from cocite.graph.store import Graph
     from cocite.related.ranks import Ranked
-    from cocite.results.top_pages import TopPage
     from cocite.web import Web
+
+
+class TopPage(NamedTuple):
+    """A page and its rank."""
+
+    rank: int
+    url: str
+    title: str
+    value: float  # to six significant digits
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,6 @@ class Rank(Operation):
         from cocite.kernels.jit import stopwatch
         from cocite.parameters import values_of
         from cocite.related import ranks
-        from cocite.results.top_pages import top_pages
 
         wanted, graph = ranks.rank(self.by), web.graph
         with stopwatch() as passed:
@@ -90,3 +98,21 @@ class Rank(Operation):
     def why_empty(self, web: Web, result: Any) -> str:
         """Why no page has a value."""
         return "" if result.top else "No page has a value: the store has no links"
+
+
+def top_pages(graph: Graph, ranked: Ranked, k: int) -> list[TopPage]:
+    """The k pages of highest value, without pages of value 0 and aliases."""
+    from itertools import islice
+
+    import numpy as np
+
+    from cocite.related.neighbourhood.scores import Scores
+    from cocite.results.naming import Titles
+
+    k, titles = Parameter(name="k", help="", type=int, minimum=1, maximum=MAX_RESULTS).check(k), Titles(graph)
+    pages, aliases = np.arange(graph.pages, dtype=np.uint32), graph.array("alias.page")
+    best = Scores(pages, ranked.values, [], aliases).ranked(graph.in_degree, k)
+    return [
+        TopPage(place, graph.address(page), titles.of(page), value)
+        for place, (page, value) in enumerate(islice(best, k), 1)
+    ]

@@ -1,7 +1,12 @@
-"""Measure how similar two pages are."""
+"""Measure how similar two pages are.
+
+A method that can compare two pages directly does so (`similarity_of` in its file), and says how exact that is. For
+other methods, the score is that of the second page among those related to the first, or 0.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cocite.operations import shared_parameters
@@ -9,8 +14,29 @@ from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter
 
 if TYPE_CHECKING:
-    from cocite.results.similarity import Similarity as SimilarityResult
+    from cocite.related.methods import Method
+    from cocite.results.reasons import Reason
     from cocite.web import Web
+
+
+@dataclass(frozen=True)
+class SimilarityResult:
+    """The similarity of two pages."""
+
+    pages: tuple[str, str]
+    method: str
+    params: dict[str, Any]
+    score: float
+    error: float | None  # maximum distance from the exact score of the method; None: unknown
+    reasons: tuple[Reason, ...]
+
+    def __float__(self) -> float:
+        return self.score
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        about = {"pages": list(self.pages), "method": self.method, "params": self.params, "score": self.score}
+        return {**about, "error": self.error, "reasons": [reason.to_dict() for reason in self.reasons]}
 
 
 @operation(
@@ -31,7 +57,6 @@ class Similarity(Operation):
     def run(self, web: Web) -> SimilarityResult:
         """The score, how exact it is, and reasons."""
         from cocite.related.methods import method
-        from cocite.results.similarity import similarity
 
         return similarity(web, self.page, self.other, method(self.method))
 
@@ -40,3 +65,29 @@ class Similarity(Operation):
         if result.score:
             return ""
         return f"{result.method} finds nothing that {' and '.join(result.pages)} have in common: try -m cocitation"
+
+
+def similarity(web: Web, first: str, second: str, method: Method) -> SimilarityResult:
+    """How similar the second page is to the first; raises UnknownPage, BadAddress."""
+    import numpy as np
+
+    from cocite.parameters import values_of
+    from cocite.related.neighbourhood.scores import rounded
+    from cocite.related.neighbourhood.view import with_stop_pages
+    from cocite.results.ask import question
+    from cocite.results.reasons import ReasonNames, reasons_of
+
+    graph = web.graph
+    one, other = question(graph, [first, second]).seeds
+    method = replace(method, params=with_stop_pages(graph, method.params))
+    scores = method.relate(web, [one])
+    found = method.compare(web, one, other)
+    if found is None:
+        at = np.flatnonzero(scores.pages == other)
+        score, error = (float(scores.values[at[0]]) if len(at) else 0.0), None
+    else:
+        score, error = found
+    evidence = method.explain(web, scores, np.array([other], np.uint32))[0] if score else []
+    reasons = reasons_of(ReasonNames(graph), evidence)
+    pages = (graph.address(one), graph.address(other))
+    return SimilarityResult(pages, method.name, values_of(method.params), rounded(score), error, reasons)

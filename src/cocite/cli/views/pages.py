@@ -21,8 +21,8 @@ from cocite.operations.similarity import Similarity
 
 if TYPE_CHECKING:
     from cocite.operations.cluster import PageGroups
+    from cocite.operations.similarity import SimilarityResult
     from cocite.results.answer import Answers
-    from cocite.results.similarity import Similarity as SimilarityResult
     from cocite.web import Web
     from cocite.words.search import Indexed
 
