@@ -11,6 +11,7 @@ import typer
 
 from cocite.cli import app
 from cocite.cli.document import commands_of
+from cocite.http.api import described, parameters, routes
 from cocite.mcp.tools import signature
 from cocite.operations.declare import Operation, operations_by_name, parameters_on
 from cocite.parameters import parameters_of
@@ -64,6 +65,15 @@ def test_in_the_reference_and_in_the_manual(operation: type[Operation]) -> None:
 @pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.values[0].about.tool])  # type: ignore[union-attr]
 def test_among_the_tools_for_assistants(operation: type[Operation]) -> None:
     assert list(signature(operation).parameters) == [each.name for _, each in parameters_on(operation, "mcp")]
+
+
+@pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.values[0].about.route])  # type: ignore[union-attr]
+def test_in_the_description_of_the_http_interface(operation: type[Operation]) -> None:
+    assert operation in routes().values()
+    known = {each["name"]: each for each in described(parameters(operation))}
+    for _, each in parameters_on(operation, "http"):
+        assert each.help in known[each.name]["description"], each.name
+        assert known[each.name]["required"] == each.required
 
 
 @pytest.mark.parametrize("name", ["batch", "cluster", "communities", "compare", "hubs", "related", "similarity"])
