@@ -144,10 +144,10 @@ def read_around(
     numbered.add(parents.pages)
     numbered.add(children)
     starts, spouses = np.zeros(len(children) + 1, np.int64), np.empty(int(room), np.uint32)
+    room_for = together.SpouseRoom(spouses, starts, numbered.table, numbered.local, numbered.room)
     count = together.read_spouses(
-        view.graph.into, view.out, children, WEIGHTS.max_child_parents, page, view.refused, numbered.table,
-        numbered.local, numbered.room, numbered.count, spouses, starts,
-    )  # fmt: skip
+        view.graph.into, view.out, children, WEIGHTS.max_child_parents, page, view.refused, room_for, numbered.count
+    )
     sound(view, count)
     numbered.count = int(count)
     listing = joined(parts)
@@ -166,28 +166,24 @@ def by_links(web: Web, view: View, found: Blend, row: int, own: NDArray[np.bool_
     listing, links, named = around.listing, found.links[row], found.named[row]
     groups, _ = group(view, listing.pages)
     totals = np.zeros((2, len(merged.pages)))
-    together.add_together(
-        listing.pages, listing.starts, listing.places, listing.whole, listing.targets, listing.attributes,
-        graph.out_degree[listing.pages], params.window, np.argsort(groups, kind="stable"), groups, around.counts,
-        params.near, params.elsewhere, graph.repeats, view.refused,
-        numbered.table, numbered.local, merged.number, totals,
-    )  # fmt: skip
+    candidates = together.Candidates(numbered.table, numbered.local, merged.number)
+    order, degrees = np.argsort(groups, kind="stable"), graph.out_degree[listing.pages]
+    parents = together.ParentWeights(order, groups, around.counts, degrees, params.near, params.elsewhere)
+    together.add_together(listing, parents, graph.repeats, view.refused, candidates, totals)
     totals[:, own] = 0
-    in_section = totals[together.IN_BLOCK]
+    in_section = totals[together.IN_SECTION]
     found.in_section.append(in_section)
     links += totals[together.ON_PAGE]
     links += in_section * popular(graph.in_degree, merged.pages, params)
     children = around.children
     weights = shares(view, around.page, children) / np.log(2.0 + graph.in_degree[children])
     weights /= np.sqrt(max(1, len(children)))
-    together.add_shared(around.starts, around.spouses, weights, numbered.table, numbered.local, merged.number, links)
+    together.add_shared(around.starts, around.spouses, weights, candidates, links)
     add_direct(view, found, around, links)
     links[own] = 0
     links /= np.sqrt(max(float(links.max(initial=0)), LEAST))
     if web.vectors is not None and params.names:
-        together.add_same_name(
-            web.vectors.same_name, merged.pages, numbered.table, numbered.local, merged.number, in_section, named
-        )
+        together.add_same_name(web.vectors.same_name, merged.pages, candidates, in_section, named)
         named[own] = 0
         named *= WEIGHTS.same_name / max(float(named.max(initial=0)), LEAST)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.related.together import AGAIN
+from cocite.kernels.related.together import MAX_REPEATS
 from cocite.related.evidence import (
     ByLinks,
     ContextWords,
@@ -48,7 +48,7 @@ class BlendEvidence:
         """The evidence for each of some results, for each query page the largest part first."""
         found, params = self._found, self._params
         parents = [one.parents for one in found.around]
-        links = LinkEvidence(self._view, self._used, parents, params.children, AGAIN)(pages)
+        links = LinkEvidence(self._view, self._used, parents, params.children, MAX_REPEATS)(pages)
         places = find_places(found.pages.pages, pages)
         rows = [_Row(self, row, pages, places) for row in range(len(self._used))]
         joined: list[list[Evidence]] = []
