@@ -1,14 +1,14 @@
-"""`cocite serve`: the HTTP interface and the web page.
+"""`cocite serve`: the HTTP API and the web page. A request passes through these, in this order:
 
-A request goes through, in this order:
-
-    front.py      cached answers at once; limits, headers, metrics and a line of log for every request
-    app.py        routes and what they take, with FastAPI; OpenAPI comes from here
-    questions.py  what is asked: a key, and a function of the web that gives the answer
-    service.py    the cache, the work under way, the limits that fit the load
-    gate.py       so many threads at once, so many waiting, the rest is sent away
-    holding.py    the store as it is now; a new generation takes its place when it is warm
-    replies.py    an answer as bytes: JSON, ETag, gzip; errors of one shape
-    pages.py      the web page
-    run.py        processes, signals, sockets
+connection.py  limits on the head of a request
+front.py       cached answers at once; headers, metrics and a log line for every request
+api.py         parameters, read and described by the declarations of operations
+app.py         FastAPI: routes, OpenAPI, errors in one shape
+questions.py   what is asked: cache keys, limits that follow the load, the answer
+service.py     the cache, questions in progress, the load
+threads.py     threads and their bounded queue
+store.py       the current snapshot of the store, replaced when the store changes
+responses.py   replies: JSON, ETag, gzip, errors
+page/          the web page
+run.py         processes, signals, sockets
 """

@@ -405,6 +405,6 @@ def test_the_study_is_rated_without_scripts(opening: Opening, base: str) -> None
             item.get_by_label("related", exact=True).check()
         page.get_by_role("button", name="Save").click()
     page.wait_for_selector(".note")
-    assert "All is rated" in page.locator("main").inner_text()
+    assert "Everything is rated" in page.locator("main").inner_text()
     page.goto(f"{base}/study?rater=ben&at=1")
     assert page.locator("input:checked").count() == page.locator(".rate").count()

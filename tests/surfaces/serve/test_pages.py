@@ -140,7 +140,7 @@ def test_titles_of_strangers_are_text(asking: Asking) -> None:
         ),
         ("/?url=http://", 400, "Not known here"),
         ("/?url=lonely.example", 200, "lonely.example is known, but auto finds nothing related: look at its links."),
-        ("/hubs?url=lonely.example", 200, "Nothing of the kind"),
+        ("/hubs?url=lonely.example", 200, "No such pages are linked"),
         ("/picture?url=lonely.example", 200, "Compare what all methods find"),
         ("/search?q=%21%21", 422, "No word to search for"),
         ("/search?q=qqqqzzzz", 200, "No page has these words"),

@@ -51,7 +51,7 @@ def test_it_ends_when_all_is_rated(rating: Asking, folder: Path) -> None:
     every = "&".join(f"{item.id}=1" for item in read(folder).items)
     answer = rating.post("/study", f"rater=&at=2&{every}".encode(), **FORM)
     assert answer.headers["location"] == "/study?rater=&at=0"
-    assert "All is rated" in rating.get(answer.headers["location"]).text
+    assert "Everything is rated" in rating.get(answer.headers["location"]).text
     assert (folder / "ratings.csv").read_bytes().count(b",1\r\n") == len(read(folder).items)
 
 

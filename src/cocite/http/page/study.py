@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from cocite.http.app import Sent
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-MOST_RATERS = 1000
-MOST_RATED = 2000
-"""Ratings of one step."""
+MAX_RATERS = 1000
+MAX_RATINGS_PER_STEP = 2000
 CHOICES = (("1", "related"), ("0", "not related"), ("x", "could not open"))
 KEYS = (
     ("j, k", "next, previous page"),
@@ -45,7 +44,7 @@ KEYS = (
 
 
 class Sheets:
-    """The study of a folder, and what raters said so far."""
+    """The study of a folder, and the ratings so far."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.study = folder, read(folder)
@@ -59,7 +58,7 @@ class Sheets:
         return self.folder / (f"ratings-{rater}.csv" if rater else "ratings.csv")
 
     def ratings(self, rater: str) -> dict[str, str]:
-        """What a rater said so far."""
+        """the ratings of a rater."""
         path = self.path(rater)
         return read_ratings(path, self.study, ReadReport()) if path.exists() else {}
 
@@ -68,12 +67,14 @@ class Sheets:
         known = {item.id for item in self.study.items}
         with self._alone():
             path = self.path(rater)
-            if not path.exists() and len(list(self.folder.glob("ratings-*.csv"))) >= MOST_RATERS:
-                raise BadParameter(f"{MOST_RATERS} raters have sheets already: give one of their names")
-            told = self.ratings(rater) | {key: said for key, said in given.items() if key in known and said in RATINGS}
+            if not path.exists() and len(list(self.folder.glob("ratings-*.csv"))) >= MAX_RATERS:
+                raise BadParameter(f"{MAX_RATERS} raters have sheets already; give one of their names")
+            ratings = self.ratings(rater) | {
+                key: said for key, said in given.items() if key in known and said in RATINGS
+            }
             keep_edited(self.study, path)
-            write_ratings(self.study, path, told)
-        return told
+            write_ratings(self.study, path, ratings)
+        return ratings
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -82,10 +83,10 @@ class Sheets:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def left(self, told: Mapping[str, str], after: int = -1) -> int | None:
+    def left(self, ratings: Mapping[str, str], after: int = -1) -> int | None:
         """The next query page with something to rate; None if all is done."""
         order = [*range(after + 1, len(self.queries)), *range(min(after + 1, len(self.queries)))]
-        return next((at for at in order if any(item.id not in told for item in self.queries[at])), None)
+        return next((at for at in order if any(item.id not in ratings for item in self.queries[at])), None)
 
 
 def add_study(app: FastAPI, folder: Path, sent: Callable[[Reply], Sent]) -> None:
@@ -115,9 +116,9 @@ def add_study(app: FastAPI, folder: Path, sent: Callable[[Reply], Sent]) -> None
         same_origin(request)
         given = fields(await body_of(request))
         rater, at = checked(given.get("rater", "")), given.get("at", "")
-        told = await asyncio.to_thread(sheets.add, rater, given)
+        ratings = await asyncio.to_thread(sheets.add, rater, given)
         after = int(at) - 1 if re.fullmatch("[0-9]{1,6}", at) else -1
-        following = sheets.left(told, after)
+        following = sheets.left(ratings, after)
         return sent(Reply(303, b"", TEXT, extra=((b"location", place(rater, following).encode()),)))
 
 
@@ -130,9 +131,9 @@ def shown(sheets: Sheets, status: int = 200, **values: Any) -> Reply:
 def fields(body: bytes) -> dict[str, str]:
     """What a form says; raises BadParameter."""
     try:
-        return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=MOST_RATED))
+        return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=MAX_RATINGS_PER_STEP))
     except ValueError as error:
-        raise BadParameter(f"more than {MOST_RATED:,} ratings at once: send fewer") from error
+        raise BadParameter(f"More than {MAX_RATINGS_PER_STEP:,} ratings at once; send fewer") from error
 
 
 def place(rater: str, at: int | None) -> str:
@@ -144,7 +145,7 @@ def checked(name: str) -> str:
     """The name of a rater, which becomes part of a file's name; raises BadParameter."""
     plain = name.strip().lower()
     if plain and not NAME.fullmatch(plain):
-        raise BadParameter("a rater's name has up to 40 letters a to z, digits, - and _")
+        raise BadParameter("A rater's name must have up to 40 letters a to z, digits, - and _")
     return plain
 
 
@@ -154,4 +155,4 @@ def same_origin(request: Request) -> None:
     if site is None:  # an older browser; others send no usable origin where pages give no referrer
         site = "none" if origin is None or origin.partition("://")[2] == request.headers.get("host") else "cross-site"
     if site not in ("same-origin", "none"):
-        raise Refused(400, "CrossSite", "ratings are taken from the rating page only", "open /study and rate there")
+        raise Refused(400, "CrossSite", "Ratings are accepted from the rating page only", "Open /study and rate there")
