@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.graph.store import Graph
-from cocite.kernels.ranks.ranking import add_up, cut
+from cocite.kernels.ranks import add_up, block_bounds
 from cocite.sources.records import Page
 from tests.graph.webs import examples, make, webs
 
@@ -24,7 +24,7 @@ def test_sums_over_lists_with_blocks_and_flags(fast_root: Path, web: list[Page],
         graph = Graph(Path(folder) / "web.cocite")
     given = np.random.default_rng(1).random(graph.pages)
     for lists in (graph.out, graph.into):
-        bounds = cut(lists.degree, limit).tolist()
+        bounds = block_bounds(lists.degree, limit).tolist()
         room = max(limit, int(lists.degree.max(initial=0)))
         found, starts, targets = (
             np.full(graph.pages, np.nan),
@@ -40,9 +40,9 @@ def test_sums_over_lists_with_blocks_and_flags(fast_root: Path, web: list[Page],
 
 def test_blocks_hold_so_many_links_and_pages_or_one_page() -> None:
     degree = np.array([0, 0, 3, 9, 0, 1, 1, 1], np.uint32)
-    assert cut(degree, 6).tolist() == [0, 3, 4, 7, 8]  # 1 + 1 + 4, 10, 1 + 2 + 2, 2
-    assert cut(degree, 1000).tolist() == [0, 8]
-    assert cut(degree[:0], 6).tolist() == [0, 0]
+    assert block_bounds(degree, 6).tolist() == [0, 3, 4, 7, 8]  # 1 + 1 + 4, 10, 1 + 2 + 2, 2
+    assert block_bounds(degree, 1000).tolist() == [0, 8]
+    assert block_bounds(degree[:0], 6).tolist() == [0, 0]
 
 
 def test_room_that_is_too_small_is_refused(place: Path) -> None:

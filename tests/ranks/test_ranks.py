@@ -18,7 +18,7 @@ from cocite.graph.build.passes import BuildOptions, build
 from cocite.graph.export.export import to_scipy
 from cocite.graph.store import Graph
 from cocite.related import ranks
-from cocite.related.ranks import _blocks, _surfer
+from cocite.related.ranks import _iteration
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
 from tests.conftest import long
@@ -40,9 +40,9 @@ def values(graph: Graph, call: str, threads: int = 2) -> Any:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small webs are cut into several blocks, lanes and ranges."""
-    monkeypatch.setattr(_blocks, "LINKS", 12)
-    monkeypatch.setattr(_blocks, "PAGES", 5)
-    monkeypatch.setattr(_surfer, "LANES", 3)
+    monkeypatch.setattr(_iteration, "BLOCK_LINKS", 12)
+    monkeypatch.setattr(_iteration, "RANGE_PAGES", 5)
+    monkeypatch.setattr(_iteration, "LANES", 3)
 
 
 def compare(graph: Graph) -> None:
@@ -69,9 +69,9 @@ def compare(graph: Graph) -> None:
 def test_ranks_equal_the_slow_truth(web: tuple[int, list[tuple[int, int]]], cut: bool) -> None:
     with pytest.MonkeyPatch.context() as patched:
         if cut:
-            patched.setattr(_blocks, "LINKS", 12)
-            patched.setattr(_blocks, "PAGES", 5)
-            patched.setattr(_surfer, "LANES", 3)
+            patched.setattr(_iteration, "BLOCK_LINKS", 12)
+            patched.setattr(_iteration, "RANGE_PAGES", 5)
+            patched.setattr(_iteration, "LANES", 3)
         compare(numbered_graph(*web))
 
 

@@ -16,7 +16,7 @@ from cocite.sources.arrow_batches import to_schema
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Link, Page, ReadReport, batch, trimmed
 from cocite.sources.webgraphs.vertex_names import read_names
-from cocite.spark.keyed import CAPTURE, file_name, key_batches
+from cocite.spark.records import CAPTURE, file_name, key_batches
 from tests.graph.webs import examples
 
 BLANKS = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.spark.cuts import Cut, cut_again
-from cocite.spark.parts import ROUNDS
+from cocite.spark.parts import ROUNDS, Cut, cut_again
 
 
 def test_only_parts_that_are_too_large_are_cut() -> None:

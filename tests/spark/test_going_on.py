@@ -70,7 +70,7 @@ def test_what_was_passed_over_is_counted_again_if_the_count_was_lost(
 @long
 def test_answers(spark: Any, shards: Path, place: Path) -> None:
     def answer(name: str, until: Until) -> None:
-        write_related(spark, str(shards), str(place / name), "cocitation", k=5, relations=600, links=400, tell=until)
+        write_related(spark, str(shards), str(place / name), "cocitation", k=5, relations=600, links=400, on_step=until)
 
     whole, first, again = Until(), Until("wanted-1"), Until()
     answer("whole", whole)
@@ -88,10 +88,10 @@ def test_answers(spark: Any, shards: Path, place: Path) -> None:
 Job = Callable[[Any, Path, str, Until], Any]
 FACTS = {"pages": 7, "links": 9, "read": {"records": 3}, "skipped": {"nothing": 1}, "example": {}}
 JOBS: dict[str, tuple[str, Job]] = {
-    "pages": (pages_job.DONE, lambda spark, at, to, tell: write_pages(spark, [str(at)], to, tell=tell)),
-    "store": (store_job.DONE, lambda spark, at, to, tell: write_store(spark, str(at), to, tell)),
-    "rank": (rank_job.DONE, lambda spark, at, to, tell: write_rank(spark, str(at), to, tell=tell)),
-    "related": (related_job.DONE, lambda spark, at, to, tell: write_related(spark, str(at), to, tell=tell)),
+    "pages": (pages_job.DONE, lambda spark, at, to, tell: write_pages(spark, [str(at)], to, on_step=tell)),
+    "store": (store_job.SHARDS_DONE, lambda spark, at, to, tell: write_store(spark, str(at), to, tell)),
+    "rank": (rank_job.DONE, lambda spark, at, to, tell: write_rank(spark, str(at), to, on_step=tell)),
+    "related": (related_job.DONE, lambda spark, at, to, tell: write_related(spark, str(at), to, on_step=tell)),
 }
 
 
@@ -199,13 +199,13 @@ def test_pages(spark: Any, sources: list[Path], place: Path) -> None:
     output = place / "pages"
     first, again, names = Until("group=00001"), Until(), list(map(str, sources))
     with pytest.raises(Stopped):
-        write_pages(spark, names, str(output), group=1, tell=first)
+        write_pages(spark, names, str(output), group=1, on_step=first)
     with pytest.raises(BadSource, match="is incomplete"):
         write_store(spark, str(output), str(place / "shards"))
     assert not (place / "shards").exists()
     with pytest.raises(BadParameter, match="is there already"):
         write_pages(spark, names[:2], str(output), group=1)
-    done = write_pages(spark, names, str(output), group=2, tell=again)  # groups stay as they were begun
+    done = write_pages(spark, names, str(output), group=2, on_step=again)  # groups stay as they were begun
     assert (first.told, again.told) == (["group=00000"], ["group=00001", "group=00002"])
     assert table(output).to_pylist() == one_machine(*sources) == one_machine(output)
     assert (done.read["records"], done.read["sources"], sum(done.skipped.values())) == (6, 3, 1)
@@ -217,9 +217,9 @@ def test_pages(spark: Any, sources: list[Path], place: Path) -> None:
 def test_pages_whose_count_was_lost_are_read_again(spark: Any, sources: list[Path], place: Path) -> None:
     output, again, names = place / "pages", Until(), list(map(str, sources))
     with pytest.raises(Stopped):
-        write_pages(spark, names, str(output), group=2, tell=Until("group=00001"))
+        write_pages(spark, names, str(output), group=2, on_step=Until("group=00001"))
     (output / WORK / "group=00000.json").unlink()  # stopped after the rows were there
-    done = write_pages(spark, names, str(output), group=2, tell=again)
+    done = write_pages(spark, names, str(output), group=2, on_step=again)
     assert again.told == ["group=00000", "group=00001"]
     assert table(output).to_pylist() == one_machine(*sources)
     assert (done.read["records"], sum(done.skipped.values())) == (6, 1)

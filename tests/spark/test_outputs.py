@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from cocite.errors import BadParameter, BadSource
-from cocite.spark.outputs import Output
+from cocite.spark.outputs import Output, open_shards
 from cocite.spark.rank import write_rank
-from cocite.spark.shards import open_shards
 from cocite.spark.store import write_store
 
 NAME = "a [1] {x,y} ü*?"

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from cocite.errors import BadSource
 from cocite.graph.all_addresses import addresses
 from cocite.sources.folders import walk_files
-from cocite.spark.arrays import joined
-from cocite.spark.keyed import file_name
-from cocite.spark.record_files import places_of, read_records
+from cocite.spark.arrays import unpack_lists
+from cocite.spark.records import file_name, places_of, read_records
 from cocite.spark.store import write_store
 from tests.spark.webs import build_store, table
 
@@ -61,8 +60,8 @@ def assert_alike(spark: Any, folder: Path, place: Path) -> None:
     assert leads == [graph.lead(page) for page in range(graph.pages)]
     assert out["page"].to_pylist() == np.flatnonzero(graph.out_degree).tolist()
     lists = [graph.links_from(page) for page in out["page"].to_pylist()]
-    assert joined(out["targets"], "<u4")[0].tolist() == np.concatenate([each.targets for each in lists]).tolist()
-    attributes, blocks = joined(out["attributes"], np.uint32)[0], np.concatenate([each.blocks for each in lists])
+    assert unpack_lists(out["targets"], "<u4")[0].tolist() == np.concatenate([each.targets for each in lists]).tolist()
+    attributes, blocks = unpack_lists(out["attributes"], np.uint32)[0], np.concatenate([each.blocks for each in lists])
     assert (attributes >> 24).tolist() == np.concatenate([each.flags for each in lists]).tolist()
     assert ((attributes & 0xFFFFFF).astype(int) - 1).tolist() == blocks.tolist()
 

@@ -14,7 +14,7 @@ import pytest
 from cocite.errors import BadParameter, BadSource
 from cocite.graph.all_addresses import addresses
 from cocite.graph.store import Graph
-from cocite.spark.arrays import joined
+from cocite.spark.arrays import unpack_lists
 from cocite.spark.store import write_store
 from tests.spark.webs import table
 
@@ -47,8 +47,8 @@ def test_aliases_and_near_duplicates_are_alike(graph: Graph, shards: Path) -> No
 def test_links_out_are_alike(graph: Graph, shards: Path) -> None:
     lists = table(shards / "out")
     assert lists["page"].to_pylist() == np.flatnonzero(graph.out_degree).tolist()
-    targets, starts = joined(lists["targets"], "<u4")
-    attributes, degrees = joined(lists["attributes"], np.uint32)[0], joined(lists["degrees"], "<u4")[0]
+    targets, starts = unpack_lists(lists["targets"], "<u4")
+    attributes, degrees = unpack_lists(lists["attributes"], np.uint32)[0], unpack_lists(lists["degrees"], "<u4")[0]
     for i, page in enumerate(lists["page"].to_pylist()):
         own = slice(starts[i], starts[i + 1])
         links = graph.links_from(page)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.spark.windows import shown
+from cocite.spark.part_rows import shown
 
 
 def window(links: list[int], place: int, size: int) -> list[int]:

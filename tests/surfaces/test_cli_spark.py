@@ -19,7 +19,7 @@ from cocite.sources.records import Page, batch
 from cocite.spark import rank as rank_job
 from cocite.spark import session
 from cocite.spark import store as store_job
-from cocite.spark.beforehand import check_records, check_shards
+from cocite.spark.inputs import check_records, check_shards
 from tests.surfaces.conftest import run
 
 

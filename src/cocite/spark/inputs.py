@@ -1,10 +1,13 @@
-"""Files of a job's input, wherever they are: on disks that all workers see, in object storage, or behind a web server.
+"""The input of a job: files on disks that all workers see, in object storage, or behind a web server.
 
-Readers read files. What is not on a disk is copied to the worker's own for as long as it is read.
+Readers read files, so a file that isn't on a disk is copied to the worker's own disk while it is read. Before Spark
+starts, which takes seconds, the `check_` functions see whether there is anything to read. They look only at what this
+machine sees: a bare path may belong to the cluster's file system, and only workers may have credentials.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -15,14 +18,16 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
+from urllib.parse import unquote
 from urllib.request import urlopen
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import open_lines
-from cocite.sources.folders import walk_files
+from cocite.sources.folders import is_unfinished, unfinished_folder, walk_files
 from cocite.sources.kinds import kind_of
 from cocite.sources.records import ReadReport
 from cocite.sources.webgraphs.files import PART
+from cocite.spark.session import is_local
 
 REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _WEB = re.compile(r"https?://", re.IGNORECASE)
@@ -192,3 +197,76 @@ def _fetch(source: str, to: Path) -> None:
             wanted = answer.headers.get("Content-Length")
         if wanted is not None and out.tell() != int(wanted):
             raise OSError(f"{out.tell():,} bytes came instead of {int(wanted):,}")
+
+
+PARQUET = b"PAR1"
+SHARDS_DONE = "_store.json"  # written by `cocite spark store` when it is done
+
+
+def no_records(place: str, file: str = "") -> BadSource:
+    """What to say of records that are none."""
+    found = f": {file} is no Parquet file" if file else ""
+    return BadSource(f"{place} holds no page records as Parquet{found}; make them with cocite spark pages")
+
+
+def no_shards(place: str, why: str = "") -> BadSource:
+    """What to say of shards that are none, or no longer whole."""
+    return BadSource(f"{place} holds no shards that are whole{why and f' ({why})'}: make them with cocite spark store")
+
+
+def check_sources(sources: Sequence[str], kind: str | None) -> None:
+    """Whether files and folders to read are there; what is not on a disk is looked for by the job."""
+    if not sources:
+        raise no_source()
+    for source in sources:
+        if kind != "webgraph" and not REMOTE.match(source) and not Path(source).exists():
+            raise not_there(source)
+
+
+def check_records(place: str, master: str | None) -> None:
+    """Whether a place is whole and holds Parquet files, and nothing else that Spark would read as such."""
+    path = _seen(place, master)
+    if path is None:
+        return
+    if not path.exists():
+        raise BadSource(f"{place} does not exist: give the folder that cocite spark pages made")
+    count = 0
+    for file in _data(path):
+        count += 1
+        with file.open("rb") as stream:
+            start = stream.read(len(PARQUET))
+            stream.seek(max(0, file.stat().st_size - len(PARQUET)))
+            if start != PARQUET or stream.read() != PARQUET:
+                raise no_records(place, file.name)
+    if not count:
+        raise no_records(place)
+
+
+def check_shards(place: str, master: str | None) -> None:
+    """Whether a place holds what `cocite spark store` notes when it is done."""
+    path = _seen(place, master)
+    if path is not None and not (path / SHARDS_DONE).is_file():
+        raise no_shards(place)
+
+
+def _seen(place: str, master: str | None) -> Path | None:
+    """The path of a place that the job will see as this process does; None if that is not sure."""
+    if found := re.match("file:/+", place):
+        return Path("/" + unquote(place[found.end() :]))
+    return Path(place) if is_local(master) and not REMOTE.match(place) else None
+
+
+def _data(path: Path) -> list[Path]:
+    """The files that Spark reads: all but those with, or below, names that begin with _ or a dot.
+
+    Nothing is read of a folder that is not whole.
+    """
+    if path.is_file():
+        return [path]
+    found = []
+    for place, folders, names in os.walk(path):
+        if is_unfinished(Path(place), folders, names):
+            raise unfinished_folder(place)
+        folders[:] = sorted(name for name in folders if name[0] not in "._")
+        found += [Path(place, name) for name in sorted(names) if name[0] not in "._"]
+    return found

@@ -1,6 +1,6 @@
-"""Where jobs write: Parquet folders that are there whole or not at all, on any file system that Spark knows.
+"""Where jobs write: Parquet folders that are complete or absent, on any file system that Spark knows.
 
-The steps of a job are folders of their own. A job that was interrupted finds those that are whole, and goes on.
+Each step of a job is a folder. A job that was interrupted finds the complete ones and continues.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cocite.errors import BadParameter, BadSource
 from cocite.sources import folders
+from cocite.spark.inputs import SHARDS_DONE, no_shards
 from cocite.spark.session import STATE
 
 WORK = folders.WORK
@@ -27,19 +28,19 @@ BELOW = ("", "[^._]*/", "[^._]*/[^._]*/")
 _held: dict[str, int] = {}
 """Folders that this process writes, by their descriptors: they are locked until it has ended, however it does."""
 
-Tell = Callable[[str], None]
-"""Told of every step that begins."""
+OnStep = Callable[[str], None]
+"""Called with the name of each step that begins."""
 
 
-def print_nothing(step: str) -> None:
-    """Nobody wants to know."""
+def ignore_step(step: str) -> None:
+    """Show nothing."""
 
 
 class Output:
     """A folder that a job fills."""
 
-    def __init__(self, spark: Any, folder: str, tell: Tell = print_nothing) -> None:
-        self.spark, self.folder, self._tell = spark, str(folder).rstrip("/"), tell
+    def __init__(self, spark: Any, folder: str, on_step: OnStep = ignore_step) -> None:
+        self.spark, self.folder, self._on_step = spark, str(folder).rstrip("/"), on_step
         jvm = spark.sparkContext._jvm
         self._path = jvm.org.apache.hadoop.fs.Path
         self._files = self._path(self.folder).getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
@@ -77,7 +78,7 @@ class Output:
     def step(self, name: str, make: Callable[[], Any], by: tuple[str, ...] = ()) -> Any:
         """A step, made unless it is there; `by` are columns whose values become folders."""
         if not self.exists(f"{name}/_SUCCESS"):
-            self._tell(name.removeprefix(f"{WORK}/"))
+            self._on_step(name.removeprefix(f"{WORK}/"))
             rows = make()
             rows.write.mode("overwrite").partitionBy(*by).parquet(self._at(name))
             at = literal(self._at(name))
@@ -211,3 +212,25 @@ def rows_at(spark: Any, path: str, what: str, **options: str) -> Any:
         raise BadSource(f"{shown} holds no {what}: {found[:150]}") from error
     finally:
         context.setLogLevel(context.getConf().get("spark.log.level", "ERROR"))
+
+
+class Opened(NamedTuple):
+    """What was noted of shards, and their rows."""
+
+    facts: dict[str, Any]
+    pages: Any
+    out: Any
+    into: Any
+
+
+def open_shards(spark: Any, place: str) -> Opened:
+    """The shards at a place. Files that are missing would go unnoticed: so rows are counted, which reads no columns."""
+    facts = Output(spark, place).noted(SHARDS_DONE)
+    if facts is None:
+        raise no_shards(place)
+    expected = {"pages": facts.get("pages"), "out": facts.get("lists"), "in": facts.get("links")}
+    tables = [rows_at(spark, f"{literal(place)}/{name}", "shards") for name in expected]
+    for (name, count), rows in zip(expected.items(), tables, strict=True):
+        if (found := rows.count()) != count:
+            raise no_shards(place, f"{name} has {found:,} rows of {count or 0:,}")
+    return Opened(facts, *tables)

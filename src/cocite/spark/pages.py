@@ -23,7 +23,7 @@ from cocite.sources.open_source import open_source
 from cocite.sources.records import SCHEMA, ReadReport
 from cocite.spark.arrays import Batches
 from cocite.spark.inputs import REMOTE, expand, on_disk
-from cocite.spark.outputs import WORK, Output, Tell, print_nothing
+from cocite.spark.outputs import WORK, OnStep, Output, ignore_step
 
 DONE = PAGES_DONE
 GROUPS = 100
@@ -89,13 +89,13 @@ def write_pages(
     text: bool = True,
     strict: bool = False,
     group: int = 0,
-    tell: Tell = print_nothing,
+    on_step: OnStep = ignore_step,
 ) -> Tally:
     """Read sources into a folder of page records; returns what was read and left out.
 
     `group` sources are read at a time; 0: as many as suit the cluster.
     """
-    folder, specs = Output(spark, output, tell), expand(sources, kind)
+    folder, specs = Output(spark, output, on_step), expand(sources, kind)
     for source in sources:
         if not REMOTE.match(source) and Path(source).is_dir():
             folder.refuse_inside(source)

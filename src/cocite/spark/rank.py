@@ -1,14 +1,14 @@
 """PageRank and HubRank of every page, as `ranks/` defines them, on blocks of pages.
 
-With E scaled to a sum of 1 the ranks are in proportion to y = E + flow · (what comes in by links), as in
-`ranks/_surfer.py`: what dead ends hold needs no extra sum. A block is a range of pages with the links of its pages; in
-a round it works out what its pages give, and sends every other block one sum a page. Anderson's mixing (after
-`ranks/_mixing.py`) takes the next values from the last rounds: only a few scalar products come to the driver.
+With E scaled to a sum of 1, ranks are proportional to y = E + flow · (what comes in by links), as in
+`ranks/_iteration.py`, so pages without out-links need no extra sum. A block is a range of pages with their links. In a
+round it computes what its pages give, and sends every other block one sum per page. Anderson mixing takes the next
+values from the last rounds; only a few scalar products come to the driver.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 from cocite import __version__
 from cocite.errors import BadParameter
 from cocite.related import ranks as known
-from cocite.spark.arrays import Batches, cut, joined, numbers, runs
-from cocite.spark.outputs import WORK, Output, Tell, print_nothing
-from cocite.spark.shards import open_shards
-from cocite.spark.shuffles import task_count
+from cocite.spark.arrays import batch_of, numbers, on_batches, pack_lists, run_starts, unpack_lists
+from cocite.spark.outputs import WORK, OnStep, Output, ignore_step, open_shards
+from cocite.spark.session import F, task_count
 
 DONE = "_rank.json"
 MEMORY = 3
@@ -31,9 +30,10 @@ MEMORY = 3
 KEPT = 10
 """Rounds after which values are written down, so that a lost worker costs no more than these."""
 Vector = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 
 
-class Links(NamedTuple):
+class BlockLinks(NamedTuple):
     """The links of one block: page owners[i] has degrees[i] of them, to others[places[…]], one after another."""
 
     owners: NDArray[np.int64]  # from the block's first page
@@ -43,7 +43,7 @@ class Links(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Values:
+class BlockValues:
     """The values of one block's pages, and what is remembered of rounds."""
 
     bias: Vector  # E
@@ -59,7 +59,7 @@ class Values:
             found -= part * step
         return found
 
-    def after(self, x: Vector, g: Vector, forget: bool) -> Values:
+    def after(self, x: Vector, g: Vector, forget: bool) -> BlockValues:
         """A round later."""
         moves = () if forget else ((g - x) - (self.g - self.x), *self.moves)
         steps = () if forget else (g - self.g, *self.steps)
@@ -85,14 +85,12 @@ def check(call: str) -> known.Rank:
 
 
 def write_rank(
-    spark: Any, store: str, output: str, call: str = "pagerank", tell: Tell = print_nothing
+    spark: Any, store: str, output: str, call: str = "pagerank", on_step: OnStep = ignore_step
 ) -> dict[str, Any]:
     """Rank every page of a store's shards; rows are number, url and value. Returns what is noted of them."""
-    from pyspark.sql import functions as F
-
     rank = check(call)
     noted, pages, out, into = open_shards(spark, store)
-    folder = Output(spark, output, tell)
+    folder = Output(spark, output, on_step)
     ended = folder.claim({"job": "rank", "store": noted, "rank": str(rank), "version": __version__}, DONE)
     if ended is not None:
         return ended
@@ -116,7 +114,7 @@ def write_rank(
         state, rounds, residual, whole = _iterate(linked, start, width, blocks, params)
         ranked = state.map(lambda item: (item[0], (item[1].g * (count / whole)).tobytes()))
         rows = spark.createDataFrame(ranked, "block int, data binary").mapInArrow(
-            _spread(width), "number long, value double"
+            on_batches(_spread, width), "number long, value double"
         )
         values = rows.join(pages.select("number", "url"), "number").select("number", "url", "value")
     done = folder.step("rank", lambda: values.repartitionByRange(blocks, "number").sortWithinPartitions("number"))
@@ -126,74 +124,77 @@ def write_rank(
     return facts
 
 
+def _by_block(rows: Any, blocks: int, join: Callable[..., Any]) -> Any:
+    """(block, join(block, three arrays)) of rows that have a block number and three packed columns."""
+
+    def joined(item: tuple[int, Iterable[Any]]) -> tuple[int, Any]:
+        block, parts = item[0], list(item[1])
+        return block, join(
+            block, *(np.concatenate([np.frombuffer(each[i], np.int64) for each in parts]) for i in range(3))
+        )
+
+    pairs = rows.rdd.map(lambda row: (row[0], tuple(bytes(each) for each in row[1:])))
+    return pairs.groupByKey(blocks).map(joined, preservesPartitioning=True)
+
+
 def _linked(lists: Any, kind: str, width: int, blocks: int, back: bool) -> Any:
-    """(block, Links) of every block that has links, kept by the workers."""
+    """(block, BlockLinks) of every block that has links, kept by the workers."""
     from pyspark import StorageLevel
 
-    def gather(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            page = numbers(batch.column("page"))
-            if back:
-                targets, degrees = numbers(batch.column("target")), np.ones(len(page), np.int64)
-            else:
-                values, starts = joined(batch.column("targets"), kind)
-                targets, degrees = values.astype(np.int64), np.diff(starts)
-            order = np.argsort(page // width, kind="stable")
-            starts = np.append(0, np.cumsum(degrees))
-            index = np.repeat(starts[:-1][order] - (np.cumsum(degrees[order]) - degrees[order]), degrees[order])
-            targets, page, degrees = targets[index + np.arange(len(targets))], page[order], degrees[order]
-            cuts = runs(page // width)
-            ends = np.append(0, np.cumsum(degrees))[cuts]
-            columns = [pa.array((page[cuts[:-1]] // width).astype(np.int32))]
-            columns += [cut(page, cuts), cut(degrees, cuts), cut(targets, ends)]
-            yield pa.RecordBatch.from_arrays(columns, names=["block", "owners", "degrees", "targets"])
-
-    def join(parts: Iterable[tuple[Any, ...]], block: int) -> Links:
-        found = list(parts)
-        owners, degrees, targets = (
-            np.concatenate([np.frombuffer(part[i], np.int64) for part in found]) for i in range(3)
+    def gather(batch: pa.RecordBatch) -> pa.RecordBatch:
+        page = numbers(batch.column("page"))
+        if back:
+            targets, degrees = numbers(batch.column("target")), np.ones(len(page), np.int64)
+        else:
+            values, starts = unpack_lists(batch.column("targets"), kind)
+            targets, degrees = values.astype(np.int64), np.diff(starts)
+        order = np.argsort(page // width, kind="stable")
+        starts = np.append(0, np.cumsum(degrees))
+        index = np.repeat(starts[:-1][order] - (np.cumsum(degrees[order]) - degrees[order]), degrees[order])
+        targets, page, degrees = targets[index + np.arange(len(targets))], page[order], degrees[order]
+        cuts = run_starts(page // width)
+        ends = np.append(0, np.cumsum(degrees))[cuts]
+        return batch_of(
+            block=(page[cuts[:-1]] // width).astype(np.int32),
+            owners=pack_lists(page, cuts),
+            degrees=pack_lists(degrees, cuts),
+            targets=pack_lists(targets, ends),
         )
-        others, inverse = np.unique(targets, return_inverse=True)
-        return Links(owners - block * width, degrees, others, inverse.astype(np.int32))
 
-    rows = lists.mapInArrow(gather, "block int, owners binary, degrees binary, targets binary").rdd
-    pairs = rows.map(lambda row: (row[0], (bytes(row[1]), bytes(row[2]), bytes(row[3]))))
-    grouped = pairs.groupByKey(blocks)
-    return grouped.map(lambda item: (item[0], join(item[1], item[0])), preservesPartitioning=True).persist(
-        StorageLevel.MEMORY_AND_DISK
-    )
+    def join(block: int, owners: Numbers, degrees: Numbers, targets: Numbers) -> BlockLinks:
+        others, inverse = np.unique(targets, return_inverse=True)
+        return BlockLinks(owners - block * width, degrees, others, inverse.astype(np.int32))
+
+    rows = lists.mapInArrow(on_batches(gather), "block int, owners binary, degrees binary, targets binary")
+    return _by_block(rows, blocks, join).persist(StorageLevel.MEMORY_AND_DISK)
 
 
 def _start(
     pages: Any, bias: str | None, popularity: str, total: float, links: float, width: int, blocks: int, params: Any
 ) -> Any:
-    """(block, Values) before the first round: popular pages get about what they will have."""
+    """(block, BlockValues) before the first round: popular pages start near their final value."""
     flow = 1 - params.jump
     share = flow / (1 - flow) / max(1.0, links)
     names = dict.fromkeys(["number", popularity, bias or popularity])  # both may be the same
 
-    def gather(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            number, popular = numbers(batch.column("number")), numbers(batch.column(popularity))
-            own = numbers(batch.column(bias)) if bias else np.ones(len(number), np.int64)
-            order = np.argsort(number // width, kind="stable")
-            cuts = runs((number // width)[order])
-            columns = [pa.array(((number // width)[order][cuts[:-1]]).astype(np.int32))]
-            columns += [cut(each[order], cuts) for each in (number, popular, own)]
-            yield pa.RecordBatch.from_arrays(columns, names=["block", "number", "popular", "own"])
+    def gather(batch: pa.RecordBatch) -> pa.RecordBatch:
+        number, popular = numbers(batch.column("number")), numbers(batch.column(popularity))
+        own = numbers(batch.column(bias)) if bias else np.ones(len(number), np.int64)
+        order = np.argsort(number // width, kind="stable")
+        block = (number // width)[order]
+        cuts = run_starts(block)
+        columns = {"number": number, "popular": popular, "own": own}
+        packed = {name: pack_lists(values[order], cuts) for name, values in columns.items()}
+        return batch_of(block=block[cuts[:-1]].astype(np.int32), **packed)
 
-    def join(parts: Iterable[tuple[Any, ...]], block: int) -> Values:
-        found = list(parts)
-        at, popular, own = (np.concatenate([np.frombuffer(part[i], np.int64) for part in found]) for i in range(3))
-        even, first = np.zeros(len(at)), np.zeros(len(at))
-        even[at - block * width] = own / total
-        first[at - block * width] = own / total + popular * share
-        return Values(even, first, first)
+    def join(block: int, number: Numbers, popular: Numbers, own: Numbers) -> BlockValues:
+        even, first = np.zeros(len(number)), np.zeros(len(number))
+        even[number - block * width] = own / total
+        first[number - block * width] = own / total + popular * share
+        return BlockValues(even, first, first)
 
-    rows = pages.select(*names).mapInArrow(gather, "block int, number binary, popular binary, own binary").rdd
-    pairs = rows.map(lambda row: (row[0], (bytes(row[1]), bytes(row[2]), bytes(row[3]))))
-    grouped = pairs.groupByKey(blocks)
-    return grouped.map(lambda item: (item[0], join(item[1], item[0])), preservesPartitioning=True)
+    rows = pages.select(*names).mapInArrow(on_batches(gather), "block int, number binary, popular binary, own binary")
+    return _by_block(rows, blocks, join)
 
 
 def _iterate(linked: Any, state: Any, width: int, blocks: int, params: Any) -> tuple[Any, int, float, float]:
@@ -204,7 +205,7 @@ def _iterate(linked: Any, state: Any, width: int, blocks: int, params: Any) -> t
     before = None
     for done in range(1, params.rounds + 1):
         begun = state.mapValues(lambda values, parts=parts: (values, values.mixed(parts)))
-        given = linked.join(begun, blocks).flatMap(lambda item: _give(item[1][0], item[1][1], width, flow))
+        given = linked.join(begun, blocks).flatMap(lambda item: _give(item[1][0], item[1][1][1], width, flow))
         sums = given.groupByKey(blocks)
         following = begun.leftOuterJoin(sums, blocks).mapValues(
             lambda pair, forget=forget: _take(pair[0], pair[1], forget)
@@ -234,23 +235,18 @@ def _parts(products: NDArray[np.float64]) -> Vector:
     return np.asarray(found * scale)
 
 
-def _give(links: Links, pair: tuple[Values, Vector], width: int, flow: float) -> Iterator[tuple[int, tuple[Any, Any]]]:
-    """What a block's pages give to the pages of each block: (block, (pages from its first on, sums))."""
-    shares = flow * pair[1][links.owners] / _degrees(links)
+def _give(links: BlockLinks, x: Vector, width: int, flow: float) -> Iterator[tuple[int, tuple[Any, Any]]]:
+    """What a block's pages give to the pages of each block: (block, (pages counted from its first, sums))."""
+    degrees = np.bincount(links.owners, links.degrees).astype(np.int64)  # an owner may have several runs of links
+    shares = flow * x[links.owners] / degrees[links.owners]
     sums = np.bincount(links.places, np.repeat(shares, links.degrees), len(links.others))
-    cuts = runs(links.others // width)
+    cuts = run_starts(links.others // width)
     for low, high in pairwise(cuts.tolist()):
         block = int(links.others[low] // width)
         yield block, ((links.others[low:high] - block * width).astype(np.uint32), sums[low:high])
 
 
-def _degrees(links: Links) -> NDArray[np.int64]:
-    """The number of links of each owner, of which a block may have several runs."""
-    totals = np.bincount(links.owners, links.degrees).astype(np.int64)
-    return np.asarray(totals[links.owners])
-
-
-def _take(pair: tuple[Values, Vector], given: Iterable[tuple[Any, Any]] | None, forget: bool) -> Values:
+def _take(pair: tuple[BlockValues, Vector], given: Iterable[tuple[Any, Any]] | None, forget: bool) -> BlockValues:
     """The values of a block after a round."""
     values, x = pair
     g = values.bias.copy()
@@ -259,14 +255,9 @@ def _take(pair: tuple[Values, Vector], given: Iterable[tuple[Any, Any]] | None, 
     return values.after(x, g, forget)
 
 
-def _spread(width: int) -> Any:
+def _spread(batch: pa.RecordBatch, width: int) -> pa.RecordBatch:
     """A row for every page of blocks."""
-
-    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            values, starts = joined(batch.column("data"), np.float64)
-            first = numbers(batch.column("block")) * width
-            number = np.repeat(first - starts[:-1], np.diff(starts)) + np.arange(len(values))
-            yield pa.RecordBatch.from_arrays([pa.array(number), pa.array(values)], names=["number", "value"])
-
-    return work
+    values, starts = unpack_lists(batch.column("data"), np.float64)
+    first = numbers(batch.column("block")) * width
+    number = np.repeat(first - starts[:-1], np.diff(starts)) + np.arange(len(values))
+    return batch_of(number=number, value=values)

@@ -1,8 +1,8 @@
 """The pages most related to every page, by cocitation, proximity or extended_cocitation, as on one machine.
 
-Parents are chosen first (`pools.py`), then the web is cut into parts (`parts.py`); a task makes a part a Graph in
-memory (`subweb.py`) and asks the method about each of its pages. Pages of which too little is known are answered with
-the answers of a shorter address of their site (`chopping.py`).
+Parents are chosen first (`parents.py`), then the web is divided into parts (`parts.py`). A task makes a Graph in memory
+of each part (`subweb.py`) and runs the method on each of its pages. A page with too little evidence gets the results of
+a shorter address of its site, as in `neighbourhood/start.py`; addresses are looked up by a join on fingerprints.
 """
 
 from __future__ import annotations
@@ -19,20 +19,30 @@ from numpy.typing import NDArray
 from cocite import __version__
 from cocite.errors import BadParameter
 from cocite.graph.build.derive import SAMPLE_PARENTS
+from cocite.kernels.addresses.canonical import key_addresses
+from cocite.pages.key import from_key
 from cocite.related.methods import Method
 from cocite.related.methods import method as method_of
 from cocite.related.methods.cocitation import ENOUGH, TWICE
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import SEED, StopList, is_one_of
 from cocite.results.ask import check_k
-from cocite.spark.arrays import Batches, cut, each_run
-from cocite.spark.chopping import answers_of, fingerprints_of
-from cocite.spark.cuts import MOST_LINKS, RELATIONS, Needs, Shards
-from cocite.spark.outputs import WORK, Output, Tell, print_nothing
-from cocite.spark.parts import make_parts
-from cocite.spark.pools import choose_parents
-from cocite.spark.shards import open_shards
-from cocite.spark.shuffles import MOST_TASKS, task_count, to_task
+from cocite.spark.arrays import (
+    Batches,
+    batch_of,
+    each_run,
+    numbers,
+    on_batches,
+    pack_lists,
+    positions,
+    signed,
+    unpack_lists,
+)
+from cocite.spark.outputs import WORK, OnStep, Output, ignore_step, open_shards
+from cocite.spark.parents import choose_parents
+from cocite.spark.part_rows import Needs, Shards
+from cocite.spark.parts import MOST_LINKS, RELATIONS, make_parts
+from cocite.spark.session import MOST_TASKS, F, task_count, to_task
 from cocite.spark.subweb import SubGraph, SubWeb, make_subweb
 
 DONE = "_related.json"
@@ -67,14 +77,12 @@ def write_related(
     *,
     relations: int = RELATIONS,
     links: int = MOST_LINKS,
-    tell: Tell = print_nothing,
+    on_step: OnStep = ignore_step,
 ) -> dict[str, Any]:
     """Answer for every page of a store's shards; rows are query, rank, url and score. Returns what is noted of them."""
-    from pyspark.sql import functions as F
-
     method, k = check(call), check_k(k)
     noted, pages, out, into = open_shards(spark, store)
-    folder = Output(spark, output, tell)
+    folder = Output(spark, output, on_step)
     plan = {"job": "related", "store": noted, "method": str(method), "k": k, "version": __version__}
     ended = folder.claim(plan, DONE)
     if ended is not None:
@@ -137,8 +145,6 @@ def check(call: str) -> Method:
 
 def stop_numbers(pages: Any, texts: Sequence[str]) -> NDArray[np.int64]:
     """The pages of a stop list, ascending; unknown addresses are no matter."""
-    from pyspark.sql import functions as F
-
     if not texts:
         return np.zeros(0, np.int64)
     wanted = fingerprints_of(texts)
@@ -204,10 +210,84 @@ def _batch(
 ) -> pa.RecordBatch:
     starts = np.append(0, np.cumsum(counts, dtype=np.int64))
     answers = graph.numbers[pages]
-    columns = [
-        pa.array(graph.numbers[queries]),
-        pa.array(sure),
-        cut(answers.astype(kind), starts),
-        cut(scores, starts),
-    ]
-    return pa.RecordBatch.from_arrays(columns, names=["page", "enough", "answers", "scores"])
+    answers, scores = pack_lists(answers.astype(kind), starts), pack_lists(scores, starts)
+    return batch_of(page=graph.numbers[queries], enough=sure, answers=answers, scores=scores)
+
+
+CANDIDATES = "page long, site long, level int, fingerprint long"
+
+
+def answers_of(pages: Any, asked: Any, chop: str, k: int, kind: str) -> Any:
+    """page, rank, answer, score for every page with links, of its own answers or of the page asked in its place."""
+    linked = pages.where("in_degree + out_degree > 0")
+    own = asked.select("page", "answers", "scores")
+    if chop == "none":
+        given = own
+    else:
+        enough = asked.where("enough").select("page", "answers", "scores")
+        too_little = linked.select(F.col("number").alias("page"), "key", "site")
+        too_little = too_little.join(enough.select("page"), "page", "left_anti")
+        candidates = too_little.mapInArrow(_shorter, CANDIDATES)
+        known = pages.select(F.coalesce("leads_to", "number").alias("other"), "fingerprint")
+        sites = pages.select(F.col("number").alias("other"), F.col("site").alias("of_other"))
+        found = candidates.join(known, "fingerprint").join(sites, "other").where("site = of_other")
+        found = found.join(enough.select(F.col("page").alias("other")), "other")
+        chosen = found.groupBy("page").agg(F.min(F.struct("level", "other")).alias("first"))
+        chosen = chosen.select("page", F.col("first.other").alias("other"))
+        instead = chosen.join(enough.withColumnRenamed("page", "other"), "other").select("page", "answers", "scores")
+        given = enough.union(instead)
+        if chop == "site":
+            given = given.union(own.join(given.select("page"), "page", "left_anti"))
+    stands = pages.where("representative is not null").select(F.col("number").alias("page"), "representative")
+    given = given.join(stands, "page", "left").fillna(-1, ["representative"])
+
+    return given.mapInArrow(on_batches(_best, k, kind), "page long, rank int, answer long, score double")
+
+
+def _best(batch: pa.RecordBatch, k: int, kind: str) -> pa.RecordBatch:
+    """The first k answers that are neither the page itself nor what stands for it."""
+    answers, starts = unpack_lists(batch.column("answers"), kind)
+    scores, _ = unpack_lists(batch.column("scores"), np.float64)
+    sizes = np.diff(starts)
+    page = np.repeat(numbers(batch.column("page")), sizes)
+    kept = (answers != page) & (answers != np.repeat(numbers(batch.column("representative")), sizes))
+    ends = np.append(0, np.cumsum(kept))[starts]
+    page, answers, scores, rank = page[kept], answers[kept], scores[kept], positions(ends) + 1
+    first = rank <= k
+    rank, answers = rank[first].astype(np.int32), answers[first].astype(np.int64)
+    return batch_of(page=page[first], rank=rank, answer=answers, score=scores[first])
+
+
+def _shorter(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The fingerprints of ever shorter addresses of pages."""
+    for batch in batches:
+        texts: list[str] = []
+        rows: list[int] = []
+        levels: list[int] = []
+        for row, key in enumerate(batch.column("key").to_pylist()):
+            for level, address in enumerate(shorter(from_key(key.decode("utf-8", "replace")))):
+                texts.append(address)
+                rows.append(row)
+                levels.append(level)
+        found = np.array(fingerprints_of(texts), np.int64)
+        usable = found != 0
+        page, site = (numbers(batch.column(name))[rows] if rows else np.zeros(0, np.int64) for name in ("page", "site"))
+        level = np.array(levels, np.int32)[usable]
+        yield batch_of(page=page[usable], site=site[usable], level=level, fingerprint=found[usable])
+
+
+def shorter(address: str) -> Iterator[str]:
+    """A canonical address without its fragment, its query string, then one path element after another."""
+    while not address.startswith("name:") and any(mark in address for mark in "#?/"):
+        mark = next(mark for mark in "#?/" if mark in address)
+        address = address[: address.rindex(mark) if mark == "/" else address.index(mark)]
+        yield address
+
+
+def fingerprints_of(texts: Sequence[str]) -> list[int]:
+    """Fingerprints of addresses, with or without a scheme, as Spark has numbers; 0 for what is none."""
+    spelled = [text if "://" in text or text.startswith("name:") else f"https://{text}" for text in texts]
+    raw = [text.encode("utf-8", "replace") for text in spelled]
+    offsets = np.append(0, np.cumsum([len(each) for each in raw])).astype(np.int64)
+    keyed = key_addresses(np.frombuffer(b"".join(raw), np.uint8), offsets)
+    return [int(each) for each in signed(keyed.fingerprint)]

@@ -1,4 +1,4 @@
-"""A Spark session for a job: on this machine unless a master is named, with what all jobs need set."""
+"""A Spark session for a job: on this machine unless a master is named, with the settings that all jobs need."""
 
 from __future__ import annotations
 
@@ -13,6 +13,17 @@ from typing import Any
 
 from cocite.errors import BadParameter, CociteError
 
+
+class _Functions:
+    """`pyspark.sql.functions`, imported when it is first used: what a job refuses is said without Spark."""
+
+    def __getattr__(self, name: str) -> Any:
+        from pyspark.sql import functions
+
+        return getattr(functions, name)
+
+
+F = _Functions()
 LOCAL = "local[*]"
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
@@ -198,3 +209,32 @@ def _cause(text: str) -> str:
     thrown = [line for line in lines if _CLASSES.match(line)]
     told = causes[-1:] or thrown[:1] or [line for line in lines if line and not _CHATTER.match(line)]
     return STATE.sub("", _CLASSES.sub("", told[0]) or told[0].removeprefix(": ")) if told else "no reason was given"
+
+
+LINKS_PER_TASK = 1 << 20
+"""Links that one task sorts: some 60 MB as Spark's rows."""
+MOST_TASKS = 10_000
+"""Every task sends something to every other: of more tasks each would get crumbs, too many for a driver to count."""
+
+
+def task_count(spark: Any, links: int) -> int:
+    """Tasks for so many links: enough that each has little, not fewer than there are cores."""
+    return max(int(spark.sparkContext.defaultParallelism), min(-(-links // LINKS_PER_TASK), MOST_TASKS))
+
+
+def to_task(rows: Any, tasks: int, task: Any) -> Any:
+    """Rows by the number of the task, a column from 0 to tasks - 1, that is to have them.
+
+    Spark 4.0 hashes what it partitions by; so each task gets a number whose hash leads to it.
+    """
+    spark = rows.sparkSession
+    found: dict[int, int] = {}
+    wide = 4 * tasks
+    while len(found) < tasks:  # hashes leave some tasks without a number until enough were tried
+        wide *= 4
+        hashed = spark.range(wide).select(
+            F.col("id").cast("int").alias("id"), F.pmod(F.hash(F.col("id").cast("int")), tasks)
+        )
+        found = {at: number for number, at in hashed.collect()}
+    numbers = F.array(*(F.lit(found[at]) for at in range(tasks)))
+    return rows.repartition(tasks, F.element_at(numbers, (task + 1).cast("int")))

@@ -24,31 +24,36 @@ from cocite import __version__
 from cocite.errors import BadSource
 from cocite.graph.build.scratch import PARTIAL
 from cocite.sources.folders import PAGES_DONE, unfinished_folder
-from cocite.spark.arrays import Batches, cut, joined, numbers, places, runs, whole_runs
-from cocite.spark.captures import Resolved, resolve
-from cocite.spark.keyed import SCHEMA, key_batches
-from cocite.spark.near import near_duplicates
-from cocite.spark.number import number_pages
-from cocite.spark.outputs import WORK, Output, Tell, print_nothing
+from cocite.spark.arrays import (
+    Batches,
+    batch_of,
+    numbers,
+    on_runs,
+    pack_lists,
+    positions,
+    run_starts,
+    unpack_lists,
+    whole_runs,
+)
+from cocite.spark.inputs import SHARDS_DONE
+from cocite.spark.near_duplicates import near_duplicates
+from cocite.spark.outputs import WORK, OnStep, Output, ignore_step
 from cocite.spark.pages import Tally, accumulator, reasons
-from cocite.spark.record_files import read_records
-from cocite.spark.shuffles import task_count, to_task
+from cocite.spark.records import SCHEMA, key_batches, read_records
+from cocite.spark.resolve import Resolved, number_pages, resolve
+from cocite.spark.session import F, task_count, to_task
 
-DONE = "_store.json"
 FORMAT = 1
-LINK = "page long, popularity long, links long"
 
 
-def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothing) -> dict[str, Any]:
+def write_store(spark: Any, records: str, output: str, on_step: OnStep = ignore_step) -> dict[str, Any]:
     """Make the shards of page records; returns what is noted of them."""
-    from pyspark.sql import functions as F
-
-    folder, source = Output(spark, output, tell), Output(spark, records)
+    folder, source = Output(spark, output, on_step), Output(spark, records)
     if source.is_unfinished(PAGES_DONE):
         raise unfinished_folder(records)
     folder.refuse_inside(records)
     plan = {"job": "store", "records": source.place, "size": source.size(), "version": __version__}
-    done = folder.claim(plan, DONE)
+    done = folder.claim(plan, SHARDS_DONE)
     if done is not None:
         return done
     tally = accumulator(spark)
@@ -80,14 +85,12 @@ def write_store(spark: Any, records: str, output: str, tell: Tell = print_nothin
     noted = folder.noted(f"{WORK}/read.json") or {}
     counts = {"pages": count, "lists": out.count(), "links": links}
     facts = {"format": FORMAT, "by": f"cocite {__version__}", "id": _id(named, into), **counts, "number": kind, **noted}
-    folder.finish(DONE, facts)
+    folder.finish(SHARDS_DONE, facts)
     return facts
 
 
 def _id(pages: Any, into: Any) -> str:
     """The same for the same pages and links: a job that goes on must have the shards that it was begun with."""
-    from pyspark.sql import functions as F
-
     known = F.xxhash64("number", "fingerprint", "in_degree", "out_degree", "representative", "leads_to")
     found = [rows.agg(F.bit_xor(hashed)).first()[0] or 0 for rows, hashed in ((pages, known), (into, F.col("hash")))]
     return f"{(found[0] ^ found[1]) % (1 << 64):016x}"
@@ -131,25 +134,20 @@ def _links(captures: Any) -> Any:
 
 def _explode(batches: Batches) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        targets, starts = joined(batch.column("targets"), np.int64)
-        attributes, _ = joined(batch.column("attributes"), np.int32)
+        targets, starts = unpack_lists(batch.column("targets"), np.int64)
+        attributes, _ = unpack_lists(batch.column("attributes"), np.int32)
         known = targets != 0
-        sizes = np.diff(starts)
-        columns = [
-            np.repeat(numbers(batch.column("fingerprint")), sizes),
-            np.repeat(numbers(batch.column("sequence")), sizes),
-            places(starts),
-            targets,
-            attributes,
-        ]
-        names = ["source", "sequence", "place", "target", "attribute"]
-        yield pa.RecordBatch.from_arrays([pa.array(values[known]) for values in columns], names=names)
+        source, sequence = (
+            np.repeat(numbers(batch.column(name)), np.diff(starts))[known] for name in ("fingerprint", "sequence")
+        )
+        place = positions(starts)[known]
+        yield batch_of(
+            source=source, sequence=sequence, place=place, target=targets[known], attribute=attributes[known]
+        )
 
 
 def _lists(resolved: Resolved) -> Any:
     """Of each page that links: fingerprint, targets, attributes. A link counts once, where it comes first."""
-    from pyspark.sql import functions as F
-
     captures, aliases = resolved.captures, resolved.aliases
     schema = "fingerprint long, targets binary, attributes binary"
     if aliases is not None:
@@ -167,8 +165,8 @@ def _lists(resolved: Resolved) -> Any:
 def _join(batches: Batches) -> Iterator[pa.RecordBatch]:
     """The lists of captures, those of one page one after another, as one list."""
     for table in whole_runs(batches, "fingerprint", 1 << 13):
-        targets, starts = joined(table["targets"], np.int64)
-        attributes, _ = joined(table["attributes"], np.int32)
+        targets, starts = unpack_lists(table["targets"], np.int64)
+        attributes, _ = unpack_lists(table["attributes"], np.int32)
         yield from _once(np.repeat(numbers(table["fingerprint"]), np.diff(starts)), targets, attributes)
 
 
@@ -188,12 +186,10 @@ def _once(source: Any, targets: Any, attributes: Any) -> Iterator[pa.RecordBatch
     kept[order[same]] = False
     kept &= (targets != source) & (targets != 0)
     source, targets, attributes = source[kept], targets[kept], attributes[kept]
-    starts = runs(source)
+    starts = run_starts(source)
     if len(source):
-        yield pa.RecordBatch.from_arrays(
-            [pa.array(source[starts[:-1]]), cut(targets, starts), cut(attributes.astype(np.int32), starts)],
-            names=["fingerprint", "targets", "attributes"],
-        )
+        attributes = pack_lists(attributes.astype(np.int32), starts)
+        yield batch_of(fingerprint=source[starts[:-1]], targets=pack_lists(targets, starts), attributes=attributes)
 
 
 # Numbers
@@ -201,8 +197,6 @@ def _once(source: Any, targets: Any, attributes: Any) -> Iterator[pa.RecordBatch
 
 def _with_degrees(numbered: Any, lists: Any) -> Any:
     """Pages with the numbers of their links in and out."""
-    from pyspark.sql import functions as F
-
     into = lists.select("targets").mapInArrow(_targets, "fingerprint long, count long")
     into = into.groupBy("fingerprint").agg(F.sum("count").alias("in_degree"))
     out = lists.select("fingerprint", (F.length("targets") / 8).cast("long").alias("out_degree"))
@@ -213,8 +207,8 @@ def _with_degrees(numbered: Any, lists: Any) -> Any:
 def _targets(batches: Batches) -> Iterator[pa.RecordBatch]:
     """How often each page is linked in a batch: a page that all link to is one row of it."""
     for batch in batches:
-        found, counts = np.unique(joined(batch.column("targets"), np.int64)[0], return_counts=True)
-        yield pa.RecordBatch.from_arrays([pa.array(found), pa.array(counts)], names=["fingerprint", "count"])
+        found, counts = np.unique(unpack_lists(batch.column("targets"), np.int64)[0], return_counts=True)
+        yield batch_of(fingerprint=found, count=counts)
 
 
 def _links_by_number(lists: Any, pages: Any) -> Any:
@@ -222,8 +216,6 @@ def _links_by_number(lists: Any, pages: Any) -> Any:
 
     The store's hash64 with the seed 42 is Spark's own: `kernels/parents.py`.
     """
-    from pyspark.sql import functions as F
-
     own = pages.select(
         "fingerprint",
         F.col("number").alias("page"),
@@ -231,7 +223,7 @@ def _links_by_number(lists: Any, pages: Any) -> Any:
         F.col("out_degree").alias("links"),
     )
     links = lists.join(own, "fingerprint").mapInArrow(
-        _spread, f"{LINK}, place int, of_page long, fingerprint long, attribute int"
+        _spread, "page long, popularity long, links long, of_page long, place int, fingerprint long, attribute int"
     )
     ends = pages.select("fingerprint", F.col("number").alias("target"), F.col("in_degree").alias("degree"))
     links = links.join(ends, "fingerprint").withColumn("hash", F.xxhash64("fingerprint", "of_page"))
@@ -241,47 +233,39 @@ def _links_by_number(lists: Any, pages: Any) -> Any:
 def _spread(batches: Batches) -> Iterator[pa.RecordBatch]:
     """A row for every link of a list."""
     for batch in batches:
-        targets, starts = joined(batch.column("targets"), np.int64)
-        attributes, _ = joined(batch.column("attributes"), np.int32)
-        sizes = np.diff(starts)
-        page, popularity, links, own = (
-            np.repeat(numbers(batch.column(name)), sizes) for name in ("page", "popularity", "links", "fingerprint")
+        targets, starts = unpack_lists(batch.column("targets"), np.int64)
+        attributes, _ = unpack_lists(batch.column("attributes"), np.int32)
+        own = {"page": "page", "popularity": "popularity", "links": "links", "of_page": "fingerprint"}
+        yield batch_of(
+            **{name: np.repeat(numbers(batch.column(column)), np.diff(starts)) for name, column in own.items()},
+            place=positions(starts).astype(np.int32),
+            fingerprint=targets,
+            attribute=attributes,
         )
-        columns = [page, popularity, links, places(starts).astype(np.int32), own, targets, attributes]
-        names = ["page", "popularity", "links", "place", "of_page", "fingerprint", "attribute"]
-        yield pa.RecordBatch.from_arrays([pa.array(values) for values in columns], names=names)
 
 
 def _out(links: Any, tasks: int, width: int, kind: str) -> Any:
     """Lists of links out, in order."""
-    from pyspark.sql import functions as F
-
     rows = links.select("page", "popularity", "place", "target", "degree", "attribute")
     rows = to_task(rows, tasks, F.floor(F.col("page") / width)).sortWithinPartitions("page", "place")
     schema = "page long, popularity long, targets binary, attributes binary, degrees binary"
 
-    def collect(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for table in whole_runs(batches, "page"):
-            page = numbers(table["page"])
-            starts = runs(page)
-            yield pa.RecordBatch.from_arrays(
-                [
-                    pa.array(page[starts[:-1]]),
-                    pa.array(numbers(table["popularity"])[starts[:-1]]),
-                    cut(numbers(table["target"], kind), starts),
-                    cut(numbers(table["attribute"], np.int32), starts),
-                    cut(numbers(table["degree"], kind), starts),
-                ],
-                names=["page", "popularity", "targets", "attributes", "degrees"],
-            )
+    def collect(table: pa.Table) -> pa.RecordBatch:
+        page = numbers(table["page"])
+        starts = run_starts(page)
+        return batch_of(
+            page=page[starts[:-1]],
+            popularity=numbers(table["popularity"])[starts[:-1]],
+            targets=pack_lists(numbers(table["target"], kind), starts),
+            attributes=pack_lists(numbers(table["attribute"], np.int32), starts),
+            degrees=pack_lists(numbers(table["degree"], kind), starts),
+        )
 
-    return rows.mapInArrow(collect, schema)
+    return rows.mapInArrow(on_runs(collect, "page"), schema)
 
 
 def _in(links: Any, tasks: int) -> Any:
     """Links turned round, in order. A page with very many links in may take several tasks."""
-    from pyspark.sql import functions as F
-
     named = {"target": "page", "page": "source", "degree": "parents", "links": "links", "popularity": "popularity"}
     turned = links.select(*(F.col(name).alias(other) for name, other in named.items()), "hash")
     return turned.repartitionByRange(tasks, "page", "source").sortWithinPartitions("page", "source")
@@ -289,8 +273,6 @@ def _in(links: Any, tasks: int) -> Any:
 
 def _pages(pages: Any, near: Any, aliases: Any, tasks: int) -> Any:
     """All that is known of pages, in order."""
-    from pyspark.sql import functions as F
-
     found = pages.join(near, "number", "left") if near is not None else pages.withColumn("representative", F.lit(None))
     if aliases is None:
         found = found.withColumn("leads_to", F.lit(None))

@@ -19,7 +19,7 @@ from cocite.graph.build.write_lists import NO_ATTRIBUTES, ListWriter, count_symb
 from cocite.graph.generation import MemoryWriter, empty_array
 from cocite.graph.huffman import Code
 from cocite.graph.store import Graph
-from cocite.spark.arrays import joined, numbers
+from cocite.spark.arrays import numbers, unpack_lists
 from cocite.web import Web
 
 QUERY, LIST, POOL, NEAR, CHILD, POPULAR = range(6)
@@ -74,9 +74,9 @@ def make_subweb(rows: pa.Table, kind: str) -> tuple[SubGraph, NDArray[np.uint32]
     """The part of the web that rows of `ROWS` describe, and the pages asked about, by its own numbers."""
     what = numbers(rows["what"], np.int32)
     queries, lists, pools, near, children, popular = (rows.filter(pa.array(what == each)) for each in range(6))
-    targets, starts = joined(lists["x"], kind)
-    parents, pool_starts = joined(pools["x"], kind)
-    best, best_starts = joined(children["x"], kind)
+    targets, starts = unpack_lists(lists["x"], kind)
+    parents, pool_starts = unpack_lists(pools["x"], kind)
+    best, best_starts = unpack_lists(children["x"], kind)
     own = [numbers(table["page"]) for table in (queries, lists, pools, near, children, popular)]
     few, few_degrees, few_starts = _to_children(popular, own[CHILD], kind)
     others = [np.unique(each).astype(np.int64) for each in (targets, best, few)]
@@ -88,7 +88,7 @@ def make_subweb(rows: pa.Table, kind: str) -> tuple[SubGraph, NDArray[np.uint32]
     degree, unit = np.zeros(len(known), np.uint32), np.zeros(len(known), np.int64)
     fingerprint = np.zeros(len(known), np.uint64)
     targets, best, few = local(targets), local(best), local(few)
-    degree[targets], degree[few] = joined(lists["z"], kind)[0], few_degrees
+    degree[targets], degree[few] = unpack_lists(lists["z"], kind)[0], few_degrees
     degree[local(numbers(near["other"]))] = numbers(near["degree"])
     for table, at in zip(
         (queries, lists, children, popular), (own[QUERY], own[LIST], own[CHILD], own[POPULAR]), strict=True
@@ -98,7 +98,7 @@ def make_subweb(rows: pa.Table, kind: str) -> tuple[SubGraph, NDArray[np.uint32]
         fingerprint[at] = numbers(table["fingerprint"], np.uint64)
     writer = MemoryWriter()
     child = local(own[CHILD])
-    attributes = joined(lists["y"], np.uint32)[0]
+    attributes = unpack_lists(lists["y"], np.uint32)[0]
     attributes = attributes if len(attributes) else np.zeros(len(targets), np.uint32)
     whole = Rows(np.repeat(local(own[LIST]), np.diff(starts)), targets, attributes)
     part = _links_of_spouses(child, best, best_starts, np.repeat(local(own[POPULAR]), np.diff(few_starts)), few, degree)
@@ -120,8 +120,8 @@ def _to_children(
     popular: pa.Table, children: NDArray[np.int64], kind: str
 ) -> tuple[NDArray[Any], NDArray[Any], Numbers]:
     """Of links to pages of many parents those to children, with degrees and starts: nobody asks for others."""
-    targets, starts = joined(popular["x"], kind)
-    degrees, _ = joined(popular["z"], kind)
+    targets, starts = unpack_lists(popular["x"], kind)
+    degrees, _ = unpack_lists(popular["z"], kind)
     children = np.sort(children).astype(targets.dtype)
     at = np.minimum(np.searchsorted(children, targets), max(0, len(children) - 1))
     kept = children[at] == targets if len(children) else np.zeros(len(targets), np.bool_)

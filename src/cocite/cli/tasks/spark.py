@@ -67,14 +67,13 @@ def pages(
       cocite spark pages crawl/*.warc.gz -o pages.parquet
       cocite spark pages --list wat.paths.gz --prefix s3://commoncrawl/ -o s3a://mine/pages
     """
-    from cocite.spark.beforehand import check_sources
-    from cocite.spark.inputs import read_list
+    from cocite.spark.inputs import check_sources, read_list
     from cocite.spark.pages import write_pages
 
     wanted = [*(sources or []), *(read_list(listed, prefix) if listed else [])]
     check_sources(wanted, kind)
     done, took = _run("pages", master, conf, lambda session, tell: write_pages(
-        session, wanted, output, base=base, kind=kind, text=text, strict=strict, tell=tell
+        session, wanted, output, base=base, kind=kind, text=text, strict=strict, on_step=tell
     ))  # fmt: skip
     screen = Screen()
     if json:
@@ -106,11 +105,11 @@ def store(
       cocite spark store pages.parquet -o shards
       cocite spark store s3a://mine/pages -o s3a://mine/shards --master yarn
     """
-    from cocite.spark.beforehand import check_records
+    from cocite.spark.inputs import check_records
     from cocite.spark.store import write_store
 
     check_records(records, master)
-    done, took = _run("store", master, conf, lambda session, tell: write_store(session, records, output, tell=tell))
+    done, took = _run("store", master, conf, lambda session, tell: write_store(session, records, output, on_step=tell))
     found = f"{count(done['pages'], 'page')}, {count(done['links'], 'link')}"
     _show(found, done, output, took, json)
 
@@ -133,12 +132,12 @@ def rank(
       cocite spark rank shards -o pagerank
       cocite spark rank shards -o hubs --by "hubrank(transposed=true)"
     """
-    from cocite.spark.beforehand import check_shards
+    from cocite.spark.inputs import check_shards
     from cocite.spark.rank import check, write_rank
 
     check(by)
     check_shards(shards, master)
-    done, took = _run("rank", master, conf, lambda session, tell: write_rank(session, shards, output, by, tell=tell))
+    done, took = _run("rank", master, conf, lambda session, tell: write_rank(session, shards, output, by, on_step=tell))
     found = f"{count(done['pages'], 'page')}, {count(done['rounds'], 'round')}, residual {done['residual']:.1e}"
     _show(found, done, output, took, json)
     if not json and not done["converged"]:
@@ -171,14 +170,14 @@ def related(
       cocite spark related shards -o related -m "extended_cocitation(parents=100)" -k 20
     """
     from cocite.results.ask import check_k
-    from cocite.spark.beforehand import check_shards
+    from cocite.spark.inputs import check_shards
     from cocite.spark.related import check, write_related
 
     check(method)
     check_k(k)
     check_shards(shards, master)
     done, took = _run("related", master, conf, lambda session, tell: write_related(
-        session, shards, output, method, k, tell=tell
+        session, shards, output, method, k, on_step=tell
     ))  # fmt: skip
     found = f"{count(done['answers'], 'result')} for {count(done['pages'], 'page')}"
     _show(found, done, output, took, json)

@@ -1,8 +1,8 @@
 """The ranks: one file is one rank of all pages, and the folder is the registry.
 
 A rank file has, in this order: a docstring (paper, formula, departures), `Params`, a frozen dataclass of parameters,
-and `compute(graph, params, progress, threads) -> Ranked`. Ranks are worked out once and kept beside the store, by name
-and parameters; a store that was changed since has none.
+and `compute(graph, params, progress, threads) -> Ranked`. A rank is computed once and stored beside the store, by name
+and parameters. It is stale once the store has changed.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from cocite.registry import Registry
 
 @dataclass(frozen=True)
 class Ranked:
-    """The value of every page, by its number, and how well it was worked out."""
+    """The value of every page, by page number, and how precise it is."""
 
     values: NDArray[np.float64]
     rounds: int
-    residual: float  # what one more round would change, as a part of the whole
-    converged: bool  # whether that is within the tolerance
+    residual: float  # what one more round would change, as a part of the total
+    converged: bool  # whether the residual is within the tolerance
 
 
 @dataclass(frozen=True, kw_only=True)
 class Iteration:
-    """When to stop; what all ranks share."""
+    """When to stop: parameters of all ranks."""
 
     tolerance: float = parameter(
-        1e-8, "stop when a round changes less than this part of the whole", minimum=1e-14, maximum=1
+        1e-8, "stop when a round changes less than this part of the total", minimum=1e-14, maximum=1
     )
-    rounds: int = parameter(500, "rounds at most", minimum=1)
+    rounds: int = parameter(500, "maximum number of rounds", minimum=1)
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ class Rank:
         return spell(self.name, changed(self.params))
 
     def compute(self, graph: Graph, progress: Progress = lambda *_: None, threads: int | None = None) -> Ranked:
-        """Work it out; the outcome is the same for any number of threads."""
+        """Compute it; the result is the same for any number of threads."""
         return self._compute(graph, self.params, progress, threads or min(8, os.cpu_count() or 1))
 
     def keep(self, graph: Graph, ranked: Ranked) -> None:
-        """Keep what was worked out beside the store; raises BadStore if that cannot be written, or has changed."""
+        """Write it beside the store. Raises BadStore if the store can't be written or has changed."""
         about = {
             "rank": str(self),
             "params": values_of(self.params),
@@ -76,27 +76,27 @@ class Rank:
 
         with only_one(graph, self._side, f"the rank {self}"):
             if read_current(graph.path)[1]["id"] != graph.manifest["id"]:
-                raise BadStore(f"{graph.path} was changed meanwhile by another command: rank it again")
+                raise BadStore(f"{graph.path} was changed by another command in the meantime: rank it again")
             write_side(graph, self._side, about, write)
 
     def kept(self, graph: Graph) -> Ranked | None:
-        """What was kept; None if nothing was. Raises BadStore if it is of an older generation."""
+        """The stored rank, or None. Raises BadStore if it belongs to an older generation."""
         again = self.make_command(graph)
         side = read_side(graph, self._side, again)
         if side is None:
             return None
         values, about = side.array("values"), side.about
         if values.dtype != np.float64 or len(values) != graph.pages or about.get("params") != values_of(self.params):
-            raise BadStore(f"the kept {self.name} of {graph.path} is damaged: make it again with {again}")
+            raise BadStore(f"The stored {self.name} of {graph.path} is damaged: make it again with {again}")
         return Ranked(values, int(about["rounds"]), float(about["residual"]), bool(about["converged"]))
 
     def make_command(self, graph: Graph) -> str:
-        """What to type to have it made and kept."""
+        """The command that computes and stores it."""
         return f"cocite rank -i {quote(str(graph.path))} --by {quote(str(self))}"
 
     @property
     def _side(self) -> str:
-        """Side data are kept by name, and by parameters if they are not the usual ones."""
+        """The name of its side data: with a hash of the parameters unless they are the default."""
         own = changed(self.params)
         return f"rank_{self.name}" + (f"_{hashlib.blake2b(str(self).encode()).hexdigest()[:8]}" if own else "")
 
@@ -106,14 +106,14 @@ names, about = _registry.names, _registry.about
 
 
 def rank(call: str, given: Mapping[str, Any] | None = None) -> Rank:
-    """A rank by its name, which may hold parameters: `hubrank(bias=authorities)`; `given` are more of them."""
+    """A rank by name, perhaps with parameters, `hubrank(bias=authorities)`; `given` are more parameters."""
     name, written = parse(call)
     module = _registry.module(name)
     return Rank(name, make(module.Params, name, {**written, **(given or {})}), module.compute)
 
 
 def kept(graph: Graph, call: str) -> Ranked:
-    """A rank that was kept; raises BadStore, which says how to make it, if there is none that fits."""
+    """A stored rank. Raises BadStore, which says how to make it, if there is none."""
     wanted = rank(call)
     found = wanted.kept(graph)
     if found is None:
@@ -122,6 +122,6 @@ def kept(graph: Graph, call: str) -> Ranked:
 
 
 def all_kept(graph: Graph) -> dict[str, bool]:
-    """The ranks kept beside a store, and whether each is of this generation."""
+    """The ranks stored beside a store, and whether each is of this generation."""
     sides = list_sides(graph.path, graph.manifest["id"], "rank_")
     return {str(about.get("rank")): fresh for about, fresh in sides}

@@ -1,12 +1,11 @@
-"""HITS on the whole web: authorities are linked by good hubs, hubs link to good authorities (Kleinberg; 002 §2.1).
+"""HITS on the whole web: authorities are linked by good hubs, hubs link to good authorities (Kleinberg 1999).
 
     a(p) = Σ h(q) over the pages q that link to p,   h(p) = Σ a(q) over the pages q that p links to
 
-Squares sum to 1. Starting from equal hubs, this leads to the part of the start that lies in the leading eigenspace of
-AᵀA: the same is found in fewer rounds by the conjugate gradients of Knyazev's LOBPCG, which looks for the best vector
-in the plane of the current one, its residual and the last step. A round reads all links in both directions. Ties at the
-top are no harm: the outcome is that of Kleinberg's iteration. A web without links has neither hubs nor authorities: all
-values are 0. The residual is |AᵀAa - σ²a| / σ².
+Squares sum to 1. Starting from equal hubs, the iteration converges to the projection of the start on the leading
+eigenspace of AᵀA. LOBPCG (Knyazev 2001) finds the same in fewer rounds: it takes the best combination of the current
+vector, its residual and the last step. A round reads all links in both directions. Equal leading eigenvalues give the
+same result as Kleinberg's iteration. Without links all values are 0. The residual is |AᵀAa - σ²a| / σ².
 """
 
 from __future__ import annotations
@@ -21,11 +20,10 @@ from scipy.linalg import eigh
 
 from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
-from cocite.kernels.ranks.vectors import advance, products
+from cocite.kernels.ranks import advance, products
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._blocks import Blocks, Threads, Vector, work_on
-from cocite.related.ranks._surfer import Watch
+from cocite.related.ranks._iteration import Blocks, Threads, Vector, Watch, work_on
 
 
 @dataclass(frozen=True, kw_only=True)

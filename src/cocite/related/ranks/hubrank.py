@@ -1,11 +1,11 @@
-"""HubRank: PageRank whose surfer, when bored, prefers pages with many links out (Chirita, Olmedilla & Nejdl; 002 §3).
+"""HubRank: PageRank whose surfer jumps to pages with many out-links (Chirita, Olmedilla & Nejdl 2004, §3).
 
     PR(p) = (1 - c) · Σ PR(q) / |O(q)| over the pages q that link to p, + c · E(p),   E(p) = |O(p)| · NP / |O|
 
-NP is the number of pages and |O| that of all links, so the mean page has 1. A strong authority keeps a good rank, but
-the top is for those that are hubs too. With `bias=authorities`, E(p) = |I(p)| · NP / |I|. With `transposed` the surfer
-follows links backwards, to the pages that link to where he is, so that hubs collect what authorities have (§3, end).
-What pages without links to follow hold is spread as E is. In a web without links all pages are equal.
+NP is the number of pages and |O| the number of links, so the mean is 1. A strong authority keeps a good rank, but the
+top is for authorities that are also hubs. With `bias=authorities`, E(p) = |I(p)| · NP / |I|. With `transposed`, the
+surfer follows links backwards, so that hubs collect what authorities have (§3, end). What pages without links to follow
+hold is spread in proportion to E. In a web without links all pages are equal.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._blocks import work_on
-from cocite.related.ranks._surfer import Surfer
+from cocite.related.ranks._iteration import Surfer, work_on
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,9 @@
-"""PageRank: a page is important that important pages link to (Brin & Page; 002 §2.1).
+"""PageRank: a page is important if important pages link to it (Brin & Page 1998).
 
     PR(p) = (1 - c) · Σ PR(q) / |O(q)| over the pages q that link to p, + c · E(p)
 
-E is 1 for every page, so the mean page has 1. What pages without links out hold is spread over all pages evenly, which
-the paper leaves open. A link counts once however often it is repeated; links of a page to itself do not count.
+E is 1 for every page, so the mean is 1. What pages without out-links hold is spread evenly: the paper leaves that open.
+A repeated link counts once; links of a page to itself don't count.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from cocite.graph.generation import Progress, empty_array
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._blocks import work_on
-from cocite.related.ranks._surfer import Surfer
+from cocite.related.ranks._iteration import Surfer, work_on
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,11 +1,11 @@
-"""Randomized HITS: hubs and authorities of a surfer who follows links to and fro (Ng, Zheng & Jordan 2001; 002 §2.1).
+"""Randomized HITS: hubs and authorities of a surfer who follows links both ways (Ng, Zheng & Jordan 2001).
 
     a(p) = (1 - c) · Σ h(q) / |O(q)| over the pages q that link to p,     + c
     h(p) = (1 - c) · Σ a(q) / |I(q)| over the pages q that p links to,    + c
 
-In turn he follows a link forwards and one backwards, or jumps to any page. So a small community cannot take all the
-weight, as in HITS, and what he finds changes little when a few links change. The mean page has 1. What pages without
-links to follow hold is spread over all pages evenly, which the paper leaves open.
+The surfer alternately follows a link forwards and backwards, or jumps to any page. So a small community can't take all
+the weight, as in HITS, and a few changed links change little. The mean is 1. What pages without links to follow hold is
+spread evenly, which the paper leaves open.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._blocks import Blocks, work_on
-from cocite.related.ranks._mixing import Mixing
-from cocite.related.ranks._surfer import Watch
+from cocite.related.ranks._iteration import Blocks, Mixing, Watch, work_on
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,7 @@
-"""Pages with nearly the same links: as `kernels/near_duplicates.py` finds them, by sorts and joins.
+"""Pages with nearly the same links: as `kernels/build/near_duplicates.py` finds them, by sorts and joins.
 
-Lists that are equal are found by a hash of their links. Of lists that may be alike, pairs of candidates share one of
-their rarest links; both lists are then compared. Pages that hang together by such pairs are one, and the page of
-highest in-degree stands for them.
+Equal lists have the same hash. Lists that may be similar share one of their rarest links, and are then compared. Pages
+connected by such pairs are one group, represented by the page of highest in-degree.
 """
 
 from __future__ import annotations
@@ -15,8 +14,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.kernels.build.near_duplicates import MORE_THAN, SHORTEST, WINDOW
-from cocite.spark.arrays import Batches, cut, joined, numbers, runs, whole_runs
+from cocite.spark.arrays import (
+    Batches,
+    batch_of,
+    numbers,
+    on_batches,
+    on_runs,
+    pack_lists,
+    run_starts,
+    unpack_lists,
+    whole_runs,
+)
 from cocite.spark.outputs import WORK, Output
+from cocite.spark.session import F
 
 SKETCHES = "page long, popularity long, size int, hash long, sketch long, rarest binary"
 PAIRS = "one long, other long"
@@ -24,15 +34,10 @@ PAIRS = "one long, other long"
 
 def near_duplicates(output: Output, out: Any, kind: str) -> Any:
     """number, representative of pages that have near-duplicates; None if no page has."""
-    from pyspark.sql import functions as F
-
-    def sketch(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield _sketch(batch, kind)
 
     some = out.where(F.length("targets") > MORE_THAN * np.dtype(kind).itemsize)
     lists = some.select("page", "popularity", "targets", "degrees")
-    sketches = output.step(f"{WORK}/sketches", lambda: lists.mapInArrow(sketch, SKETCHES))
+    sketches = output.step(f"{WORK}/sketches", lambda: lists.mapInArrow(on_batches(_sketch, kind), SKETCHES))
     equal = output.step(f"{WORK}/equal", lambda: _same(_equal(sketches), some, kind, equal=True))
     alone = sketches.where(F.col("size") >= SHORTEST)
     if not equal.isEmpty():
@@ -59,8 +64,8 @@ def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _sketch(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:
     """Hash, sketch and rarest links of lists."""
-    targets, starts = joined(batch.column("targets"), kind)
-    degrees, _ = joined(batch.column("degrees"), kind)
+    targets, starts = unpack_lists(batch.column("targets"), kind)
+    degrees, _ = unpack_lists(batch.column("degrees"), kind)
     sizes = np.diff(starts)
     owner = np.repeat(np.arange(len(sizes)), sizes)
     mixed = _mix(targets.astype(np.uint64))
@@ -71,16 +76,13 @@ def _sketch(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:
     prefix = np.where(sizes >= SHORTEST, sizes // 20 + 1, 0)
     first = np.arange(len(order)) - np.repeat(starts[:-1], sizes) < np.repeat(prefix, sizes)
     ends = np.append(0, np.cumsum(prefix))
-    return pa.RecordBatch.from_arrays(
-        [
-            batch.column("page"),
-            batch.column("popularity"),
-            pa.array(sizes.astype(np.int32)),
-            pa.array(hashes.view(np.int64)),
-            pa.array(sketches.view(np.int64)),
-            cut(targets[order][first].astype(np.int64), ends),
-        ],
-        names=["page", "popularity", "size", "hash", "sketch", "rarest"],
+    return batch_of(
+        page=batch.column("page"),
+        popularity=batch.column("popularity"),
+        size=sizes.astype(np.int32),
+        hash=hashes.view(np.int64),
+        sketch=sketches.view(np.int64),
+        rarest=pack_lists(targets[order][first].astype(np.int64), ends),
     )
 
 
@@ -88,17 +90,12 @@ def _equal(sketches: Any) -> Any:
     """Neighbours among lists of one length and hash."""
     rows = sketches.select("page", "size", "hash").repartition("hash").sortWithinPartitions("hash", "size", "page")
 
-    def neighbours(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for table in whole_runs(batches, "hash"):
-            page, size, hashed = (numbers(table[name]) for name in ("page", "size", "hash"))
-            same = np.flatnonzero((size[1:] == size[:-1]) & (hashed[1:] == hashed[:-1]))
-            yield _pairs(page[same], page[same + 1])
+    def neighbours(table: pa.Table) -> pa.RecordBatch:
+        page, size, hashed = (numbers(table[name]) for name in ("page", "size", "hash"))
+        same = np.flatnonzero((size[1:] == size[:-1]) & (hashed[1:] == hashed[:-1]))
+        return batch_of(one=page[same], other=page[same + 1])
 
-    return rows.mapInArrow(neighbours, PAIRS)
-
-
-def _pairs(one: NDArray[np.int64], other: NDArray[np.int64]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array(one), pa.array(other)], names=["one", "other"])
+    return rows.mapInArrow(on_runs(neighbours, "hash"), PAIRS)
 
 
 def _candidates(sketches: Any) -> Any:
@@ -107,69 +104,60 @@ def _candidates(sketches: Any) -> Any:
     Of many pages with such a link each is compared with the WINDOW before it, by length and number.
     """
 
-    def spread(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            tokens, starts = joined(batch.column("rarest"), np.int64)
-            sizes = np.diff(starts)
-            names = ("size", "page", "sketch")
-            columns = [tokens, *(np.repeat(numbers(batch.column(name)), sizes) for name in names)]
-            yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns], names=["token", *names])
+    def spread(batch: pa.RecordBatch) -> pa.RecordBatch:
+        tokens, starts = unpack_lists(batch.column("rarest"), np.int64)
+        repeated = {
+            name: np.repeat(numbers(batch.column(name)), np.diff(starts)) for name in ("size", "page", "sketch")
+        }
+        return batch_of(token=tokens, **repeated)
 
     rows = sketches.select("rarest", "size", "page", "sketch")
-    rows = rows.mapInArrow(spread, "token long, size long, page long, sketch long")
+    rows = rows.mapInArrow(on_batches(spread), "token long, size long, page long, sketch long")
     rows = rows.repartition("token").sortWithinPartitions("token", "size", "page")
 
     def near(batches: Batches) -> Iterator[pa.RecordBatch]:
         for table in whole_runs(batches, "token"):
             token, size, page = (numbers(table[name]) for name in ("token", "size", "page"))
             sketch = numbers(table["sketch"], np.uint64)
-            longest = int(np.diff(runs(token)).max(initial=0))
+            longest = int(np.diff(run_starts(token)).max(initial=0))
             for step in range(1, min(WINDOW, longest - 1) + 1):
                 later, before = slice(step, None), slice(None, -step)
                 fits = (token[later] == token[before]) & (20 * size[before] >= 19 * size[later])
                 at = np.flatnonzero(fits)
                 bits = np.bitwise_count(sketch[at] ^ sketch[at + step])
                 at = at[10 * bits.astype(np.int64) <= size[at + step]]
-                yield _pairs(page[at], page[at + step])
+                yield batch_of(one=page[at], other=page[at + step])
 
     return rows.mapInArrow(near, PAIRS).distinct()
 
 
 def _same(pairs: Any, lists: Any, kind: str, equal: bool) -> Any:
     """The pairs whose lists are equal, or share at least 95 % of the longer one."""
-    from pyspark.sql import functions as F
-
     for name in ("one", "other"):
         own = lists.select(F.col("page").alias(name), F.col("targets").alias(f"of_{name}"))
         pairs = pairs.join(own, name)
 
-    def compare(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            lengths, rows, targets = [], [], []
-            for name in ("of_one", "of_other"):
-                values, starts = joined(batch.column(name), kind)
-                lengths.append(np.diff(starts))
-                rows.append(np.repeat(np.arange(len(batch)), lengths[-1]))
-                targets.append(values)
-            row, target = np.concatenate(rows), np.concatenate(targets)
-            order = np.lexsort((target, row))
-            row, target = row[order], target[order]
-            both = row[1:][(row[1:] == row[:-1]) & (target[1:] == target[:-1])]  # no list has a link twice
-            shared = np.bincount(both, minlength=len(batch))
-            longer, shorter = np.maximum(*lengths), np.minimum(*lengths)
-            same = (shared == longer) & (shorter == longer) if equal else 20 * shared >= 19 * longer
-            yield batch.filter(pa.array(same)).select(["one", "other"])
+    def compare(batch: pa.RecordBatch) -> pa.RecordBatch:
+        lists = [unpack_lists(batch.column(name), kind) for name in ("of_one", "of_other")]
+        lengths = [np.diff(starts) for _, starts in lists]
+        row = np.concatenate([np.repeat(np.arange(len(batch)), sizes) for sizes in lengths])
+        target = np.concatenate([targets for targets, _ in lists])
+        order = np.lexsort((target, row))
+        row, target = row[order], target[order]
+        both = row[1:][(row[1:] == row[:-1]) & (target[1:] == target[:-1])]  # no list has a link twice
+        shared = np.bincount(both, minlength=len(batch))
+        longer, shorter = np.maximum(*lengths), np.minimum(*lengths)
+        same = (shared == longer) & (shorter == longer) if equal else 20 * shared >= 19 * longer
+        return batch.filter(pa.array(same)).select(["one", "other"])
 
-    return pairs.select("one", "other", "of_one", "of_other").mapInArrow(compare, PAIRS)
+    return pairs.select("one", "other", "of_one", "of_other").mapInArrow(on_batches(compare), PAIRS)
 
 
 def components(output: Output, name: str, pairs: Any) -> Any:
-    """page, first: the first page that each page of some pair hangs together with.
+    """page, first: the first page that each page of some pair is connected with.
 
-    Each round a page takes the least that it or a neighbour has, and then what that one has: ways halve every round.
+    Each round a page takes the smallest number that it or a neighbour has, and then that page's: paths halve.
     """
-    from pyspark.sql import functions as F
-
     edges = pairs.select("one", "other").union(pairs.select("other", "one")).distinct()
     edges = output.step(f"{WORK}/{name}-edges", lambda: edges)
     least = edges.groupBy(F.col("one").alias("page")).agg(F.min("other").alias("first"))

@@ -1,27 +1,63 @@
-"""Ranks of all pages, straight from the encoded links: lists are decoded by the block, used, and forgotten.
+"""Kernels of the global ranks: sums over links, straight from the encoded lists, and operations on long vectors.
 
-Decoding waits for itself, as each link says where the next begins; so the two halves of a block are decoded at once,
-which takes half the time. Adding up waits for memory, as a page's parents lie anywhere; so it is asked for ahead.
+Lists are decoded block by block. Each link says where the next begins, so decoding waits for itself: the two halves of
+a block are decoded in step, which takes half the time. Sums wait for memory, since a page's parents lie anywhere: their
+values are prefetched. Threads take ranges of vectors, whose sums are added in order, whichever thread made them.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import uint64
+from numpy.typing import NDArray
 
 from cocite.kernels.codec.link_codec import CHANGE, DAMAGED, ESCAPE, MASK, RAW_BITS, window
 from cocite.kernels.codec.lists import fetch, start_of
 from cocite.kernels.jit import inline, kernel
 
-AHEAD = 64
-"""Links between asking memory for a value and using it."""
-WIDEST = 96
-"""No link with its attributes has more bits."""
+PREFETCH_LINKS = 64  # links between prefetching a value and using it
+MAX_LINK_BITS = 96  # of a link with its attributes
+
+
+class Scratch(NamedTuple):
+    """Scratch arrays for one block."""
+
+    starts: NDArray[np.int64]
+    targets: NDArray[np.uint32]
+    inside: NDArray[np.uint32]
+    outside: NDArray[np.float64]
+
+
+class SurferSystem(NamedTuple):
+    """x = jump · bias + the sum of shared over in-links; shared = x · flow / degree. An empty bias is 1 everywhere."""
+
+    flow: float
+    degree: NDArray[np.uint32]
+    jump: float
+    bias: NDArray[np.uint32]
+
+
+class SurferState(NamedTuple):
+    """The values of all pages, and what each gives to every page it links to."""
+
+    values: NDArray[np.float64]
+    shared: NDArray[np.float64]
+
+
+class MixingMemory(NamedTuple):
+    """Values after and before a round, and by slot the differences of successive values and moves (values - before)."""
+
+    values: NDArray[np.float64]
+    before: NDArray[np.float64]
+    steps: NDArray[np.float32]
+    moves: NDArray[np.float32]
 
 
 @inline
 def rare_link(words, position, bits, used, symbol):
-    """What `next_link` does for symbols that are escaped, or after which attributes follow: these are passed over."""
+    """`next_link` for escaped symbols and for links with attributes, which are skipped."""
     if symbol == ESCAPE:
         symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
         used += RAW_BITS
@@ -34,7 +70,7 @@ def rare_link(words, position, bits, used, symbol):
 
 @inline
 def next_link(words, position, table):
-    """(The bit after a link, its symbol, its distance up or down), at most WIDEST bits further on."""
+    """(The bit after a link, its symbol, its distance up or down), at most MAX_LINK_BITS bits further on."""
     bits = window(words, position)
     entry = np.int64(table[bits & MASK])
     used, symbol = entry & 15, entry >> 4
@@ -50,7 +86,7 @@ def next_link(words, position, table):
 
 @inline
 def next_page(lists, page, last, position):
-    """The next page that has links, and how many; DAMAGED for these if a list is not where the one before ends."""
+    """The next page with links, and how many: DAMAGED if its list doesn't begin where the last one ended."""
     left = np.int64(0)
     while left == 0 and page + 1 < last:
         page += 1
@@ -60,7 +96,7 @@ def next_page(lists, page, last, position):
 
 @inline
 def decode_rest(lists, last, state, targets, at, stop):
-    """Decode what is left of the lists of a run of pages into targets[at:stop]; returns whether it could be read."""
+    """Decode the rest of the lists of a run of pages into targets[at:stop]; returns whether they are valid."""
     limit, pages = (np.int64(len(lists.words)) - 1) << 6, np.int64(len(lists.degree))
     position, page, left, previous = state
     while at < stop:
@@ -80,7 +116,7 @@ def decode_rest(lists, last, state, targets, at, stop):
 
 @inline
 def decode_both(lists, first, middle, last, starts, targets):
-    """Decode pages [first, middle) and [middle, last) in step, until one of them is at its end."""
+    """Decode pages [first, middle) and [middle, last) in step, until one half ends."""
     words, table, pages = lists.words, lists.table, uint64(len(lists.degree))
     position, position2 = start_of(lists, first), start_of(lists, middle)
     page, left, page2, left2 = np.int64(first) - 1, np.int64(0), np.int64(middle) - 1, np.int64(0)
@@ -110,7 +146,7 @@ def decode_both(lists, first, middle, last, starts, targets):
 
 @inline
 def decode_block(lists, first, last, starts, targets):
-    """The lists of pages [first, last) one after another, and where each starts; returns whether they could be read."""
+    """Decode the lists of pages [first, last) and where each starts; returns whether they are valid."""
     count, longest = last - first, np.int64(0)
     starts[0] = 0
     for i in range(count):
@@ -120,8 +156,8 @@ def decode_block(lists, first, last, starts, targets):
     total = starts[count]
     if total > len(targets):
         return False
-    # Pages are checked to start where they should; in between no link leads further than WIDEST bits.
-    end, limit = start_of(lists, last) + longest * WIDEST, (np.int64(len(lists.words)) - 1) << 6
+    # Every page is checked to start where the last one ended; in between no link takes more than MAX_LINK_BITS bits.
+    end, limit = start_of(lists, last) + longest * MAX_LINK_BITS, (np.int64(len(lists.words)) - 1) << 6
     if 0 <= start_of(lists, first) < end < limit:
         half = np.searchsorted(starts[: count + 1], total // 2)
         good, at, state, state2 = decode_both(lists, first, first + half, last, starts, targets)
@@ -132,8 +168,8 @@ def decode_block(lists, first, last, starts, targets):
 
 
 @kernel
-def cut(degree, links):
-    """Where to cut the pages into blocks of about so many links and pages together, a page being at least one block."""
+def block_bounds(degree, links):
+    """Bounds of blocks of at most `links` links and pages together; a longer list is a block of its own."""
     bounds, size = [np.int64(0)], np.int64(0)
     for page in range(len(degree)):
         more = np.int64(degree[page]) + 1
@@ -147,30 +183,30 @@ def cut(degree, links):
 
 @kernel
 def add_up(lists, first, last, given, result, starts, targets):
-    """result[page] = the sum of `given` over the page's links, for pages [first, last); whether they could be read."""
+    """Set result[page] to the sum of `given` over the page's links; returns whether the lists are valid."""
     if not decode_block(lists, first, last, starts, targets):
         return False
     total = starts[last - first]
     for i in range(last - first):
         together = 0.0
         for k in range(starts[i], starts[i + 1]):
-            fetch(given, np.int64(targets[min(k + AHEAD, total - 1)]))
+            fetch(given, np.int64(targets[min(k + PREFETCH_LINKS, total - 1)]))
             together += given[targets[k]]
         result[first + i] = together
     return True
 
 
 @kernel
-def settle(
-    lists, first, last, flow, degree, jump, bias, values, shared, fresh, inside, outside, starts, targets, sweeps
-):
-    """Gauss-Seidel on a block: x = jump · bias + the sum of `shared` over links, and shared = x · flow / degree.
+def settle(lists, first, last, system, state, fresh, scratch, sweeps):
+    """Gauss-Seidel on a block; returns the sum of changes, or -1 if the lists are damaged.
 
-    What comes from outside the block is added up once; inside, values are worked out anew several times, to and fro,
-    each from the newest others. `values` is written, `shared` only read: what becomes of it goes to `fresh`, so that
-    blocks can be worked on side by side with the same outcome. Returns the sum of changes; -1 if the lists could not be
-    read.
+    What comes from outside the block is added up once. Inside, several sweeps to and fro compute values anew, each from
+    the newest others. `state.values` is written, `state.shared` only read: its new values go to `fresh`, so that blocks
+    can be settled side by side with the same result.
     """
+    starts, targets, inside, outside = scratch
+    flow, degree, jump, bias = system
+    values, shared = state
     if not decode_block(lists, first, last, starts, targets):
         return -1.0
     count, total, m = last - first, starts[last - first], np.int64(0)
@@ -179,7 +215,7 @@ def settle(
         begin, end = starts[i], starts[i + 1]
         starts[i] = m
         for k in range(begin, end):
-            fetch(shared, np.int64(targets[min(k + AHEAD, total - 1)]))
+            fetch(shared, np.int64(targets[min(k + PREFETCH_LINKS, total - 1)]))
             page = np.int64(targets[k])
             here = first <= page < last
             inside[m] = page - first
@@ -202,3 +238,79 @@ def settle(
                 change += abs(together - values[first + i])
                 values[first + i] = together
     return change
+
+
+@kernel
+def share(first, last, values, flow, degree, shared):
+    """shared = values · flow / degree, what a page gives by each link; returns what pages without links hold."""
+    kept = 0.0
+    for page in range(first, last):
+        many = np.int64(degree[page])
+        shared[page] = values[page] * flow / many if many else 0.0
+        kept += 0.0 if many else values[page]
+    return kept
+
+
+@kernel
+def note(first, last, memory, slot, count, sums):
+    """Complete the step and the move of this round, and multiply, for `mix`.
+
+    sums[j, k] = moves[j] · moves[k]; sums[j, count] = moves[j] · the move of this round.
+    """
+    values, before, steps, moves = memory
+    sums[:] = 0.0
+    held = np.empty(count + 1)
+    for page in range(first, last):
+        move = values[page] - before[page]
+        if count > 0:
+            moves[slot, page] += move
+            steps[slot, page] += move
+        for j in range(count):
+            held[j] = moves[j, page]
+        held[count] = move
+        for j in range(count):
+            for k in range(j, count + 1):
+                sums[j, k] += held[j] * held[k]
+
+
+@kernel
+def mix(first, last, memory, slot, parts):
+    """Take parts of the noted steps back: values - parts · steps; and prepare a slot for the next round."""
+    values, before, steps, moves = memory
+    for page in range(first, last):
+        back = 0.0
+        for j in range(len(parts)):
+            back += parts[j] * steps[j, page]
+        moves[slot, page] = before[page] - values[page]
+        steps[slot, page] = -back
+        values[page] -= back
+        before[page] = values[page]
+
+
+@kernel
+def products(first, last, vectors, sums):
+    """Inner products of the first half of some vectors with all of them."""
+    many = len(vectors)
+    sums[:] = 0.0
+    for page in range(first, last):
+        for j in range(many // 2):
+            for k in range(j, many):
+                sums[j, k] += vectors[j, page] * vectors[k, page]
+
+
+@kernel
+def advance(vectors, parts, top, first, last):
+    """A step of conjugate gradients: vectors are x, r, p and what a map B makes of each.
+
+    p ← parts of r and p, x ← a part of x, and p; r ← Bx - top · x. Returns |r|².
+    """
+    own, rest, further = parts
+    square = 0.0
+    for page in range(first, last):
+        for of in (0, 3):
+            vectors[of + 2, page] = rest * vectors[of + 1, page] + further * vectors[of + 2, page]
+            vectors[of, page] = own * vectors[of, page] + vectors[of + 2, page]
+        left = vectors[3, page] - top * vectors[0, page]
+        vectors[1, page] = left
+        square += left * left
+    return square

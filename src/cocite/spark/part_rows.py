@@ -1,28 +1,70 @@
-"""The rows that make parts of the web: `subweb.ROWS`, each with the part that is to have it."""
+"""The rows that make a part of the web: `subweb.ROWS`, each with the number of its part.
+
+Proximity reads only windows of its parents' links: a number of links on either side of a page's link. Long lists are
+shortened to these windows, in order, so every window shows what it showed in the whole list.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from cocite.graph.build.derive import MANY_PARENTS
-from cocite.spark.arrays import Batches, joined, numbers
-from cocite.spark.arrays import cut as cut_up
-from cocite.spark.cuts import Cut, Needs, Shards
-from cocite.spark.outputs import WORK
+from cocite.spark.arrays import batch_of, numbers, on_batches, pack_lists, positions, unpack_lists
+from cocite.spark.outputs import WORK, Output
+from cocite.spark.session import F
 from cocite.spark.subweb import CHILD, LIST, NEAR, POOL, POPULAR, QUERY
-from cocite.spark.windows import shorten
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a method looks at, beside chosen parents and their links."""
+
+    unit: str  # none: no unit is asked for
+    fingerprints: bool  # parents are chosen again among those that are not refused
+    attributes: bool
+    children: int  # 0: no children, and no spouses
+    whole: bool  # all links of spouses are read, not only those to children
+    window: int = 0  # of lists longer than that only what stands so near round a page asked about; 0: all
+
+
+@dataclass(frozen=True)
+class Shards:
+    """A store's shards, and what was chosen of them."""
+
+    output: Output
+    pages: Any
+    out: Any
+    into: Any
+    pools: Any
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where parts begin; the last is the end of all pages."""
+
+    bounds: NDArray[np.int64]
+
+    @property
+    def parts(self) -> int:
+        return len(self.bounds) - 1
+
+    def of(self, pages: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The part of each page."""
+        return (np.searchsorted(self.bounds, pages, "right") - 1).astype(np.int32)
+
 
 PLAIN = Needs("none", False, False, 0, False)
 
 
 def _rows(found: Any, what: int, needs: Needs, **columns: Any) -> Any:
     """Rows of one kind; `found` has part and page, and whatever the given columns are made of."""
-    from pyspark.sql import functions as F
-
     unit = F.lit(0) if needs.unit == "none" or needs.unit not in found.columns else F.col(needs.unit)
     fingerprint = F.col("fingerprint") if "fingerprint" in found.columns else F.lit(0)
     given = {"degree": F.lit(0), "other": F.lit(0), **columns}
@@ -40,16 +82,12 @@ def _rows(found: Any, what: int, needs: Needs, **columns: Any) -> Any:
 
 def _facts(shards: Shards, needs: Needs) -> Any:
     """What is asked of pages, None if it is nothing."""
-    from pyspark.sql import functions as F
-
     names = [] if needs.unit == "none" else [needs.unit]
     names += ["fingerprint"] if needs.fingerprints else []
     return shards.pages.select(F.col("number").alias("page"), *names) if names else None
 
 
 def query_rows(shards: Shards, needs: Needs, cut: Cut) -> Any:
-    from pyspark.sql import functions as F
-
     names = ["page", "in_degree", "fingerprint", *([] if needs.unit == "none" else [needs.unit])]
     asked = F.col("in_degree") + (F.col("out_degree") if needs.children else F.lit(0)) > 0
     pages = shards.pages.where(asked).withColumnRenamed("number", "page").select(*names)
@@ -62,17 +100,13 @@ def _with_part(rows: Any, cut: Cut) -> Any:
 
     schema = StructType([*rows.schema.fields, StructField("part", IntegerType())])
 
-    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            part = pa.array(cut.of(numbers(batch.column("page"))))
-            yield pa.RecordBatch.from_arrays([*batch.columns, part], names=[*batch.schema.names, "part"])
+    def work(batch: pa.RecordBatch) -> pa.RecordBatch:
+        return batch.append_column("part", pa.array(cut.of(numbers(batch.column("page")))))
 
-    return rows.mapInArrow(work, schema)
+    return rows.mapInArrow(on_batches(work), schema)
 
 
 def pool_rows(shards: Shards, cut: Cut) -> Any:
-    from pyspark.sql import functions as F
-
     return _rows(_with_part(shards.pools.select("page", "parents"), cut), POOL, PLAIN, x=F.col("parents"))
 
 
@@ -80,24 +114,21 @@ def popular_lists(shards: Shards) -> Any:
     """page, popularity, targets, degrees of every page that links: of its links only those to pages of many parents."""
     schema, kind = "page long, popularity long, targets binary, degrees binary", shards.kind
 
-    def popular(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            targets, starts = joined(batch.column("targets"), kind)
-            degrees, _ = joined(batch.column("degrees"), kind)
-            kept = degrees > MANY_PARENTS
-            ends = np.append(0, np.cumsum(kept))[starts]
-            lists = [cut_up(targets[kept], ends), cut_up(degrees[kept], ends)]
-            columns = [batch.column("page"), batch.column("popularity"), *lists]
-            yield pa.RecordBatch.from_arrays(columns, names=["page", "popularity", "targets", "degrees"])
+    def popular(batch: pa.RecordBatch) -> pa.RecordBatch:
+        targets, starts = unpack_lists(batch.column("targets"), kind)
+        degrees, _ = unpack_lists(batch.column("degrees"), kind)
+        kept = degrees > MANY_PARENTS
+        ends = np.append(0, np.cumsum(kept))[starts]
+        page, popularity = batch.column("page"), batch.column("popularity")
+        targets, degrees = pack_lists(targets[kept], ends), pack_lists(degrees[kept], ends)
+        return batch_of(page=page, popularity=popularity, targets=targets, degrees=degrees)
 
     lists = shards.out.select("page", "popularity", "targets", "degrees")
-    return shards.output.step(f"{WORK}/popular", lambda: lists.mapInArrow(popular, schema))
+    return shards.output.step(f"{WORK}/popular", lambda: lists.mapInArrow(on_batches(popular), schema))
 
 
 def list_rows(shards: Shards, needs: Needs, cut: Cut, wanted: Any, popular: Any) -> list[Any]:
     """Lists of links for every part that needs them: whole ones, and those to pages of many parents."""
-    from pyspark.sql import functions as F
-
     copies = wanted.withColumnRenamed("source", "page")
     facts = _facts(shards, needs)
     if facts is not None:
@@ -114,8 +145,6 @@ def list_rows(shards: Shards, needs: Needs, cut: Cut, wanted: Any, popular: Any)
 
 
 def children_rows(shards: Shards, needs: Needs, children: Any, best: Any) -> Any:
-    from pyspark.sql import functions as F
-
     names = [F.col("number").alias("page"), F.col("in_degree"), F.col("fingerprint")]
     facts = shards.pages.select(*names, *([] if needs.unit == "none" else [needs.unit]))
     found = children.join(facts, "page").join(best, "page")
@@ -124,8 +153,6 @@ def children_rows(shards: Shards, needs: Needs, children: Any, best: Any) -> Any
 
 def near_rows(shards: Shards, cut: Cut, wanted: Any, children: Any) -> Any:
     """The near-duplicates among the pages of each part, with what stands for them; None if there are none."""
-    from pyspark.sql import functions as F
-
     known = shards.pages.where("representative is not null").select(F.col("number").alias("page"), "representative")
     if known.isEmpty():
         return None
@@ -140,3 +167,41 @@ def near_rows(shards: Shards, cut: Cut, wanted: Any, children: Any) -> Any:
     degrees = shards.pages.select(F.col("number").alias("representative"), F.col("in_degree"))
     found = found.distinct().join(degrees, "representative")
     return _rows(found, NEAR, PLAIN, degree=F.col("in_degree"), other=F.col("representative"))
+
+
+def shorten(lists: Any, parts: Cut, window: int, kind: str) -> Any:
+    """Lists for parts; long ones shortened to the windows of the part's pages."""
+
+    is_long = F.length("targets") > (window + 1) * np.dtype(kind).itemsize
+    return lists.where(~is_long).union(
+        lists.where(is_long).mapInArrow(on_batches(_shortened, parts, window, kind), lists.schema)
+    )
+
+
+def _shortened(batch: pa.RecordBatch, parts: Cut, window: int, kind: str) -> pa.RecordBatch:
+    targets, starts = unpack_lists(batch.column("targets"), kind)
+    part = np.repeat(numbers(batch.column("part")), np.diff(starts))
+    asked = (targets >= parts.bounds[part]) & (targets < parts.bounds[part + 1])
+    kept = shown(asked, starts, window)
+    ends = np.append(0, np.cumsum(kept))[starts]
+    columns = {name: batch.column(name) for name in batch.schema.names}
+    for name, dtype in {"targets": kind, "attributes": np.uint32, "degrees": kind}.items():
+        columns[name] = pack_lists(unpack_lists(columns[name], dtype)[0][kept], ends)
+    return batch_of(**columns)
+
+
+def shown(asked: NDArray[np.bool_], starts: NDArray[np.int64], window: int) -> NDArray[np.bool_]:
+    """Which links are in the window of a link in `asked`. Lists have more than window + 1 links.
+
+    They must keep more than that, since a shorter list is seen whole from any link: so the first others are kept too.
+    """
+    at, sizes = np.flatnonzero(asked), np.diff(starts)
+    list_of = np.searchsorted(starts, at, "right") - 1
+    first = np.maximum(at - window // 2, starts[list_of])
+    last = np.minimum(at + window // 2 + 1, starts[list_of + 1])
+    opened = np.bincount(first, minlength=len(asked) + 1) - np.bincount(last, minlength=len(asked) + 1)
+    kept = np.cumsum(opened[:-1]) > 0
+    before = np.append(0, np.cumsum(kept))
+    missing = window + 2 - np.diff(before[starts])
+    passed_over = positions(starts) - (before[:-1] - np.repeat(before[starts[:-1]], sizes))  # before a link
+    return np.asarray(kept | (passed_over < np.repeat(missing, sizes)))

@@ -1,1 +1,0 @@
-"""Loops of the global ranks."""
