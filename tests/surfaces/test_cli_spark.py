@@ -56,8 +56,8 @@ def records(place: Path) -> str:
 
 
 def test_store(started: list[tuple[Any, ...]], records: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def write(spark: Session, records: str, output: str, tell: Any) -> dict[str, Any]:
-        tell("keyed")
+    def write(spark: Session, records: str, output: str, on_step: Any) -> dict[str, Any]:
+        on_step("keyed")
         return {"pages": 2, "links": 1, "made": [records, output]}
 
     monkeypatch.setattr(store_job, "write_store", write)

@@ -150,7 +150,7 @@ def _open(address: str) -> tuple[Any, str]:
         found: tuple[Any, str] = fs.FileSystem.from_uri(re.sub("^s3[an]:", "s3:", address))
         return found
     except (OSError, ValueError) as error:
-        raise BadSource(f"cannot open {address}: {str(error).splitlines()[0][:150]}") from error
+        raise BadSource(f"Cannot open {address}: {str(error).splitlines()[0][:150]}") from error
 
 
 @contextmanager
@@ -165,7 +165,7 @@ def on_disk(source: str) -> Iterator[str]:
         try:
             _copy(source, copy)
         except (OSError, HTTPException) as error:
-            raise BadSource(f"cannot read {source}: {str(error)[:150]}") from error
+            raise BadSource(f"Cannot read {source}: {str(error)[:150]}") from error
         yield str(copy)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
