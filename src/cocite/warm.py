@@ -167,11 +167,20 @@ def address(n: int) -> str:
     return f"https://site{n % 50}.example/page{n}"
 
 
+def anchor(n: int) -> str:
+    """The text of links to that page; every other of the first ones has the name of the one before."""
+    number = n // 2 if n < 10 else n
+    return f"word{number % 40} name{number}"
+
+
 def tiny_web() -> Iterator[dict[str, Any]]:
-    """Page records of a made-up web: lists in sections, two popular pages, copies, and text."""
+    """Page records of a made-up web: lists in sections, two popular pages, copies, pages of the same name, and text."""
     for n in range(TINY_PAGES):
         targets = [0, 1, *((n * 7 + k * k) % TINY_TARGETS for k in range(TINY_LINKS - 2))] if n else range(TINY_TARGETS)
-        links = [{"url": address(k), "text": f"word{k % 40} name{k}", "block": at // 5} for at, k in enumerate(targets)]
+        links = [
+            {"url": address(k), "text": f"word{k // 2 % 40} name{k // 2}", "block": at // 5}
+            for at, k in enumerate(targets)
+        ]
         text = " ".join(f"word{(n * k) % 97}" for k in range(1, 12))
         yield {
             "url": f"https://list{n}.example/",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.graph.clicks import Clicks
-from cocite.graph.store import Graph
+from cocite.graph.texts import PageTexts
 from cocite.words.keywords import Keywords
 from cocite.words.search import Search
 from cocite.words.vectors import Vectors
@@ -68,9 +68,9 @@ def test_a_check_that_finds_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch)
         TARGETS["store"](b"")
 
 
-@pytest.mark.parametrize("owner", [Graph, Clicks, Vectors, Keywords, Search], ids=lambda owner: owner.__name__)
+@pytest.mark.parametrize("owner", [PageTexts, Clicks, Vectors, Keywords, Search], ids=lambda owner: owner.__name__)
 def test_a_reader_that_fails_is_noticed(owner: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {Graph: "title", Clicks: "before", Vectors: "common", Keywords: "ordered", Search: "find"}
+    names = {PageTexts: "title", Clicks: "before", Vectors: "shared_terms", Keywords: "ordered", Search: "find"}
 
     def fails(*_: object) -> None:
         raise RuntimeError("a fault of the reader")

@@ -218,7 +218,7 @@ def test_unusable_records_are_counted(place: Path) -> None:
 
 def test_a_source_of_nothing_is_refused(place: Path) -> None:
     for pages in ([], [Page("mailto:x")]):
-        with pytest.raises(BadSource, match="no page"):
+        with pytest.raises(BadSource, match="no usable page in the sources"):
             make(place / "s", pages)
         assert not (place / "s").exists()
 

@@ -230,7 +230,7 @@ def test_every_answer_has_a_true_reason(crowd: Web, call: str) -> None:
         scores = method(call).relate(crowd, seeds)
         assert scores.path is not None
         for answer, _ in list(scores.ranked(graph.in_degree))[::9][:30]:
-            if scores.evidence is not None and scores.evidence(answer):
+            if scores.evidence is not None and scores.evidence(np.array([answer], np.uint32))[0]:
                 continue  # of sites, not of pages
             way = list(scores.path(answer))
             assert way[0] in seeds

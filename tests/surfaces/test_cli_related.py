@@ -64,6 +64,7 @@ def test_json_has_the_keys_of_the_contract(store: Path) -> None:
         "copy",
         "pages",
         "query",
+        "text",
     }
     assert all(set(reason) <= known for answer in found["answers"] for reason in answer["reasons"])
 
@@ -159,7 +160,7 @@ def test_an_unknown_page_of_a_known_site(store: Path) -> None:
 def test_a_known_page_without_answers(store: Path) -> None:
     ran = run("related", LONELY, "-i", store)
     assert (ran.code, ran.out) == (1, "")
-    assert "is known, but auto finds nothing related: see its links with cocite links" in ran.err
+    assert "is known, but auto finds nothing related: look at its links" in ran.err
     ran = run("related", LONELY, "-i", store, "--json")
     assert (ran.code, json.loads(ran.out)["answers"]) == (1, [])
     for filters in (["--lang", "fr"], ["--not", LIST, "--since", "2030-01-01"]):
@@ -187,12 +188,12 @@ def test_why_nothing_is_found(place: Path) -> None:
         (["a.example", "--not", "b.example"], "Nothing related to a.example passes the filters; give fewer of them"),
         (
             ["c.example", "d.example"],
-            "c.example, d.example are known, but auto finds nothing related: see their links with cocite links",
+            "c.example, d.example are known, but auto finds nothing related: look at their links",
         ),
         (
             ["own.example", "-m", "companion(parents=9)"],
             "own.example is known, but linked only from pages of its own site: "
-            "try -m 'companion(parents=9, unit=none)'",
+            "try the method 'companion(parents=9, unit=none)'",
         ),
     ):
         ran = run("related", *given, "-i", place / "web.cocite")

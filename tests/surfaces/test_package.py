@@ -40,7 +40,12 @@ def built() -> Iterator[Path]:
 def test_they_hold_what_they_should(built: Path) -> None:
     wheel, sdist = built / f"cocite-{__version__}-py3-none-any.whl", built / f"cocite-{__version__}.tar.gz"
     names = zipfile.ZipFile(wheel).namelist()
-    for needed in ("cocite/pages/platforms.toml", "cocite/http/static/cocite.css", "cocite/py.typed"):
+    for needed in (
+        "cocite/pages/platforms.toml",
+        "cocite/http/page/static/cocite.css",
+        "cocite/http/page/templates/related.html",
+        "cocite/py.typed",
+    ):
         assert needed in names
     assert any(name.startswith("cocite/sample/pages/") for name in names)
     about = f"cocite-{__version__}"

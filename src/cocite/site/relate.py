@@ -206,7 +206,7 @@ def _places(paths: Sequence[str], own_paths: Sequence[str]) -> dict[str, int]:
 def _related(page: int, answer: Answer) -> RelatedPage:
     """A result with the words and links of its reasons."""
     reasons = [reason.to_dict() for reason in answer.reasons]
-    words = next((tuple(reason["words"]) for reason in reasons if reason["kind"] == "words"), ())
+    words = next((tuple(reason.get("words", ())) for reason in reasons if reason["kind"] == "words"), ())
     kinds = {reason["kind"] for reason in reasons}
     to, back = "linked by the query" in kinds, "links to the query" in kinds
     linked = "both" if to and back else "to" if to else "from" if back else ""

@@ -37,23 +37,6 @@ def weigh_rows(matrix, rows, first, last, out):
 
 
 @kernel
-def compare_rows(words, pages_of, first, last, out):
-    """out[a - first, b] = Σ over words of the weights in pages a and b, for first ≤ a < last.
-
-    `words` has a row for each page; `pages_of` is its transpose.
-    """
-    starts, columns, weights = words
-    of_starts, of_pages, of_weights = pages_of
-    for a in range(first, last):
-        sums = out[a - first]
-        sums[:] = 0.0
-        for k in range(starts[a], starts[a + 1]):
-            weight = weights[k]
-            for j in range(of_starts[columns[k]], of_starts[columns[k] + 1]):
-                sums[of_pages[j]] += weight * of_weights[j]
-
-
-@kernel
 def transpose(rows, first, last, out):
     """out[a, b] = rows[b, a] for first ≤ a < last, in squares that fit the fastest cache."""
     size = rows.shape[0]

@@ -1,4 +1,6 @@
-"""Kleinberg's hubs and authorities, started from a page and its parents: what Companion improves on (001 §5).
+"""Kleinberg's hubs and authorities, started from a page and its parents.
+
+Companion improves on it (Dean & Henzinger 1999, §5).
 
 The start set is the page and up to 200 of its parents. All pages that these link to, and up to d = 50 that link to
 each, join it. Links inside a unit are dropped; plain HITS, every edge counting 1; the highest authorities are the

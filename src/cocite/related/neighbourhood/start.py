@@ -1,4 +1,4 @@
-"""Where a method starts: the pages asked for, or shorter addresses of the same site in their place (001 §2.2).
+"""Where a method starts: the query pages, or shorter addresses of the same site (Dean & Henzinger 1999, §2.2).
 
 A page of which too little is known is chopped: its fragment, its query string, then one path element after another
 goes, never beyond its site, until an address is found that has links enough around it.
