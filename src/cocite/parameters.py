@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 from cocite.errors import BadParameter
 
-T = TypeVar("T")
+ParamsT = TypeVar("ParamsT")
 MAX_NUMBER = 1e18
 """Default bound of numbers: kernels count in 64 bits."""
-KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+TYPES_IN_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 TRUTH_VALUES = {
     "true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False,
 }  # fmt: skip
@@ -94,7 +94,7 @@ class Parameter:
             return "one of " + ", ".join(self.choices)
         if self.many:
             return "a list of texts"
-        name = KINDS[self.type]
+        name = TYPES_IN_WORDS[self.type]
         if self.minimum is not None and self.maximum is not None:
             return f"{name} from {_whole(self.minimum)} to {_whole(self.maximum)}"
         return name if self.minimum is None else f"{name} of at least {_whole(self.minimum)}"
@@ -152,7 +152,7 @@ class Checked:
         """Raise BadParameter if the values don't go together."""
 
 
-def make(cls: type[T], owner: str, given: Mapping[str, Any]) -> T:
+def make(cls: type[ParamsT], owner: str, given: Mapping[str, Any]) -> ParamsT:
     """An instance with the given values checked; messages name the `owner` of the parameters."""
     known = {each.name: each for each in parameters_of(cls)}
     for name in given:

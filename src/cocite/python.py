@@ -18,16 +18,16 @@ from cocite.graph.clicks import Kept, add_clicks
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 from cocite.operations import DEFAULT_METHOD
-from cocite.operations.batch import Batch
-from cocite.operations.cluster import Cluster
-from cocite.operations.communities import Communities
-from cocite.operations.compare import Compare
 from cocite.operations.declare import Operation, make, parameters_on
-from cocite.operations.hubs import Hubs, find_hubs
-from cocite.operations.rank import TopPage, top_pages
-from cocite.operations.recommend import Recommend
-from cocite.operations.related import Related
-from cocite.operations.similarity import Similarity, SimilarityResult, similarity
+from cocite.operations.pages.batch import Batch
+from cocite.operations.pages.cluster import Cluster
+from cocite.operations.pages.compare import Compare
+from cocite.operations.pages.hubs import Hubs, find_hubs
+from cocite.operations.pages.recommend import Recommend
+from cocite.operations.pages.related import Related
+from cocite.operations.pages.similarity import Similarity, SimilarityResult, similarity
+from cocite.operations.store.rank import TopPage, top_pages
+from cocite.operations.words.communities import FindCommunities
 from cocite.parameters import parameters_of
 from cocite.related import methods
 from cocite.related.methods.hubfinder import Criterion
@@ -173,11 +173,11 @@ class Store(Web):
         """A rank of all pages, `web.rank("hubrank").top(20)`: the one that is kept, else worked out now."""
         return StoreRank(**vars(super().rank(call)), graph=self.graph)
 
-    @made_from(Communities)
+    @made_from(FindCommunities)
     def communities(self, query: str = "", k: int = 10, *, pages: Texts = (), **parameters: Any) -> CommunitiesFound:
         """Further parameters are those of the method community: `web.communities("jaguar", npea="min", vectors=5)`."""
         call = str(methods.method("community", parameters))
-        asked = make(Communities, "python", {"query": query, "k": k, "pages": _texts(pages)})
+        asked = make(FindCommunities, "python", {"query": query, "k": k, "pages": _texts(pages)})
         return replace(asked, method=call).run(self)
 
     @made_from(Hubs)

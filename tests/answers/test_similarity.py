@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from cocite.errors import UnknownPage
-from cocite.operations.similarity import similarity
+from cocite.operations.pages.similarity import similarity
 from cocite.related import methods
 from cocite.results.ask import ask, question
 from cocite.sources.records import Link, Page

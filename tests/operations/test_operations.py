@@ -11,20 +11,20 @@ import pytest
 
 from cocite.errors import BadParameter, UnknownPage
 from cocite.graph.store import Graph
-from cocite.operations.cluster import Cluster
-from cocite.operations.communities import Communities
-from cocite.operations.compare import Compare
 from cocite.operations.declare import Operation, make, operations_by_name, parameters_on
-from cocite.operations.hubs import Hubs
-from cocite.operations.info import Info, describe
-from cocite.operations.keywords import Keywords
-from cocite.operations.links import Links
-from cocite.operations.methods import Methods
-from cocite.operations.rank import Rank
-from cocite.operations.recommend import Recommend
-from cocite.operations.related import Related
-from cocite.operations.search import Search
-from cocite.operations.similarity import Similarity
+from cocite.operations.pages.cluster import Cluster
+from cocite.operations.pages.compare import Compare
+from cocite.operations.pages.hubs import Hubs
+from cocite.operations.pages.recommend import Recommend
+from cocite.operations.pages.related import Related
+from cocite.operations.pages.similarity import Similarity
+from cocite.operations.store.info import Info, describe
+from cocite.operations.store.links import ShowLinks
+from cocite.operations.store.methods import Methods
+from cocite.operations.store.rank import RankPages
+from cocite.operations.words.communities import FindCommunities
+from cocite.operations.words.keywords import FindKeywords
+from cocite.operations.words.search import SearchPages
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words.search import ready_search
@@ -71,9 +71,10 @@ def test_results_are_ready_for_json(web: Web) -> None:
     asked: list[Operation] = [
         Related(urls=(DAILIES[0],), group=True), Recommend(urls=tuple(DAILIES[:2]), weights=(2, 1)),
         Compare(urls=(DAILIES[0],), methods=("cocitation", "companion")), Hubs(urls=(DAILIES[0],), by="out_degree"),
-        Communities(query="newspaper", no_npea=True), Cluster(urls=tuple(DAILIES)), Keywords(words=("newspaper",)),
-        Keywords(page=DAILIES[0]), Search(query="newspaper"), Rank(keep=False), Methods(), Info(),
-        Links(url=DAILIES[0]), Similarity(page=DAILIES[0], other=DAILIES[1], method="cocitation"),
+        FindCommunities(query="newspaper", no_npea=True), Cluster(urls=tuple(DAILIES)),
+        FindKeywords(words=("newspaper",)), FindKeywords(page=DAILIES[0]),
+        SearchPages(query="newspaper"), RankPages(keep=False), Methods(), Info(),
+        ShowLinks(url=DAILIES[0]), Similarity(page=DAILIES[0], other=DAILIES[1], method="cocitation"),
     ]  # fmt: skip
     for each in asked:
         result: Any = each.run(web)
@@ -112,14 +113,14 @@ def test_filters_apply_to_every_operation_that_returns_pages(web: Web) -> None:
     assert {answer.url for answer in hubs} == set(LISTS[1:3])
     read = Recommend(urls=(DAILIES[0],), not_site=("daily1.example",), lang="en").run(web)
     assert {answer.url for answer in read} == known - {DAILIES[1]}
-    found = Search(query="politics", lang="en", k=2).run(web)
+    found = SearchPages(query="politics", lang="en", k=2).run(web)
     assert [answer.rank for answer in found] == [1, 2]
     assert {answer.url for answer in found} < known
 
 
 def test_why_nothing_passes_the_filters(web: Web) -> None:
     for asked in (
-        Related(urls=(DAILIES[0],), site=("none.example",)), Search(query="politics", site=("none.example",)),
+        Related(urls=(DAILIES[0],), site=("none.example",)), SearchPages(query="politics", site=("none.example",)),
         Compare(urls=(DAILIES[0],), site=("none.example",)), Hubs(urls=(DAILIES[0],), site=("none.example",)),
     ):  # fmt: skip
         result: Any = asked.run(web)
@@ -153,9 +154,9 @@ def test_strangers_have_bounds() -> None:
     with pytest.raises(BadParameter, match="url is given 51 times; the maximum is 50"):
         make(Related, "http", {"url": ["a.com"] * 51})
     with pytest.raises(BadParameter, match="url has 4,097 characters; the maximum is 4,096"):
-        make(Links, "http", {"url": "a" * 4097})
-    assert make(Links, "http", {"url": "a.com", "k": "0"}).k == 1000
-    assert make(Links, "cli", {"url": "a.com", "k": "0"}).k == 0
+        make(ShowLinks, "http", {"url": "a" * 4097})
+    assert make(ShowLinks, "http", {"url": "a.com", "k": "0"}).k == 1000
+    assert make(ShowLinks, "cli", {"url": "a.com", "k": "0"}).k == 0
     assert make(Compare, "mcp", {"urls": ["a.com"]}).k == 5
     for each in operations_by_name().values():
         for surface in ("http", "mcp"):

@@ -13,7 +13,7 @@ from cocite.cli.commands import View, command, naming_options, options_of
 from cocite.cli.options import taking
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, operation
-from cocite.operations.related import Related
+from cocite.operations.pages.related import Related
 from cocite.parameters import parameter
 from cocite.results.filters import Filters
 

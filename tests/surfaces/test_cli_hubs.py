@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cocite
-from cocite.operations.hubs import find_hubs
+from cocite.operations.pages.hubs import find_hubs
 from cocite.related.methods import method
 from cocite.results.ask import question
 from cocite.sources.records import Link, Page

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cocite.graph.store import Graph
-from cocite.operations.links import citation, parents
+from cocite.operations.store.links import citation, parents
 from cocite.sources.records import Link, Page
 from tests.graph.webs import make, tight
 from tests.surfaces.conftest import LIST, LONELY, NEWS, OLD, OTHER, run

@@ -18,7 +18,7 @@ from cocite.cli.tasks.store import sources_of
 from cocite.graph.export.export import FORMATS
 from cocite.graph.generation import read_current
 from cocite.graph.store import Graph
-from cocite.operations.info import PARTS, part_bytes
+from cocite.operations.store.info import STORE_PARTS, part_bytes
 from cocite.sources.records import Link, Page
 from tests.graph.webs import make
 from tests.surfaces.conftest import LIST, NEWS, PAGES, run
@@ -98,7 +98,7 @@ def test_parts_of_a_store() -> None:
     }
     entries = {name: {"type": kind, "length": length} for name, (kind, length) in arrays.items()}
     assert part_bytes(entries) == {"links out": 24, "kept ready": 8, "sites, hosts": 20, "page facts": 5, "other": 4}
-    assert list(PARTS)[-1] == "other"
+    assert list(STORE_PARTS)[-1] == "other"
 
 
 def test_check_of_a_whole_store(store: Path) -> None:

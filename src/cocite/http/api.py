@@ -22,7 +22,7 @@ from cocite.http.responses import Refused
 from cocite.http.settings import MAX_BODY_BYTES
 from cocite.operations.bounds import bounded_method
 from cocite.operations.declare import Operation, make, operations_by_name, parameters_on
-from cocite.operations.related import Related
+from cocite.operations.pages.related import Related
 from cocite.parameters import Parameter, parameters_of
 from cocite.results.filters import Filters
 

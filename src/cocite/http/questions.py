@@ -15,7 +15,7 @@ from cocite.graph.store import Graph
 from cocite.http.responses import CSV, JSON, TSV, to_json
 from cocite.operations.bounds import bounded, bounded_method, check_addresses
 from cocite.operations.declare import Operation
-from cocite.operations.related import Related
+from cocite.operations.pages.related import Related
 from cocite.related.methods import Method
 from cocite.results.answer import Answers
 from cocite.results.filters import Filters

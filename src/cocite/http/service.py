@@ -24,7 +24,7 @@ from cocite.http.store import StoreWatcher
 from cocite.http.threads import WorkQueue
 from cocite.log import Log
 from cocite.operations import DEFAULT_METHOD
-from cocite.operations.related import Related
+from cocite.operations.pages.related import Related
 from cocite.snapshot import Snapshot
 
 BUSY_WAITING_PER_THREAD = 8

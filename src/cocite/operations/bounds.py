@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cocite.errors import BadAddress, BadParameter
 from cocite.operations.declare import Operation
-from cocite.operations.shared_parameters import ADDRESS
+from cocite.operations.shared_parameters import ADDRESS_BOUNDS
 from cocite.parameters import Parameter, changed, parameters_of, parse, spell
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Op = TypeVar("Op", bound=Operation)
 MAX_ADDRESSES = 50
-MAX_ADDRESS_LENGTH = ADDRESS["max_length"]
+MAX_ADDRESS_LENGTH = ADDRESS_BOUNDS["max_length"]
 DEFAULT_FACTOR, ALWAYS_ALLOWED = 4, 200
 """A whole number may be this many times its default, and this large in any case."""
 FREE_NUMBERS = frozenset({"seed", "stop_degree"})

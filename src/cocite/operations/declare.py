@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -17,12 +17,11 @@ from cocite.parameters import Checked, Parameter, parameters_of
 if TYPE_CHECKING:
     from cocite.web import Web
 
-SURFACES = ("cli", "http", "mcp", "python")
 Op = TypeVar("Op", bound="Operation")
 
 
 @dataclass(frozen=True)
-class About:
+class Declaration:
     """What is declared of an operation, beside its parameters."""
 
     name: str  # of the command, and of the method in Python
@@ -40,7 +39,7 @@ class About:
 class Operation(Checked):
     """A question to a store: its fields are the parameters, checked when it is made."""
 
-    about: ClassVar[About]
+    about: ClassVar[Declaration]
 
     def run(self, web: Web) -> Any:
         """The result."""
@@ -64,20 +63,20 @@ class Operation(Checked):
 def operation(
     *,
     group: str,
-    examples: tuple[str, ...] | list[str],
+    examples: Sequence[str],
+    name: str = "",
     route: str = "",
     tool: str = "",
     slow: bool = False,
     store: bool = True,
 ) -> Callable[[type[Op]], type[Op]]:
-    """Declare an operation: its name is that of the class, in lower case, and its help the docstring."""
+    """Declare an operation. Its help is the docstring, and its name that of the class unless one is given."""
 
     def declare(cls: type[Op]) -> type[Op]:
         made = dataclass(frozen=True, kw_only=True)(cls)
         summary, _, help = cleandoc(cls.__doc__ or "").partition("\n\n")
-        made.about = About(
-            cls.__name__.lower(), " ".join(summary.split()), help, group, tuple(examples), route, tool, slow, store
-        )
+        own = name or cls.__name__.lower()
+        made.about = Declaration(own, " ".join(summary.split()), help, group, tuple(examples), route, tool, slow, store)
         return made
 
     return declare
@@ -87,8 +86,8 @@ def operation(
 def operations_by_name() -> dict[str, type[Operation]]:
     """All operations: every class that is declared in a file of this folder."""
     found = {}
-    for module in pkgutil.iter_modules(operations.__path__):
-        for value in vars(import_module(f"{operations.__name__}.{module.name}")).values():
+    for module in pkgutil.walk_packages(operations.__path__, f"{operations.__name__}."):
+        for value in vars(import_module(module.name)).values():
             if isinstance(value, type) and issubclass(value, Operation) and "about" in vars(value):
                 found[value.about.name] = value
     return dict(sorted(found.items()))

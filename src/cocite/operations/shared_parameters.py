@@ -9,11 +9,11 @@ from cocite.parameters import parameter
 
 MAX_RESULTS = 100_000
 MAX_PAGES = 1000
-ADDRESS = {"max_length": 4096}
-TEXT = {"max_length": 1000}
+ADDRESS_BOUNDS = {"max_length": 4096}
+TEXT_BOUNDS = {"max_length": 1000}
 SEVERAL_ADDRESSES: dict[str, dict[str, Any]] = {
-    "http": {**ADDRESS, "max_items": 50},
-    "mcp": {**ADDRESS, "max_items": 20},
+    "http": {**ADDRESS_BOUNDS, "max_items": 50},
+    "mcp": {**ADDRESS_BOUNDS, "max_items": 20},
 }
 ADDRESS_HELP = "Address of a page, in any spelling"
 
@@ -35,7 +35,7 @@ def url(help: str = ADDRESS_HELP) -> Any:
     """The one page that a question is about."""
     return parameter(
         "", help, metavar="URL", positional=True, required=True, example="nytimes.com",
-        on={"http": ADDRESS, "mcp": ADDRESS},
+        on={"http": ADDRESS_BOUNDS, "mcp": ADDRESS_BOUNDS},
     )  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def method(
     """The method, with its parameters."""
     return parameter(
         default, help, **{"metavar": "METHOD", "flags": ("--method", "-m"), "example": "companion",
-        "on": {"http": TEXT, "mcp": TEXT}, **about},
+        "on": {"http": TEXT_BOUNDS, "mcp": TEXT_BOUNDS}, **about},
     )  # fmt: skip
 
 

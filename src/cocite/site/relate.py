@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from cocite.operations import DEFAULT_METHOD
-from cocite.operations.related import Related
+from cocite.operations.pages.related import Related
 from cocite.site.overrides import Overrides, Wishes, wishes_for
 from cocite.site.read import ReadSite, SitePage, path_of
 from cocite.sources.records import Link, Page

@@ -12,7 +12,7 @@ import pytest
 from cocite.http.questions import BUSY, IDLE, SWAMPED, USUAL, Asked
 from cocite.http.responses import Refused
 from cocite.http.service import Service
-from cocite.operations.related import Related
+from cocite.operations.pages.related import Related
 from cocite.related.methods import method
 from cocite.snapshot import Snapshot
 from tests.surfaces.serve.conftest import Asking, Plain, Response
@@ -258,7 +258,7 @@ def test_a_fault_is_told_to_the_log_alone(server: Asking, monkeypatch: pytest.Mo
     def broken(*_: object) -> None:
         raise RuntimeError("secret of the server")
 
-    monkeypatch.setattr("cocite.operations.search.Search.run", broken)
+    monkeypatch.setattr("cocite.operations.words.search.SearchPages.run", broken)
     answer = server.get("/api/search?q=birds")
     assert (answer.status, answer.json["error"]["kind"]) == (500, "Fault")
     assert "secret" not in answer.text

@@ -12,11 +12,11 @@ from cocite.cli.commands import Options, View
 from cocite.cli.failures import INTERRUPTED, complain
 from cocite.cli.files import read_addresses
 from cocite.cli.terminal import Screen, count, rate, seconds
-from cocite.operations.batch import Batch
 from cocite.operations.declare import Operation, make
+from cocite.operations.pages.batch import Batch
 
 if TYPE_CHECKING:
-    from cocite.operations.batch import BatchResult
+    from cocite.operations.pages.batch import BatchResult
 
 Queries = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Only for the pages of this file of addresses, one per line.")

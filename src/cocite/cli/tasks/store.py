@@ -31,7 +31,7 @@ def info(store: shared.Store = None, index: shared.Index = Path("web.cocite"), j
       cocite info web.cocite
       cocite info --json | jq .pages
     """
-    from cocite.operations.info import describe
+    from cocite.operations.store.info import describe
 
     found, screen = describe(store or index), Screen()
     screen.json(found) if json else show(screen, found)

@@ -12,8 +12,8 @@ from cocite.cli.failures import complain
 from cocite.cli.files import check_writable, write_file
 from cocite.cli.terminal import Cell, Screen, count, show_table
 from cocite.errors import BadParameter
-from cocite.operations.communities import Communities
 from cocite.operations.declare import Operation
+from cocite.operations.words.communities import FindCommunities
 
 if TYPE_CHECKING:
     from cocite.evaluate.noise import NoiseReport
@@ -37,7 +37,7 @@ Labels = Annotated[
 class CommunitiesView(View):
     """Each community with its hubs and authorities, and the pages eliminated around it."""
 
-    operation = Communities
+    operation = FindCommunities
     options = {  # noqa: RUF012
         "html": (Html, None), "gexf": (Gexf, None), "sweep": (Sweep, False), "labels": (Labels, None)
     }  # fmt: skip
@@ -53,14 +53,14 @@ class CommunitiesView(View):
             values.setdefault("k", DRAWN_PAGES)
         return super().read(values, options)
 
-    def prepare(self, web: Web, asked: Communities, options: Options) -> None:
+    def prepare(self, web: Web, asked: FindCommunities, options: Options) -> None:
         """Build the search index if there is none that fits."""
         from cocite.words.search import ready_search
 
         if asked.query.strip():
             web.search = ready_search(web.graph, web.progress)
 
-    def warn(self, web: Web, asked: Communities, result: CommunitiesFound, options: Options) -> None:
+    def warn(self, web: Web, asked: FindCommunities, result: CommunitiesFound, options: Options) -> None:
         """Compute how well noise is found, if asked to."""
         wanted = (options["sweep"] or options["labels"]) and len(result)
         options["experiment"] = experiment(result, options["labels"]) if wanted else None
@@ -70,7 +70,7 @@ class CommunitiesView(View):
         report = options["experiment"]
         return {**result.to_dict(), **({"experiment": report.to_dict()} if report else {})}
 
-    def show(self, screen: Screen, asked: Communities, result: CommunitiesFound, options: Options) -> None:
+    def show(self, screen: Screen, asked: FindCommunities, result: CommunitiesFound, options: Options) -> None:
         """Print the communities, with `no_npea` side by side, and the experiment."""
         if result.plain is None:
             show_communities(screen, result)
@@ -83,7 +83,7 @@ class CommunitiesView(View):
             show_table(screen, "By δ and threshold c", report.table_1())
             show_table(screen, "Measures of pages with a large δ and with a small one", report.tables_4_5())
 
-    def finish(self, asked: Communities, result: CommunitiesFound, options: Options) -> None:
+    def finish(self, asked: FindCommunities, result: CommunitiesFound, options: Options) -> None:
         """Write the drawing and the graph."""
         if options["html"]:
             from cocite.results.pictures.communities import communities_page

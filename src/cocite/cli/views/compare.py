@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cocite.cli.commands import Options, View
 from cocite.cli.terminal import Cell, Screen
-from cocite.operations.compare import Compare
+from cocite.operations.pages.compare import Compare
 
 if TYPE_CHECKING:
     from cocite.results.compare import Comparison

@@ -10,7 +10,7 @@ from cocite.cli import options as shared
 from cocite.cli.commands import Options, View
 from cocite.cli.terminal import Cell, Screen, count
 from cocite.errors import BadParameter
-from cocite.operations.keywords import Keywords
+from cocite.operations.words.keywords import FindKeywords
 
 if TYPE_CHECKING:
     from cocite.results.keywords import Keyword, PageKeyword
@@ -24,7 +24,7 @@ PerPage = Annotated[int, typer.Option(metavar="N", help="With --make: number of 
 class KeywordsView(View):
     """Similar and logically related keywords, or those of a page; --make computes them again."""
 
-    operation = Keywords
+    operation = FindKeywords
     options = {"make": (Make, False), "per_page": (PerPage, PER_PAGE), "quiet": (shared.Quiet, False)}  # noqa: RUF012
     help = """For a word that isn't a keyword of any page, the nearest known keywords are shown, and the exit code
 is 3."""
@@ -59,7 +59,7 @@ is 3."""
         )
         web.relevance = (build_relevance if make else ready_relevance)(graph, web.keywords, web.progress)
 
-    def show(self, screen: Screen, asked: Keywords, result: Any, options: Options) -> None:
+    def show(self, screen: Screen, asked: FindKeywords, result: Any, options: Options) -> None:
         """Print both kinds, one below the other, or the keywords of the page."""
         if asked.page:
             screen.line((result.page, "bold"), f"  main: {', '.join(result.main) or 'none'}")

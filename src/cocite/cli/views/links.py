@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.cli.commands import Options, View
 from cocite.cli.terminal import Cell, Screen, count
-from cocite.operations.links import Links
+from cocite.operations.store.links import ShowLinks
 
 if TYPE_CHECKING:
-    from cocite.operations.links import Citation, PageLinks, Section
+    from cocite.operations.store.links import Citation, PageLinks, Section
 
 
 class LinksView(View):
     """Links out under their headings, then links in."""
 
-    operation = Links
+    operation = ShowLinks
     help = "Exits with 1 if the page has no links, with 3 if it is unknown."
 
-    def show(self, screen: Screen, asked: Links, result: PageLinks, options: Options) -> None:
+    def show(self, screen: Screen, asked: ShowLinks, result: PageLinks, options: Options) -> None:
         """Print both lists."""
         known = result.page
         show_page(screen, known, result.is_alias)

@@ -13,15 +13,15 @@ from cocite.cli.failures import complain
 from cocite.cli.files import read_addresses
 from cocite.cli.terminal import Cell, Screen, count, seconds, size
 from cocite.cli.views.related import score_width, show_page
-from cocite.operations.cluster import Cluster
 from cocite.operations.declare import Operation, make
-from cocite.operations.hubs import Hubs
-from cocite.operations.search import Search
-from cocite.operations.similarity import Similarity
+from cocite.operations.pages.cluster import Cluster
+from cocite.operations.pages.hubs import Hubs
+from cocite.operations.pages.similarity import Similarity
+from cocite.operations.words.search import SearchPages
 
 if TYPE_CHECKING:
-    from cocite.operations.cluster import PageGroups
-    from cocite.operations.similarity import SimilarityResult
+    from cocite.operations.pages.cluster import PageGroups
+    from cocite.operations.pages.similarity import SimilarityResult
     from cocite.results.answer import Answers
     from cocite.web import Web
     from cocite.words.search import Indexed
@@ -35,7 +35,7 @@ AddressFile = Annotated[
 class SearchView(View):
     """Pages by words; --make builds the index."""
 
-    operation = Search
+    operation = SearchPages
     options = {"make": (Make, False), "quiet": (shared.Quiet, False)}  # noqa: RUF012
     help = """build and add make the index if they keep texts, else the first search does. Exits with 1 if nothing is
 found."""
@@ -63,7 +63,7 @@ found."""
             build_index(web)
         web.search = ready_search(web.graph, web.progress)
 
-    def show(self, screen: Screen, asked: Search, result: Answers, options: Options) -> None:
+    def show(self, screen: Screen, asked: SearchPages, result: Answers, options: Options) -> None:
         """Print the pages."""
         had, words = int(result.facts["had"]), int(result.facts["asked"])
         if len(result) and had < words:

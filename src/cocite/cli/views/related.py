@@ -14,10 +14,10 @@ from cocite.cli.failures import complain
 from cocite.cli.files import read_addresses
 from cocite.cli.terminal import Cell, Screen, count
 from cocite.errors import BadAddress, BadParameter
-from cocite.operations.collection import RelatedToCollection
 from cocite.operations.declare import Operation, make
-from cocite.operations.recommend import Recommend
-from cocite.operations.related import Related
+from cocite.operations.pages.collection import RelatedToCollection
+from cocite.operations.pages.recommend import Recommend
+from cocite.operations.pages.related import Related
 
 if TYPE_CHECKING:
     from cocite.results.answer import Answer, Answers

@@ -10,27 +10,27 @@ from cocite.cli import options as shared
 from cocite.cli.commands import Options, View
 from cocite.cli.failures import WRONG, complain, os_message
 from cocite.cli.terminal import Cell, Screen, count, seconds
-from cocite.operations.methods import Methods
-from cocite.operations.rank import Rank
+from cocite.operations.store.methods import Methods
+from cocite.operations.store.rank import RankPages
 
 if TYPE_CHECKING:
-    from cocite.operations.methods import MethodList
-    from cocite.operations.rank import RankResult
+    from cocite.operations.store.methods import MethodList
+    from cocite.operations.store.rank import RankResult
 
 
 class RankView(View):
     """How the rank was computed, then the first pages."""
 
-    operation = Rank
+    operation = RankPages
     options = {"quiet": (shared.Quiet, False)}  # noqa: RUF012
 
-    def warn(self, web: Any, asked: Rank, result: RankResult, options: Options) -> None:
+    def warn(self, web: Any, asked: RankPages, result: RankResult, options: Options) -> None:
         """Report a rank that could not be kept."""
         if error := result.not_kept:
             why = os_message(error) if isinstance(error, OSError) else str(error)
             complain(f"Not kept, so other commands won't find this rank: {why}")
 
-    def show(self, screen: Screen, asked: Rank, result: RankResult, options: Options) -> None:
+    def show(self, screen: Screen, asked: RankPages, result: RankResult, options: Options) -> None:
         """Print the pages with their values."""
         ranked = result.ranked
         done = f"{count(ranked.rounds, 'round')}, residual {ranked.residual:.1e}, {seconds(result.seconds)}"
@@ -46,7 +46,7 @@ class RankView(View):
             value = Cell(f"{page.value:,.6g}", wide, "cyan", right=True)
             screen.row(rank, value, Cell(page.url), Cell(page.title, style="dim"))
 
-    def finish(self, asked: Rank, result: RankResult, options: Options) -> None:
+    def finish(self, asked: RankPages, result: RankResult, options: Options) -> None:
         """A rank that could not be kept is a failure."""
         if result.not_kept:
             raise typer.Exit(WRONG)

@@ -14,13 +14,13 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from cocite.operations.bounds import MAX_ADDRESS_LENGTH
-from cocite.operations.communities import Communities
-from cocite.operations.compare import Compare
 from cocite.operations.declare import Operation, make, parameters_on
-from cocite.operations.hubs import Hubs
-from cocite.operations.keywords import Keywords
-from cocite.operations.related import Related
-from cocite.operations.search import Search
+from cocite.operations.pages.compare import Compare
+from cocite.operations.pages.hubs import Hubs
+from cocite.operations.pages.related import Related
+from cocite.operations.words.communities import FindCommunities
+from cocite.operations.words.keywords import FindKeywords
+from cocite.operations.words.search import SearchPages
 from cocite.parameters import TRUTH_VALUES, Parameter, parameters_of
 from cocite.results.filters import Filters
 
@@ -29,9 +29,9 @@ VIEWS: dict[str, tuple[type[Operation], int]] = {
     "compare": (Compare, 10),
     "picture": (Related, 12),
     "hubs": (Hubs, 10),
-    "search": (Search, 10),
-    "communities": (Communities, 6),
-    "keywords": (Keywords, 20),
+    "search": (SearchPages, 10),
+    "communities": (FindCommunities, 6),
+    "keywords": (FindKeywords, 20),
 }
 """The operation of each view, and how many results it shows by default."""
 PATHS = {name: f"/{name}" for name in VIEWS} | {"related": "/"}

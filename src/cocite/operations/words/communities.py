@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from cocite.results.communities import CommunitiesFound
     from cocite.web import Web
 
-METHOD = "community"
+COMMUNITY_METHOD = "community"
 
 
 @operation(
+    name="communities",
     group="words",
     examples=[
         "cocite communities typography -m 'community(vectors=5)' --no-npea",
@@ -27,7 +28,7 @@ METHOD = "community"
     tool="communities",
     slow=True,
 )
-class Communities(Operation):
+class FindCommunities(Operation):
     """Find the communities of hubs and authorities on a topic, without noise pages.
 
     The best pages for the words, or the given pages, are the root set. Together with the pages that they link to, and
@@ -37,7 +38,8 @@ class Communities(Operation):
 
     query: str = parameter(
         "", "Words of a topic; the best pages for them are the root set", metavar="QUERY", positional=True, joined=True,
-        example="password manager", on={"http": {"name": "q", **shared_parameters.TEXT}, "mcp": shared_parameters.TEXT},
+        example="password manager",
+        on={"http": {"name": "q", **shared_parameters.TEXT_BOUNDS}, "mcp": shared_parameters.TEXT_BOUNDS},
     )  # fmt: skip
     urls: tuple[str, ...] = parameter(
         (), "A page of the root set; may be repeated", metavar="URL", max_items=shared_parameters.MAX_PAGES,
@@ -49,7 +51,10 @@ class Communities(Operation):
         },
     )  # fmt: skip
     method: str = shared_parameters.method(
-        METHOD, "Parameters: community(delta=0.3, npea=min, vectors=5)", example=None, surfaces=("cli", "http")
+        COMMUNITY_METHOD,
+        "Parameters: community(delta=0.3, npea=min, vectors=5)",
+        example=None,
+        surfaces=("cli", "http"),
     )
     k: int = parameter(
         5, "Maximum number of hubs and of authorities in each community", metavar="N", flags=("-k",), minimum=0,
@@ -69,8 +74,8 @@ class Communities(Operation):
         """Check that there is something to ask about, and by the right method."""
         if not self.query.strip() and not self.urls:
             raise BadParameter("Nothing to look for: give some words, or pages")
-        if parse(self.method)[0] != METHOD:
-            raise BadParameter(f"Communities are found by the method {METHOD}, not {self.method!r:.100}")
+        if parse(self.method)[0] != COMMUNITY_METHOD:
+            raise BadParameter(f"Communities are found by the method {COMMUNITY_METHOD}, not {self.method!r:.100}")
 
     def run(self, web: Web) -> CommunitiesFound:
         """The communities, and with `no_npea` those without eliminating noise."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cocite.web import Web
 
 FACTS = ("id", "generation", "format", "built", "by", "pages", "links", "sites", "hosts", "aliases")
-PARTS = {
+STORE_PARTS = {
     "links out": r"out\.(words|base|offset|degree|code|first)",
     "links in": r"in\.(words|base|offset|degree|code)",
     "weights": r"out\.weight",
@@ -99,7 +99,7 @@ def part_bytes(arrays: dict[str, dict[str, Any]]) -> dict[str, int]:
     """Bytes of each part."""
     found: dict[str, int] = {}
     for name, entry in arrays.items():
-        part = next(part for part, pattern in PARTS.items() if re.fullmatch(pattern, name))
+        part = next(part for part, pattern in STORE_PARTS.items() if re.fullmatch(pattern, name))
         width = int(re.sub(r"\D", "", str(entry["type"])) or 1)
         found[part] = found.get(part, 0) + int(entry["length"]) * width
-    return {part: found[part] for part in PARTS if found.get(part)}
+    return {part: found[part] for part in STORE_PARTS if found.get(part)}

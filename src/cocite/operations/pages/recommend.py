@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cocite.errors import BadParameter
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
-from cocite.operations.related import Related
+from cocite.operations.pages.related import Related
 from cocite.parameters import parameter, parameters_of
 from cocite.results.filters import Filters
 

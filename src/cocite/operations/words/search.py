@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 @operation(
+    name="search",
     group="words",
     examples=[
         "cocite search password manager",
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     ],
     route="/api/search",
 )
-class Search(Operation, Filters):
+class SearchPages(Operation, Filters):
     """Search pages by words: in titles, headings, texts and addresses, and in the texts of links to them.
 
     Finds the pages that have all of the words, in any field; if there are none, those that have the most. Case,
@@ -34,7 +35,7 @@ class Search(Operation, Filters):
     query: str = parameter(
         "", "Words, and phrases in double quotes", metavar="WORDS", positional=True, joined=True, required=True,
         example="static site generator",
-        on={"cli": {"required": False}, "http": {"name": "q", **shared_parameters.TEXT}},
+        on={"cli": {"required": False}, "http": {"name": "q", **shared_parameters.TEXT_BOUNDS}},
     )  # fmt: skip
     k: int = shared_parameters.k()
 

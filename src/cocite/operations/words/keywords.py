@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 @operation(
+    name="keywords",
     group="words",
     examples=[
         "cocite keywords password manager",
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     tool="keywords",
     slow=True,
 )
-class Keywords(Operation):
+class FindKeywords(Operation):
     """Find keywords related to some words, or the keywords of a page.
 
     Similar keywords occur on the same pages as the words. Logically related ones occur on pages that these pages link
@@ -38,15 +39,15 @@ class Keywords(Operation):
     words: tuple[str, ...] = parameter(
         (), "A keyword; may be repeated", metavar="WORDS", positional=True, example=["password"],
         on={
-            "http": {"name": "q", "max_items": 50, **shared_parameters.TEXT},
-            "mcp": {"max_items": 20, **shared_parameters.TEXT},
+            "http": {"name": "q", "max_items": 50, **shared_parameters.TEXT_BOUNDS},
+            "mcp": {"max_items": 20, **shared_parameters.TEXT_BOUNDS},
         },
     )  # fmt: skip
     page: str = parameter(
         "", "Find the keywords of this page instead", metavar="URL",
         on={
-            "http": {"name": "url", **shared_parameters.ADDRESS},
-            "mcp": {"name": "url", **shared_parameters.ADDRESS},
+            "http": {"name": "url", **shared_parameters.ADDRESS_BOUNDS},
+            "mcp": {"name": "url", **shared_parameters.ADDRESS_BOUNDS},
         },
     )  # fmt: skip
     k: int = shared_parameters.k(help="Maximum number of keywords of each kind")

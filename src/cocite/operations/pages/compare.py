@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.operations import COMPARED_METHODS, shared_parameters
 from cocite.operations.declare import Operation, operation
-from cocite.operations.related import find_pages, why_filtered, why_unrelated
+from cocite.operations.pages.related import find_pages, why_filtered, why_unrelated
 from cocite.results.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:

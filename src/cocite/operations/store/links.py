@@ -84,6 +84,7 @@ class PageLinks:
 
 
 @operation(
+    name="links",
     group="the store",
     examples=[
         "cocite links nytimes.com",
@@ -93,7 +94,7 @@ class PageLinks:
     route="/api/links",
     tool="links",
 )
-class Links(Operation):
+class ShowLinks(Operation):
     """Show what a page links to, section by section, and which pages link to it.
 
     Links are in the order of the page, under its headings. Pages that link to it are shown with the section of the
@@ -103,7 +104,7 @@ class Links(Operation):
     url: str = shared_parameters.url()
     k: int = shared_parameters.k(20, "Maximum number of links each way (0: all)")
 
-    def on_surface(self, surface: str) -> Links:
+    def on_surface(self, surface: str) -> ShowLinks:
         """Over HTTP, "all" has a limit, too."""
         return replace(self, k=MAX_LINKS_OVER_HTTP) if surface == "http" and not self.k else self
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
-from cocite.operations.related import find_pages, why_filtered
+from cocite.operations.pages.related import find_pages, why_filtered
 from cocite.parameters import parameter
 from cocite.results.filters import NO_FILTERS, Filters
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 UNLIMITED = 1 << 62
 MAX_COMPARED_LINKS = 2_000_000
 """A round with more links is not compared with HITS: counting them would take more than half a second."""
-KINDS = ("hubs", "authorities")
 
 
 @operation(
@@ -43,11 +42,11 @@ class Hubs(Operation, Filters):
     authorities: bool = parameter(False, "Find authorities instead of hubs", surfaces=("cli", "http"))
     kind: str = parameter(
         "hubs", "hubs: pages that link to many pages on the topic; authorities: pages that many hubs link to",
-        choices=KINDS, surfaces=("mcp", "python"),
+        choices=("hubs", "authorities"), surfaces=("mcp", "python"),
     )  # fmt: skip
     by: str = parameter(
         "", "Criterion for keeping pages: a rank, out_degree, in_degree or text (default: hubrank)",
-        metavar="CRITERION", surfaces=("cli", "http"), on={"http": shared_parameters.TEXT},
+        metavar="CRITERION", surfaces=("cli", "http"), on={"http": shared_parameters.TEXT_BOUNDS},
     )  # fmt: skip
     rounds: int = parameter(
         3, "Number of extensions after the first", metavar="N", minimum=0, maximum=5, surfaces=("cli", "http")

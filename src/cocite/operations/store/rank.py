@@ -48,6 +48,7 @@ class RankResult:
 
 
 @operation(
+    name="rank",
     group="the store",
     examples=[
         "cocite rank --by hubrank",
@@ -56,7 +57,7 @@ class RankResult:
     ],
     slow=True,
 )
-class Rank(Operation):
+class RankPages(Operation):
     """Rank all pages by their links, keep the rank with the store, and show the first pages.
 
     Other commands use a rank that is kept. After pages were added or removed, it has to be computed again. The store

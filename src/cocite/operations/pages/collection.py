@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cocite.operations.related import Related
+from cocite.operations.pages.related import Related
 from cocite.results.filters import Filters
 
 if TYPE_CHECKING:

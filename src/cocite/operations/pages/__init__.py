@@ -1,0 +1,1 @@
+"""Questions about pages: what is related to them, and how."""

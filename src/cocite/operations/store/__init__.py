@@ -1,0 +1,1 @@
+"""Questions about the store, and commands that change it."""

@@ -1,0 +1,1 @@
+"""Questions in words: search, keywords, communities on a topic."""
