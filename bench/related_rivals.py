@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph.export.export import to_scipy
+from cocite.graph.export.libraries import to_scipy
 from cocite.graph.store import Graph
 from cocite.related.methods import method
 from cocite.related.neighbourhood.hits import Edges

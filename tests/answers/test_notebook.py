@@ -155,7 +155,7 @@ def test_the_store_as_a_table_and_as_graphs(store: Store) -> None:
 
 
 def test_a_large_store_is_not_made_into_objects(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocite.graph.export.export.MANY", 3)
+    monkeypatch.setattr("cocite.graph.export.libraries.MAX_LINKS", 3)
     for make in (store.graph.to_frame, store.graph.to_networkx):
         with pytest.raises(BadParameter, match="too many for this: give the pages"):
             make()

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import svds
 
 from cocite.errors import BadParameter
 from cocite.graph.build.passes import BuildOptions, build
-from cocite.graph.export.export import to_scipy
+from cocite.graph.export.libraries import to_scipy
 from cocite.graph.store import Graph
 from cocite.related import ranks
 from cocite.related.ranks import _iteration

@@ -15,7 +15,7 @@ from cocite.cli.tasks import store as task
 from cocite.cli.tasks.build import source_options
 from cocite.cli.tasks.export import ALIASES
 from cocite.cli.tasks.store import sources_of
-from cocite.graph.export.export import FORMATS
+from cocite.graph.export import FORMATS
 from cocite.graph.generation import read_current
 from cocite.graph.store import Graph
 from cocite.operations.store.info import STORE_PARTS, part_bytes
@@ -257,6 +257,12 @@ def test_export_refuses_in_one_line(store: Path, place: Path) -> None:
         assert ran.code == 2
         assert ran.err.startswith("cocite: ")
         assert ran.err.count("\n") == 1
+
+
+def test_export_refuses_a_place_before_it_opens_the_store(place: Path) -> None:
+    for path, message in ((place, "is a folder"), (place / "nowhere" / "a.tsv", "Unknown folder")):
+        ran = run("export", "-i", place / "none.cocite", "-o", path)
+        assert (ran.code, message in ran.err) == (2, True)
 
 
 def test_every_format_is_in_the_help() -> None:

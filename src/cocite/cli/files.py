@@ -31,7 +31,7 @@ def check_writable(path: Path | None) -> None:
 
 def write_file(path: Path, text: str) -> None:
     """Write a text; an old file is replaced when the new one is complete."""
-    from cocite.graph.export.text import replacing
+    from cocite.sources.page_records import replacing
 
     with replacing(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8")

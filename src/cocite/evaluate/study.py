@@ -31,10 +31,10 @@ from zlib import crc32
 from cocite.errors import BadParameter, BadSource, BadStore
 from cocite.evaluate.evaluation import Evaluation
 from cocite.evaluate.judgements import DEAD, Judgements, Run
-from cocite.graph.export.text import replacing
 from cocite.related.methods import Method
 from cocite.results.ask import Question, ask
 from cocite.results.naming import title_of
+from cocite.sources.page_records import replacing
 from cocite.sources.records import ReadReport
 from cocite.web import Web
 

@@ -170,25 +170,25 @@ class Graph:
 
     def to_frame(self, pages: Iterable[int] | None = None, library: str = "pandas") -> Any:
         """The links, or those out of some pages, as a table of pandas or of Polars; see export.py."""
-        from cocite.graph.export.export import to_frame
+        from cocite.graph.export.libraries import to_frame
 
         return to_frame(self, pages, library)
 
     def to_networkx(self, pages: Iterable[int] | None = None) -> Any:
         """The links, or those among some pages, as a `networkx.DiGraph` of addresses; see export.py."""
-        from cocite.graph.export.export import to_networkx
+        from cocite.graph.export.libraries import to_networkx
 
         return to_networkx(self, pages)
 
     def to_igraph(self) -> Any:
         """The links as a directed `igraph.Graph`: vertex i is page i; see export.py."""
-        from cocite.graph.export.export import to_igraph
+        from cocite.graph.export.libraries import to_igraph
 
         return to_igraph(self)
 
     def to_scipy(self) -> Any:
         """The links as a `scipy.sparse.csr_array`: row = source, column = target; see export.py."""
-        from cocite.graph.export.export import to_scipy
+        from cocite.graph.export.libraries import to_scipy
 
         return to_scipy(self)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
-from cocite.graph.export.export import frame_of, library
+from cocite.graph.export.libraries import frame_of, library
 from cocite.results.answer import Answers
 from cocite.results.pictures.neighbourhood import Picture, picture_of
 from cocite.results.present import briefly, one_line

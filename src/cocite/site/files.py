@@ -135,7 +135,7 @@ class PageCache:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file atomically. As `graph.export.text.replacing`, which would import far more."""
+    """Write a file atomically. As `page_records.replacing`, which would import far more."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         unfinished.write_bytes(content)

@@ -96,7 +96,7 @@ def read_jsonl(path: Path | IO[bytes], report: ReadReport) -> Iterator[Page]:
 def write_jsonl(pages: Iterable[Page], path: Path) -> int:
     """Write pages as JSON Lines, compressed if the name ends in .gz or .zst. Return their number."""
     count = 0
-    with _replacing(path) as temporary, temporary.open("wb") as file, _compressing(file, path.suffix) as out:
+    with replacing(path) as temporary, temporary.open("wb") as file, compressing(file, path.suffix) as out:
         for page in pages:
             line = json.dumps(page_to_json(page), ensure_ascii=False, separators=(",", ":"))
             out.write(line.encode("utf-8", "replace") + b"\n")
@@ -105,19 +105,20 @@ def write_jsonl(pages: Iterable[Page], path: Path) -> int:
 
 
 @contextmanager
-def _compressing(file: IO[bytes], suffix: str) -> Iterator[Any]:
+def compressing(file: IO[bytes], suffix: str, gzip_level: int = 6, zstd_level: int = 10) -> Iterator[Any]:
+    """Give a file to write to that compresses into `file`, if the suffix is that of a compressed file."""
     if suffix == ".gz":
-        with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+        with gzip.GzipFile("", "wb", gzip_level, file, mtime=0) as packed:
             yield packed
     elif suffix == ".zst":
-        with zstandard.ZstdCompressor(level=10).stream_writer(file, closefd=False) as packed:
+        with zstandard.ZstdCompressor(level=zstd_level).stream_writer(file, closefd=False) as packed:
             yield packed
     else:
         yield file
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path` that replaces it at the end, or is deleted after an error."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -200,7 +201,7 @@ def write_parquet(batches: Iterable[pa.RecordBatch], path: Path) -> int:
 
     rows = 0
     with (
-        _replacing(path) as temporary,
+        replacing(path) as temporary,
         pq.ParquetWriter(temporary, SCHEMA, compression="zstd", write_page_checksum=True) as writer,
     ):
         for batch in batches:

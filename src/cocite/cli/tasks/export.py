@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from cocite.cli import options as shared
+from cocite.cli.files import check_writable
 from cocite.cli.terminal import Screen, seconds, size
 
 ALIASES = {
@@ -61,11 +62,12 @@ def export(
       cocite export --format edges -o - | head
     """
     from cocite.cli.progress import display
-    from cocite.graph.export.export import export as write
-    from cocite.graph.export.export import format_of
-    from cocite.graph.export.text import rows_of
+    from cocite.graph.export import export as write
+    from cocite.graph.export import format_of
+    from cocite.graph.export.links import addresses_file
     from cocite.graph.store import Graph
 
+    check_writable(output)
     began = time.monotonic()
     graph = Graph(index)
     piped = str(output) == "-"
@@ -77,7 +79,7 @@ def export(
     took, written = time.monotonic() - began, output.stat().st_size
     screen = Screen()
     what = "records" if form == "records" else "links"
-    beside = {"rows": str(rows_of(output))} if form == "npz" else {}
+    beside = {"rows": str(addresses_file(output))} if form == "npz" else {}
     if json:
         screen.json({"file": str(output), what: number, "bytes": written, "seconds": round(took, 3), **beside})
         return

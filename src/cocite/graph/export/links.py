@@ -1,0 +1,236 @@
+"""The links of a store as files: lines of text, Parquet, a sparse matrix of SciPy, GraphML and GEXF."""
+
+from __future__ import annotations
+
+import re
+import sys
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import IO, Any
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cocite.graph.all_addresses import addresses, mapped_addresses
+from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
+from cocite.graph.generation import Progress, no_progress
+from cocite.graph.store import Graph, OutLinks
+from cocite.sources.page_records import compressing, replacing
+
+CHUNK_PAGES = 1 << 13
+STDOUT = Path("-")
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+LINK_COLUMNS = {
+    "source": np.int64,
+    "target": np.int64,
+    "block": np.int32,
+    "boilerplate": np.bool_,
+    "nofollow": np.bool_,
+}
+LINK_COLUMNS |= {"weight": np.float32}
+LinkChunk = dict[str, NDArray[Any]]
+"""The columns of some links, one row per link, in page order. An unknown block is -1, a weight is 1 by default."""
+
+
+def link_chunks(
+    graph: Graph, progress: Progress = no_progress, pages: Iterable[int] | None = None
+) -> Iterator[LinkChunk]:
+    """The links out of all pages, or of some, chunk by chunk."""
+    weights = graph.array("out.weight")
+    chunks = graph.iter_links(CHUNK_PAGES) if pages is None else map(partial(_links_of, graph), pages)
+    for first, starts, (targets, blocks, flags) in chunks:
+        sources, some = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts)), len(targets)
+        at = graph.first_link(first)
+        weight = weights[at : at + some] if len(weights) else np.ones(some)
+        columns = sources, targets, blocks, (flags & BOILERPLATE) > 0, (flags & NOFOLLOW) > 0, weight
+        yield {name: values.astype(dtype) for values, (name, dtype) in zip(columns, LINK_COLUMNS.items(), strict=True)}
+        progress("writing links", some, graph.links)
+
+
+def _links_of(graph: Graph, page: int) -> tuple[int, NDArray[np.int64], OutLinks]:
+    """The links of one page as `iter_links` gives those of many."""
+    links = graph.links_from(page)
+    return page, np.array([0, len(links.targets)]), links
+
+
+@contextmanager
+def open_output(path: Path) -> Iterator[IO[bytes]]:
+    """A file for writing, compressed if its name says so; `-` is standard output."""
+    if path == STDOUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with ExitStack() as stack:
+        file = stack.enter_context(stack.enter_context(replacing(path)).open("wb"))
+        yield stack.enter_context(compressing(file, path.suffix, gzip_level=5, zstd_level=6))
+
+
+def write_lines(graph: Graph, path: Path, progress: Progress, *, delimiter: str) -> int:
+    """Write a line per link: source, target, and the weight if any link has one.
+
+    With commas there is a header, and addresses are quoted, since they may contain commas.
+    """
+    mark, quote, line_end, nothing = (pa.scalar(text, pa.large_string()) for text in (delimiter, '"', "\n", ""))
+    weighted = len(graph.array("out.weight")) > 0
+    with mapped_addresses(graph, None if path == STDOUT else path, progress) as known, open_output(path) as out:
+        if delimiter == ",":
+            out.write(b"source,target,weight\n" if weighted else b"source,target\n")
+        for links in link_chunks(graph, progress):
+            ends = [known.take(pa.array(links[end])) for end in ("source", "target")]
+            if delimiter == ",":
+                doubled = (pc.replace_substring(texts, '"', '""') for texts in ends)
+                ends = [pc.binary_join_element_wise(quote, texts, quote, nothing) for texts in doubled]
+            more = [mark, pc.cast(pa.array(links["weight"]), pa.large_string())] if weighted else []
+            lines = pc.binary_join_element_wise(ends[0], mark, ends[1], *more, line_end, nothing)
+            if len(lines):  # they follow each other in one buffer
+                _, offsets, data = lines.buffers()
+                out.write(memoryview(data)[: int(np.frombuffer(offsets, np.int64)[len(lines)])])
+    return graph.links
+
+
+def write_parquet(graph: Graph, path: Path, progress: Progress) -> int:
+    """Write a row per link: source, target, position on the page, block, marks, and the weight if any link has one."""
+    import pyarrow.parquet as pq
+
+    types = {"source": pa.string(), "target": pa.string(), "position": pa.int32(), "block": pa.int32()}
+    types |= {"boilerplate": pa.bool_(), "nofollow": pa.bool_()}
+    schema = pa.schema(types | ({"weight": pa.float32()} if len(graph.array("out.weight")) else {}))
+    with (
+        mapped_addresses(graph, path, progress) as known,
+        replacing(path) as temporary,
+        pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
+    ):
+        for links in link_chunks(graph, progress):
+            first = np.searchsorted(links["source"], links["source"])  # of the page's links
+            columns = links | {"position": (np.arange(len(first)) - first).astype(np.int32)}
+            columns |= {end: known.take(pa.array(links[end])).cast(pa.string()) for end in ("source", "target")}
+            columns["block"] = pa.array(links["block"], mask=links["block"] < 0)
+            writer.write_table(pa.table({name: columns[name] for name in schema.names}, schema))
+    return graph.links
+
+
+def csr_layout(graph: Graph) -> tuple[NDArray[Any], np.dtype[Any]]:
+    """The row starts of a matrix, whose type is that of its columns, too; and the type of its values."""
+    index = np.int32 if max(graph.pages, graph.links) < 2**31 else np.int64
+    value = np.float32 if len(graph.array("out.weight")) else np.int8
+    return np.append(0, np.cumsum(graph.out_degree, dtype=np.int64)).astype(index), np.dtype(value)
+
+
+def csr_chunks(graph: Graph, progress: Progress = no_progress) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """(columns, values), chunk by chunk. Columns ascend in each row, as SciPy's algorithms prefer."""
+    for links in link_chunks(graph, progress):
+        order = np.lexsort((links["target"], links["source"]))
+        yield links["target"][order], links["weight"][order]
+
+
+def write_npz(graph: Graph, path: Path, progress: Progress) -> int:
+    """Write what `scipy.sparse.load_npz` reads (row = source), and beside it a file with the address of each row."""
+    starts, value = csr_layout(graph)
+    small = {"indptr": starts, "shape": np.array([graph.pages] * 2), "format": np.array(b"csr")}
+    with (
+        open_output(addresses_file(path)) as names,
+        replacing(path) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    ):
+        for _, url in _pages(graph, progress):
+            names.write(f"{url}\n".encode())
+        for name, array in {**small, "_is_array": np.array(True)}.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array)  # type: ignore[no-untyped-call, arg-type, unused-ignore]
+        for part, (name, dtype) in enumerate((("indices", starts.dtype), ("data", value))):
+            header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (graph.links,)}
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array_header_1_0(file, header)  # type: ignore[no-untyped-call, unused-ignore]
+                for chunk in csr_chunks(graph, no_progress if part else progress):
+                    file.write(chunk[part].astype(dtype).tobytes())
+    return graph.links
+
+
+def addresses_file(path: Path) -> Path:
+    """The file of a matrix's addresses, one line per row."""
+    return path.with_name(path.name.removesuffix(".npz") + ".pages.txt.gz")
+
+
+def _pages(graph: Graph, progress: Progress) -> Iterator[tuple[int, str]]:
+    """Every page with its address."""
+    for first in range(0, graph.pages, CHUNK_PAGES):
+        some = min(CHUNK_PAGES, graph.pages - first)
+        yield from enumerate(addresses(graph, first, some), first)
+        progress("writing pages", some, graph.pages)
+
+
+def _write_xml(
+    graph: Graph,
+    path: Path,
+    progress: Progress,
+    texts: tuple[str, str, str],
+    node: Callable[[int, str, str, int], str],
+    edge: Callable[[int, int, int, bool, bool, float], str],
+) -> int:
+    """Write texts[0], a node per page (number, address, title, site), texts[1], an edge per link, texts[2]."""
+    sites = graph.units("site")
+    with open_output(path) as out:
+        out.write(f'<?xml version="1.0" encoding="UTF-8"?>\n{texts[0]}'.encode())
+        for page, url in _pages(graph, progress):
+            out.write(node(page, _NOT_XML.sub("", url), _NOT_XML.sub("", graph.title(page)), int(sites[page])).encode())
+        out.write(texts[1].encode())
+        for links in link_chunks(graph, progress):
+            rows = zip(*(column.tolist() for column in links.values()), strict=True)
+            out.writelines(edge(*row).encode() for row in rows)
+        out.write(texts[2].encode())
+    return graph.links
+
+
+def write_graphml(graph: Graph, path: Path, progress: Progress) -> int:
+    """Write GraphML: pages with url, title and site; links with block, boilerplate, nofollow and weight."""
+    keys = {"url": ("node", "string"), "title": ("node", "string"), "site": ("node", "int"), "block": ("edge", "int")}
+    keys |= {"boilerplate": ("edge", "boolean"), "nofollow": ("edge", "boolean")}
+    keys |= {"weight": ("edge", "double")} if (weighted := len(graph.array("out.weight")) > 0) else {}
+    head = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    for name, (element, kind) in keys.items():
+        head += f'<key id="{name}" for="{element}" attr.name="{name}" attr.type="{kind}"/>\n'
+
+    def node(page: int, url: str, title: str, site: int) -> str:
+        titled = f'<data key="title">{escape(title)}</data>' if title else ""
+        return f'<node id="n{page}"><data key="url">{escape(url)}</data><data key="site">{site}</data>{titled}</node>\n'
+
+    def edge(source: int, target: int, block: int, boilerplate: bool, nofollow: bool, weight: float) -> str:
+        data = f'<data key="block">{block}</data>' if block >= 0 else ""
+        data += '<data key="boilerplate">true</data>' if boilerplate else ""
+        data += '<data key="nofollow">true</data>' if nofollow else ""
+        data += f'<data key="weight">{weight:.9g}</data>' if weighted else ""
+        return f'<edge source="n{source}" target="n{target}">{data}</edge>\n'
+
+    texts = head + '<graph edgedefault="directed">\n', "", "</graph>\n</graphml>\n"
+    return _write_xml(graph, path, progress, texts, node, edge)
+
+
+def write_gexf(graph: Graph, path: Path, progress: Progress) -> int:
+    """Write GEXF 1.3, for Gephi: a page's label is its title, or its address; links have block and weight."""
+    head = (
+        '<gexf xmlns="http://gexf.net/1.3" version="1.3">\n<graph defaultedgetype="directed">\n'
+        '<attributes class="node">\n<attribute id="0" title="url" type="string"/>\n'
+        '<attribute id="1" title="site" type="integer"/>\n</attributes>\n'
+        '<attributes class="edge">\n<attribute id="0" title="block" type="integer"/>\n</attributes>\n<nodes>\n'
+    )
+    numbers = count()
+
+    def node(page: int, url: str, title: str, site: int) -> str:
+        values = f'<attvalue for="0" value={quoteattr(url)}/><attvalue for="1" value="{site}"/>'
+        return f'<node id="{page}" label={quoteattr(title or url)}><attvalues>{values}</attvalues></node>\n'
+
+    def edge(source: int, target: int, block: int, boilerplate: bool, nofollow: bool, weight: float) -> str:
+        values = f'<attvalues><attvalue for="0" value="{block}"/></attvalues>' if block >= 0 else ""
+        ends = f'id="{next(numbers)}" source="{source}" target="{target}"'
+        return f'<edge {ends} weight="{weight:.9g}">{values}</edge>\n'
+
+    return _write_xml(graph, path, progress, (head, "</nodes>\n<edges>\n", "</edges>\n</graph>\n</gexf>\n"), node, edge)
