@@ -9,7 +9,7 @@ BIN    := $(VENV)/bin
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | expand -t 12
 
-demo: $(VENV)/.installed          ## related pages on the bundled sample web
+demo: $(VENV)/.warm               ## related pages on the bundled sample web
 	@$(BIN)/cocite demo
 
 test: $(VENV)/.installed-dev      ## lint, types and tests at the same time: five minutes on two cores; `make trials` for the rest
@@ -74,3 +74,7 @@ $(VENV)/.installed-dev: pyproject.toml requirements-dev.lock | $(VENV)/.created
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile -r requirements-dev.lock
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.warm: $(VENV)/.installed
+	@$(BIN)/cocite warm
+	@touch $@

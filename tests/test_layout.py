@@ -21,6 +21,8 @@ ORDER = (
     "spark", "operations", "warm", "site", "front ends", "sample",
 )  # fmt: skip
 FRONT_ENDS = ("cli", "http", "mcp", "python")
+STARTED = {("cli", "http.run"), ("cli", "http.settings"), ("cli", "mcp.run")}
+"""What one front end may use of another: `cocite serve` and `cocite mcp` start the servers."""
 LAZILY = {("pages", "kernels"), ("sources", "kernels")}
 FRONT_DOOR = "__init__"
 """The package itself holds errors and the version; what it offers beyond is imported when asked for."""
@@ -100,6 +102,14 @@ def test_imports_go_upwards() -> None:
             assert found.lazy, f"{where}: do that inside the function that needs it, importing must be cheap"
         else:
             assert ORDER.index(used) <= ORDER.index(user), f"{where}: imports go upwards only"
+
+
+def test_front_ends_do_not_import_each_other() -> None:
+    for found in IMPORTS:
+        user, used = found.user.partition(".")[0], found.used.partition(".")[0]
+        if user in FRONT_ENDS and used in FRONT_ENDS and user != used:
+            where = f"{MODULES[found.user]}:{found.line}: {found.user} imports {found.used}"
+            assert (user, found.used) in STARTED and found.lazy, f"{where}: put what both need into results/"
 
 
 def test_no_circle_of_imports() -> None:

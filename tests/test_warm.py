@@ -15,8 +15,8 @@ from numba.core.dispatcher import Dispatcher
 
 from cocite import kernels
 from cocite.warm import steps, warm
+from tests.cli.conftest import run
 from tests.conftest import long
-from tests.surfaces.conftest import run
 
 ELSEWHERE = {
     "cocite.kernels.addresses.webgraph_text": "web graphs as text",

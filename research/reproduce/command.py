@@ -12,8 +12,9 @@ from pathlib import Path
 from cocite import __version__
 from cocite.cli.files import check_writable, write_file
 from cocite.cli.progress import display
-from cocite.cli.terminal import Cell, Screen, count
+from cocite.cli.terminal import Cell, Screen
 from cocite.errors import BadSource
+from cocite.results.text import count
 from research import citations
 from research.reproduce.claims import Claims, Outcome, read_claims
 from research.reproduce.data import Data

@@ -18,8 +18,8 @@ from cocite.evaluate.significance import compare
 from cocite.related.methods import method
 from cocite.sources.records import ReadReport
 from cocite.web import Web
+from tests.cli.conftest import run as run_command
 from tests.graph.webs import make, page
-from tests.surfaces.conftest import run as run_command
 
 JUDGED = Judgements({"q": {"a": 1, "b": 1, "c": 0, "d": -1}, "r": {"a": 1}, "s": {"c": 0}})
 ONE = Run("one", {"q": ["a", "c", "d", "x"], "r": ["y", "a"]}, {"q": 2.0, "r": 4.0}, {"q": {"nodes": 10}, "r": {}})

@@ -25,8 +25,8 @@ from cocite.evaluate.study import (
 from cocite.related.methods import method
 from cocite.sources.records import Link, Page, ReadReport
 from cocite.web import Web
+from tests.cli.conftest import run as run_command
 from tests.graph.webs import make
-from tests.surfaces.conftest import run as run_command
 from tests.surfaces.serve.browser import browsing
 
 A, B, C, D = (f"https://{name}.example/" for name in "abcd")

@@ -20,7 +20,7 @@ from cocite.spark import rank as rank_job
 from cocite.spark import session
 from cocite.spark import store as store_job
 from cocite.spark.inputs import check_records, check_shards
-from tests.surfaces.conftest import run
+from tests.cli.conftest import run
 
 
 class Session:

@@ -16,8 +16,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from cocite.cli.terminal import clean
 from cocite.errors import CociteError, UnknownPage, UnknownWord
+from cocite.results.text import clean
 
 NOTHING, WRONG, UNKNOWN, FAULT, INTERRUPTED, PIPE = 1, 2, 3, 70, 130, 141
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cocite.cli.terminal import Screen, count, rate, seconds, size
+from cocite.cli.terminal import Screen, rate, seconds, size
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

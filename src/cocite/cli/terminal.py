@@ -8,25 +8,15 @@ from __future__ import annotations
 
 import json
 import sys
-import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cocite.results.text import clean
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
-
-JOINERS = "\u200c\u200d"
-"""Invisible characters that Persian, Indic scripts and emoji need. Others can reverse or hide text."""
-
-
-def clean(text: str) -> str:
-    """Text on one line without control, escape, direction and other invisible characters."""
-    if text.isascii() and text.isprintable():
-        return " ".join(text.split())
-    seen = (" " if c.isspace() else c for c in text if c.isspace() or c in JOINERS or unicodedata.category(c)[0] != "C")
-    return " ".join("".join(seen).split())
 
 
 class Cell(NamedTuple):
@@ -123,11 +113,6 @@ def _fitted(cell: Cell) -> Text:
         else:
             text.pad_right(cell.width - text.cell_len)
     return text
-
-
-def count(number: int, what: str) -> str:
-    """`1 page`, `2,000 pages`."""
-    return f"{number:,} {what if number == 1 else what + 's'}"
 
 
 def size(number: float) -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
-from cocite.cli.failures import INTERRUPTED
 from cocite.errors import BadParameter
 from cocite.mcp.held import Held
 from cocite.mcp.server import Assistants
@@ -30,7 +29,7 @@ def serve_stdio(store: Path, timeout: float) -> None:
 
 def _end(number: int, frame: object) -> None:
     """At once: a thread of the SDK waits for standard input, and would keep the process. Nothing is half written."""
-    os._exit(INTERRUPTED)
+    os._exit(128 + signal.SIGINT)
 
 
 def serve_http(store: Path, timeout: float, listening: socket.socket, security: TransportSecuritySettings) -> None:

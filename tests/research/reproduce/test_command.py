@@ -10,7 +10,7 @@ import pytest
 from cocite.cli.tasks import reproduce as verb
 from research.reproduce import run as running
 from research.reproduce.data import Data
-from tests.surfaces.conftest import run
+from tests.cli.conftest import run
 
 
 def test_listing() -> None:

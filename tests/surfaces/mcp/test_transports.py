@@ -16,7 +16,7 @@ import pytest
 from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tests.surfaces.conftest import run
+from tests.cli.conftest import run
 from tests.surfaces.mcp.conftest import calls, text
 from tests.surfaces.mcp.test_server import ROBIN, WREN
 

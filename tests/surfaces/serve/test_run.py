@@ -21,8 +21,8 @@ from cocite.errors import BadParameter
 from cocite.http.metrics import Shared
 from cocite.http.run import SIGNALS, Supervisor, address_of, listen
 from cocite.http.settings import Settings
+from tests.cli.conftest import run
 from tests.conftest import long
-from tests.surfaces.conftest import run
 from tests.surfaces.serve.test_holding import EAGLE, add_eagle
 
 ROBIN = "https://robin.example/"

@@ -11,9 +11,10 @@ from cocite.cli import options as shared
 from cocite.cli.commands import Options, View
 from cocite.cli.failures import INTERRUPTED, complain
 from cocite.cli.files import read_addresses
-from cocite.cli.terminal import Screen, count, rate, seconds
+from cocite.cli.terminal import Screen, rate, seconds
 from cocite.operations.declare import Operation, make
 from cocite.operations.pages.batch import Batch
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.operations.pages.batch import BatchResult

@@ -13,8 +13,8 @@ from cocite.cli import options as shared
 from cocite.cli.failures import INTERRUPTED, complain
 from cocite.cli.options import SOURCE_OPTIONS, parse_size, taking
 from cocite.cli.tasks.summary import summarise
-from cocite.cli.terminal import count
 from cocite.errors import BadParameter, BadStore, UnknownPage
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.cli.progress import Stages

@@ -11,8 +11,9 @@ import typer
 from cocite.cli import options as shared
 from cocite.cli.failures import WRONG, complain
 from cocite.cli.tasks.summary import show_skipped, skipped_json
-from cocite.cli.terminal import Screen, count
+from cocite.cli.terminal import Screen
 from cocite.errors import BadSource
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.cli.progress import Stages

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cocite import __version__
-from cocite.cli.terminal import Cell, Screen, count, seconds
+from cocite.cli.terminal import Cell, Screen, seconds
 from cocite.errors import BadStore
 from cocite.results import DEFAULT_METHOD
+from cocite.results.text import count
 from cocite.warm import SecondProcess
 
 if TYPE_CHECKING:

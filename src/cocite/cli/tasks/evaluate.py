@@ -14,10 +14,11 @@ from cocite.cli import options as shared
 from cocite.cli.commands import naming_options, options_of
 from cocite.cli.files import check_writable, write_file
 from cocite.cli.options import taking
-from cocite.cli.terminal import Screen, count, show_table
+from cocite.cli.terminal import Screen, show_table
 from cocite.errors import BadParameter
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD
 from cocite.results.filters import Filters
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,9 @@ import typer
 
 from cocite.cli import options as shared
 from cocite.cli.failures import complain
-from cocite.cli.terminal import Screen, count, seconds
+from cocite.cli.terminal import Screen, seconds
 from cocite.errors import BadParameter, BadSource
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress

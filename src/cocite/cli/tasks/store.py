@@ -15,7 +15,8 @@ import typer
 from cocite.cli import options as shared
 from cocite.cli.failures import WRONG, complain
 from cocite.cli.tasks.summary import MIN_LINKS_FOR_RATES, show_reasons
-from cocite.cli.terminal import Cell, Screen, count, seconds, size
+from cocite.cli.terminal import Cell, Screen, seconds, size
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.graph.check import Fault

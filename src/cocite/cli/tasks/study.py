@@ -11,8 +11,9 @@ from cocite.cli import options as shared
 from cocite.cli.failures import Commands
 from cocite.cli.files import check_writable, read_addresses
 from cocite.cli.tasks.evaluate import note_gaps, show_evaluation
-from cocite.cli.terminal import Screen, count
+from cocite.cli.terminal import Screen
 from cocite.errors import BadParameter
+from cocite.results.text import count
 
 HELP = """Have people rate the results of methods without knowing which method found them.
 

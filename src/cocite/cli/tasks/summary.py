@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cocite.cli.terminal import Cell, Screen, count, rate, seconds, size
+from cocite.cli.terminal import Cell, Screen, rate, seconds, size
 from cocite.cli.views.pages import index_json
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.graph.build.passes import Built

@@ -10,10 +10,11 @@ import typer
 from cocite.cli.commands import Options, View
 from cocite.cli.failures import complain
 from cocite.cli.files import check_writable, write_file
-from cocite.cli.terminal import Cell, Screen, count, show_table
+from cocite.cli.terminal import Cell, Screen, show_table
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation
 from cocite.operations.words.communities import FindCommunities
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.evaluate.noise import NoiseReport

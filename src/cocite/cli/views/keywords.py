@@ -8,9 +8,10 @@ import typer
 
 from cocite.cli import options as shared
 from cocite.cli.commands import Options, View
-from cocite.cli.terminal import Cell, Screen, count
+from cocite.cli.terminal import Cell, Screen
 from cocite.errors import BadParameter
 from cocite.operations.words.keywords import FindKeywords
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.results.keywords import Keyword, PageKeyword

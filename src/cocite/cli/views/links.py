@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cocite.cli.commands import Options, View
-from cocite.cli.terminal import Cell, Screen, count
+from cocite.cli.terminal import Cell, Screen
 from cocite.operations.store.links import ShowLinks
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.operations.store.links import Citation, PageLinks, Section

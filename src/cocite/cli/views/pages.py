@@ -11,13 +11,14 @@ from cocite.cli import options as shared
 from cocite.cli.commands import Options, View
 from cocite.cli.failures import complain
 from cocite.cli.files import read_addresses
-from cocite.cli.terminal import Cell, Screen, count, seconds, size
+from cocite.cli.terminal import Cell, Screen, seconds, size
 from cocite.cli.views.related import score_width, show_page
 from cocite.operations.declare import Operation, make
 from cocite.operations.pages.cluster import Cluster
 from cocite.operations.pages.hubs import Hubs
 from cocite.operations.pages.similarity import Similarity
 from cocite.operations.words.search import SearchPages
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.operations.pages.cluster import PageGroups

@@ -12,12 +12,13 @@ import typer
 from cocite.cli.commands import Options, View
 from cocite.cli.failures import complain
 from cocite.cli.files import read_addresses
-from cocite.cli.terminal import Cell, Screen, count
+from cocite.cli.terminal import Cell, Screen
 from cocite.errors import BadAddress, BadParameter
 from cocite.operations.declare import Operation, make
 from cocite.operations.pages.collection import RelatedToCollection
 from cocite.operations.pages.recommend import Recommend
 from cocite.operations.pages.related import Related
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.results.answer import Answer, Answers

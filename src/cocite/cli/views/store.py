@@ -9,9 +9,10 @@ import typer
 from cocite.cli import options as shared
 from cocite.cli.commands import Options, View
 from cocite.cli.failures import WRONG, complain, os_message
-from cocite.cli.terminal import Cell, Screen, count, seconds
+from cocite.cli.terminal import Cell, Screen, seconds
 from cocite.operations.store.methods import Methods
 from cocite.operations.store.rank import RankPages
+from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.operations.store.methods import MethodList

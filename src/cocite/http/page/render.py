@@ -16,7 +16,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, Undefined
 from markupsafe import Markup
 
-from cocite.cli.terminal import clean, count
 from cocite.http.page.state import MAX_SHOWN, PATHS, State
 from cocite.http.responses import FOREVER, Reply
 from cocite.operations import DEFAULT_METHOD
@@ -24,6 +23,7 @@ from cocite.related.evidence import Listing
 from cocite.results import present
 from cocite.results.answer import Answer
 from cocite.results.pictures.neighbourhood import symbol
+from cocite.results.text import clean, count
 
 MAX_SHOWN_LENGTH = 300
 """Characters of a stranger's text."""

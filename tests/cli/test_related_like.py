@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.conftest import LIST, NEWS, OTHER, run
+from tests.cli.conftest import LIST, NEWS, OTHER, run
 
 FILE = f"""<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p><DT><H3>Pap\x07ers</H3><DL><p>
 <DT><A HREF="{NEWS}">News</A><DT><A HREF="https://unknown.example/">?</A></DL><p></DL>"""

@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cli.conftest import LONELY, NEWS, OTHER, run
 from tests.conftest import ROOT
-from tests.surfaces.conftest import LONELY, NEWS, OTHER, run
 
 
 def test_for_every_page(store: Path, place: Path) -> None:

@@ -16,7 +16,7 @@ import typer
 
 from cocite import __version__
 from cocite.cli import app
-from tests.surfaces.conftest import run
+from tests.cli.conftest import run
 
 COCITE = [sys.executable, "-c", "from cocite.cli import main; main()"]
 COMMANDS: list[str] = list(typer.main.get_command(app).commands)  # type: ignore[attr-defined]

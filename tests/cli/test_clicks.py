@@ -11,7 +11,7 @@ import pytest
 import cocite
 from cocite.graph.clicks import open_clicks
 from cocite.graph.store import Graph
-from tests.surfaces.conftest import LIST, NEWS, OTHER, run
+from tests.cli.conftest import LIST, NEWS, OTHER, run
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from cocite.operations.pages.hubs import find_hubs
 from cocite.related.methods import method
 from cocite.results.ask import question
 from cocite.sources.records import Link, Page
+from tests.cli.conftest import LONELY, run
 from tests.graph.webs import make, page
-from tests.surfaces.conftest import LONELY, run
 
 HUB, START = "https://hub.example/", "https://start.example/"
 MANY = [f"https://page{n}.example/" for n in range(8)]

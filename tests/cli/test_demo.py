@@ -11,8 +11,8 @@ from cocite.cli.tasks import demo as module
 from cocite.cli.tasks.demo import cached_store, sample_pages
 from cocite.sources.records import Link, Page
 from cocite.warm import SecondProcess, compile_answers
+from tests.cli.conftest import run
 from tests.graph.webs import make
-from tests.surfaces.conftest import run
 
 
 def test_demo(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ import pytest
 from cocite.graph.store import Graph
 from cocite.operations.store.links import citation, parents
 from cocite.sources.records import Link, Page
+from tests.cli.conftest import LIST, LONELY, NEWS, OLD, OTHER, run
 from tests.graph.webs import make, tight
-from tests.surfaces.conftest import LIST, LONELY, NEWS, OLD, OTHER, run
 
 CLEAN = "[31mred [0m [bold]markup[/bold] gnp line"  # building made each control character a space
 

@@ -10,8 +10,8 @@ import pytest
 import cocite
 from cocite.errors import BadParameter, UnknownWord
 from cocite.sources.records import Link, Page
+from tests.cli.conftest import run
 from tests.graph.webs import make
-from tests.surfaces.conftest import run
 
 CHESS, CLUB, SHOGI, EMPTY = (f"https://{name}.example/" for name in ("chess", "club", "shogi", "empty"))
 PAGES = [

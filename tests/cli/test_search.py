@@ -10,7 +10,7 @@ import pytest
 
 import cocite
 from cocite.errors import BadStore
-from tests.surfaces.conftest import LIST, NASTY, NEWS, run
+from tests.cli.conftest import LIST, NASTY, NEWS, run
 
 A, B = "https://a.example/", "https://b.example/"
 

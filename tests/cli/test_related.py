@@ -11,8 +11,8 @@ import pytest
 
 from cocite.operations import COMPARED_METHODS
 from cocite.related import methods
+from tests.cli.conftest import LIST, LONELY, NEWS, OTHER, run
 from tests.graph.webs import make, page
-from tests.surfaces.conftest import LIST, LONELY, NEWS, OTHER, run
 
 EVERY_METHOD = ", ".join(methods.names())
 

@@ -11,8 +11,8 @@ import pytest
 from cocite.graph.store import Graph
 from cocite.related import ranks
 from cocite.related.ranks import pagerank
+from tests.cli.conftest import LONELY, NEWS, OLD, PAGES, run
 from tests.graph.webs import make
-from tests.surfaces.conftest import LONELY, NEWS, OLD, PAGES, run
 
 
 @pytest.fixture

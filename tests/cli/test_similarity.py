@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.surfaces.conftest import LIST, LONELY, NEWS, OTHER, run
+from tests.cli.conftest import LIST, LONELY, NEWS, OTHER, run
 
 
 def test_similarity(store: Path) -> None:

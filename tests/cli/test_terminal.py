@@ -18,9 +18,10 @@ from rich.console import Console
 
 from cocite.cli import progress
 from cocite.cli.progress import Lines, Live, Stages, amount, display
-from cocite.cli.terminal import Cell, Screen, clean, count, rate, seconds, size
+from cocite.cli.terminal import Cell, Screen, rate, seconds, size
 from cocite.kernels import jit
 from cocite.kernels.jit import FIRST_RUN_NOTE, watch
+from cocite.results.text import clean, count
 
 ESCAPE = "\x1b"
 

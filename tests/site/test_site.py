@@ -16,7 +16,7 @@ from cocite.site.files import without_related
 from cocite.site.read import path_of
 from cocite.site.relate import METHOD
 from cocite.site.write import inserted
-from tests.surfaces.conftest import Ran, run
+from tests.cli.conftest import Ran, run
 
 BASE = "https://birds.example/docs/"
 SONGS = 5 * "song sing melody dawn chorus "

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cocite.sources.records import Link, Page
+from tests.cli.conftest import run
 from tests.graph.webs import make
-from tests.surfaces.conftest import run
 
 CARS, PAPERS = ["https://bmw.example/", "https://audi.example/", "https://fiat.example/"], [
     "https://times.example/", "https://monde.example/", "https://pais.example/"]  # fmt: skip

@@ -16,7 +16,7 @@ from cocite.errors import BadParameter
 from cocite.graph.build.passes import Built
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page, ReadReport
-from tests.surfaces.conftest import run
+from tests.cli.conftest import run
 
 A, B, C = (f"https://{name}.example/" for name in "abc")
 

@@ -20,8 +20,8 @@ from cocite.graph.generation import read_current
 from cocite.graph.store import Graph
 from cocite.operations.store.info import STORE_PARTS, part_bytes
 from cocite.sources.records import Link, Page
+from tests.cli.conftest import LIST, NEWS, PAGES, run
 from tests.graph.webs import make
-from tests.surfaces.conftest import LIST, NEWS, PAGES, run
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import networkx as nx
 import pytest
 
 from tests.answers.test_communities import PAGES, site
+from tests.cli.conftest import NASTY, run
 from tests.graph.webs import make
-from tests.surfaces.conftest import NASTY, run
 
 
 @pytest.fixture(scope="module")

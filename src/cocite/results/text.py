@@ -1,0 +1,24 @@
+"""Text for people, on every front end.
+
+Titles and addresses are untrusted: only their printable characters are shown.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+JOINERS = "\u200c\u200d"
+"""Invisible characters that Persian, Indic scripts and emoji need. Others can reverse or hide text."""
+
+
+def clean(text: str) -> str:
+    """Text on one line without control, escape, direction and other invisible characters."""
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
+    seen = (" " if c.isspace() else c for c in text if c.isspace() or c in JOINERS or unicodedata.category(c)[0] != "C")
+    return " ".join("".join(seen).split())
+
+
+def count(number: int, what: str) -> str:
+    """`1 page`, `2,000 pages`."""
+    return f"{number:,} {what if number == 1 else what + 's'}"
