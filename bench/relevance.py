@@ -21,8 +21,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cocite.kernels.words.keyword_pairs import Pairs, Rows
-from cocite.words.pair_counts import product
-from cocite.words.relevance import MIN_CONFIDENCE_PAGES, Relevance, count_relevance
+from cocite.words.relevance import MIN_CONFIDENCE_PAGES, Relevance, count_relevance, product
 from tables import show
 from topical import Topical, topical
 

@@ -84,7 +84,7 @@ def make(dataset: Dataset, store: Path, progress: Progress = no_progress, search
     renew_search(store, search, progress, options.memory // 4)
     graph = Graph(store)
     if dataset.keywords != PER_PAGE:  # as many as usual are chosen when they are first needed
-        build_keywords(graph, dataset.keywords, progress)
+        build_keywords(graph, per_page=dataset.keywords, progress=progress)
     if dataset.trails:
         add_clicks(graph, dataset.trails, report)
     return graph

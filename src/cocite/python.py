@@ -45,8 +45,8 @@ from cocite.sources.clicks import read_clicks
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
 from cocite.web import Web
-from cocite.words.keywords import Keywords
-from cocite.words.search import Search, kept_side, renew_search
+from cocite.words.keywords import KeywordIndex
+from cocite.words.search import SEARCH, SearchIndex, renew_search
 
 Texts = str | Sequence[str]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -66,7 +66,7 @@ def made_from(operation: type[Operation]) -> Callable[[F], F]:
     return describe
 
 
-class StoreSearch(Search):
+class StoreSearch(SearchIndex):
     """The search index of a store; it can be called."""
 
     def __call__(self, query: str, k: int = 10) -> Answers:
@@ -75,7 +75,7 @@ class StoreSearch(Search):
 
 
 @dataclass(frozen=True)
-class StoreKeywords(Keywords):
+class StoreKeywords(KeywordIndex):
     """The keywords of a store; they can be called."""
 
     web: Web
@@ -111,7 +111,7 @@ class Store(Web):
     @cached_property
     def search(self) -> StoreSearch:
         """The search index, to be called with words."""
-        return StoreSearch(self.graph, kept_side(self.graph))
+        return StoreSearch(SEARCH.find(self.graph))
 
     @cached_property
     def keywords(self) -> StoreKeywords:

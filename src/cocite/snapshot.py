@@ -20,9 +20,9 @@ from cocite.web import Web
 
 if TYPE_CHECKING:
     from cocite.related.ranks import Ranked
-    from cocite.words.keywords import Keywords
+    from cocite.words.keywords import KeywordIndex
     from cocite.words.relevance import Relevance
-    from cocite.words.search import Search
+    from cocite.words.search import SearchIndex
     from cocite.words.vectors import Vectors
 
 MAX_LINKS_TO_BUILD = 5_000_000
@@ -96,13 +96,13 @@ class Snapshot(Web):
         """Parts that methods may need beside links: how to open each, and how to build it."""
         from cocite.related import ranks
         from cocite.related.methods.hubfinder import RANKS
-        from cocite.words import keywords, make_vectors, relevance, search, vectors
+        from cocite.words import keywords, relevance, search, vectors
 
         graph = self.graph
         found: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {}
         if graph.texts:
             found["search"] = partial(search.open_search, graph), partial(search.ready_search, graph)
-            found["vectors"] = partial(vectors.open_vectors, graph), partial(make_vectors.ready_vectors, graph)
+            found["vectors"] = partial(vectors.open_vectors, graph), partial(vectors.ready_vectors, graph)
             found["keywords"] = partial(keywords.open_keywords, graph), partial(keywords.ready_keywords, graph)
             found["relevance"] = (
                 lambda: relevance.open_relevance(graph, self.keywords),
@@ -122,15 +122,15 @@ class Snapshot(Web):
         return self._parts[name]
 
     @property
-    def search(self) -> Search:
+    def search(self) -> SearchIndex:
         """The search index; raises BadStore without one."""
-        found: Search = self._part("search")
+        found: SearchIndex = self._part("search")
         return found
 
     @property
-    def keywords(self) -> Keywords:
+    def keywords(self) -> KeywordIndex:
         """The keywords of all pages; raises BadStore without them."""
-        found: Keywords = self._part("keywords")
+        found: KeywordIndex = self._part("keywords")
         return found
 
     @property

@@ -264,8 +264,8 @@ def empty_vectors() -> Any:
     import numpy as np
 
     from cocite.kernels.words.word_vectors import Sparse
+    from cocite.words.stored import Vocabulary
     from cocite.words.vectors import Vectors
-    from cocite.words.vocabulary import Vocabulary
 
     starts, ids, weights = np.arange(2), np.zeros(1, np.uint32), np.ones(1, np.uint16)
     for array in (starts, ids, weights):

@@ -16,9 +16,9 @@ from cocite.graph.store import Graph
 if TYPE_CHECKING:
     from cocite.graph.clicks import Clicks
     from cocite.related.ranks import Ranked
-    from cocite.words.keywords import Keywords
+    from cocite.words.keywords import KeywordIndex
     from cocite.words.relevance import Relevance
-    from cocite.words.search import Search
+    from cocite.words.search import SearchIndex
     from cocite.words.vectors import Vectors
 
 
@@ -47,7 +47,7 @@ class Web:
         return f"<Web {self.graph.path} {self.graph.pages:,} pages, {self.graph.links:,} links>"
 
     @cached_property
-    def search(self) -> Search:
+    def search(self) -> SearchIndex:
         """The search index; raises BadStore, which says how to make it, if there is none that fits."""
         from cocite.words.search import open_search
 
@@ -61,12 +61,12 @@ class Web:
         return open_clicks(self.graph)
 
     @cached_property
-    def keywords(self) -> Keywords:
+    def keywords(self) -> KeywordIndex:
         """The keywords of all pages: those that are kept, else chosen now, and kept if the store can be written."""
         from cocite.words.keywords import make_keywords, ready_keywords
 
         try:
-            return ready_keywords(self.graph, self.progress)
+            return ready_keywords(self.graph, progress=self.progress)
         except (BadStore, OSError):
             return make_keywords(self.graph, progress=self.progress)
 
@@ -76,24 +76,24 @@ class Web:
         from cocite.words.relevance import make_relevance, ready_relevance
 
         try:
-            return ready_relevance(self.graph, self.keywords, self.progress)
+            return ready_relevance(self.graph, self.keywords, progress=self.progress)
         except (BadStore, OSError):
             return make_relevance(self.graph, self.keywords, self.progress)
 
     @cached_property
     def vectors(self) -> Vectors | None:
         """The words of pages as vectors, made and kept like keywords; None if there is no text."""
-        from cocite.words.vectors import open_vectors
+        from cocite.words.vectors import open_vectors, ready_vectors
 
         if not self.graph.texts:
             return None
         with suppress(BadStore):
             return open_vectors(self.graph)
-        from cocite.words.make_vectors import make_vectors, ready_vectors  # loads far more
-
         try:
-            return ready_vectors(self.graph, self.progress)
+            return ready_vectors(self.graph, progress=self.progress)
         except (BadStore, OSError):
+            from cocite.words.make_vectors import make_vectors  # loads far more
+
             return make_vectors(self.graph, self.progress)
 
     def has(self, part: str) -> bool:

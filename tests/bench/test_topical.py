@@ -79,7 +79,7 @@ def test_a_store_of_the_records_has_these_keywords(place: Path) -> None:
     found = store.relevance
     assert (found.support, found.mutual, found.confidence) == (same.support, same.mutual, same.confidence)
     for a, b in ((0, 1), (5, 250), (17, 3)):
-        ours = store.keywords.id(word_of(a)), store.keywords.id(word_of(b))
+        ours = store.keywords.words.find(word_of(a)), store.keywords.words.find(word_of(b))
         if None not in ours:
             one, other = ours
             assert found.all_similar(one)[other] == same.all_similar(a)[b]

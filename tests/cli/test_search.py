@@ -140,7 +140,7 @@ def test_an_index_that_cannot_be_written_does_not_spoil_a_build(place: Path, mon
     def fail(*_: object) -> None:
         raise BadStore("the disk is full")
 
-    monkeypatch.setattr("cocite.words.search.make_index", fail)
+    monkeypatch.setattr("cocite.words.search.documents", fail)
     source = records(place / "a.jsonl", {"url": A, "title": "Bird list", "links": [B]})
     ran = run("build", source, "-o", place / "w")
     assert ran.code == 0
@@ -152,7 +152,7 @@ def test_interrupted_while_indexing(place: Path, monkeypatch: pytest.MonkeyPatch
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cocite.words.search.make_index", stop)
+    monkeypatch.setattr("cocite.words.search.documents", stop)
     source = records(place / "a.jsonl", {"url": A, "title": "Bird list", "links": [B]})
     ran = run("build", source, "-o", place / "w", "-q")
     assert ran.code == 130

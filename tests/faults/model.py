@@ -186,7 +186,7 @@ def searched(graph: Graph) -> dict[str, list[str]]:
     """The pages that a search finds for each site's word."""
     search = open_search(graph)
     wanted = [word(n) for n in range(SITES + ADDED)]
-    hits = [search.look_for(each, 100).hits for each in wanted]
+    hits = [search.search(each, 100).hits for each in wanted]
     return {each: sorted(graph.address(page) for page, _ in found) for each, found in zip(wanted, hits, strict=True)}
 
 

@@ -27,9 +27,8 @@ from cocite.related.ranks import rank
 from cocite.sources.clicks import Trail
 from cocite.sources.records import ReadReport
 from cocite.words.keywords import build_keywords, open_keywords
-from cocite.words.make_vectors import ready_vectors
 from cocite.words.search import build_search, open_search
-from cocite.words.vectors import open_vectors
+from cocite.words.vectors import open_vectors, ready_vectors
 from tests.graph.damage import read_all, reseal, rich_web
 from tests.graph.webs import ADDRESSES, make
 

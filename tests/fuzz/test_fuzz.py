@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from cocite.graph.clicks import Clicks
 from cocite.graph.texts import PageTexts
-from cocite.words.keywords import Keywords
-from cocite.words.search import Search
+from cocite.words.keywords import KeywordIndex
+from cocite.words.search import SearchIndex
 from cocite.words.vectors import Vectors
 from tests.fuzz import store, targets
 from tests.fuzz.run import CASES, SEEDS
@@ -68,14 +68,17 @@ def test_a_check_that_finds_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch)
         TARGETS["store"](b"")
 
 
-@pytest.mark.parametrize("owner", [PageTexts, Clicks, Vectors, Keywords, Search], ids=lambda owner: owner.__name__)
-def test_a_reader_that_fails_is_noticed(owner: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {PageTexts: "title", Clicks: "before", Vectors: "shared_terms", Keywords: "ordered", Search: "find"}
+READERS: dict[type, str] = {
+    PageTexts: "title", Clicks: "before", Vectors: "shared_terms", KeywordIndex: "ordered", SearchIndex: "find",
+}  # fmt: skip
 
+
+@pytest.mark.parametrize("owner", READERS, ids=lambda owner: owner.__name__)
+def test_a_reader_that_fails_is_noticed(owner: type, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise RuntimeError("a fault of the reader")
 
-    monkeypatch.setattr(owner, names[owner], fails)
+    monkeypatch.setattr(owner, READERS[owner], fails)
     with pytest.raises(AssertionError, match="a fault of the reader"):
         TARGETS["store"](b"")
 

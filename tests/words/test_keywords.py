@@ -16,7 +16,7 @@ from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from cocite.words.keywords import Keywords, build_keywords, make_keywords, open_keywords, ready_keywords
+from cocite.words.keywords import KeywordIndex, build_keywords, make_keywords, open_keywords, ready_keywords
 from cocite.words.relevance import build_relevance, links_of, open_relevance, ready_relevance
 from tests.graph.webs import examples, extend, make
 from tests.words import naive_words
@@ -30,7 +30,7 @@ def made(place: Path, pages: Sequence[Page]) -> Graph:
     return Graph(place / "web.cocite")
 
 
-def words_of_page(graph: Graph, keywords: Keywords, url: str) -> dict[str, int]:
+def words_of_page(graph: Graph, keywords: KeywordIndex, url: str) -> dict[str, int]:
     return {keywords.words[word]: count for word, count in keywords.ordered(graph.find(url))}
 
 
@@ -40,9 +40,11 @@ def test_the_most_frequent_words_of_a_text(place: Path) -> None:
     keywords = make_keywords(graph)
     # chess: title, text twice; gambit: heading, text twice; club: title, text. Others stand once, or are stop words.
     assert words_of_page(graph, keywords, A) == {"chess": 3, "gambit": 3, "club": 2, "endgame": 1, "season": 1}
-    assert keywords.of(0).tolist() == sorted(keywords.of(0).tolist())
+    assert keywords.ids.tolist() == sorted(keywords.ids.tolist())
     assert list(keywords.words) == ["chess", "club", "endgame", "gambit", "season"]
-    assert (keywords.id("CHESS"), keywords.id("the"), keywords.id("chess club")) == (0, None, None)
+    assert (keywords.find("CHESS"), keywords.find("chess club")) == ([0], [0, 1])
+    with pytest.raises(UnknownWord):
+        keywords.find("the")
 
 
 def test_ties_go_to_what_appears_first(place: Path) -> None:
@@ -75,7 +77,7 @@ def test_pages_without_words(place: Path) -> None:
     ]
     keywords = make_keywords(made(place, pages))
     assert keywords.starts.tolist() == [0] * (len(pages) + 2)
-    assert (len(keywords.words), len(keywords.ids), keywords.id("chess")) == (0, 0, None)
+    assert (len(keywords.words), len(keywords.ids), keywords.words.find("chess")) == (0, 0, None)
     with pytest.raises(UnknownWord, match="Unknown keyword 'chess'; try another word"):
         keywords.find("chess")
 
@@ -97,7 +99,7 @@ def test_other_scripts(place: Path) -> None:
     assert words_of_page(graph, keywords, A) == {"数据": 2, "据库": 1, "设计": 1}
     assert words_of_page(graph, keywords, B) == {"شطرنج": 2}
     assert words_of_page(graph, keywords, C) == {"שחמט": 2}
-    assert keywords.find("数据库") == [keywords.id("数据"), keywords.id("据库")]
+    assert keywords.find("数据库") == [keywords.words.find("数据"), keywords.words.find("据库")]
 
 
 @given(webs())
@@ -124,14 +126,16 @@ def place_of_webs(fast_root: Path) -> Path:
 
 def test_stored_and_opened_again(place: Path) -> None:
     graph = made(place, [Page(A, text="chess club", links=[Link(B)]), Page(B, text="chess engine")])
-    with pytest.raises(BadStore, match=r"has no keywords yet: make them with cocite keywords --make -i .*web.cocite"):
+    with pytest.raises(
+        BadStore, match=r"has no keyword index yet: make it with cocite keywords --make -i .*web.cocite"
+    ):
         open_keywords(graph)
     fresh, kept = make_keywords(graph), ready_keywords(graph)
     for name in ("starts", "ids", "counts", "frequency"):
         assert getattr(kept, name).tolist() == getattr(fresh, name).tolist()
     assert list(kept.words) == list(fresh.words)
-    assert ready_keywords(graph).made == kept.made != build_keywords(graph, 1).made
-    assert open_keywords(graph).params.per_page == 1
+    assert ready_keywords(graph).made == kept.made != build_keywords(graph, per_page=1).made
+    assert open_keywords(graph).per_page == 1
     assert list(faults_of_sides(graph)) == []
 
 
@@ -149,7 +153,7 @@ def test_relevance_stored_and_opened_again(place: Path) -> None:
         [fresh.relevance.all_similar(a)[b] for a in numbers] for b in numbers
     ]
     assert (kept.pages, kept.support, kept.mutual) == (3, fresh.relevance.support, fresh.relevance.mutual)
-    again = build_keywords(graph, 1)
+    again = build_keywords(graph, per_page=1)
     with pytest.raises(BadStore, match="is of other keywords: make it again with"):
         open_relevance(graph, again)
     assert build_relevance(graph, again).pages == 3

@@ -34,11 +34,11 @@ def test_the_words_of_a_page_and_of_links_to_it(place: Path) -> None:
     # Of five pages two have leaves in the title, and links to two say slow; food is in one title and one heading.
     assert strongest == pytest.approx({"leaves": log(6 / 3) + 1, "slow": log(6 / 3) + 1}, abs=1e-6)
     found = more_like(graph, search, a, 10)
-    assert {page for page, _ in found.hits} == {b, c, d}
-    assert found.hits[0][0] == d  # slow leaves
-    assert [score for _, score in found.hits] == sorted((score for _, score in found.hits), reverse=True)
-    assert len(more_like(graph, search, a, 1).hits) == 1
-    assert more_like(graph, search, empty, 10) == ([], {})
+    assert {page for page, _ in found} == {b, c, d}
+    assert found[0][0] == d  # slow leaves
+    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+    assert len(more_like(graph, search, a, 1)) == 1
+    assert more_like(graph, search, empty, 10) == []
 
 
 def test_limits(place: Path) -> None:

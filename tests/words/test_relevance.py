@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadParameter
 from cocite.kernels.words.keyword_pairs import Rows
-from cocite.words.pair_counts import cut, row_of
-from cocite.words.relevance import MIN_CONFIDENCE_PAGES, Range, Relevance, count_relevance
+from cocite.words.relevance import MIN_CONFIDENCE_PAGES, Range, Relevance, count_relevance, cut, row_of
 from tests.graph.webs import examples
 from tests.words import naive_relevance as naive
 
@@ -66,8 +65,8 @@ def test_every_pair_is_as_the_definition_says(
 def test_matrices_and_counts_agree_with_single_words(web: tuple[list[set[int]], list[set[int]]]) -> None:
     found, (pages, links) = relevance(*web, words=8), web
     for word in range(8):
-        part = slice(*found.similar.starts[word : word + 2].tolist())
-        others, values = found.similar.other[part].tolist(), found.similar.value[part].tolist()
+        part = slice(*found.both.starts[word : word + 2].tolist())
+        others, values = found.both.other[part].tolist(), found.similar[part].tolist()
         assert others == sorted(set(others)) and word not in others
         assert values == found.similar_to(word)[1].tolist() == found.all_similar(word)[others].tolist()
         leads = found.led_to_by(word)[0].tolist()
@@ -88,9 +87,9 @@ def linked(found: Relevance, word: int) -> dict[int, int]:
 
 def test_more_than_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pages: list[set[int]] = [{0, 1, 2}, {0, 1, 2}]
-    monkeypatch.setattr("cocite.words.pair_counts.memory_of_machine", lambda: 3 * 48)  # six pairs of eight bytes
+    monkeypatch.setattr("cocite.words.relevance.memory_of_machine", lambda: 3 * 48)  # six pairs of eight bytes
     assert len(relevance(pages).both.other) == 6
-    monkeypatch.setattr("cocite.words.pair_counts.memory_of_machine", lambda: 3 * 48 - 3)
+    monkeypatch.setattr("cocite.words.relevance.memory_of_machine", lambda: 3 * 48 - 3)
     with pytest.raises(BadParameter, match="--per-page"):
         relevance(pages)
 
@@ -99,7 +98,7 @@ def test_work_is_summed_up_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     left, right = rows([{0, 1}, set(), {1}, {0, 1, 2}]), rows([{0}, {0, 1, 2}, {1, 2}])
     whole = cut(left, right)
     for block in (1, 2, 3):
-        monkeypatch.setattr("cocite.words.pair_counts.CHUNK_ROWS", block)
+        monkeypatch.setattr("cocite.words.relevance.CHUNK_ROWS", block)
         assert cut(left, right) == whole
 
 
@@ -121,7 +120,7 @@ def test_a_worked_example() -> None:
     assert found.all_similar(0)[1] == 0.5 * 1 + 0.5 * 0
     assert found.all_similar(0)[2] == 0.5 * 0.5 + 0.5 * 0
     assert found.all_similar(1)[2] == 0.5 * 0 + 0.5 * 1
-    assert found.absent(2, [1]).tolist() == [0.5]
+    assert not found.meet(1, 2)
 
 
 def test_confidence_needs_five_pages() -> None:
@@ -144,7 +143,7 @@ def test_several_links_of_one_page_count_once() -> None:
 def test_no_pairs_at_all(pages: list[set[int]]) -> None:
     found = relevance(pages)
     assert found.support == found.mutual == found.confidence == Range(0.0, 0.0)
-    assert len(found.similar.other) == 0
+    assert len(found.similar) == 0
     if len(found.frequency):
         assert found.all_similar(0)[0] == 1.0
 

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -26,8 +27,8 @@ from cocite.graph.store import Graph
 from cocite.sources.records import Link, Page
 from cocite.words import search as module
 from cocite.words.documents import MAX_TEXT_CHARACTERS, address_words
-from cocite.words.query import forms
-from cocite.words.search import build_search, kept_side, open_search, ready_search, renew_search
+from cocite.words.search import build_search, open_search, ready_search, renew_search
+from cocite.words.tokens import forms
 from tests.graph.webs import examples, extend, make
 from tests.words.webs import webs
 
@@ -91,14 +92,14 @@ def test_the_heading_of_a_link_describes_its_page(graph: Graph) -> None:
 def test_phrases(graph: Graph) -> None:
     assert found(graph, '"falcon flies"') == [TEXT]
     assert found(graph, '"flies falcon"')  # no page has the phrase: those that have its words
-    assert open_search(graph).look_for('"flies falcon"', 10).had == 0
+    assert open_search(graph).search('"flies falcon"', 10).matched == 0
 
 
 def test_all_words_else_the_most_of_them(graph: Graph) -> None:
     assert found(graph, "falcon flies") == [TEXT]
-    several = open_search(graph).look_for("falcon flies nonsense", 10)
+    several = open_search(graph).search("falcon flies nonsense", 10)
     assert [graph.address(page) for page, _ in several.hits] == [TEXT]
-    assert (several.had, several.asked) == (2, 3)
+    assert (several.matched, several.total) == (2, 3)
 
 
 def test_a_plural_s_does_not_matter_in_words_but_in_phrases(graph: Graph) -> None:
@@ -106,7 +107,7 @@ def test_a_plural_s_does_not_matter_in_words_but_in_phrases(graph: Graph) -> Non
     assert (
         found(graph, "royal game") == found(graph, "royal games") == ["https://chess.example/", "https://list.example/"]
     )
-    assert open_search(graph).look_for('"royal game"', 10).had == 0
+    assert open_search(graph).search('"royal game"', 10).matched == 0
     assert forms(("glass",)) == [("glass",)]
     assert forms(("is",)) == [("is",)]
     assert forms(("games",)) == [("games",), ("game",)]
@@ -202,15 +203,15 @@ def test_an_index_that_is_not_wanted_any_more_goes(own: Graph) -> None:
 
 
 def test_ready_search_makes_it_only_if_it_must(own: Graph) -> None:
-    before = kept_side(own).folder
+    before = open_search(own).side.folder
     assert ready_search(own).pages == open_search(own).pages
-    assert kept_side(own).folder == before
+    assert open_search(own).side.folder == before
     renew_search(own.path, wanted=False)
     assert ready_search(own).find("falcon", 3) == open_search(own).find("falcon", 3)
 
 
 def test_damage_is_reported(own: Graph) -> None:
-    files = sorted(file for file in kept_side(own).folder.iterdir() if file.suffix != ".lock")
+    files = sorted(file for file in open_search(own).side.folder.iterdir() if file.suffix != ".lock")
     assert len(files) > 5
     for file in files:
         raw = file.read_bytes()
@@ -224,10 +225,9 @@ def test_damage_is_reported(own: Graph) -> None:
     assert open_search(own).find("falcon", 1)
 
 
-def test_an_index_of_another_version_is_refused(own: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "VERSION", module.VERSION + 1)
+def test_an_index_of_another_version_is_refused(own: Graph) -> None:
     with pytest.raises(BadStore, match="another version"):
-        open_search(own)
+        replace(module.SEARCH, version=module.SEARCH.version + 1).open(own)
 
 
 def test_failing_leaves_the_old_index(own: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +236,7 @@ def test_failing_leaves_the_old_index(own: Graph, monkeypatch: pytest.MonkeyPatc
 
     before = found(own, "falcon")
     with pytest.raises(KeyboardInterrupt):
-        build_search(own, stop)
+        build_search(own, progress=stop)
     assert found(own, "falcon") == before
     assert len(list((own.path / "side").glob("search-*"))) == 1
 
@@ -249,7 +249,7 @@ def wait(stage, done, total):
     if stage == "indexing pages":
         print(stage, flush=True)
         time.sleep(60)
-build_search(Graph(sys.argv[1]), wait)
+build_search(Graph(sys.argv[1]), progress=wait)
 """
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cocite.words.stop_words import language_of, languages, stop_words
-from cocite.words.tokens import terms_of
+from cocite.words.tokens import language_of, languages, stop_words, terms_of
 
 SENTENCES = {
     "en": "This is not what we had in mind when the library was opened to all of them",

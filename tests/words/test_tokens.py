@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.words.query import MAX_CHARACTERS, MAX_CLAUSES, clauses_of
+from cocite.words.search import MAX_CHARACTERS, MAX_CLAUSES, clauses_of
 from cocite.words.tokens import words_of
 
 

@@ -16,11 +16,10 @@ from cocite.graph.store import Graph
 from cocite.kernels.words.word_vectors import SCALE, Sparse
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from cocite.words import context, make_vectors, vectors
-from cocite.words.context import Names, name_in
-from cocite.words.make_vectors import ready_vectors
+from cocite.words import make_vectors, vectors
+from cocite.words.make_vectors import AnchorNames, name_in
 from cocite.words.search import renew_search
-from cocite.words.vectors import SharedTerms, Vectors, open_vectors
+from cocite.words.vectors import SharedTerms, Vectors, open_vectors, ready_vectors
 from tests.graph.webs import examples, extend, make, page
 from tests.methods import naive_auto
 
@@ -133,7 +132,7 @@ def test_only_some_pages_are_compared(place: Path, monkeypatch: pytest.MonkeyPat
 def test_they_are_stored_renewed_and_dropped(place: Path) -> None:
     path = place / "web.cocite"
     make(path, [Page(A, text="chess"), Page(B, text="chess")])
-    with pytest.raises(BadStore, match="no word vectors"):
+    with pytest.raises(BadStore, match="no index of word vectors"):
         open_vectors(Graph(path))
     ready_vectors(Graph(path))
     assert len(open_vectors(Graph(path)).words) == 1
@@ -143,7 +142,7 @@ def test_they_are_stored_renewed_and_dropped(place: Path) -> None:
     renew_search(path, True)
     assert len(open_vectors(Graph(path)).words) == 2
     renew_search(path, False)
-    with pytest.raises(BadStore, match="no word vectors"):
+    with pytest.raises(BadStore, match="no index of word vectors"):
         open_vectors(Graph(path))
     assert Web(path).vectors is not None  # made again when they are needed
 
@@ -250,7 +249,7 @@ def test_names_in_anchor_texts() -> None:
 
 def test_a_name_of_many_pages_is_ignored() -> None:
     for many, found in ((16, 3), (17, 0)):
-        names = Names()
+        names = AnchorNames()
         for number in range(many):
             names.add(number, [("rook", 1)])
         assert names.same_name(many).nnz == found * many
@@ -292,6 +291,6 @@ def test_a_large_store_has_no_context_words(place: Path, monkeypatch: pytest.Mon
     lists = [Page(f"{B}{n}", links=[Link(f"{A}{n}", block=0), Link(f"{C}{n}", block=0)]) for n in range(40)]
     graph = made(place, [*texts, *lists, Page(D, text="keel", links=[Link(A, block=1), Link(B)])])
     for limit, having in ((80, 80), (79, 0)):
-        monkeypatch.setattr(context, "MAX_LINKS", limit)
+        monkeypatch.setattr(make_vectors, "MAX_LINKS", limit)
         found = make_vectors.make_vectors(graph).context
         assert np.count_nonzero(np.diff(found.starts)) == having

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.words.vocabulary import Vocabulary
+from cocite.words.stored import Vocabulary
 
 
 @given(st.sets(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6), max_size=12))

@@ -34,8 +34,7 @@ from cocite.related.neighbourhood.npea import MEASURES, Marks
 from cocite.results.naming import Titles
 from cocite.sources.compressed import open_lines
 from cocite.sources.records import ReadReport
-from cocite.words.query import forms
-from cocite.words.tokens import words_of
+from cocite.words.tokens import forms, words_of
 
 LABELS = ("noise", "topic")
 DELTAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

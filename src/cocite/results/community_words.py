@@ -21,10 +21,8 @@ import numpy as np
 from cocite.graph.store import Graph
 from cocite.related.methods.community import Community, WeightedPages
 from cocite.related.neighbourhood.hits import Edges
-from cocite.words.query import forms
-from cocite.words.search import Search
-from cocite.words.stop_words import DEFAULT_LANGUAGE, language_of, stop_words
-from cocite.words.tokens import words_of
+from cocite.words.search import SearchIndex
+from cocite.words.tokens import DEFAULT_LANGUAGE, forms, language_of, stop_words, words_of
 
 MAX_LISTS = 300
 """Linking pages that are read, those with most links in the neighbourhood: 2 ms each for 1,000 links."""
@@ -72,7 +70,7 @@ def distinctive_words(
     words: dict[int, set[str]],
     community: Community,
     count: int,
-    search: Search | None = None,
+    search: SearchIndex | None = None,
     query: Set[str] = frozenset(),
 ) -> list[str]:
     """The words of highest weight, best first, equal ones by alphabet; never two forms of one word."""

@@ -18,7 +18,7 @@ from cocite.parameters import Parameter
 from cocite.related.neighbourhood.scores import rounded
 from cocite.results.ask import check_k
 from cocite.web import Web
-from cocite.words.keywords import Keywords
+from cocite.words.keywords import KeywordIndex
 from cocite.words.relevance import INFORMATION, SUPPORT
 
 MAX_WORDS = 1000
@@ -88,7 +88,7 @@ def keywords_for(
     return KeywordsFound([keywords.words[word] for word in asked], similar, logical)
 
 
-def _best(keywords: Keywords, asked: list[int], row: Callable[[int], NDArray[np.float64]], k: int) -> list[Keyword]:
+def _best(keywords: KeywordIndex, asked: list[int], row: Callable[[int], NDArray[np.float64]], k: int) -> list[Keyword]:
     """The k keywords with the highest sum of relevance, without the given ones; equal ones by alphabet."""
     total = np.zeros(len(keywords.words), np.float64)
     for word in asked:

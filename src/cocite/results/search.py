@@ -8,15 +8,15 @@ from cocite.kernels.jit import stopwatch
 from cocite.results.answer import Answer, Answers
 from cocite.results.ask import about_store, check_k
 from cocite.results.naming import title_of
-from cocite.words.search import Search
+from cocite.words.search import SearchIndex
 
 
-def search_for(graph: Graph, index: Search, query: str, k: int = 10) -> Answers:
+def search_for(graph: Graph, index: SearchIndex, query: str, k: int = 10) -> Answers:
     """The k best pages for a query. `facts` says how many query words each of them has, and how many there are."""
     if not isinstance(query, str):
         raise BadParameter(f"the query must be a text, not {query!r:.100}")
     with stopwatch() as passed:
-        found = index.look_for(query, check_k(k))
+        found = index.search(query, check_k(k))
         answers = [
             Answer(rank, graph.address(page), title_of(graph, page), score, (), page)
             for rank, (page, score) in enumerate(found.hits, 1)
@@ -30,5 +30,5 @@ def search_for(graph: Graph, index: Search, query: str, k: int = 10) -> Answers:
         answers=tuple(answers),
         store=about_store(graph),
         milliseconds=took,
-        facts={"had": found.had, "asked": found.asked},
+        facts={"had": found.matched, "asked": found.total},
     )

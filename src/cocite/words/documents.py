@@ -8,6 +8,7 @@ sample is read.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +27,6 @@ from cocite.graph.store import NOINDEX, Graph
 from cocite.words.tokens import prepare
 
 FIELDS = ("title", "anchors", "headings", "around", "text", "address")
-COLUMNS = ("anchors", "contexts", "headings")
-READING_LINKS, INDEXING = "reading anchor texts", "indexing pages"
 CHUNK_PAGES = 1 << 12
 """Pages read at a time."""
 CHUNK_LINKS = 1 << 17
@@ -41,11 +40,11 @@ SAMPLE_LINKS = 10_000
 MAX_LINE_CHARACTERS = 300
 MAX_TEXT_CHARACTERS = 1 << 20
 MAX_TEXTS = {"anchors": 64, "contexts": 16, "headings": 16}
-"""Different texts kept for a page, the most frequent."""
+"""Different texts of links kept for a page, the most frequent, by column of the store."""
 MAX_FILES = 256
 _SCHEME = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:www\d?\.)?", re.IGNORECASE)
 
-T = TypeVar("T")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -60,14 +59,14 @@ class LinkTexts:
 NO_LINK_TEXTS = LinkTexts([], [], [])
 
 
-class PageReader(Generic[T]):
+class PageReader(Generic[Value]):
     """Reads values by page once, in ascending page order."""
 
-    def __init__(self, values: Iterator[tuple[int, T]]) -> None:
+    def __init__(self, values: Iterator[tuple[int, Value]]) -> None:
         self._values = values
         self._next = next(values, None)
 
-    def take(self, page: int) -> T | None:
+    def take(self, page: int) -> Value | None:
         """The value of a page, if it has one."""
         while self._next is not None and self._next[0] < page:
             self._next = next(self._values, None)
@@ -78,20 +77,23 @@ def documents(
     graph: Graph, folder: Path, memory: int, progress: Progress
 ) -> Iterator[tuple[int, dict[str, list[str]]]]:
     """Yield (page, its texts by field) in page order, as `texts_of_pages` does, ready for the tokenizer."""
-    first, names = 0, list(addresses(graph, 0, min(CHUNK_PAGES, graph.pages)))
-    for page, own, links in texts_of_pages(graph, folder, memory, progress, INDEXING):
-        if page >= first + len(names):
-            first = page - page % CHUNK_PAGES
-            names = list(addresses(graph, first, min(CHUNK_PAGES, graph.pages - first)))
+    names = PageReader(enumerate(all_addresses(graph)))
+    for page, own, links in texts_of_pages(graph, folder, memory, progress, "indexing pages"):
         texts = {
             "title": [own["title"]],
             "anchors": repeated(links.anchors),
             "headings": own["headings"].split("\n"),
             "around": repeated([*links.contexts, *links.headings]),
             "text": [own["text"][:MAX_TEXT_CHARACTERS]],
-            "address": [address_words(names[page - first])],
+            "address": [address_words(names.take(page) or "")],
         }
         yield page, {name: [prepare(text) for text in values if text] for name, values in texts.items()}
+
+
+def all_addresses(graph: Graph, marked: bool = False) -> Iterator[str]:
+    """The addresses of all pages, in page order."""
+    for first in range(0, graph.pages, CHUNK_PAGES):
+        yield from addresses(graph, first, min(CHUNK_PAGES, graph.pages - first), marked)
 
 
 def repeated(texts: list[tuple[str, int]]) -> list[str]:
@@ -131,9 +133,9 @@ def texts_of_pages(
 
 def link_texts(graph: Graph, folder: Path, memory: int, progress: Progress) -> Iterator[tuple[int, LinkTexts]]:
     """Yield (page, texts of links to it) in page order, of pages that have any. `folder` is for temporary files."""
-    if not any(len(graph.array(f"{name}.pages")) for name in COLUMNS):
+    if not any(len(graph.array(f"{name}.pages")) for name in MAX_TEXTS):
         return
-    stored = sum(len(graph.array(f"{name}.data")) for name in COLUMNS)
+    stored = sum(len(graph.array(f"{name}.data")) for name in MAX_TEXTS)
     borders = cut_targets(graph, min(MAX_FILES, 1 + stored * 20 // memory))  # stored texts take a fifth of the space
     files = [folder / f"{number}.arrow" for number in range(len(borders) - 1)]
     split_by_target(graph, borders, files, progress)
@@ -141,22 +143,19 @@ def link_texts(graph: Graph, folder: Path, memory: int, progress: Progress) -> I
         with pa.OSFile(str(file)) as source:
             table = pa.ipc.open_stream(source).read_all()
         file.unlink()
-        found: dict[int, LinkTexts] = {}
-        for name in COLUMNS:
-            for page, text, count in count_texts(table["target"], table[name], MAX_TEXTS[name]):
-                if page not in found:
-                    found[page] = LinkTexts([], [], [])
+        found: dict[int, LinkTexts] = defaultdict(lambda: LinkTexts([], [], []))
+        for name, maximum in MAX_TEXTS.items():
+            for page, text, count in count_texts(table["target"], table[name], maximum):
                 getattr(found[page], name).append((text, count))
         yield from sorted(found.items())
 
 
 def cut_targets(graph: Graph, ranges: int) -> NDArray[np.int64]:
     """Borders of ranges of pages with about as many in-links each."""
-    parts = [graph.in_degree[first : first + DEGREE_PAGES] for first in range(0, graph.pages, DEGREE_PAGES)]
-    sums = [
-        np.add.reduceat(np.minimum(part, SAMPLE_LINKS), np.arange(0, len(part), RANGE_PAGES), dtype=np.int64)
-        for part in parts
-    ]
+    sums = []
+    for first in range(0, graph.pages, DEGREE_PAGES):
+        read = np.minimum(graph.in_degree[first : first + DEGREE_PAGES], SAMPLE_LINKS)
+        sums.append(np.add.reduceat(read, np.arange(0, len(read), RANGE_PAGES), dtype=np.int64))
     totals = np.cumsum(np.concatenate(sums))
     inner = RANGE_PAGES * np.searchsorted(totals, totals[-1] * np.arange(1, ranges) // ranges)
     return np.unique(np.concatenate([[0], inner, [graph.pages]]))
@@ -164,13 +163,13 @@ def cut_targets(graph: Graph, ranges: int) -> NDArray[np.int64]:
 
 def split_by_target(graph: Graph, borders: NDArray[np.int64], files: list[Path], progress: Progress) -> None:
     """Write every link that has texts to the file of its target's range."""
-    schema = pa.schema([("target", pa.uint32()), *((name, pa.string()) for name in COLUMNS)])
+    schema = pa.schema([("target", pa.uint32()), *((name, pa.string()) for name in MAX_TEXTS)])
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     writers = [pa.ipc.new_stream(str(file), schema, options=options) for file in files]
     try:
         for targets, texts in read_link_texts(graph, progress):
             of_range = np.searchsorted(borders, targets, side="right") - 1
-            columns = [pa.array(targets), *(pa.array(texts[name], pa.string()) for name in COLUMNS)]
+            columns = [pa.array(targets), *(pa.array(texts[name], pa.string()) for name in MAX_TEXTS)]
             batch = pa.record_batch(columns, schema)
             for number in np.unique(of_range).tolist():
                 chosen = np.flatnonzero(of_range == number)
@@ -183,26 +182,24 @@ def split_by_target(graph: Graph, borders: NDArray[np.int64], files: list[Path],
 def read_link_texts(graph: Graph, progress: Progress) -> Iterator[tuple[NDArray[np.uint32], dict[str, list[str]]]]:
     """Yield targets of links and their texts, about CHUNK_LINKS at a time."""
     targets: list[NDArray[np.uint32]] = []
-    texts: dict[str, list[str]] = {name: [] for name in COLUMNS}
-    columns = {name: PageReader(lines_of(graph, name)) for name in COLUMNS}
-    pages_with = [graph.array(f"{name}.pages") for name in COLUMNS]
+    texts: dict[str, list[str]] = {name: [] for name in MAX_TEXTS}
+    columns = {name: PageReader(lines_of(graph, name)) for name in MAX_TEXTS}
+    pages_with = [graph.array(f"{name}.pages") for name in MAX_TEXTS]
     for first, starts, links in graph.iter_links(CHUNK_PAGES):
         some = [pages[slice(*rows_of(pages, first, len(starts) - 1))] for pages in pages_with]
         for page in np.unique(np.concatenate(some)).tolist():
             low, high = int(starts[page - first]), int(starts[page - first + 1])
             lines = {name: column.take(page) or [] for name, column in columns.items()}
-            taken = np.flatnonzero(sampled(graph, page, links.targets[low:high]))
-            headings = lines["headings"]
-            blocks = links.blocks[low:high][taken].tolist()
-            texts["headings"] += [headings[b] if 0 <= b < len(headings) else "" for b in blocks]
-            for name in ("anchors", "contexts"):
-                own = lines[name]
-                texts[name] += [own[i] if i < len(own) else "" for i in taken.tolist()]
-            targets.append(links.targets[low:high][taken])
+            chosen = np.flatnonzero(sampled(graph, page, links.targets[low:high]))
+            places = {name: chosen.tolist() for name in MAX_TEXTS}
+            places["headings"] = links.blocks[low:high][chosen].tolist()
+            for name, own in lines.items():
+                texts[name] += [own[at] if 0 <= at < len(own) else "" for at in places[name]]
+            targets.append(links.targets[low:high][chosen])
             if len(texts["anchors"]) >= CHUNK_LINKS:
                 yield np.concatenate(targets), texts
-                targets, texts = [], {name: [] for name in COLUMNS}
-        progress(READING_LINKS, int(starts[-1]), graph.links)
+                targets, texts = [], {name: [] for name in MAX_TEXTS}
+        progress("reading anchor texts", int(starts[-1]), graph.links)
     if targets:
         yield np.concatenate(targets), texts
 

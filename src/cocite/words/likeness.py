@@ -48,7 +48,7 @@ class Likeness:
         share = np.maximum(1, relevance.frequency) / max(1, relevance.pages)
         self.weights = -np.log(np.minimum(1.0, share)) if rarity else np.zeros(0)
         self._rows: dict[int, tuple[Pages, NDArray[np.int32]]] = {}
-        self._held = 0
+        self._cached_values = 0
         self._local = threading.local()
 
     @property
@@ -92,14 +92,14 @@ class Likeness:
         result[others == page] = 1.0
         return result
 
-    def near(self, page: int, most: int, reach: int = 10, postings: int = 500_000) -> Pages:
-        """At most `most` pages that may be similar, ascending: all with keywords, if there are no more.
+    def near(self, page: int, maximum: int, reach: int = 10, postings: int = 500_000) -> Pages:
+        """At most `maximum` pages that may be similar, ascending: all with keywords, if there are no more.
 
         Else they are looked up by the keywords of the page and the `reach` words most similar to each. A word counts
         as much as it is similar, relative to the size of the page. Words on the fewest pages come first, until
         `postings` pages are read.
         """
-        if self.pages <= most:
+        if self.pages <= maximum:
             return np.flatnonzero(self.sizes).astype(np.uint32)
         words, values = self.leading(page, reach)
         index = self.relevance.pages_of
@@ -107,7 +107,7 @@ class Likeness:
         sums, touched = np.zeros(self.pages), np.empty(min(self.pages, postings), np.uint32)
         count = gather(index, words, values, order, postings, sums, touched)
         found = touched[:count]
-        return best_of(found, sums[found] / (len(self.of(page)) + self.sizes[found]), most)
+        return best_of(found, sums[found] / (len(self.of(page)) + self.sizes[found]), maximum)
 
     def leading(self, page: int, reach: int) -> tuple[Pages, NDArray[np.float64]]:
         """The words that lead to similar pages, and the similarity of each to a keyword of the page."""
@@ -121,36 +121,30 @@ class Likeness:
         kept = chosen[values[chosen] > 0]
         return words[kept], values[kept] / ONE
 
-    def pairs(self, page: int, other: int, most: int) -> list[tuple[int, int, float]]:
-        """The keywords of a page, each with the most similar keyword of another page: the `most` best pairs."""
+    def pairs(self, page: int, other: int, maximum: int) -> list[tuple[int, int, float]]:
+        """The keywords of a page, each with the most similar keyword of another page: the best pairs."""
         own, others = self.of(page), self.of(other)
         if not len(own) or not len(others):
             return []
-        alone = Rows(np.arange(len(others) + 1), others)
-        table = np.array([self._with_each(int(word), alone) for word in own])
-        best = table.argmax(axis=1)
-        value = table[np.arange(len(own)), best]
-        order = np.lexsort((own, -value))[:most]
+        alone, pages = Rows(np.arange(len(others) + 1), others), np.arange(len(others), dtype=np.uint32)
+        table = np.zeros((len(own), len(others)))
+        for i in range(len(own)):
+            word, space = own[i : i + 1], self._space(len(others), 1)
+            compare(word, self._known(word), self.unmet, alone, pages, np.zeros(0), space, table[i])
+        best, value = table.argmax(axis=1), table.max(axis=1)
+        order = np.lexsort((own, -value))[:maximum]
         return [(int(own[i]), int(others[best[i]]), float(value[i])) for i in order if value[i] > 0]
-
-    def _with_each(self, word: int, alone: Rows) -> NDArray[np.float64]:
-        """r_s of a word with each of others, given as sets of one word."""
-        own, result = np.array([word], np.uint32), np.zeros(len(alone.columns))
-        pages = np.arange(len(alone.columns), dtype=np.uint32)
-        space = self._space(len(pages), 1)
-        compare(own, self._known(own), self.unmet, alone, pages, np.zeros(0), space, result)
-        return result
 
     def _parts(self, others: Pages, width: int) -> Sequence[slice]:
         """Slices of pages whose words fit in one table; mostly one."""
         words = np.cumsum(self.sizes[others])
-        most = max(MAX_TABLE_VALUES // width, int(self.sizes.max(initial=1)))
-        if not len(words) or words[-1] <= most or len(self.relevance.frequency) <= most:
+        room = max(MAX_TABLE_VALUES // width, int(self.sizes.max(initial=1)))
+        if not len(words) or words[-1] <= room or len(self.relevance.frequency) <= room:
             return [slice(0, len(others))]
         cuts = [0]
         while cuts[-1] < len(others):
             before = int(words[cuts[-1] - 1]) if cuts[-1] else 0
-            cuts.append(int(np.searchsorted(words, before + most, "right")))
+            cuts.append(int(np.searchsorted(words, before + room, "right")))
         return [slice(a, b) for a, b in pairwise(cuts)]
 
     def _space(self, slots: int, width: int) -> Scratch:
@@ -172,22 +166,19 @@ class Likeness:
         return Known(ends - sizes, ends, others, values)
 
     def _row(self, word: int) -> tuple[Pages, NDArray[np.int32]]:
-        found = self._rows.get(word)
-        if found is None:
+        """r_s of a word with all that it occurs with, from a cache that is emptied when it is full."""
+        row = self._rows.get(word)
+        if row is None:
             others, values = self.relevance.similar_to(word)
-            whole = np.empty(len(values), np.int32)
-            as_whole(values, whole)
-            found = others, whole
-            if self._held + len(others) > MAX_CACHED_VALUES:
-                self._rows, self._held = {}, 0
-            self._rows[word] = found
-            self._held += len(others)
-        return found
+            row = others, np.empty(len(values), np.int32)
+            as_whole(values, row[1])
+            if self._cached_values + len(others) > MAX_CACHED_VALUES:
+                self._rows, self._cached_values = {}, 0
+            self._rows[word] = row
+            self._cached_values += len(others)
+        return row
 
 
-def best_of(pages: Pages, values: NDArray[np.float64], most: int) -> Pages:
-    """The `most` pages of highest value, ascending; ties by number."""
-    if len(pages) > most:
-        order = np.lexsort((pages, -values)) if most else np.zeros(0, np.intp)
-        pages = pages[order[:most]]
-    return np.sort(pages)
+def best_of(pages: Pages, values: NDArray[np.float64], maximum: int) -> Pages:
+    """The `maximum` pages of highest value, ascending; ties by number."""
+    return np.sort(pages[np.lexsort((pages, -values))[:maximum]] if len(pages) > maximum else pages)

@@ -20,46 +20,49 @@ without counting again.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from cocite.errors import BadStore
-from cocite.graph.generation import Progress, Writer, no_progress
-from cocite.graph.side import only_one, read_side, ready_side, write_side
+from cocite.errors import BadParameter
+from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 from cocite.kernels.words.keyword_pairs import (
     Pairs,
     Range,
+    Room,
     Rows,
     Statistics,
     absent_values,
+    confidence_range,
+    count_one,
+    count_rows,
     logical_values,
     mutual_range,
+    room,
     similar_values,
 )
-from cocite.words.keywords import Keywords, make_command
-from cocite.words.pair_counts import count_both, in_parts, ranges, reached_words, row_of, shares, transposed
-from cocite.words.vocabulary import is_starts
+from cocite.words.keywords import KeywordIndex
+from cocite.words.stored import Arrays, OpenedWords, WordData, arrays_of, is_starts
 
 SUPPORT, INFORMATION = "support", "information"
 """What r_l combines with confidence."""
 MIN_CONFIDENCE_PAGES = 5
-STAGE, STEPS = "counting keywords of pages", 4
-NAME, TITLE, VERSION = "relevance", "the keyword relevance", 1
-TYPES = {"starts": "<i8", "columns": "<u4", "other": "<u4", "times": "<u4"}
-
-
-class RelevanceMatrix(NamedTuple):
-    """Relevance of all words to others: `value[starts[w]:starts[w + 1]]` to `other[...]`, ascending."""
-
-    starts: NDArray[np.int64]
-    other: NDArray[np.uint32]
-    value: NDArray[np.float64]
+WORK_PARTS = 64
+"""Parts of about equal work for the threads, which so end at about the same time."""
+CHUNK_ROWS = 1 << 16
+"""Rows whose work is summed at a time."""
+Output = TypeVar("Output")
+Weighted = tuple[NDArray[np.uint32], NDArray[np.float64]]
+"""Words, and the relevance of each."""
 
 
 @dataclass(frozen=True)
@@ -91,52 +94,48 @@ class Relevance:
         return Statistics(self.frequency, self.pages, self.support, self.mutual, self.confidence)
 
     @cached_property
-    def similar(self) -> RelevanceMatrix:
-        """r_s of all pairs that occur together."""
-        starts, value = self.both.starts, np.empty(len(self.both.other), np.float64)
+    def similar(self) -> NDArray[np.float64]:
+        """r_s of all pairs in `both`."""
+        starts, values = self.both.starts, np.empty(len(self.both.other), np.float64)
 
         def fill(first: int, last: int) -> None:
-            part = value[starts[first] : starts[last]]
+            part = values[starts[first] : starts[last]]
             similar_values(self.both, self.statistics, self.alpha, first, last, part)
 
         in_parts(ranges(starts), fill)
-        return RelevanceMatrix(starts, self.both.other, value)
+        return values
 
-    def similar_to(self, word: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    def similar_to(self, word: int) -> Weighted:
         """The words that occur together with a word, ascending, and their r_s."""
         start, stop = self.both.starts[word : word + 2].tolist()
-        value = np.empty(stop - start, np.float64)
-        similar_values(self.both, self.statistics, self.alpha, word, word + 1, value)
-        return self.both.other[start:stop], value
+        values = np.empty(stop - start, np.float64)
+        similar_values(self.both, self.statistics, self.alpha, word, word + 1, values)
+        return self.both.other[start:stop], values
 
-    def led_to_by(self, word: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    def led_to_by(self, word: int) -> Weighted:
         """The words that occur together with a word or are linked from its pages, ascending, and their r_l."""
         start, stop = self.both.starts[word : word + 2].tolist()
         both = Pairs(np.array([0, stop - start]), self.both.other[start:stop], self.both.times[start:stop])
         linked = row_of(self.pages_of, self.reached, len(self.frequency), word, MIN_CONFIDENCE_PAGES)
         maximum = len(both.other) + len(linked.other)
-        other, value = np.empty(maximum, np.uint32), np.empty(maximum, np.float64)
-        size = logical_values(word, both, linked, self.statistics, self.beta, self.measure, other, value)
-        return other[:size], value[:size]
-
-    def absent(self, frequency_a: int, frequency_b: ArrayLike) -> NDArray[np.float64]:
-        """r_s of a word with words that never occur together with it, from their numbers of pages."""
-        return (1 - self.alpha) * self._information(frequency_a, frequency_b)
+        other, values = np.empty(maximum, np.uint32), np.empty(maximum, np.float64)
+        size = logical_values(word, both, linked, self.statistics, self.beta, self.measure, other, values)
+        return other[:size], values[:size]
 
     def all_similar(self, word: int) -> NDArray[np.float64]:
         """r_s of a word with every word."""
-        values = self.absent(int(self.frequency[word]), self.frequency)
-        others, known = self.similar_to(word)
-        values[others] = known
-        values[word] = 1.0
-        return values
+        return self._with_every(word, 1 - self.alpha, self.similar_to(word))
 
     def all_led_to(self, word: int) -> NDArray[np.float64]:
         """r_l from a word to every word."""
-        share = self.beta if self.beside == INFORMATION else 0.0
-        values = share * self._information(int(self.frequency[word]), self.frequency)
-        others, known = self.led_to_by(word)
-        values[others] = known
+        return self._with_every(word, self.beta if self.beside == INFORMATION else 0.0, self.led_to_by(word))
+
+    def _with_every(self, word: int, share: float, known: Weighted) -> NDArray[np.float64]:
+        """Relevance to every word: known, or a share of the information in never occurring together."""
+        values = np.empty(len(self.frequency), np.float64)
+        absent_values(int(self.frequency[word]), self.frequency, self.statistics, values)
+        values *= share
+        values[known[0]] = known[1]
         values[word] = 1.0
         return values
 
@@ -151,38 +150,34 @@ class Relevance:
         """What r_l combines with confidence, for kernels: (is it information, its lowest and highest value)."""
         return (True, *self.mutual) if self.beside == INFORMATION else (False, *self.support)
 
-    def _information(self, frequency_a: int, frequency_b: ArrayLike) -> NDArray[np.float64]:
-        """Normalised mutual information of words that never occur together."""
-        others = np.atleast_1d(np.asarray(frequency_b)).astype(np.uint32)
-        values = np.empty(len(others), np.float64)
-        absent_values(int(frequency_a), others, self.statistics, values)
-        return values
-
 
 def count_relevance(words: Rows, vocabulary: int, links: Rows, progress: Progress = no_progress) -> Relevance:
     """Count the relevance of keywords: `words` are those of each page, ascending, `links` the pages it links to."""
-    total = len(words.starts) - 1
+    total, reported = len(words.starts) - 1, 0
 
-    def step(number: int) -> None:
-        progress(STAGE, total * number // STEPS - total * (number - 1) // STEPS, total)
+    def report(quarters: int) -> None:
+        nonlocal reported
+        progress("counting keywords of pages", total * quarters // 4 - reported, total)
+        reported = total * quarters // 4
 
     pages, pages_of = int(np.count_nonzero(np.diff(words.starts))), transposed(words, vocabulary)
     frequency = np.diff(pages_of.starts).astype(np.uint32)
-    all_pairs = int(np.count_nonzero(frequency)) * (int(np.count_nonzero(frequency)) - 1)
-    both = count_both(words, pages_of)
-    step(1)
+    used = int(np.count_nonzero(frequency))
+    all_pairs = used * (used - 1)
+    both = product(pages_of, words, vocabulary)
+    report(1)
     support = Range(0.0, 0.0)
     if len(both.times):  # pairs that never occur have support 0
         low = int(both.times.min()) if len(both.times) == all_pairs else 0
         support = Range(low / pages, int(both.times.max()) / pages)
     mutual = information_range(both, frequency, pages)
-    step(2)
-    reached = reached_words(words, links, vocabulary)
-    step(3)
-    lowest, highest, linked = shares(pages_of, reached, vocabulary, MIN_CONFIDENCE_PAGES)
+    report(2)
+    reached = product(links, words, vocabulary, diagonal=True, counted=False)
+    report(3)
+    lowest, highest, linked = shares(pages_of, Rows(reached.starts, reached.other), vocabulary)
     confidence = Range(lowest if linked == all_pairs else 0.0, highest) if linked else Range(0.0, 0.0)
-    step(4)
-    return Relevance(pages, pages_of, both, reached, support, mutual, confidence)
+    report(4)
+    return Relevance(pages, pages_of, both, Rows(reached.starts, reached.other), support, mutual, confidence)
 
 
 def information_range(both: Pairs, frequency: NDArray[np.uint32], pages: int) -> Range:
@@ -200,10 +195,94 @@ def information_range(both: Pairs, frequency: NDArray[np.uint32], pages: int) ->
     return Range(min(lows), max(highs))
 
 
-# ---------------------------------------------------------------------------------------------------- beside the store
+def shares(left: Rows, right: Rows, columns: int) -> tuple[float, float, int]:
+    """The lowest and highest share of a row's middles that lead to one column, and the number of such pairs."""
+
+    def part(first: int, last: int) -> tuple[float, float, int]:
+        found: tuple[float, float, int] = confidence_range(
+            left, right, first, last, MIN_CONFIDENCE_PAGES, room(columns)
+        )
+        return found
+
+    lows, highs, pairs = zip(*in_parts(cut(left, right), part) or [(0.0, 0.0, 0)], strict=True)
+    return min(lows), max(highs), sum(pairs)
 
 
-def make_relevance(graph: Graph, keywords: Keywords, progress: Progress = no_progress) -> Relevance:
+def transposed(rows: Rows, columns: int) -> Rows:
+    """The rows of each column, ascending."""
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows.columns, minlength=columns))])
+    of_row = np.repeat(np.arange(len(rows.starts) - 1, dtype=np.uint32), np.diff(rows.starts))
+    return Rows(starts, of_row[np.argsort(rows.columns, kind="stable")])
+
+
+def product(left: Rows, right: Rows, columns: int, diagonal: bool = False, counted: bool = True) -> Pairs:
+    """The number of middles between each row and each column, without the numbers unless `counted`.
+
+    Every row is counted twice, first for its length. Raises BadParameter if the result needs too much memory.
+    """
+    unused: list[Room] = []  # one for each thread
+    parts, sizes = cut(left, right), np.zeros(len(left.starts) - 1, np.int64)
+
+    def count(pairs: Pairs) -> None:
+        def work(first: int, last: int) -> None:
+            space = unused.pop() if unused else room(columns)
+            count_rows(left, right, first, last, diagonal, space, sizes, pairs)
+            unused.append(space)
+
+        in_parts(parts, work)
+
+    nothing = np.empty(0, np.uint32)
+    count(Pairs(np.zeros(len(left.starts), np.int64), nothing, nothing))
+    total, memory = int(sizes.sum()), memory_of_machine()
+    wanted = total * (8 if counted else 4)
+    if wanted > memory // 3:  # there are two such tables, and links besides
+        raise BadParameter(
+            f"Pairs of keywords need {wanted / 1e9:,.1f} GB, but this machine has {memory / 1e9:,.1f} GB: choose fewer "
+            "keywords per page, with cocite keywords --make --per-page 10"
+        )
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    found = Pairs(starts, np.empty(total, np.uint32), np.empty(total, np.uint32) if counted else nothing)
+    count(found)
+    return found
+
+
+def memory_of_machine() -> int:
+    """Bytes of memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def row_of(left: Rows, right: Rows, columns: int, row: int, minimum: int) -> Pairs:
+    """One row of `product` as a matrix of its own; empty if it has fewer than `minimum` middles."""
+    other, count, size = np.empty(columns, np.uint32), np.empty(columns, np.uint32), 0
+    if left.starts[row + 1] - left.starts[row] >= minimum:
+        size = count_one(left, right, row, room(columns), other, count)
+    return Pairs(np.array([0, size]), other[:size], count[:size])
+
+
+def cut(left: Rows, right: Rows) -> list[tuple[int, int]]:
+    """Ranges of rows with about the same work."""
+    sizes, work, done = np.diff(right.starts), np.arange(len(left.starts)), 0
+    for first in range(0, len(left.starts) - 1, CHUNK_ROWS):  # there may be 100 million links
+        rows = left.starts[first : first + CHUNK_ROWS + 1]
+        before = np.concatenate([[0], np.cumsum(sizes[left.columns[rows[0] : rows[-1]]])])
+        work[first + 1 : first + len(rows)] += done + before[rows[1:] - rows[0]]
+        done += int(before[-1])
+    return ranges(work)
+
+
+def ranges(work: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Ranges of rows with about the same work; `work` is the total before each row, and at the end."""
+    inner = np.searchsorted(work, work[-1] * np.arange(1, WORK_PARTS) // WORK_PARTS)
+    return list(pairwise(np.unique(np.concatenate([[0], inner, [len(work) - 1]])).tolist()))
+
+
+def in_parts(parts: list[tuple[int, int]], work: Callable[[int, int], Output]) -> list[Output]:
+    """The results of work(first row, last row) for all parts, in order."""
+    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+        return list(pool.map(lambda part: work(*part), parts))
+
+
+def make_relevance(graph: Graph, keywords: KeywordIndex, progress: Progress = no_progress) -> Relevance:
     """Count relevance without storing it."""
     words = Rows(np.asarray(keywords.starts), np.asarray(keywords.ids))
     return count_relevance(words, len(keywords.words), links_of(graph), progress)
@@ -211,8 +290,11 @@ def make_relevance(graph: Graph, keywords: Keywords, progress: Progress = no_pro
 
 def links_of(graph: Graph) -> Rows:
     """All out-links."""
-    starts, targets, at = np.zeros(graph.pages + 1, np.int64), np.empty(graph.links, np.uint32), 0
-    np.cumsum(graph.out_degree, out=starts[1:])
+    starts, targets, at = (
+        np.concatenate([[0], np.cumsum(graph.out_degree, dtype=np.int64)]),
+        np.empty(graph.links, np.uint32),
+        0,
+    )
     for _, ends, links in graph.iter_links():
         if at + int(ends[-1]) > len(targets) or int(links.targets.max(initial=0)) >= graph.pages:
             raise graph.damaged()
@@ -223,53 +305,27 @@ def links_of(graph: Graph) -> Rows:
     return Rows(starts, targets[:at])
 
 
-def build_relevance(graph: Graph, keywords: Keywords, progress: Progress = no_progress) -> Relevance:
-    """Count relevance and store it."""
-    with only_one(graph, NAME, TITLE):
-        return store_new(graph, keywords, progress)
+def pack_relevance(graph: Graph, _: Path, keywords: KeywordIndex, **options: Any) -> tuple[dict[str, Any], Arrays]:
+    """New keyword relevance as it is stored."""
+    made = make_relevance(graph, keywords, **options)
+    limits = {name: list(getattr(made, name)) for name in ("support", "mutual", "confidence")}
+    arrays = arrays_of(pages_of=made.pages_of, both=made.both, reached=made.reached)
+    return {"keywords": keywords.made, "pages": made.pages, "ranges": limits}, arrays
 
 
-def ready_relevance(graph: Graph, keywords: Keywords, progress: Progress = no_progress) -> Relevance:
-    """The keyword relevance of a store, counted and stored if there is none of these keywords."""
-    read, make = partial(open_relevance, graph, keywords), partial(store_new, graph, keywords, progress)
-    return ready_side(graph, NAME, TITLE, read, make)
+def read_relevance(stored: OpenedWords, keywords: KeywordIndex) -> Relevance:
+    """Stored keyword relevance, checked."""
+    words, pages, about = len(keywords.words), stored.graph.pages, stored.side.about
+    stored.require(about.get("keywords") == keywords.made, "is of other keywords")
+    pages_of, both, reached = (
+        stored.matrix(kind, name) for kind, name in ((Rows, "pages_of."), (Pairs, "both."), (Rows, "reached."))
+    )
+    for (starts, *columns), rows, width in ((pages_of, words, pages), (both, words, words), (reached, pages, words)):
+        stored.require(all(is_starts(starts, rows, len(each)) for each in columns))
+        stored.require(int(columns[0].max(initial=0)) < max(1, width))
+    support, mutual, confidence = (Range(*about["ranges"][name]) for name in ("support", "mutual", "confidence"))
+    return Relevance(int(about["pages"]), pages_of, both, reached, support, mutual, confidence)
 
 
-def store_new(graph: Graph, keywords: Keywords, progress: Progress) -> Relevance:
-    """Count relevance and write it beside the store; return it as it is stored."""
-    made = make_relevance(graph, keywords, progress)
-
-    def write(_: Path, writer: Writer) -> None:
-        for name in ("pages_of", "both", "reached"):
-            for part, values in getattr(made, name)._asdict().items():
-                writer.append(f"{name}.{part}", values)
-
-    ranges = {name: list(getattr(made, name)) for name in ("support", "mutual", "confidence")}
-    about = {"version": VERSION, "keywords": keywords.made, "pages": made.pages, "ranges": ranges}
-    write_side(graph, NAME, about, write)
-    return open_relevance(graph, keywords)
-
-
-def open_relevance(graph: Graph, keywords: Keywords) -> Relevance:
-    """The stored keyword relevance; raises BadStore if there is none, or if it is damaged or of other keywords."""
-    command = make_command(graph)
-    side = read_side(graph, NAME, command)
-    if side is None:
-        raise BadStore(f"{graph.path} has no keyword relevance yet: make it with {command}")
-    if side.about.get("version") != VERSION or side.about.get("keywords") != keywords.made:
-        raise BadStore(f"the keyword relevance of {graph.path} is of other keywords: make it again with {command}")
-
-    def part(name: str, fields: tuple[str, ...], rows: int, columns: int) -> list[NDArray[Any]]:
-        values = [side.array(f"{name}.{field}") for field in fields]
-        valid = all(array.dtype == TYPES[field] for array, field in zip(values, fields, strict=True))
-        valid = valid and all(is_starts(values[0], rows, len(others)) for others in values[1:])
-        if not valid or int(values[1].max(initial=0)) >= max(1, columns):
-            raise BadStore(f"the keyword relevance of {graph.path} is damaged: make it again with {command}")
-        return values
-
-    words, pages = len(keywords.words), graph.pages
-    pages_of = Rows(*part("pages_of", Rows._fields, words, pages))
-    both = Pairs(*part("both", Pairs._fields, words, words))
-    reached = Rows(*part("reached", Rows._fields, pages, words))
-    support, mutual, confidence = (Range(*side.about["ranges"][name]) for name in ("support", "mutual", "confidence"))
-    return Relevance(int(side.about["pages"]), pages_of, both, reached, support, mutual, confidence)
+RELEVANCE = WordData("relevance", "keyword relevance", "keywords", 1, pack_relevance, read_relevance)
+open_relevance, ready_relevance, build_relevance = RELEVANCE.open, RELEVANCE.ready, RELEVANCE.build

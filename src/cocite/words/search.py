@@ -1,34 +1,35 @@
-"""Full text search over a store: an index of tantivy with a document per page, stored as side data `search`."""
+"""Full text search over a store: an index of tantivy with a document per page, stored as side data `search`.
+
+A query has words and "phrases"; nothing else is syntax, so no input is an error. Several words written without spaces
+between them (`node.js`, `wi-fi`, a run of Han characters) are a phrase.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import tantivy
 from tantivy import Occur, Query
 
 from cocite.errors import BadParameter, BadStore
-from cocite.graph.generation import Progress, Writer, no_progress, read_current
-from cocite.graph.side import FOLDER, Side, drop_side, is_left_over, only_one, read_side, ready_side, write_side
+from cocite.graph.generation import Progress, no_progress, read_current
+from cocite.graph.side import FOLDER, drop_side, is_left_over
 from cocite.graph.store import Graph
 from cocite.words.documents import FIELDS, documents
-from cocite.words.query import Clause, anywhere, clauses_of, query_of
-from cocite.words.tokens import analyzer
+from cocite.words.stored import Arrays, OpenedWords, WordData
+from cocite.words.tokens import Clause, analyzer, forms, words_of
+from cocite.words.vectors import ready_vectors
 
-NAME, TITLE = "search", "the search index"
-WORD_DATA = ("keywords", "relevance", "vectors")
+OTHER_WORD_DATA = ("keywords", "relevance", "vectors")
 """Other side data with words of pages."""
-VERSION = 2
-"""An index of another version is made again."""
 MEMORY_BYTES = 1 << 30
 """Memory to make an index, about."""
 POPULARITY = 0.3
@@ -39,15 +40,15 @@ MAX_CHECKED_BYTES = 256 << 20
 """Larger indexes are opened without reading all their bytes."""
 MAX_TIED_PAGES = 1 << 17
 """Pages of equal score whose order is exact."""
-
-
-@dataclass(frozen=True)
-class Indexed:
-    """Size and time of a new index."""
-
-    pages: int
-    bytes: int
-    seconds: float
+MAX_CHARACTERS = 2000
+MAX_CLAUSES = 32
+FIELD_WEIGHTS = {"title": 4.0, "anchors": 3.0, "around": 2.5, "headings": 2.0, "text": 1.0, "address": 0.3}
+"""Weight of each field (docs/decisions/0030)."""
+OTHER_FIELDS = 0.6
+"""Weight of the fields other than the one that matches best."""
+OTHER_FORM = 0.9
+"""Weight of a word with a plural s added or removed."""
+_PIECE = re.compile(r'"([^"]*)"|“([^”]*)”|([^\s"“]+)')
 
 
 @dataclass(frozen=True)
@@ -55,53 +56,25 @@ class SearchHits:
     """The result of a search."""
 
     hits: list[tuple[int, float]]  # (page, score), best first
-    had: int  # words and phrases of the query that each of these pages has, at least
-    asked: int  # words and phrases of the query
-
-
-def schema() -> tantivy.Schema:
-    """The fields of a document. Texts aren't stored: the store has them."""
-    builder = tantivy.SchemaBuilder()
-    for field in FIELDS:
-        builder.add_text_field(field, tokenizer_name="words")
-    builder.add_integer_field("page", fast=True)
-    builder.add_float_field("prior", fast=True)
-    return builder.build()
-
-
-def build_search(graph: Graph, progress: Progress = no_progress, memory: int = MEMORY_BYTES) -> Indexed:
-    """Make the index of a store, and replace an older one."""
-    with only_one(graph, NAME, TITLE):
-        return make_index(graph, progress, memory)
-
-
-def ready_search(graph: Graph, progress: Progress = no_progress) -> Search:
-    """The search index of a store, made if there is none yet."""
-
-    def make() -> Search:
-        make_index(graph, progress, MEMORY_BYTES)
-        return open_search(graph)
-
-    return ready_side(graph, NAME, TITLE, partial(open_search, graph), make)
+    matched: int  # words and phrases of the query that each of these pages has, at least
+    total: int  # words and phrases of the query
 
 
 def renew_search(
     path: Path, wanted: bool, progress: Progress = no_progress, memory: int = MEMORY_BYTES
-) -> Indexed | None:
+) -> SearchIndex | None:
     """Renew the index and word vectors of a new or changed store, if wanted and if it has texts; else remove them.
 
     Keywords and their relevance are removed; they are made again when they are needed.
     """
-    from cocite.words.make_vectors import ready_vectors
-
     graph = Graph(path)
-    for name in WORD_DATA:
+    for name in OTHER_WORD_DATA:
         drop_side(graph, name, f"the {name}")
     if wanted and graph.texts:
-        indexed = build_search(graph, progress, memory)
-        ready_vectors(graph, progress, memory)
-        return indexed
-    drop_side(graph, NAME, TITLE)
+        index = build_search(graph, progress=progress, memory=memory)
+        ready_vectors(graph, progress=progress, memory=memory)
+        return index
+    drop_side(graph, SEARCH.name, f"the {SEARCH.title}")
     return None
 
 
@@ -109,37 +82,37 @@ def finish_renewal(path: Path, wanted: bool, progress: Progress = no_progress, m
     """Renew what a command left that died after it changed a store: words of removed pages must not stay."""
     graph = Graph(path)
     missing = (
-        wanted and graph.texts and not all((path / FOLDER / f"{name}.json").exists() for name in (NAME, "vectors"))
+        wanted and graph.texts and not all((path / FOLDER / f"{name}.json").exists() for name in ("search", "vectors"))
     )
-    if missing or any(is_left_over(graph, name) for name in (NAME, *WORD_DATA)):
+    if missing or any(is_left_over(graph, name) for name in (SEARCH.name, *OTHER_WORD_DATA)):
         renew_search(path, wanted, progress, memory)
 
 
-def make_index(graph: Graph, progress: Progress, memory: int) -> Indexed:
-    """The work of `build_search`."""
-    started = time.perf_counter()
+def has_search(graph: Graph) -> bool:
+    """Whether there is a search index, perhaps an old one."""
+    return (graph.path / FOLDER / f"{SEARCH.name}.json").exists()
+
+
+def make_index(
+    graph: Graph, folder: Path, progress: Progress = no_progress, memory: int = MEMORY_BYTES
+) -> tuple[dict[str, Any], Arrays]:
+    """Index every document. Texts aren't stored: the store has them."""
+    started, degrees, number = time.perf_counter(), graph.in_degree, 0
     if read_current(graph.path)[1]["id"] != graph.manifest["id"]:
         raise BadStore(f"Another command changed {graph.path} meanwhile: run this one again")
-    about: dict[str, Any] = {"version": VERSION, "pages": 0}
-
-    def make(folder: Path, _: Writer) -> None:
-        with tempfile.TemporaryDirectory(dir=folder, prefix="temporary-") as temporary:
-            about["pages"] = write_index(graph, folder, Path(temporary), memory, progress)
-
-    kept = write_side(graph, NAME, about, make)
-    return Indexed(about["pages"], sum(size for size, _ in kept.values()), time.perf_counter() - started)
-
-
-def write_index(graph: Graph, folder: Path, temporary: Path, memory: int, progress: Progress) -> int:
-    """Index every document; return their number."""
-    index = tantivy.Index(schema(), path=str(folder), reuse=False)
+    builder = tantivy.SchemaBuilder()
+    for field in FIELDS:
+        builder.add_text_field(field, tokenizer_name="words")
+    builder.add_integer_field("page", fast=True)
+    builder.add_float_field("prior", fast=True)
+    index = tantivy.Index(builder.build(), path=str(folder), reuse=False)
     index.register_tokenizer("words", analyzer())
     writer = index.writer(max(MIN_HEAP_BYTES, min(memory // 4, MAX_HEAP_BYTES)), 1)
-    degrees, number = graph.in_degree, 0
     try:
-        for page, texts in documents(graph, temporary, memory // 2, progress):
-            writer.add_document(tantivy.Document(page=page, prior=prior(int(degrees[page])), **texts))
-            number += 1
+        with tempfile.TemporaryDirectory(dir=folder, prefix="temporary-") as temporary:
+            for page, texts in documents(graph, Path(temporary), memory // 2, progress):
+                writer.add_document(tantivy.Document(page=page, prior=prior(int(degrees[page])), **texts))
+                number += 1
         writer.commit()
         writer.wait_merging_threads()
     except BaseException as error:
@@ -150,7 +123,7 @@ def write_index(graph: Graph, folder: Path, temporary: Path, memory: int, progre
             why = f"The search index of {graph.path} could not be written ({error}; {free >> 20:,} MiB are free)"
             raise BadStore(f"{why}: free some space; the store itself is intact") from error
         raise
-    return number
+    return {"pages": number, "seconds": time.perf_counter() - started}, {}
 
 
 def prior(degree: int) -> float:
@@ -158,52 +131,32 @@ def prior(degree: int) -> float:
     return float(2 * (1 + degree) ** POPULARITY - 2)
 
 
-def make_command(graph: Graph) -> str:
-    """The command that makes the index."""
-    return f"cocite search --make -i {quote(str(graph.path))}"
+def clauses_of(text: str) -> list[Clause]:
+    """The different words and phrases of a search text."""
+    pieces = (tuple(words_of(next(filter(None, found), ""))) for found in _PIECE.findall(text[:MAX_CHARACTERS]))
+    return list(dict.fromkeys(piece for piece in pieces if piece))[:MAX_CLAUSES]
 
 
-def kept_side(graph: Graph) -> Side:
-    """The files of the index; raises BadStore if there is none for the current state of the store."""
-    command = make_command(graph)
-    side = read_side(graph, NAME, command)
-    if side is None:
-        raise BadStore(f"{graph.path} has no search index: make one with {command}")
-    return side
-
-
-def has_search(graph: Graph) -> bool:
-    """Whether there is a search index, perhaps an old one."""
-    return (graph.path / FOLDER / f"{NAME}.json").exists()
-
-
-def open_search(graph: Graph) -> Search:
-    """The search index of a store; raises BadStore if there is none of this version."""
-    return Search(graph, kept_side(graph))
-
-
-class Search:
+class SearchIndex:
     """An open search index; threads can share it."""
 
-    def __init__(self, graph: Graph, side: Side) -> None:
-        self.graph = graph
-        if side.about.get("version") != VERSION:
-            command = make_command(graph)
-            raise BadStore(f"the search index of {graph.path} is of another version: make it again with {command}")
+    def __init__(self, stored: OpenedWords) -> None:
+        self.graph, self.side = stored.graph, stored.side
+        self.seconds = float(self.side.about.get("seconds", 0.0))  # that it took to make
         try:
-            if not side.whole(MAX_CHECKED_BYTES):  # tantivy trusts its files, and may never finish
+            if not self.side.whole(MAX_CHECKED_BYTES):  # tantivy trusts its files, and may never finish
                 raise ValueError("changed")
-            index = tantivy.Index.open(str(side.folder))
+            index = tantivy.Index.open(str(self.side.folder))
             index.register_tokenizer("words", analyzer())
             self._schema, self._searcher = index.schema, index.searcher()
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise self._damaged() from error
+            raise SEARCH.unusable(self.graph) from error
 
     def find(self, query: str, k: int) -> list[tuple[int, float]]:
-        """(page, score) of the k best pages, best first; see `look_for`."""
-        return self.look_for(query, k).hits
+        """(page, score) of the k best pages, best first; see `search`."""
+        return self.search(query, k).hits
 
-    def look_for(self, query: str, k: int) -> SearchHits:
+    def search(self, query: str, k: int) -> SearchHits:
         """The k best pages among those with all words and phrases, each in any field.
 
         If no page has all, those with the most of them; if none has any phrase, those with a word of one. Raises
@@ -212,18 +165,16 @@ class Search:
         clauses = clauses_of(query)
         if not clauses:
             raise BadParameter("No word to search for: give some letters or digits")
-        for least in range(len(clauses), 0, -1):
-            if hits := self._best(clauses, least, k):
-                return SearchHits(hits, least, len(clauses))
+        for minimum in range(len(clauses), 0, -1):
+            if hits := self._best(self._query(clauses, minimum), k):
+                return SearchHits(hits, minimum, len(clauses))
         single: list[Clause] = [(word,) for word in dict.fromkeys(word for clause in clauses for word in clause)]
-        return SearchHits(self._best(single, 1, k) if single != clauses else [], 0, len(clauses))
+        return SearchHits(self._best(self._query(single, 1), k) if single != clauses else [], 0, len(clauses))
 
     def like(self, words: Mapping[str, float], k: int) -> list[tuple[int, float]]:
         """(page, score) of the k pages that have most of some words, by their weights, whatever their popularity."""
-        asked = [
-            (Occur.Should, Query.boost_query(anywhere(self._schema, [(w,)]), weight)) for w, weight in words.items()
-        ]
-        return self._first(Query.boolean_query(asked), k, popular=False) if asked else []
+        weighted = [(Occur.Should, Query.boost_query(self._anywhere([(word,)]), by)) for word, by in words.items()]
+        return self._best(Query.boolean_query(weighted), k, popular=False) if weighted else []
 
     def pages_with(self, word: str) -> int:
         """The number of pages with a word, in the field where most have it."""
@@ -235,16 +186,41 @@ class Search:
         """The number of indexed pages."""
         return int(self._searcher.num_docs)
 
-    def _best(self, clauses: list[Clause], least: int, k: int) -> list[tuple[int, float]]:
-        return self._first(query_of(self._schema, clauses, least), k)
+    @property
+    def bytes(self) -> int:
+        """The size of its files."""
+        return sum(size for size, _ in self.side.files.values())
 
-    def _first(self, query: Query, k: int, popular: bool = True) -> list[tuple[int, float]]:
+    def _query(self, clauses: Sequence[Clause], minimum: int) -> Query:
+        """Match pages with at least `minimum` of the clauses; those that have them side by side score higher."""
+        main = Query.boolean_query([(Occur.Should, self._anywhere(forms(clause))) for clause in clauses], minimum)
+        if len(clauses) == 1:
+            return main
+        *before, last = (word for clause in clauses for word in clause)
+        adjacent = [(*before, *form) for form in forms((last,))]
+        return Query.boolean_query([(Occur.Must, main), (Occur.Should, self._anywhere(adjacent))])
+
+    def _anywhere(self, clauses: Sequence[Clause]) -> Query:
+        """Match a word or phrase in any field: the best field counts in full, the others a little.
+
+        Clauses after the first are other forms of it.
+        """
+
+        def match(field: str, clause: Clause, weight: float) -> Query:
+            one, schema = len(clause) == 1, self._schema
+            query = Query.term_query(schema, field, clause[0]) if one else Query.phrase_query(schema, field, [*clause])
+            return Query.boost_query(query, weight if clause is clauses[0] else weight * OTHER_FORM)
+
+        found = [match(field, clause, weight) for field, weight in FIELD_WEIGHTS.items() for clause in clauses]
+        return Query.disjunction_max_query(found, OTHER_FIELDS)
+
+    def _best(self, query: Query, k: int, popular: bool = True) -> list[tuple[int, float]]:
         """The k best pages; ties by in-links, then by number, which is by address."""
         if k < 1 or not self.pages:
             return []
         limit = min(k + 16, self.pages)
         while True:
-            hits = self._hits(query, limit, popular)
+            hits = self._hits(query, limit, "prior" if popular else None)
             if len(hits) < limit or limit >= min(self.pages, max(k, MAX_TIED_PAGES)) or hits[-1][0] < hits[k - 1][0]:
                 break
             limit = min(4 * limit, self.pages)
@@ -252,13 +228,12 @@ class Search:
         hits.sort(key=lambda hit: (-hit[0], -int(degrees[hit[1]]), hit[1]))
         return [(page, float(f"{score:.5e}")) for score, page in hits[:k]]
 
-    def _hits(self, query: Query, limit: int, popular: bool) -> list[tuple[float, int]]:
-        weight = "prior" if popular else None
+    def _hits(self, query: Query, limit: int, weight: str | None) -> list[tuple[float, int]]:
         with self._reading():
             found = self._searcher.search(query, limit, count=False, weight_by_field=weight).hits
             pages = self._searcher.fast_field_values("page", [place for _, place in found])
         if not all(isinstance(page, int) and 0 <= page < self.graph.pages for page in pages):
-            raise self._damaged()
+            raise SEARCH.unusable(self.graph)
         return [(score, int(page or 0)) for (score, _), page in zip(found, pages, strict=True)]
 
     @contextmanager
@@ -266,14 +241,11 @@ class Search:
         """Report what tantivy can't read as damage."""
         try:
             yield
-        except (ValueError, OSError) as error:
-            raise self._damaged() from error
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":  # of pyo3, which can't be imported
-                raise
-            raise self._damaged() from error
+        except BaseException as error:  # pyo3's PanicException can't be imported
+            if isinstance(error, ValueError | OSError) or type(error).__name__ == "PanicException":
+                raise SEARCH.unusable(self.graph) from error
+            raise
 
-    def _damaged(self) -> BadStore:
-        return BadStore(
-            f"the search index of {self.graph.path} is damaged: make it again with {make_command(self.graph)}"
-        )
+
+SEARCH = WordData("search", "search index", "search", 2, make_index, SearchIndex)
+open_search, ready_search, build_search = SEARCH.open, SEARCH.ready, SEARCH.build

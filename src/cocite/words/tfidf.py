@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cocite.graph.store import Graph
-from cocite.words.search import Search
+from cocite.words.search import SearchIndex
 from cocite.words.tokens import words_of
 
 MAX_PARENTS = 100
@@ -48,13 +48,6 @@ class TextVectors(NamedTuple):
     words: list[str]
 
 
-class SimilarPages(NamedTuple):
-    """Pages with scores, best first, and the words they were searched by, with their weights."""
-
-    hits: list[tuple[int, float]]
-    words: dict[str, float]
-
-
 def text_vectors(graph: Graph, pages: Sequence[int], words: int = TEXT_WORDS) -> TextVectors:
     """The tf-idf vectors of pages, from the first `words` words of their texts."""
     counts = count_words(graph, pages, words)
@@ -77,14 +70,13 @@ def cosine(a: csr_array, b: csr_array) -> NDArray[np.float64]:
     return np.minimum(1.0, products)
 
 
-def more_like(graph: Graph, search: Search, page: int, k: int) -> SimilarPages:
-    """The k pages of a store whose words are most similar to a page's."""
+def more_like(graph: Graph, search: SearchIndex, page: int, k: int) -> list[tuple[int, float]]:
+    """(page, score) of the k pages of a store whose words are most similar to a page's."""
     words = strongest_words(search, page_words(graph, page))
-    hits = search.like(words, k + 1) if words else []
-    return SimilarPages([(other, score) for other, score in hits if other != page][:k], words)
+    return [(other, score) for other, score in search.like(words, k + 1) if other != page][:k]
 
 
-def strongest_words(search: Search, counts: Counter[str]) -> dict[str, float]:
+def strongest_words(search: SearchIndex, counts: Counter[str]) -> dict[str, float]:
     """The words of highest weight, with their weights; ties by alphabet."""
     total = search.pages
     maximum = COMMON_SHARE * total if total >= COMMON_MIN_PAGES else total

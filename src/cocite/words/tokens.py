@@ -1,7 +1,7 @@
-"""Text → words, the same for pages and for queries; and the words that can be keywords.
+"""Text → words, the same for pages and for queries; the words that can be keywords; stop words by language.
 
 A word is a run of letters and digits, in lower case and without accents: `Zürich` is found as `zurich`. There is no
-stemming: it needs the language, and a web has many. A query adds plurals instead (query.py, docs/decisions/0030).
+stemming: it needs the language, and a web has many. A query adds plurals instead (`forms`, docs/decisions/0030).
 
 In scripts written without spaces every character is a word; a query turns a run of them into a phrase, which also
 matches inside longer runs. `C++`, `C#` and the like stay whole, as `cplusplus` and `csharp`. Marks that many writers
@@ -11,13 +11,19 @@ Keywords (`terms_of`) have no numbers and no single letters. Han characters, and
 Khmer, are taken in pairs (`数据库` → `数据`, `据库`): one alone is too short for a keyword, a whole run is a sentence.
 Katakana, which writes names and loan words, stays whole. Hiragana, which writes endings and particles, and a few
 particles of Chinese are skipped.
+
+Stop words are those of the package stopwordsiso, split and normalised like keywords. They also identify the language:
+function words differ most between languages, and a text without a language's stop words doesn't need its list.
+Detectors that look at letters see Latin and Swedish in the names of software, which are most anchor texts
+(docs/decisions/0040).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 
@@ -25,6 +31,20 @@ from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
 MAX_WORD_BYTES = 80
 """Longer words are data."""
+MIN_PLURAL_LETTERS = 3
+"""Shorter words have no other form."""
+DEFAULT_LANGUAGE = "en"
+MIN_STOP_WORDS = 4
+"""Different stop words that a text must have to be in a language other than the default."""
+ADDRESS_PARTS = frozenset(("http", "https", "www"))
+"""Always stop words: many anchor texts are addresses."""
+OTHER_SCRIPTS = ("ar", "bg", "bn", "el", "fa", "gu", "he", "hi", "hy", "ja", "ko", "mr", "ru", "th", "uk", "ur", "zh")
+"""Languages whose words can't be English; their stop words are also removed from texts in the default language."""
+UNSPACED_LANGUAGES = ("ja", "th", "zh")
+"""Languages without spaces, where few different stop words are found; theirs are always removed."""
+
+Clause = tuple[str, ...]
+"""A word, or the words of a phrase."""
 
 _UNSPACED = re.compile(
     "(["
@@ -110,3 +130,60 @@ def pieces_of_run(found: re.Match[str]) -> Iterator[str]:
 def in_pairs(parts: list[str]) -> list[str]:
     """Join each part with the next; a single part stays as it is."""
     return [a + b for a, b in pairwise(parts)] if len(parts) > 1 else parts
+
+
+def forms(clause: Clause) -> list[Clause]:
+    """A word and its form with or without a plural s; a phrase has one form."""
+    (word, *more) = clause
+    if more or len(word) < MIN_PLURAL_LETTERS or not word.isascii() or not word.isalpha() or word.endswith("ss"):
+        return [clause]
+    return [clause, (word.removesuffix("s") if word.endswith("s") else word + "s",)]
+
+
+def language_of(words: Iterable[str], declared: str = "") -> str:
+    """The language of a text from its different words; a declared language wins if it has stop words."""
+    if declared in languages():
+        return declared
+    of_word = languages_of_words()
+    found = [of_word[word] for word in words if word in of_word]
+    matches = Counter(language for using in found for language in using)
+    highest = max(matches.values(), default=0)
+    if highest < MIN_STOP_WORDS or highest == matches[DEFAULT_LANGUAGE]:
+        return DEFAULT_LANGUAGE
+    # Among related languages, prefer the one whose stop words are rarer elsewhere.
+    rarity = {language: sum(1 / len(using) for using in found if language in using) for language in matches}
+    return max(matches, key=lambda language: (matches[language], rarity[language], language))
+
+
+@cache
+def languages() -> frozenset[str]:
+    """Languages that have stop words."""
+    from stopwordsiso import langs
+
+    return frozenset(langs())
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Words to remove from a text in a language."""
+    others = OTHER_SCRIPTS if language == DEFAULT_LANGUAGE else UNSPACED_LANGUAGES
+    return listed(language).union(ADDRESS_PARTS, *map(listed, others))
+
+
+@cache
+def listed(language: str) -> frozenset[str]:
+    """The package's stop words of a language, normalised; contractions are split."""
+    from stopwordsiso import stopwords
+
+    split = [(word, terms_of(word)) for word in stopwords(language)]
+    return frozenset(term for word, terms in split if len(terms) == 1 or "'" in word or "’" in word for term in terms)
+
+
+@cache
+def languages_of_words() -> dict[str, list[str]]:
+    """Every stop word with the languages that use it."""
+    found: dict[str, list[str]] = {}
+    for language in sorted(languages()):
+        for word in listed(language):
+            found.setdefault(word, []).append(language)
+    return found

@@ -7,33 +7,22 @@ words of each page (`company`), its same-name pages (`namesakes`), and which pag
 from __future__ import annotations
 
 from dataclasses import dataclass
-from shlex import quote
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadStore
-from cocite.graph.side import Side, read_side
 from cocite.graph.store import Graph
 from cocite.kernels.words.word_vectors import SCALE, Sparse, cosines, pages_with, shared_terms
-from cocite.words.vocabulary import Vocabulary, is_starts
+from cocite.words.stored import Arrays, OpenedWords, Vocabulary, WordData, arrays_of
 
-NAME, TITLE = "vectors", "the word vectors"
-VERSION = 9
-"""Vectors of another version are made again."""
 MAX_SAME_NAME = 3
 """Same-name pages kept for each page."""
 MAX_CANDIDATES = 1 << 14
 """Pages with words in common with a page that are compared with it."""
 MAX_SHARED_TERMS, MIN_SHARE = 32, 0.2
 """Shared words that are returned: those that count at least this share of the first one."""
-TYPES = {
-    "starts": "<i8", "ids": "<u4", "weights": "<u2", "said": "<u2", "word.starts": "<i8", "word.ids": "<u4",
-    "word.weights": "<u2", "words.starts": "<i8", "words.data": "|u1", "home": "|u1",
-    "company.starts": "<i8", "company.ids": "<u4", "company.weights": "<u2",
-    "namesakes.starts": "<i8", "namesakes.ids": "<u4", "namesakes.weights": "<u2",
-}  # fmt: skip
 
 
 class SharedTerms(NamedTuple):
@@ -96,22 +85,14 @@ class Vectors:
 
     def _shared(self, matrix: Sparse, page: int, others: NDArray[np.uint32]) -> list[SharedTerms]:
         counts, terms, weights = shared_terms(matrix, page, others, MAX_SHARED_TERMS)
-        there = (weights >= MIN_SHARE * weights[:, :1]) & (terms >= 0) & (terms < len(self.words))
-        return [
-            SharedTerms(count, [term for term, strong in zip(some, chosen, strict=True) if strong])
-            for count, some, chosen in zip(counts.tolist(), terms.tolist(), there.tolist(), strict=True)
-        ]
-
-
-def row_of(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
-    """A row of a matrix, ascending, with weights as they are stored."""
-    part = slice(*matrix.starts[row : row + 2].tolist())
-    return matrix.ids[part], matrix.weights[part]
+        strong = (weights >= MIN_SHARE * weights[:, :1]) & (terms >= 0) & (terms < len(self.words))
+        return [SharedTerms(int(count), terms[i, strong[i]].tolist()) for i, count in enumerate(counts)]
 
 
 def heaviest_first(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
     """A row of a matrix, the heaviest first."""
-    ids, weights = row_of(matrix, row)
+    part = slice(*matrix.starts[row : row + 2].tolist())
+    ids, weights = matrix.ids[part], matrix.weights[part]
     order = np.argsort(-weights.astype(np.int64), kind="stable")
     return ids[order], weights[order] / SCALE
 
@@ -125,33 +106,27 @@ def products(matrix: Sparse, page: int, others: NDArray[np.uint32]) -> NDArray[n
     return found
 
 
-def open_vectors(graph: Graph) -> Vectors:
-    """The word vectors of a store; raises BadStore if there are none of this store and version."""
-    command = f"cocite search --make -i {quote(str(graph.path))}"
-    side = read_side(graph, NAME, command)
-    if side is None or side.about.get("version") != VERSION:
-        raise BadStore(f"{graph.path} has no word vectors: make them with {command}")
-    return read_vectors(graph, side, command)
+def read_vectors(stored: OpenedWords) -> Vectors:
+    """Stored word vectors; only lengths are checked here, rows where they are read."""
+    words, text_words, home = stored.vocabulary(), stored.array("said"), stored.array("home")
+    own, by_word, context, same_name = (stored.matrix(Sparse, name) for name in ("", "word.", "company.", "namesakes."))
+    pages = stored.graph.pages
+    stored.require(all(len(matrix.starts) == pages + 1 for matrix in (own, context, same_name)))
+    stored.require(all(len(matrix.ids) == len(matrix.weights) for matrix in (own, by_word, context, same_name)))
+    stored.require(len(text_words) == len(home) == pages and len(by_word.starts) == len(words) + 1)
+    stored.require(len(own.ids) == len(by_word.ids))
+    return Vectors(own, by_word, text_words, words, context, same_name, home)
 
 
-def read_vectors(graph: Graph, side: Side, command: str) -> Vectors:
-    """Read word vectors; raises BadStore if lengths don't match. Rows are checked where they are read."""
-    found = {name: side.array(name) for name in TYPES}
-    words = len(found["words.starts"]) - 1
-    by_page = ("", "company.", "namesakes.")
-    valid = (
-        all(values.dtype == TYPES[name] for name, values in found.items())
-        and all(len(found[f"{name}starts"]) == graph.pages + 1 for name in by_page)
-        and all(len(found[f"{name}ids"]) == len(found[f"{name}weights"]) for name in (*by_page, "word."))
-        and len(found["said"]) == len(found["home"]) == graph.pages
-        and len(found["ids"]) == len(found["word.ids"])
-        and len(found["word.starts"]) == words + 1
-        and is_starts(found["words.starts"], words, len(found["words.data"]))
-    )
-    if not valid:
-        raise BadStore(f"the word vectors of {graph.path} are damaged: make them again with {command}")
-    own, by_word, context, same_name = (
-        Sparse(*(found[f"{name}{part}"] for part in Sparse._fields)) for name in ("", "word.", "company.", "namesakes.")
-    )
-    vocabulary = Vocabulary(found["words.starts"], found["words.data"])
-    return Vectors(own, by_word, found["said"], vocabulary, context, same_name, found["home"])
+def pack_vectors(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str, Any], Arrays]:
+    """New word vectors as they are stored."""
+    from cocite.words.make_vectors import make_vectors  # loads far more
+
+    made = make_vectors(graph, folder=folder, **options)
+    arrays = made.pages._asdict() | {"said": made.text_words, "home": made.home}
+    others = arrays_of(word=made.columns, company=made.context, namesakes=made.same_name, words=made.words)
+    return {}, arrays | others
+
+
+VECTORS = WordData("vectors", "index of word vectors", "search", 9, pack_vectors, read_vectors)
+open_vectors, ready_vectors = VECTORS.open, VECTORS.ready

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cocite.graph.generation import Progress
     from cocite.sources.open_source import Source
     from cocite.sources.records import Page, ReadReport
-    from cocite.words.search import Indexed
+    from cocite.words.search import SearchIndex
 
 CRAWL_OPTIONS = ("depth", "max_pages", "delay", "scope", "allow_private")
 _WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
@@ -206,7 +206,7 @@ def fraction_read(sources: Sequence[Source], report: ReadReport) -> Callable[[],
     return lambda: min(1.0, report.read["bytes"] / total) if known and total and report.read["bytes"] else None
 
 
-def renew_index(path: Path, options: BuildOptions, stages: Stages) -> Indexed | None:
+def renew_index(path: Path, options: BuildOptions, stages: Stages) -> SearchIndex | None:
     """The search index after a store was built or changed. If that fails, the store is complete all the same."""
     from cocite.words.search import renew_search
 

@@ -11,7 +11,7 @@ from cocite.results.text import count
 if TYPE_CHECKING:
     from cocite.graph.build.passes import Built
     from cocite.sources.records import ReadReport
-    from cocite.words.search import Indexed
+    from cocite.words.search import SearchIndex
 
 MIN_LINKS_FOR_RATES = 10_000
 """With fewer links, a rate or a size per link means nothing."""
@@ -23,7 +23,9 @@ CAUSES = {
 }
 
 
-def summarise(built: Built, compiling: float, json: bool, verb: str = "Built", indexed: Indexed | None = None) -> None:
+def summarise(
+    built: Built, compiling: float, json: bool, verb: str = "Built", indexed: SearchIndex | None = None
+) -> None:
     """Print what a build made."""
     from cocite.graph.generation import read_current
 

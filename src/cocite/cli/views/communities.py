@@ -59,7 +59,7 @@ class CommunitiesView(View):
         from cocite.words.search import ready_search
 
         if asked.query.strip():
-            web.search = ready_search(web.graph, web.progress)
+            web.search = ready_search(web.graph, progress=web.progress)
 
     def warn(self, web: Web, asked: FindCommunities, result: CommunitiesFound, options: Options) -> None:
         """Compute how well noise is found, if asked to."""

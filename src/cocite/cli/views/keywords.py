@@ -56,9 +56,11 @@ is 3."""
 
         graph, make = web.graph, options["make"]
         web.keywords = (
-            build_keywords(graph, options["per_page"], web.progress) if make else ready_keywords(graph, web.progress)
+            build_keywords(graph, per_page=options["per_page"], progress=web.progress)
+            if make
+            else ready_keywords(graph, progress=web.progress)
         )
-        web.relevance = (build_relevance if make else ready_relevance)(graph, web.keywords, web.progress)
+        web.relevance = (build_relevance if make else ready_relevance)(graph, web.keywords, progress=web.progress)
 
     def show(self, screen: Screen, asked: FindKeywords, result: Any, options: Options) -> None:
         """Print both kinds, one below the other, or the keywords of the page."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cocite.operations.pages.similarity import SimilarityResult
     from cocite.results.answer import Answers
     from cocite.web import Web
-    from cocite.words.search import Indexed
+    from cocite.words.search import SearchIndex
 
 Make = Annotated[bool, typer.Option("--make", help="Build the index again, even if there is one that fits.")]
 AddressFile = Annotated[
@@ -62,7 +62,7 @@ found."""
 
         if options["make"]:
             build_index(web)
-        web.search = ready_search(web.graph, web.progress)
+        web.search = ready_search(web.graph, progress=web.progress)
 
     def show(self, screen: Screen, asked: SearchPages, result: Answers, options: Options) -> None:
         """Print the pages."""
@@ -76,23 +76,23 @@ found."""
             screen.line((f"{result.milliseconds:.1f} ms", "dim"))
 
 
-def build_index(web: Web) -> Indexed:
+def build_index(web: Web) -> SearchIndex:
     """Build the search index of a store again, and vectors if it has none that fit."""
-    from cocite.words.make_vectors import ready_vectors
     from cocite.words.search import build_search
+    from cocite.words.vectors import ready_vectors
 
-    made = build_search(web.graph, web.progress)
+    made = build_search(web.graph, progress=web.progress)
     if web.graph.texts:
-        ready_vectors(web.graph, web.progress)
+        ready_vectors(web.graph, progress=web.progress)
     return made
 
 
-def index_json(made: Indexed) -> dict[str, float]:
+def index_json(made: SearchIndex) -> dict[str, float]:
     """A search index that was built, for programs."""
     return {"pages": made.pages, "bytes": made.bytes, "seconds": round(made.seconds, 3)}
 
 
-def index_text(made: Indexed) -> str:
+def index_text(made: SearchIndex) -> str:
     """A search index that was built, in words."""
     return f"{count(made.pages, 'page')}, {size(made.bytes)}, {seconds(made.seconds)}"
 

@@ -132,7 +132,7 @@ def words(web: Web, page: int, most: int) -> tuple[Pages, NDArray[np.float64]]:
     """Pages by how like a page they are in words; none without a search index."""
     if not most or not has_search(web.graph):
         return NO_PAGES, NOTHING
-    hits = more_like(web.graph, web.search, page, most).hits
+    hits = more_like(web.graph, web.search, page, most)
     return np.array([other for other, _ in hits], np.uint32), np.array([score for _, score in hits], np.float64)
 
 

@@ -30,7 +30,7 @@ from cocite.kernels.related.all_alike import Limits, LinkedWeb, Near, Room, Voca
 from cocite.kernels.words.best_matches import Known, as_whole, scratch
 from cocite.related.neighbourhood.link_sets import LinksInMemory
 from cocite.words.likeness import Likeness
-from cocite.words.pair_counts import in_parts, ranges
+from cocite.words.relevance import in_parts, ranges
 
 CHUNK_PAGES = 256
 REST = 0.6
@@ -99,15 +99,10 @@ def all_alike(
 
 def vocabulary_of(words: Likeness) -> Vocabulary:
     """The words, and r_s of all pairs that occur together, computed once."""
-    similar = words.relevance.similar
-    whole = np.empty(len(similar.value), np.int32)
-    in_parts(
-        ranges(similar.starts),
-        lambda a, b: as_whole(
-            similar.value[similar.starts[a] : similar.starts[b]], whole[similar.starts[a] : similar.starts[b]]
-        ),
-    )
-    known = Known(similar.starts[:-1], similar.starts[1:], similar.other, whole)
+    similar, starts = words.relevance.similar, words.relevance.both.starts
+    whole = np.empty(len(similar), np.int32)
+    in_parts(ranges(starts), lambda a, b: as_whole(similar[starts[a] : starts[b]], whole[starts[a] : starts[b]]))
+    known = Known(starts[:-1], starts[1:], words.relevance.both.other, whole)
     return Vocabulary(words.words, words.relevance.pages_of, known, words.unmet)
 
 

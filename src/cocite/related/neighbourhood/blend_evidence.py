@@ -25,7 +25,7 @@ from cocite.related.neighbourhood.link_evidence import LinkEvidence
 from cocite.related.neighbourhood.scores import LEAST
 from cocite.related.neighbourhood.view import Pages, View
 from cocite.web import Web
-from cocite.words.stop_words import DEFAULT_LANGUAGE, stop_words
+from cocite.words.tokens import DEFAULT_LANGUAGE, stop_words
 from cocite.words.vectors import SharedTerms, Vectors
 
 MAX_WORDS = 8

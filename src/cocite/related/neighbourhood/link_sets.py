@@ -17,8 +17,7 @@ from cocite.kernels.related.linked_pages import SampledLists, read_sets
 from cocite.kernels.words.keyword_pairs import Rows, room
 from cocite.related.neighbourhood.view import NO_PAGES, SEED, Pages
 from cocite.words.likeness import Likeness
-from cocite.words.pair_counts import transposed
-from cocite.words.relevance import MIN_CONFIDENCE_PAGES, SUPPORT
+from cocite.words.relevance import MIN_CONFIDENCE_PAGES, SUPPORT, transposed
 
 DEAD_STATUSES = (404, 410)
 CHUNK_PAGES = 1 << 14

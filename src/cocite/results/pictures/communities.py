@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader
 from cocite.parameters import spell
 from cocite.results.communities import CommunitiesFound, CommunityResult, Member
 from cocite.results.present import one_line
-from cocite.words.query import forms
+from cocite.words.tokens import forms
 
 COLOURS = 6
 HEADING_WORDS = 3
