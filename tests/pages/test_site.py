@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadAddress, BadParameter
-from cocite.pages import platforms
-from cocite.pages.address import key, parse
-from cocite.pages.site import Sites, domain, guess, host, version
-from cocite.pages.suffixes import is_under_icann, registrable
+from cocite.pages import site as site_module
+from cocite.pages.address import parse
+from cocite.pages.key import key
+from cocite.pages.site import Sites, built_in_platforms, domain, guess, host, is_under_icann, version
 from tests.pages.spellings import sample
 
 SITES = Sites()
@@ -102,7 +102,7 @@ def test_platforms(page: str, its_site: str) -> None:
 
 
 def test_the_table_is_large_and_names_no_host_twice() -> None:
-    table = tomllib.loads(Path(platforms.__file__).with_name("platforms.toml").read_text("utf-8"))["platform"]
+    table = tomllib.loads(Path(site_module.__file__).with_name("platforms.toml").read_text("utf-8"))["platform"]
     lists = [[entry["host"]] if isinstance(entry["host"], str) else entry["host"] for entry in table]
     hosts = Counter(name for names in lists for name in names)
     assert len(table) >= 60
@@ -114,7 +114,7 @@ def test_the_table_is_large_and_names_no_host_twice() -> None:
 def test_a_site_is_one_range_of_keys() -> None:
     """Pages of a site that is a part of a host follow each other; other pages belong to a domain, or a whole host."""
     pages = set()
-    for name, platform in platforms.built_in_platforms().items():
+    for name, platform in built_in_platforms().items():
         for pattern in platform.patterns:
             for filling in ("a", "b-c"):
                 parts = [part[:-1] + filling if part.endswith("*") else part for part in pattern.parts]
@@ -149,7 +149,7 @@ def test_suffixes_are_those_of_the_library() -> None:
     assert len(suffixes) > 5000
     for suffix in sorted(suffixes)[::7]:
         for name in (suffix, f"a.{suffix}", f"b.a.{suffix}", f"c.b.a.{suffix}"):
-            assert registrable(name) == (LIBRARY.privatesuffix(name) or name)
+            assert domain(name) == (LIBRARY.privatesuffix(name) or name)
     assert version().startswith("1.") and SITES.version() == version()
     assert is_under_icann("example.co.uk") and not is_under_icann("com") and not is_under_icann("a.example")
 
@@ -157,7 +157,7 @@ def test_suffixes_are_those_of_the_library() -> None:
 @given(st.lists(st.sampled_from(LABELS), min_size=1, max_size=6).map(".".join))
 @settings(deadline=None)
 def test_suffixes_of_odd_hosts(name: str) -> None:
-    assert registrable(name) == (LIBRARY.privatesuffix(name) or name)
+    assert domain(name) == (LIBRARY.privatesuffix(name) or name)
 
 
 def test_users_tables(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_cut_file_gives_what_it_has(tmp_path: Path, pack) -> None:
     assert TEXT.startswith(got)
     assert len(got) > len(TEXT) // 3
     assert report.skipped == {"truncated compressed file: read up to its end": 1}
-    with pytest.raises(BadSource, match="truncated"), open_bytes(path) as stream:
+    with pytest.raises(BadSource, match="truncated"), open_bytes(path, ReadReport(strict=True)) as stream:
         stream.read()
     assert head(path) == TEXT[: 64 << 10]
 
@@ -114,14 +114,14 @@ def test_archives_are_refused_with_advice(tmp_path: Path, start: bytes, what: st
     path = tmp_path / "x.jsonl"
     path.write_bytes(start + bytes(100))
     with pytest.raises(BadSource, match=f"{what}.*unpack it, and"):
-        open_bytes(path)
+        open_bytes(path, ReadReport())
 
 
 def test_what_cannot_be_opened_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="No such file"):
-        open_bytes(tmp_path / "none")
+        open_bytes(tmp_path / "none", ReadReport())
     with pytest.raises(BadSource, match="Is a directory"):
-        open_bytes(tmp_path)
+        open_bytes(tmp_path, ReadReport())
 
 
 @given(data=st.binary(max_size=3000), codec=st.sampled_from(["gzip", "zstd", "bzip2"]), flip=st.integers(0, 10**6))

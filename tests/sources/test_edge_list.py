@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadSource
 from cocite.pages.site import guess
+from cocite.sources import compressed
 from cocite.sources.edges import edge_list
 from cocite.sources.edges.edge_list import addresses, read_edge_list
 from cocite.sources.edges.layout import layout
@@ -159,7 +160,8 @@ def test_hashtags_are_no_comments(tmp_path: Path) -> None:
 
 
 def test_blocks_and_lines_longer_than_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edge_list, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(compressed, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(compressed, "MAX_ROW", 1 << 12)
     monkeypatch.setattr(edge_list, "head", lambda path: path.read_bytes()[:2000])
     rows = [(str(i // 3), str(i)) for i in range(3000)]
     content = "".join(f"{source}\t{target}\n" for source, target in rows)

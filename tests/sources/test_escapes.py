@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.sources.html.escapes import plain, without_escapes
+from cocite.sources.arrow_batches import without_escapes
+from cocite.sources.html.text import plain
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from cocite.errors import BadSource
 from cocite.sources.arrow_batches import to_schema
-from cocite.sources.json_record import page_from_json
-from cocite.sources.page_records import read_jsonl, read_parquet, write_jsonl, write_parquet
+from cocite.sources.page_records import page_from_json, read_jsonl, read_parquet, write_jsonl, write_parquet
 from cocite.sources.records import SCHEMA, Link, Page, ReadReport, batch, batches
 
 AWESOME = Path(__file__).parents[3] / "shared" / "data" / "awesome" / "pages.jsonl.gz"

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from cocite.errors import BadSource
+from cocite.sources import compressed
 from cocite.sources.records import ReadReport
 from cocite.sources.webgraphs import vertex_names
 from cocite.sources.webgraphs.vertex_names import number_names, read_names, text_blocks
@@ -73,7 +74,7 @@ def test_one_address_a_line_keeps_the_numbers_of_lines(tmp_path: Path) -> None:
         ([b"\n" * 2_000_000], "Most vertices"),
         ([b""], "has no vertex names"),
         ([b"\n\n"], "has no vertex names"),
-        ([b"a" * 3_000_000], "a line of over"),
+        ([b"a" * 5_000_000], "a line of over"),
     ],
 )
 def test_files_that_are_no_vertices(tmp_path: Path, texts: list[bytes], message: str, temporary: Path) -> None:
@@ -124,7 +125,7 @@ def test_a_file_cut_short_gives_whole_lines(tmp_path: Path) -> None:
 
 
 def test_blocks_are_whole_lines_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vertex_names, "BLOCK_BYTES", 10)
+    monkeypatch.setattr(compressed, "BLOCK_BYTES", 10)
     (tmp_path / "text").write_bytes(b"one\ntwo\n" + b"three" * 9 + b"\nfour\n\nfive")
     blocks = [block.tobytes() for block in text_blocks(tmp_path / "text", ReadReport())]
     assert b"".join(blocks) == b"one\ntwo\n" + b"three" * 9 + b"\nfour\n\nfive\n"

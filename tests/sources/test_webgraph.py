@@ -15,8 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadSource
+from cocite.sources import compressed
 from cocite.sources.records import SCHEMA, ReadReport
-from cocite.sources.webgraphs import vertex_names, webgraph
+from cocite.sources.webgraphs import webgraph
 from cocite.sources.webgraphs.webgraph import ISOLATED, read_bvgraph, read_webgraph_release, recognises
 from tests.sources.bvgraph_writer import write_graph
 
@@ -129,7 +130,7 @@ def test_parts_of_edges_make_partial_records(tmp_path: Path) -> None:
 def test_any_release_comes_back_whatever_the_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edges: list[tuple[int, int]], block: int, longest: int
 ) -> None:
-    monkeypatch.setattr(vertex_names, "BLOCK_BYTES", block)
+    monkeypatch.setattr(compressed, "BLOCK_BYTES", block)
     monkeypatch.setattr(webgraph, "CHUNK_LINKS", longest)
     vertices = b"".join(b"%d\tcom.v%d\n" % (i, i) for i in range(30))
     release(tmp_path, vertices, b"".join(b"%d\t%d\n" % edge for edge in edges))
@@ -147,7 +148,7 @@ def test_any_release_comes_back_whatever_the_blocks(
 
 
 def test_one_dictionary_serves_all_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vertex_names, "BLOCK_BYTES", 8)
+    monkeypatch.setattr(compressed, "BLOCK_BYTES", 8)
     batches = list(read_webgraph_release(release(tmp_path), ReadReport()))
     assert len(batches) > 1
     places = set()

@@ -22,7 +22,7 @@ from cocite.results.filters import Filters
 from cocite.results.present import briefly, one_line, separated
 from cocite.results.unseen import ask_unseen
 from cocite.snapshot import Snapshot
-from cocite.sources.json_record import page_from_json
+from cocite.sources.page_records import page_from_json
 from cocite.sources.records import Page, ReadReport
 
 IDLE, USUAL, BUSY, SWAMPED = range(4)

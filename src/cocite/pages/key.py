@@ -1,12 +1,14 @@
 """The sort key of a page, and the flags that rebuild its shown spelling from its canonical one.
 
 Keys sort the pages of a site together: the labels of the host are reversed, and the marks that end a part of the path
-sort before every other character, so that all pages under an address are one range.
+sort before every other character, so that all pages under an address are one range. ␁ ␂ ␃ ␄ are the bytes 1 to 4:
 
-nytimes.com                      com,nytimes) blog.example.com:8080/a/b?c=1/2  com,example,blog):8080␃a␃b␂c=1/2       ␁
-␂ ␃ ␄: the bytes 1 to 4; # ? / in order example.com/a#!/b                com,example)␃a␁!/b 10.0.0.1/a
-10.0.0.1)␃a                            IP addresses are not reversed name:42                          ␃"42
-chr(32 + number of digits): 9 sorts before 10 name:Ada Lovelace                ␄Ada Lovelace
+    nytimes.com                      com,nytimes)
+    blog.example.com:8080/a/b?c=1/2  com,example,blog):8080␃a␃b␂c=1/2
+    example.com/a#!/b                com,example)␃a␁!/b
+    10.0.0.1/a                       10.0.0.1)␃a     IP addresses are not reversed
+    name:42                          ␃"42            chr(32 + number of digits): 9 sorts before 10
+    name:Ada Lovelace                ␄Ada Lovelace
 
 Canonical addresses never contain these bytes (control characters are encoded), so a key can be reversed. The pages
 under `p` (p itself, p#!…, p?…, p/…) have the keys from key(p) up to, not including, key(p) + ␄.
@@ -25,17 +27,9 @@ APART = 0x80  # the flags can't rebuild the spelling: it is stored separately
 UNUSABLE = 0xFF  # not a page
 
 # The index names that flags can rebuild, by number. Other spellings are stored separately.
-INDEX_ENDINGS = (
-    "",
-    "/index.html",
-    "/index.htm",
-    "/index.php",
-    "/default.aspx",
-    "/Default.aspx",
-    "/default.htm",
-    "/index.shtml",
-)
-_INDEX_FLAG = {ending[1:]: number << 4 for number, ending in enumerate(INDEX_ENDINGS) if number}
+_INDEX_NAMES = ["index.html", "index.htm", "index.php", "default.aspx", "Default.aspx", "default.htm", "index.shtml"]
+_INDEX_FLAG = {name: number << 4 for number, name in enumerate(_INDEX_NAMES, 1)}
+INDEX_ENDINGS = ("", *(f"/{name}" for name in _INDEX_NAMES))
 
 _HOST_END = re.compile(r"[/?#:]")
 _MARK = re.compile(r"[?#]")
@@ -49,14 +43,10 @@ def key(canonical: str) -> str:
         name = canonical[5:]
         return f"\x03{chr(32 + len(name))}{name}" if _NUMBER.fullmatch(name) else "\x04" + name
     end = _HOST_END.search(canonical, canonical.find("]") + 1 if canonical.startswith("[") else 0)
-    if end is None:
-        host, tail = canonical, ""
-    else:
-        host, tail = canonical[: end.start()], canonical[end.start() :]
+    host, tail = (canonical, "") if end is None else (canonical[: end.start()], canonical[end.start() :])
     labels = host.split(".")
     if not labels[-1].isdigit() and not host.startswith("["):
-        labels.reverse()
-        host = ",".join(labels)
+        host = ",".join(reversed(labels))
     mark = _MARK.search(tail)
     if mark is None:
         return host + ")" + tail.replace("/", "\x03")
@@ -68,15 +58,11 @@ def key(canonical: str) -> str:
 
 def from_key(key: str) -> str:
     """Return the canonical address of a key."""
-    if key.startswith("\x03"):
-        return "name:" + key[2:]
-    if key.startswith("\x04"):
-        return "name:" + key[1:]
+    if key.startswith(("\x03", "\x04")):
+        return "name:" + key[2 if key[0] == "\x03" else 1 :]
     host, _, tail = key.partition(")")
     if "." not in host:
-        labels = host.split(",")
-        labels.reverse()
-        host = ".".join(labels)
+        host = ".".join(reversed(host.split(",")))
     return host + tail.translate(_IN_KEY)
 
 
@@ -96,13 +82,8 @@ def shown(canonical: str, flags: int) -> str:
 
 def spelling_flags(canonical: str, spelling: str) -> int | None:
     """Return the flags that let `shown` rebuild a spelling exactly, or None."""
-    flags = _likely_flags(canonical, spelling)
-    return flags if shown(canonical, flags) == spelling else None
-
-
-def _likely_flags(canonical: str, spelling: str) -> int:
     if canonical.startswith("name:"):
-        return BARE
+        return BARE if spelling == canonical[5:] else None
     if spelling.startswith("https://"):
         flags, rest = 0, spelling[8:]
     elif spelling.startswith("http://"):
@@ -113,35 +94,6 @@ def _likely_flags(canonical: str, spelling: str) -> int:
         flags, rest = flags | WWW, rest[4:]
     if rest == canonical:
         return flags
-    mark = _MARK.search(rest)
-    path = rest if mark is None else rest[: mark.start()]
-    return flags | (SLASH if path.endswith("/") else _INDEX_FLAG.get(path[path.rfind("/") + 1 :], 0))
-
-
-def pack_spelling(canonical: str, spelling: str) -> bytes:
-    """Pack a spelling that is stored separately: as flags and the positions of capitals, or else as text."""
-    flags = _likely_flags(canonical, spelling)
-    base = shown(canonical, flags)
-    if len(base) != len(spelling) or base.lower() != spelling.lower() or not base.isascii() or not spelling.isascii():
-        return b"\xff" + spelling.encode()
-    packed = bytearray([flags])
-    last = -1
-    for place, (one, other) in enumerate(zip(base, spelling, strict=True)):
-        if one != other:
-            gap = place - last - 1
-            packed += b"\xff" * (gap // 255) + bytes([gap % 255])
-            last = place
-    return bytes(packed)
-
-
-def unpack_spelling(canonical: str, packed: bytes) -> str:
-    """Unpack the result of `pack_spelling`. Damaged bytes give some readable text."""
-    if packed[:1] == b"\xff":
-        return packed[1:].decode("utf-8", "replace")
-    letters = list(shown(canonical, packed[0] & ~APART if packed else 0))
-    place = -1
-    for gap in packed[1:]:
-        place += gap if gap == 255 else gap + 1
-        if gap < 255 and place < len(letters):
-            letters[place] = letters[place].swapcase()
-    return "".join(letters)
+    path = _MARK.split(rest, maxsplit=1)[0]
+    flags |= SLASH if path.endswith("/") else _INDEX_FLAG.get(path[path.rfind("/") + 1 :], 0)
+    return flags if shown(canonical, flags) == spelling else None

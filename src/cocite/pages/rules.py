@@ -58,7 +58,7 @@ SECRET = _words(  # access rights of a person
     "session_token security_token csrf_token csrfmiddlewaretoken authenticity_token api_key apikey api-key",
     "x-api-key client_secret app_secret password passwd pwd awsaccesskeyid googleaccessid key-pair-id",
 )
-TOGETHER = {  # names that mean this only together; they are dropped with the names on the right
+DROPPED_TOGETHER = {  # names that mean this only together; they are dropped with the names on the right
     frozenset({"cftoken", "cfid"}): frozenset(),  # ColdFusion sessions
     frozenset({"awsaccesskeyid", "signature"}): frozenset({"expires"}),  # Amazon S3, older signatures
     frozenset({"googleaccessid", "signature"}): frozenset({"expires"}),  # Google Cloud Storage, older signatures
@@ -68,15 +68,13 @@ TOGETHER = {  # names that mean this only together; they are dropped with the na
     ),
 }
 # token, sig and signature stay: pages of shares and coins are named by them. Certain secrets are in SECRET.
-IF_RANDOM = _words(
-    "sessionid session_id sess_id"
-)  # dropped if the value is long and random: `sessionid=12` may be a talk
+IF_RANDOM = _words("sessionid session_id sess_id")  # dropped if long and random: `sessionid=12` may be a talk
 RANDOM = re.compile(r"(?!0x)(?=[^0-9]*[0-9])[A-Za-z0-9%_.~-]{20,}")  # 0x… is a page: a blockchain account
 # Empty parameters (`a=1&&b=2&`) are dropped too: parsers of queries ignore them.
 
-NAMES = TRACKING | SESSION | SECRET
+DROPPED_NAMES = TRACKING | SESSION | SECRET
 PREFIXES = TRACKING_PREFIXES + SESSION_PREFIXES + SECRET_PREFIXES
-SUSPECT = NAMES | IF_RANDOM | frozenset().union(*TOGETHER)  # names that need a closer look
+SUSPECT = DROPPED_NAMES | IF_RANDOM | frozenset().union(*DROPPED_TOGETHER)  # names that need a closer look
 
 SESSION_IN_PATH = re.compile(  # ;jsessionid=… (Java servlets), /(S(…))/ (ASP.NET without cookies)
     r";(?:jsessionid|phpsessid)=[^;/]*|/\((?:[AFX]\([^()/]*\))*S\([a-z0-9]{24}\)(?:[AFX]\([^()/]*\))*\)(?=/)",
@@ -90,19 +88,10 @@ INDEX_NAMES_ANY_CASE = _words("index.asp index.aspx default.htm default.html def
 # Hosts where case doesn't matter in the first n parts of a path, by their own rules for names of users and projects. If
 # there is a set, only if the first part is in it.
 CASELESS: dict[str, tuple[int, frozenset[str]]] = {
-    "github.com": (2, frozenset()),
-    "gist.github.com": (1, frozenset()),
-    "gitlab.com": (2, frozenset()),
-    "bitbucket.org": (2, frozenset()),
-    "codeberg.org": (2, frozenset()),
-    "twitter.com": (1, frozenset()),
-    "mobile.twitter.com": (1, frozenset()),
-    "x.com": (1, frozenset()),
-    "instagram.com": (1, frozenset()),
-    "facebook.com": (1, frozenset()),
-    "twitch.tv": (1, frozenset()),
-    "reddit.com": (2, frozenset({"r", "u", "user"})),
-    "old.reddit.com": (2, frozenset({"r", "u", "user"})),
+    **dict.fromkeys(_words("github.com gitlab.com bitbucket.org codeberg.org"), (2, frozenset())),
+    **dict.fromkeys(_words("gist.github.com twitter.com mobile.twitter.com x.com"), (1, frozenset())),
+    **dict.fromkeys(_words("instagram.com facebook.com twitch.tv"), (1, frozenset())),
+    **dict.fromkeys(_words("reddit.com old.reddit.com"), (2, _words("r u user"))),
     "linkedin.com": (2, frozenset({"in"})),
     "youtube.com": (2, frozenset({"c", "user"})),
     "pypi.org": (2, frozenset({"project"})),
@@ -112,5 +101,5 @@ CASELESS: dict[str, tuple[int, frozenset[str]]] = {
 # Percent-encoding. `%7E` and `~` are the same by RFC 3986, `%28` and `(` by RFC 2396 and encodeURIComponent. Browsers
 # write both `'` and `%27`. Brackets, bars and the like are not allowed in addresses, so they are encoded. Others
 # keep their spelling, and so do broken escapes (`%zz`).
-DECODED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!()*")
+UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!()*")
 ENCODED = "\"'<>[]\\^`{|} "

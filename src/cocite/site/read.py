@@ -18,7 +18,7 @@ from cocite.site.files import MAX_FILE_BYTES, Files, PageCache, Stamp, digest_of
 from cocite.sources.folders import address_under
 from cocite.sources.html.page import read_html
 from cocite.sources.html.tokens import attributes
-from cocite.sources.json_record import page_from_json, page_to_json
+from cocite.sources.page_records import page_from_json, page_to_json
 from cocite.sources.records import Page, ReadReport
 
 if TYPE_CHECKING:

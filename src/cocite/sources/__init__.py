@@ -1,8 +1,8 @@
 """Sources: everything that can be read as page records, from files, folders, archives, graphs and the web.
 
-`open_source` recognises a source and reads it. To add a kind of source, write one module that declares a `SourceKind`,
-and add its name to `MODULES` in `kinds.py`. A plugin needs no change here: it names its `SourceKind` as an entry point
-in the group `cocite.sources`.
+`open_source` recognises a source and reads it. To add a kind of source, write one module in this folder, or in one of
+its folders, that declares its `SourceKind` as `SOURCE`. A plugin names its `SourceKind` as an entry point in the group
+`cocite.sources`.
 
 For example, `sources/collections/plain_addresses.py` could read a file with one address on each line:
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cocite.sources.html.escapes import without_escapes
+from cocite.sources.html.text import ESCAPE_SEQUENCE
 from cocite.sources.records import ADDRESS_FIELDS, LINK, SCHEMA, Page, ReadReport, batches, trimmed
 
 MAX_INT32 = 2**31 - 1
@@ -27,24 +27,16 @@ Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 def to_schema(batch: pa.RecordBatch, report: ReadReport, name: str = "", dictionaries: bool = True) -> pa.RecordBatch:
     """Convert a batch to `SCHEMA`. With `dictionaries`, addresses may stay dictionary-encoded."""
-    given = {field.name: batch.column(i) for i, field in enumerate(batch.schema)}
+    given = {field.name: _storage(batch.column(i)) for i, field in enumerate(batch.schema)}
     columns = []
     for field in SCHEMA:
-        column = _storage(given[field.name]) if field.name in given else pa.nulls(batch.num_rows)
-        made: pa.Array | None = None
-        if pa.types.is_null(column.type):
-            made = pa.nulls(batch.num_rows, field.type)
-        elif field.name == "links":
+        column = given.get(field.name, pa.nulls(batch.num_rows))
+        if field.name == "links":
             made = _links(column, report, name, dictionaries)
-        elif field.name == "headings":
-            made = _headings(column)
-        elif field.name == "url" and dictionaries:
-            made = _addresses(column)
         else:
-            made = _converted(column, field.type)
+            made = _converted(column, field.type, dictionaries and field.name == "url")
         if made is None:
-            _count_lost(column, f"field {field.name!r} of the wrong type", report, name)
-            made = pa.nulls(batch.num_rows, field.type)
+            made = _lost(column, field, "field", report, name)
         columns.append(trimmed(made) if field.name in ADDRESS_FIELDS else made)
     whole = pa.RecordBatch.from_arrays(columns, names=SCHEMA.names)
     empty = _is_empty(whole.column("url"))
@@ -66,16 +58,10 @@ def _links(column: pa.Array, report: ReadReport, name: str, dictionaries: bool) 
     if parts is None:
         return None
     offsets, items = parts
-    items = _storage(items)
-    if pa.types.is_struct(items.type):
-        # flatten, unlike field, gives the fields of a null object as nulls
+    given = {"url": items}
+    if pa.types.is_struct(items.type):  # flatten, unlike field, gives the fields of a null object as nulls
         given = dict(zip([field.name for field in items.type], items.flatten(), strict=True))
-    else:
-        given = {"url": items}
-    if "url" not in given:
-        return None
-    address = _storage(given["url"])
-    url = _addresses(address) if dictionaries else _converted(address, pa.string())
+    url = _converted(_storage(given["url"]), pa.string(), dictionaries) if "url" in given else None
     if url is None:
         return None
     url = trimmed(url)
@@ -91,13 +77,10 @@ def _links(column: pa.Array, report: ReadReport, name: str, dictionaries: bool) 
 
 
 def _link_field(column: pa.Array | None, field: pa.Field, count: int, report: ReadReport, name: str) -> pa.Array:
-    if column is None or pa.types.is_null(column.type):
-        return pa.nulls(count, field.type)
-    column = _storage(column)
+    column = pa.nulls(count) if column is None else _storage(column)
     made = _converted(column, field.type)
     if made is None:
-        _count_lost(column, f"link field {field.name!r} of the wrong type", report, name)
-        return pa.nulls(count, field.type)
+        return _lost(column, field, "link field", report, name)
     if field.name == "weight":
         valid = pc.and_(pc.greater(made, 0), pc.less_equal(made, 1))
         made = pc.if_else(pc.fill_null(valid, False), made, pa.scalar(None, field.type))
@@ -107,12 +90,11 @@ def _link_field(column: pa.Array | None, field: pa.Field, count: int, report: Re
     return made
 
 
-def _headings(column: pa.Array) -> pa.Array | None:
-    parts = list_parts(column)
-    texts = None if parts is None else _converted(_storage(parts[1]), pa.string())
-    if parts is None or texts is None:
-        return None
-    return pa.ListArray.from_arrays(pa.array(parts[0], pa.int32()), pc.fill_null(texts, ""))
+def _lost(column: pa.Array, field: pa.Field, what: str, report: ReadReport, name: str) -> pa.Array:
+    """Count the values of a column of the wrong type. Some writers give an empty column a number type: no loss."""
+    if lost := len(column) - int(column.null_count):
+        report.skip(f"{what} {field.name!r} of the wrong type", f"{name}: {column.type}", lost)
+    return pa.nulls(len(column), field.type)
 
 
 def list_parts(column: pa.Array) -> tuple[np.ndarray[Any, np.dtype[np.int64]], pa.Array] | None:
@@ -125,27 +107,28 @@ def list_parts(column: pa.Array) -> tuple[np.ndarray[Any, np.dtype[np.int64]], p
     lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
     offsets = np.zeros(len(column) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    return offsets, column.flatten()
+    return offsets, _storage(column.flatten())
 
 
-def _addresses(column: pa.Array) -> pa.Array | None:
-    """Convert to texts, dictionary-encoded if the column is."""
-    if not pa.types.is_dictionary(column.type) or column.dictionary.null_count:
-        return _converted(column, pa.string())
-    dictionary = _converted(column.dictionary, pa.string())
-    return None if dictionary is None else pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), dictionary)
-
-
-def _converted(column: pa.Array, wanted: pa.DataType) -> pa.Array | None:
+def _converted(column: pa.Array, wanted: pa.DataType, keep_dictionary: bool = False) -> pa.Array | None:
     """Convert a column to a type, or return None if its own type does not fit. Numbers out of range become nulls."""
     if pa.types.is_dictionary(column.type):
+        if keep_dictionary and not column.dictionary.null_count:
+            texts = _converted(column.dictionary, wanted)
+            return None if texts is None else pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), texts)
         column = column.dictionary_decode()
     kind = column.type
     if pa.types.is_null(kind):
         return pa.nulls(len(column), wanted)
     try:
+        if pa.types.is_list(wanted):
+            parts = list_parts(column)
+            texts = None if parts is None else _converted(parts[1], pa.string())
+            if parts is None or texts is None:
+                return None
+            return pa.ListArray.from_arrays(pa.array(parts[0], pa.int32()), pc.fill_null(texts, ""))
         if wanted == pa.string():
-            return _texts(column)
+            return as_texts(column)
         if wanted == pa.bool_():
             return column.cast(wanted) if pa.types.is_boolean(kind) or pa.types.is_integer(kind) else None
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
@@ -159,7 +142,7 @@ def _converted(column: pa.Array, wanted: pa.DataType) -> pa.Array | None:
         return None
 
 
-def _texts(column: pa.Array) -> pa.Array | None:
+def as_texts(column: pa.Array) -> pa.Array | None:
     """Convert strings and bytes, and dates and times to ISO 8601. Bytes that are not UTF-8 are replaced."""
     kind, kinds = column.type, pa.types
     if kinds.is_timestamp(kind):
@@ -191,12 +174,6 @@ def _is_empty(addresses: pa.Array) -> Mask:
         return np.asarray(missing | empty[codes], np.bool_)
     lengths = pc.fill_null(pc.binary_length(addresses), 0).to_numpy(zero_copy_only=False)
     return np.asarray(lengths == 0, np.bool_)
-
-
-def _count_lost(column: pa.Array, reason: str, report: ReadReport, name: str) -> None:
-    """Count the values of a column of the wrong type. Some writers give an empty column a number type: no loss."""
-    if lost := len(column) - int(column.null_count):
-        report.skip(reason, f"{name}: {column.type}", lost)
 
 
 def _storage(column: pa.Array) -> pa.Array:
@@ -252,25 +229,24 @@ def _without_escapes(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Remove escape sequences from titles, texts, headings, anchors and contexts."""
     for name in ("title", "text", "headings", "links"):
         column = batch.column(name)
-        cleaned = without_escapes(column) if name in ("title", "text") else _items_without_escapes(column)
+        cleaned = without_escapes(column)
         if cleaned is not column:
             batch = batch.set_column(batch.schema.get_field_index(name), name, cleaned)
     return batch
 
 
-def _items_without_escapes(lists: pa.Array) -> pa.Array:
-    """Remove escape sequences from lists of texts or links. Return the same object if there are none."""
-    parts = None if lists.null_count == len(lists) else list_parts(lists)
-    if parts is None:
-        return lists
-    offsets, items = parts
-    if pa.types.is_struct(items.type):
-        fields = dict(zip((field.name for field in items.type), items.flatten(), strict=True))
-        changed = {name: without_escapes(fields[name]) for name in ("text", "context")}
-        if all(changed[name] is fields[name] for name in changed):
-            return lists
-        made = {**fields, **changed}
-        cleaned = pa.StructArray.from_arrays(list(made.values()), names=list(made))
-    elif (cleaned := without_escapes(items)) is items:
-        return lists
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), cleaned)
+def without_escapes(column: pa.Array) -> pa.Array:
+    """Remove escape sequences from texts, or from lists of texts or links. Return the same object if it has none."""
+    if column.null_count == len(column):
+        return column
+    if pa.types.is_struct(column.type):
+        fields = dict(zip((field.name for field in column.type), column.flatten(), strict=True))
+        cleaned = fields | {name: without_escapes(fields[name]) for name in ("text", "context")}
+        if all(cleaned[name] is fields[name] for name in fields):
+            return column
+        return pa.StructArray.from_arrays(list(cleaned.values()), names=list(cleaned))
+    if (parts := list_parts(column)) is not None:
+        items = without_escapes(parts[1])
+        return column if items is parts[1] else pa.ListArray.from_arrays(pa.array(parts[0], pa.int32()), items)
+    found = pc.or_(pc.match_substring(column, "\x1b"), pc.match_substring(column, "\x9b"))
+    return pc.replace_substring_regex(column, ESCAPE_SEQUENCE, "") if pc.any(found).as_py() else column

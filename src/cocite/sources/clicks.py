@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cocite.errors import BadSource
-from cocite.sources.compressed import HEAD_BYTES, head, open_lines
+from cocite.sources.compressed import head, head_lines, open_lines
 from cocite.sources.records import ReadReport
 
-KINDS = ("transitions", "sessions")
-BACK = "<"
+LAYOUTS = ("transitions", "sessions")
+BACK_CLICK = "<"
 MAX_CLICKS = 1e15
 """In a row. Sums of larger counts would lose single clicks."""
 MAX_LINE = 1 << 20
@@ -41,35 +41,29 @@ class Trail(NamedTuple):
 
 
 def read_clicks(path: Path, report: ReadReport, kind: str | None = None) -> Iterator[Trail]:
-    """Yield the trails of a file. `kind` is one of KINDS; by default the first lines decide."""
-    if kind is not None and kind not in KINDS:
-        raise BadSource(f"Unknown kind of click log {kind!r:.100}: use {' or '.join(KINDS)}")
+    """Yield the trails of a file. `kind` is one of LAYOUTS; by default the first lines decide."""
+    if kind is not None and kind not in LAYOUTS:
+        raise BadSource(f"Unknown kind of click log {kind!r:.100}: use {' or '.join(LAYOUTS)}")
     read = _transition if (kind or detect_clicks(head(path))) == "transitions" else _session
-    first = True
-    for line in open_lines(path, report, MAX_LINE):
-        fields = _fields(line, report)
-        if fields:
-            if not (first and _is_header(fields)):
-                report.read["rows"] += 1
-                trail = read(fields, report)
-                if trail is not None:
-                    yield trail
-            first = False
+    rows = filter(None, (_fields(line, report) for line in open_lines(path, report, MAX_LINE)))
+    for number, fields in enumerate(rows):
+        if number or not _is_header(fields):
+            report.read["rows"] += 1
+            trail = read(fields, report)
+            if trail is not None:
+                yield trail
 
 
 def detect_clicks(start: bytes) -> str:
     """Return the kind of clicks in a file that begins with `start`: transitions if most lines look like them."""
-    lines = start.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    if len(start) >= HEAD_BYTES and len(lines) > 1:
-        lines.pop()  # incomplete
-    rows = [fields for line in lines[:1000] if (fields := _fields(line, ReadReport()))]
+    rows = [fields for line in head_lines(start) if (fields := _fields(line, ReadReport()))]
     matching = sum(_counted(fields) is not None or _is_header(fields) for fields in rows)
     return "transitions" if 2 * matching > len(rows) else "sessions"
 
 
 def _fields(line: bytes, report: ReadReport) -> list[str]:
     """Return the fields of a line, or none if it is empty, a comment, or not text."""
-    line = line.removeprefix(b"\xef\xbb\xbf").strip(b" \r\n")
+    line = line.strip(b" \r\n")
     if not line.strip() or line.startswith(b"#"):
         return []
     try:
@@ -98,17 +92,18 @@ def _counted(fields: list[str]) -> float | None:
 
 
 def _transition(fields: list[str], report: ReadReport) -> Trail | None:
-    count, example = _counted(fields), "\t".join(fields)[:300]
+    count = _counted(fields)
     if len(fields) < 3 or not fields[0] or not fields[1]:
-        report.skip("row without from, to and count", example)
+        reason = "row without from, to and count"
     elif count is None:
-        report.skip("row with an invalid count or too many columns", example)
+        reason = "row with an invalid count or too many columns"
     elif math.isnan(count) or count <= 0:
-        report.skip("row with a count that is not positive", example)
+        reason = "row with a count that is not positive"
     elif count > MAX_CLICKS:
-        report.skip(f"row with a count over {MAX_CLICKS:.0e}", example)
+        reason = f"row with a count over {MAX_CLICKS:.0e}"
     else:
         return Trail(fields[:2], [(0, 1)], count)
+    report.skip(reason, "\t".join(fields)[:300])
     return None
 
 
@@ -117,7 +112,7 @@ def _session(fields: list[str], report: ReadReport) -> Trail | None:
     steps: list[tuple[int, int]] = []
     history: list[int] = []  # pages that *back* goes through
     for field in fields:
-        if field == BACK:
+        if field == BACK_CLICK:
             if len(history) < 2:
                 report.skip("click on back at the first page", ";".join(fields)[:300])
             else:

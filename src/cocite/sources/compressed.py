@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bz2
 import io
+import re
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -19,9 +20,13 @@ import zstandard
 from cocite.errors import BadSource
 from cocite.sources.records import ReadReport
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 HEAD_BYTES = 64 << 10
 MAX_LINE = 128 << 20
 """Bytes of a line. A page record with a million links takes about 100 MB of JSON."""
+BLOCK_BYTES = 4 << 20
+"""Of lines parsed at a time. 4 MiB stay in the cache, 16 MiB took longer."""
+MAX_ROW = 4 << 20
 MAX_RATIO = 1000
 FREE_OUTPUT = 1 << 30
 """Bytes of output before `MAX_RATIO` applies. 1 GiB of zeros is harmless where memory is bounded."""
@@ -31,6 +36,11 @@ _FEED = 1 << 10
 """Bytes fed to a decoder at a time. They become at most 1 MiB (gzip) or 32 MiB (Zstandard, 128 KiB for every 4 bytes),
 and damage costs no more than one feed. Feeds of 16 KiB were not faster."""
 _PIECE = 8 << 20
+_DECODERS: tuple[tuple[re.Pattern[bytes], Callable[[], Any]], ...] = (
+    (re.compile(rb"\x1f\x8b"), lambda: zlib.decompressobj(31)),
+    (re.compile(rb"\x28\xb5\x2f\xfd|[P-_]\x2a\x4d\x18"), lambda: zstandard.ZstdDecompressor().decompressobj()),
+    (re.compile(rb"BZh"), bz2.BZ2Decompressor),
+)
 _UNSUPPORTED = {
     b"PK\x03\x04": "a zip archive",
     b"PK\x05\x06": "an empty zip archive",
@@ -41,12 +51,17 @@ _UNSUPPORTED = {
 }
 
 
-def open_bytes(path: Path | IO[bytes], report: ReadReport | None = None) -> IO[bytes]:
+def open_bytes(path: Path | IO[bytes], report: ReadReport) -> io.BufferedReader:
     """Open the decompressed content of a file, or of an open binary stream such as standard input.
 
-    Damage ends the stream and is counted in the report. Without a report it raises BadSource.
+    Damage ends the stream and is counted in the report.
     """
-    raw, name = _open_raw(path)
+    name = str(getattr(path, "name", "the stream"))
+    try:
+        opened = path.open("rb") if isinstance(path, Path) else path
+    except OSError as error:
+        raise BadSource(f"Cannot read {path}: {error.strerror}; check the path and its permissions") from error
+    raw = opened if isinstance(opened, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, opened))
     try:
         first = raw.peek(8)
     except OSError as error:
@@ -55,7 +70,7 @@ def open_bytes(path: Path | IO[bytes], report: ReadReport | None = None) -> IO[b
         if first.startswith(magic):
             raw.close()
             raise BadSource(f"{name} is {what}: unpack it, and give the files inside")
-    new_decoder = _decoder_for(first)
+    new_decoder = next((new for magic, new in _DECODERS if magic.match(first)), None)
     pieces = _inflated(raw, new_decoder, name, report) if new_decoder else _counted(raw, name, report)
     release = raw.close if isinstance(path, Path) else raw.detach if raw is not path else None
     return io.BufferedReader(_Stream(pieces, release), 1 << 20)
@@ -64,6 +79,8 @@ def open_bytes(path: Path | IO[bytes], report: ReadReport | None = None) -> IO[b
 def open_lines(path: Path | IO[bytes], report: ReadReport, max_line: int = MAX_LINE) -> Iterator[bytes]:
     """Yield the lines of a file without their line ends. Lines longer than `max_line` bytes are counted and skipped."""
     with open_bytes(path, report) as stream:
+        if stream.peek(3).startswith(BYTE_ORDER_MARK):
+            stream.read(3)
         while line := stream.readline(max_line + 1):
             if len(line) > max_line and not line.endswith(b"\n"):
                 start = line[:100].decode("utf-8", "replace")
@@ -74,30 +91,50 @@ def open_lines(path: Path | IO[bytes], report: ReadReport, max_line: int = MAX_L
             yield line.rstrip(b"\r\n")
 
 
+def line_blocks(path: Path, report: ReadReport, refuse_long: bool = False) -> Iterator[bytes]:
+    """Yield the content of a file in blocks of complete lines, without a byte order mark.
+
+    Lines over `MAX_ROW` bytes are counted and skipped, or refused with an error. The incomplete last line of a damaged
+    file is skipped.
+    """
+    damage = ReadReport(report.strict)
+    rest, skipping = b"", False
+    with open_bytes(path, damage) as stream:
+        if stream.peek(3).startswith(BYTE_ORDER_MARK):
+            stream.read(3)
+        while piece := stream.read(BLOCK_BYTES):
+            report.read["bytes"] += damage.read.pop("bytes", 0)
+            end = piece.rfind(b"\n") + 1
+            if skipping and end:
+                start = piece.find(b"\n") + 1
+                piece, end, skipping = piece[start:], end - start, False
+            if end:
+                yield b"".join((rest, memoryview(piece)[:end]))
+                rest = piece[end:]
+            elif not skipping:
+                rest += piece
+                if len(rest) > MAX_ROW:
+                    if refuse_long:
+                        raise BadSource(f"{path} has a line of over {MAX_ROW:,} bytes: give a file of short lines")
+                    report.skip(f"line longer than {MAX_ROW >> 20} MiB", path.name)
+                    rest, skipping = b"", True
+    report.merge(damage)
+    if rest and not damage.skipped:
+        yield rest + b"\n"
+
+
+def head_lines(head: bytes) -> list[bytes]:
+    """Return the complete lines of a file that begins with `head`, at most a thousand."""
+    lines = head.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    if len(lines) > 1 and len(head) >= HEAD_BYTES:
+        lines.pop()
+    return lines[:1000]
+
+
 def head(path: Path) -> bytes:
     """Return the first 64 KiB of a file's decompressed content, or less where the file is shorter or damaged."""
     with open_bytes(path, ReadReport()) as stream:
         return stream.read(HEAD_BYTES)
-
-
-def _open_raw(path: Path | IO[bytes]) -> tuple[io.BufferedReader, str]:
-    if not isinstance(path, Path):
-        raw = path if isinstance(path, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, path))
-        return cast(io.BufferedReader, raw), str(getattr(path, "name", "the stream"))
-    try:
-        return path.open("rb"), path.name
-    except OSError as error:
-        raise BadSource(f"Cannot read {path}: {error.strerror}; check the path and its permissions") from error
-
-
-def _decoder_for(first: bytes) -> Callable[[], Any] | None:
-    """Return what makes a decoder for a file that begins with these bytes, or None if it is not compressed."""
-    if first.startswith(b"\x1f\x8b"):
-        return lambda: zlib.decompressobj(31)
-    is_skippable_frame = len(first) >= 4 and first[1:4] == b"\x2a\x4d\x18" and first[0] & 0xF0 == 0x50
-    if first.startswith(b"\x28\xb5\x2f\xfd") or is_skippable_frame:
-        return lambda: zstandard.ZstdDecompressor().decompressobj()
-    return bz2.BZ2Decompressor if first.startswith(b"BZh") else None
 
 
 class _Stream(io.RawIOBase):
@@ -130,7 +167,7 @@ class _Stream(io.RawIOBase):
         super().close()
 
 
-def _counted(raw: IO[bytes], name: str, report: ReadReport | None) -> Generator[bytes, None, None]:
+def _counted(raw: IO[bytes], name: str, report: ReadReport) -> Generator[bytes, None, None]:
     while True:
         try:
             piece = raw.read(_READ)
@@ -138,13 +175,12 @@ def _counted(raw: IO[bytes], name: str, report: ReadReport | None) -> Generator[
             raise BadSource(f"Cannot read all of {name}: {error.strerror}; copy it to another disk") from error
         if not piece:
             return
-        if report is not None:
-            report.read["bytes"] += len(piece)
+        report.read["bytes"] += len(piece)
         yield piece
 
 
 def _inflated(
-    raw: IO[bytes], new_decoder: Callable[[], Any], name: str, report: ReadReport | None
+    raw: IO[bytes], new_decoder: Callable[[], Any], name: str, report: ReadReport
 ) -> Generator[bytes, None, None]:
     """Decompress a file. Members (gzip), frames (Zstandard) and streams (bzip2) may follow each other."""
     produced = consumed = 0
@@ -159,10 +195,10 @@ def _inflated(
                     produced += len(output)
                     yield output
                     if produced > FREE_OUTPUT and produced > MAX_RATIO * consumed:
-                        _count_damage(report, f"compressed file that expands over {MAX_RATIO} times: stopped", name)
+                        report.skip(f"compressed file that expands over {MAX_RATIO} times: stopped", name)
                         return
             except (zlib.error, zstandard.ZstdError, OSError) as error:
-                _count_damage(report, "damaged compressed file: read up to the damage", f"{name}: {error}")
+                report.skip("damaged compressed file: read up to the damage", f"{name}: {error}")
                 return
             rest = decoder.unused_data
             if decoder.eof:
@@ -170,7 +206,7 @@ def _inflated(
     if decoder is not None:
         if hasattr(decoder, "flush"):
             yield decoder.flush() or b""
-        _count_damage(report, "truncated compressed file: read up to its end", name)
+        report.skip("truncated compressed file: read up to its end", name)
 
 
 def _decompress(decoder: Any, data: bytes) -> Iterator[bytes]:
@@ -180,9 +216,3 @@ def _decompress(decoder: Any, data: bytes) -> Iterator[bytes]:
     yield decoder.decompress(data, _PIECE)
     while not decoder.eof and not decoder.needs_input:
         yield decoder.decompress(b"", _PIECE)
-
-
-def _count_damage(report: ReadReport | None, reason: str, example: str) -> None:
-    if report is None:
-        raise BadSource(f"{reason}: {example}")
-    report.skip(reason, example)

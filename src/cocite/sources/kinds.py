@@ -16,18 +16,6 @@ from cocite.errors import BadSource
 from cocite.sources.compressed import head
 from cocite.sources.records import Page, ReadReport, shorten
 
-MODULES = (  # in the order in which they are asked whether they recognise a file
-    "webgraphs.webgraph",
-    "archives.wat",
-    "archives.warc",
-    "collections.opml",
-    "collections.bookmarks",
-    "page_records",
-    "markdown.page",
-    "html.folder",
-    "edges.edge_list",
-    "crawl.start",
-)
 Items = Iterator[Page] | Iterator[pa.RecordBatch] | Iterator[Page | pa.RecordBatch]
 
 _NEVER_SOURCES = re.compile(
@@ -54,14 +42,21 @@ class SourceKind(NamedTuple):
     unit: Callable[[Path, Path], tuple[Path, object]] | None = None
     """For sources of many files: given a file and the folder that is read, what to read and its identity."""
     suffixes: tuple[str, ...] = ()  # of files that need no look inside once their unit is read
+    order: int = 0  # kinds with lower numbers are asked first whether they recognise a file
 
 
 @cache
 def source_kinds() -> dict[str, SourceKind]:
-    """Return all kinds of sources by name, those of plugins first."""
-    kinds: list[SourceKind] = [plugin.load() for plugin in entry_points(group="cocite.sources")]
-    kinds += [import_module(f"cocite.sources.{module}").SOURCE for module in MODULES]
-    return {kind.name: kind for kind in kinds}
+    """Return all kinds of sources by name, those of plugins first.
+
+    Modules are found by the text of their declaration, because importing other modules, such as Scrapy's, takes long.
+    """
+    folder = Path(__file__).parent
+    files = [file for file in folder.rglob("*.py") if "\nSOURCE = SourceKind(" in file.read_text("utf-8")]
+    modules = [".".join(file.relative_to(folder).with_suffix("").parts) for file in files]
+    own: list[SourceKind] = [import_module(f"cocite.sources.{module}").SOURCE for module in modules]
+    plugins: list[SourceKind] = [plugin.load() for plugin in entry_points(group="cocite.sources")]
+    return {kind.name: kind for kind in [*plugins, *sorted(own, key=lambda kind: kind.order)]}
 
 
 def kind_choices() -> str:

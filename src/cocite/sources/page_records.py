@@ -1,6 +1,7 @@
 """Files of page records: JSON Lines (plain, gzip, Zstandard) and Parquet, as described in `docs/page-records.md`.
 
-Reading takes bounded memory. Writing is atomic: a writer that is killed leaves the old file, or none.
+Reading takes bounded memory. Unknown fields are ignored. A field of the wrong type is counted and dropped, and a record
+without an address is skipped. Writing is atomic: a writer that is killed leaves the old file, or none.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -17,12 +19,12 @@ import pyarrow as pa
 import zstandard
 
 from cocite.errors import BadSource
-from cocite.sources.arrow_batches import to_schema
-from cocite.sources.compressed import open_lines
+from cocite.sources.arrow_batches import MAX_INT32, to_schema
+from cocite.sources.compressed import BYTE_ORDER_MARK, open_lines
+from cocite.sources.edges.layout import are_named
 from cocite.sources.folders import PARQUET, walk_files
-from cocite.sources.json_record import page_from_json, page_to_json
 from cocite.sources.kinds import Items, ReadOptions, SourceKind, content_suffix
-from cocite.sources.records import EMPTY_SOURCE, SCHEMA, Page, ReadReport
+from cocite.sources.records import EMPTY_SOURCE, SCHEMA, Link, Page, ReadReport
 
 JSON_LINES = (".jsonl", ".ndjson", ".jsonlines")
 BATCH_ROWS = 1 << 16
@@ -30,17 +32,19 @@ BATCH_LINKS = 200_000
 BATCH_ENCODED_BYTES = 4 << 20
 """Encoded bytes of a row group read at a time: 70,000 plain links. Where a dictionary makes an address two bytes or
 less, these are some millions of links and 100 MB."""
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_LONE_SURROGATE = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
 
 
 def recognises(path: Path, head: bytes) -> bool:
     """Return whether a file holds page records. Raise BadSource for JSON of another shape."""
     if head.startswith(b"PAR1"):
-        from cocite.sources.edges.layout import are_named
-
         names = parquet_columns(path)
         return "url" in names and ("links" in names or not are_named(names))
     suffix = content_suffix(path)
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if suffix == ".json" and (text.startswith(b"[") or text[:2] in (b"{\n", b"{\r")):
         raise BadSource(f"{path.name} is a single JSON document: write one record per line, e.g. with `jq -c '.[]'`")
     if not text.startswith(b"{"):
@@ -84,13 +88,145 @@ def read_jsonl(path: Path | IO[bytes], report: ReadReport) -> Iterator[Page]:
     """Yield the pages of a JSON Lines file or stream."""
     found = False
     for number, line in enumerate(open_lines(path, report), 1):
-        if number == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
         if line.strip() and (page := page_from_json(line, number, report)) is not None:
             found = True
             yield page
     if not found:
         report.skip(EMPTY_SOURCE, path.name if isinstance(path, Path) else "standard input")
+
+
+def page_from_json(line: bytes, number: int, report: ReadReport) -> Page | None:
+    """Return the page in a line of JSON. Count a line without one, and return None."""
+    try:
+        record = json.loads(_decoded(line, number, report))
+    except json.JSONDecodeError as error:
+        report.skip("line that is not JSON", f"line {number}, character {error.pos + 1}: {error.msg}")
+        return None
+    except (ValueError, RecursionError):
+        report.skip("line that is not JSON", f"line {number}: a number is too long, or lists are too deeply nested")
+        return None
+    url = record.get("url") if isinstance(record, dict) else None
+    if not isinstance(url, str) or not url.strip():
+        reason = "record without url" if isinstance(record, dict) else "record that is not an object"
+        report.skip(reason, f"line {number}: {line[:80].decode('utf-8', 'replace')}")
+        return None
+    page = Page(url.strip())
+    for name in SCHEMA.names[1:]:
+        if (value := record.get(name)) is None:
+            continue
+        converted = _PAGE_FIELDS.get(name, _text)(value, report)
+        if converted is None:
+            report.skip(f"field {name!r} of the wrong type", f"line {number}: {str(value)[:80]}")
+        else:
+            setattr(page, name, converted)
+    return page
+
+
+def _decoded(line: bytes, number: int, report: ReadReport) -> str:
+    """Decode a line. Replace lone surrogates, which JSON allows and Arrow does not."""
+    if _SURROGATE.search(line):
+        line = _LONE_SURROGATE.sub(lambda found: b"\\ufffd" if found[1] else found[0], line)
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        report.skip("line with bytes that are not UTF-8 (replaced)", f"line {number}")
+        return line.decode("utf-8", "replace")
+
+
+def _text(value: object, _report: ReadReport) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _flag(value: object, _report: ReadReport) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _status(value: object, _report: ReadReport) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        return int(value)
+    return value if type(value) is int and 0 <= value <= MAX_INT32 else None
+
+
+def _headings(value: object, report: ReadReport) -> list[str] | None:
+    if not isinstance(value, list):
+        return None
+    for heading in value:
+        if not isinstance(heading, str | None):
+            report.skip("heading of the wrong type", str(heading)[:80])
+    return [heading if isinstance(heading, str) else "" for heading in value]
+
+
+def _links(value: object, report: ReadReport) -> list[Link] | None:
+    if not isinstance(value, list):
+        return None
+    links = []
+    for item in value:
+        if isinstance(item, dict) and isinstance(item.get("url"), str):
+            link = _link(item, report)
+        else:
+            link = Link(item.strip() if isinstance(item, str) else "")
+        if link.url:
+            links.append(link)
+        else:
+            report.skip("link without url", str(item)[:80])
+    return links
+
+
+def _link(item: dict[str, Any], report: ReadReport) -> Link:
+    """Convert a link object. Most time goes here: fields are checked one by one only if a common check fails."""
+    get = item.get
+    text, context, rel = get("text"), get("context"), get("rel")
+    block, weight, boilerplate = get("block"), get("weight"), get("boilerplate")
+    if (
+        (text is None or type(text) is str)
+        and (context is None or type(context) is str)
+        and (rel is None or type(rel) is str)
+        and (block is None or (type(block) is int and 0 <= block <= MAX_INT32))
+        and (weight is None or (type(weight) in (int, float) and 0 < weight <= 1))
+        and (boilerplate is None or type(boilerplate) is bool)
+    ):
+        weight = 1.0 if weight is None else float(weight)
+        return Link(item["url"].strip(), text or "", block, context or "", rel or "", weight, boilerplate or False)
+    for name, is_valid in _LINK_FIELDS.items():
+        if (value := get(name)) is not None and not is_valid(value):
+            report.skip(f"link field {name!r} of the wrong type or out of range", str(value)[:80])
+            item = {**item, name: None}
+    return _link(item, report)
+
+
+_PAGE_FIELDS: dict[str, Callable[[object, ReadReport], object]] = {
+    "links": _links,
+    "headings": _headings,
+    "status": _status,
+    "noindex": _flag,
+    "partial": _flag,
+}
+_LINK_FIELDS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("text", "context", "rel"), lambda value: isinstance(value, str)),
+    "block": lambda value: type(value) is int and 0 <= value <= MAX_INT32,
+    "weight": lambda value: type(value) in (int, float) and 0 < value <= 1,
+    "boilerplate": lambda value: isinstance(value, bool),
+}
+
+
+def page_to_json(page: Page) -> dict[str, Any]:
+    """Return a page as a JSON object, without empty fields."""
+    record = {name: value for name in SCHEMA.names if (value := getattr(page, name)) or type(value) is int}
+    if page.links:
+        record["links"] = [_link_record(link) for link in page.links]
+    return record
+
+
+def _link_record(link: Link) -> dict[str, Any]:
+    record: dict[str, Any] = {"url": link.url}
+    for name in ("text", "context", "rel", "boilerplate"):
+        if value := getattr(link, name):
+            record[name] = value
+    if link.block is not None:
+        record["block"] = link.block
+    if link.weight != 1.0:
+        record["weight"] = link.weight
+    return record
 
 
 def write_jsonl(pages: Iterable[Page], path: Path) -> int:
@@ -183,10 +319,8 @@ def _read_part(path: Path, report: ReadReport, text: bool) -> Iterator[pa.Record
         names = file.schema_arrow.names
         wanted = [name for name in names if name in SCHEMA.names and (text or name != "text")]
         if "url" not in wanted:
-            columns = ", ".join(names[:8])
-            raise BadSource(
-                f"{path.name} has no column url (columns: {columns}): docs/page-records.md lists the fields"
-            )
+            has = f"columns: {', '.join(names[:8])}"
+            raise BadSource(f"{path.name} has no column url ({has}): docs/page-records.md lists the fields")
         for given in row_groups(file, path, wanted, None, report):
             batch = to_schema(given, report, path.name)
             parts = 1 + len(batch.column("links").flatten()) // BATCH_LINKS
@@ -211,4 +345,4 @@ def write_parquet(batches: Iterable[pa.RecordBatch], path: Path) -> int:
     return rows
 
 
-SOURCE = SourceKind("records", "page records (JSON Lines, Parquet)", recognises, read_records)
+SOURCE = SourceKind("records", "page records (JSON Lines, Parquet)", recognises, read_records, order=60)

@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from dataclasses import field as default
 from itertools import accumulate
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from cocite.errors import BadSource
 
 
 @dataclass(slots=True)
@@ -48,33 +51,16 @@ class Page:
     partial: bool = False  # links of this record are added to the page's others, as in an edge list
 
 
-LINK = pa.struct(
-    [
-        ("url", pa.string()),
-        ("text", pa.string()),
-        ("block", pa.int32()),
-        ("context", pa.string()),
-        ("rel", pa.string()),
-        ("weight", pa.float32()),
-        ("boilerplate", pa.bool_()),
-    ]
-)
-SCHEMA = pa.schema(
-    [
-        ("url", pa.string()),
-        ("title", pa.string()),
-        ("text", pa.string()),
-        ("links", pa.list_(LINK)),
-        ("headings", pa.list_(pa.string())),
-        ("status", pa.int32()),
-        ("redirect", pa.string()),
-        ("canonical", pa.string()),
-        ("captured", pa.string()),
-        ("lang", pa.string()),
-        ("noindex", pa.bool_()),
-        ("partial", pa.bool_()),
-    ]
-)
+_ARROW_TYPES = {
+    "str": pa.string(),
+    "int | None": pa.int32(),
+    "float": pa.float32(),
+    "bool": pa.bool_(),
+    "list[str]": pa.list_(pa.string()),
+}
+LINK = pa.struct([(field.name, _ARROW_TYPES[str(field.type)]) for field in fields(Link)])
+_ARROW_TYPES["list[Link]"] = pa.list_(LINK)
+SCHEMA = pa.schema([(field.name, _ARROW_TYPES[str(field.type)]) for field in fields(Page)])
 ADDRESS_FIELDS = ("url", "redirect", "canonical")
 """The fields of a page that hold addresses. In a link it is `url`."""
 EMPTY_SOURCE = "source without records"
@@ -101,11 +87,6 @@ def shorten(text: str, length: int = MAX_WORD) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def _shorten_example(example: str) -> str:
-    """Shorten an example, and each long word in it."""
-    return shorten(_LONG_WORD.sub(lambda word: shorten(word[0]), example[:10_000]), MAX_EXAMPLE)
-
-
 class ReadReport:
     """Counts of input that was read, and of input that was skipped, by reason and with an example."""
 
@@ -117,14 +98,14 @@ class ReadReport:
 
     def skip(self, reason: str, example: str = "", count: int = 1) -> None:
         """Count something that is skipped. With `strict`, raise an error instead."""
-        from cocite.errors import BadSource
-
         if reason not in self.skipped and len(self.skipped) >= MAX_REASONS:
             reason = "other reasons"
         self.skipped[reason] += count
-        self.example.setdefault(reason, _shorten_example(example))
+        if self.strict or reason not in self.example:
+            example = shorten(_LONG_WORD.sub(lambda word: shorten(word[0]), example[:10_000]), MAX_EXAMPLE)
+            self.example.setdefault(reason, example)
         if self.strict:
-            raise BadSource(f"{reason}: {_shorten_example(example)!r}; remove --strict to skip such input")
+            raise BadSource(f"{reason}: {example!r}; remove --strict to skip such input")
 
     def merge(self, other: ReadReport) -> None:
         """Add the counts of another report."""
@@ -165,3 +146,16 @@ def batch(pages: list[Page]) -> pa.RecordBatch:
             column = pa.array([getattr(page, field.name) for page in pages], field.type)
         columns.append(trimmed(column) if field.name in ADDRESS_FIELDS else column)
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
+def link_batch(
+    pages: pa.Array, offsets: Any, targets: pa.Array, partial: Any, weights: pa.Array | None = None
+) -> pa.RecordBatch:
+    """Return a batch of records without texts: page i links to the targets from offsets[i] to offsets[i + 1]."""
+    given = {"url": targets} if weights is None else {"url": targets, "weight": weights}
+    items = [given.get(field.name, pa.nulls(len(targets), field.type)) for field in LINK]
+    link = [field.with_type(targets.type) if field.name == "url" else field for field in LINK]
+    links = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.StructArray.from_arrays(items, fields=link))
+    made = {"url": pages, "links": links, "partial": pa.array(partial)}
+    columns = {field.name: made.get(field.name, pa.nulls(len(pages), field.type)) for field in SCHEMA}
+    return pa.RecordBatch.from_pydict(columns)

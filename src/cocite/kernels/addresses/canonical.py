@@ -163,7 +163,7 @@ def rule_tables() -> plain.AddressRules:
             | plain.IN_PATH * (as_it_is and character not in "?.(")
             | plain.IN_QUERY * (as_it_is and character != "&")
             | plain.CAPITAL * ("A" <= character <= "Z")
-            | plain.DECODED * (character in rules.DECODED)
+            | plain.DECODED * (character in rules.UNRESERVED)
             | plain.IS_DOT * (character == ".")
         )
     names = {_hash(name): 1 for name in rules.SUSPECT}

@@ -232,4 +232,5 @@ SOURCE = SourceKind(
     "web archive (WARC, ARC, WET)",
     recognises,
     lambda path, report, options: read_warc(path, report, text=options.text),
+    order=30,
 )

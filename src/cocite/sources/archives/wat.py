@@ -129,5 +129,5 @@ def _text(container: dict[str, Any], name: str) -> str:
 
 
 SOURCE = SourceKind(
-    "wat", "Common Crawl's metadata (WAT)", recognises, lambda path, report, options: read_wat(path, report)
+    "wat", "Common Crawl's metadata (WAT)", recognises, lambda path, report, options: read_wat(path, report), order=20
 )

@@ -85,4 +85,5 @@ SOURCE = SourceKind(
     "browser bookmarks",
     recognises,
     lambda path, report, options: read_bookmarks(path, report, base=options.base),
+    order=50,
 )

@@ -86,5 +86,5 @@ class _Reader:
 
 
 SOURCE = SourceKind(
-    "opml", "OPML", recognises, lambda path, report, options: read_opml(path, report, base=options.base)
+    "opml", "OPML", recognises, lambda path, report, options: read_opml(path, report, base=options.base), order=40
 )

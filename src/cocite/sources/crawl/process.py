@@ -26,7 +26,7 @@ from cocite.sources.crawl.guard import guarded
 from cocite.sources.crawl.robots import RobotsRules
 from cocite.sources.crawl.spider import PageSpider
 from cocite.sources.crawl.start import Job
-from cocite.sources.json_record import page_to_json
+from cocite.sources.page_records import page_to_json
 from cocite.sources.records import Page
 
 MAX_BACKLOG = 64 << 20  # bytes of pages waiting for the reader before fetching pauses

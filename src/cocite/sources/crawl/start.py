@@ -166,4 +166,5 @@ SOURCE = SourceKind(
     "pages to crawl",
     lambda path, head: False,  # `open_source` recognises web addresses
     lambda address, report, options: crawl([address], report, text=options.text),
+    order=100,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cocite.errors import BadSource
-from cocite.sources.compressed import head, open_bytes
+from cocite.pages.site import is_under_icann
+from cocite.sources.arrow_batches import as_texts
+from cocite.sources.compressed import head, line_blocks
 from cocite.sources.edges.layout import COMMENTS, Layout, are_named, layout, pick_columns
 from cocite.sources.kinds import SourceKind, content_suffix, kind_choices
 from cocite.sources.page_records import open_parquet, parquet_columns, row_groups
-from cocite.sources.records import EMPTY_SOURCE, LINK, SCHEMA, ReadReport, trimmed
+from cocite.sources.records import EMPTY_SOURCE, ReadReport, link_batch, trimmed
 
-BLOCK_BYTES = 4 << 20
-"""Parsed at a time. 4 MiB stay in the cache, 16 MiB took longer. A longer line is counted and skipped."""
 BATCH_ROWS = 1 << 17
 EDGE_SUFFIXES = (".edges", ".edgelist", ".el")
 TABLE_SUFFIXES = (".tsv", ".csv", ".tab", *EDGE_SUFFIXES)
@@ -87,7 +87,7 @@ def _text_rows(path: Path, report: ReadReport, columns: Sequence[str | int] | No
         return
     form = layout(first, columns, path.name)
     header = form.header
-    for block in _blocks(path, report):
+    for block in line_blocks(path, report):
         if form.delimiter == " ":
             block = _single_spaces(block)
         if header:
@@ -97,32 +97,6 @@ def _text_rows(path: Path, report: ReadReport, columns: Sequence[str | int] | No
             header = False
         if block[:100].strip() or block.strip():
             yield from _parse(block, form, report, path.name)
-
-
-def _blocks(path: Path, report: ReadReport) -> Iterator[bytes]:
-    """Yield blocks of complete lines."""
-    with open_bytes(path, report) as stream:
-        rest = b""
-        dropping = False
-        first = True
-        while piece := stream.read(BLOCK_BYTES):
-            if first:
-                piece, first = piece.removeprefix(b"\xef\xbb\xbf"), False
-            end = piece.rfind(b"\n") + 1
-            if dropping:
-                start = piece.find(b"\n") + 1
-                piece, end, dropping = piece[start:], end - start, not start
-            if dropping or (not end and len(rest) + len(piece) > BLOCK_BYTES):
-                if not dropping:
-                    report.skip(f"line longer than {BLOCK_BYTES >> 20} MiB", path.name)
-                dropping, rest = True, b""
-            elif end:
-                yield b"".join((rest, memoryview(piece)[:end]))
-                rest = piece[end:]
-            else:
-                rest += piece
-        if rest and not dropping:
-            yield rest + b"\n"
 
 
 def _single_spaces(block: bytes) -> bytes:
@@ -135,8 +109,12 @@ def _single_spaces(block: bytes) -> bytes:
 
 
 def _parse(block: bytes, form: Layout, report: ReadReport, name: str) -> Iterator[Rows]:
-    if not block.isascii():
-        block = _utf8(block, report, name)
+    try:
+        block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        example = block[max(0, error.start - 20) : error.end + 20].decode("utf-8", "replace")
+        report.skip("part of an edge list with bytes that are not UTF-8 (replaced)", f"{name}: {example}")
+        block = block.decode("utf-8", "replace").encode()
     rejected: list[str] = []
     quoted = form.quoted
     try:
@@ -182,25 +160,14 @@ def _read_csv(block: bytes, form: Layout, rejected: list[str], quoted: bool) -> 
     )
 
 
-def _utf8(block: bytes, report: ReadReport, name: str) -> bytes:
-    try:
-        block.decode("utf-8")
-        return block
-    except UnicodeDecodeError as error:
-        example = block[max(0, error.start - 20) : error.end + 20].decode("utf-8", "replace")
-        report.skip("part of an edge list with bytes that are not UTF-8 (replaced)", f"{name}: {example}")
-        return block.decode("utf-8", "replace").encode()
-
-
 def _whole(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _rejected_rows(rejected: list[str], form: Layout, used: list[int], report: ReadReport) -> Iterator[Rows]:
     """Parse rows with more or fewer fields than most, and keep those with a source and a target."""
-    lines = [
-        line for text in rejected for line in text.split("\n") if line.strip()
-    ]  # an unclosed quotation mark joins lines
+    # An unclosed quotation mark joins lines.
+    lines = [line for text in rejected for line in text.split("\n") if line.strip()]
     rows = [form.fields(line) for line in lines if not (form.comments and line.startswith(COMMENTS))]
     whole = [row for row in rows if len(row) > max(used[:2])]
     if short := len(rows) - len(whole):
@@ -234,18 +201,11 @@ def _is_name(kind: pa.DataType) -> bool:
 def _as_text(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if pa.types.is_floating(column.type):  # pandas turns integers with gaps into floats
-        try:
+    if pa.types.is_floating(column.type):
+        with suppress(pa.ArrowInvalid):  # pandas turns integers with gaps into floats
             column = column.cast(pa.int64())
-        except pa.ArrowInvalid:
-            return column.cast(pa.string())
-    if not pa.types.is_integer(column.type):
-        try:
-            return column.cast(pa.large_binary()).cast(pa.string())  # casting from binary checks UTF-8
-        except pa.ArrowInvalid:
-            texts = column.cast(pa.large_binary()).to_pylist()
-            return pa.array([None if text is None else text.decode("utf-8", "replace") for text in texts], pa.string())
-    return column.cast(pa.string())
+    texts = as_texts(column)
+    return column.cast(pa.string()) if texts is None else texts
 
 
 def _records(
@@ -261,22 +221,9 @@ def _records(
         return None
     changes = pc.not_equal(source[1:], source[:-1]).to_numpy(zero_copy_only=False)
     starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
-    offsets = np.append(starts, len(source))
-    texts = pa.nulls(len(target), pa.string())
-    values = {"url": addresses(target), "text": texts, "context": texts, "rel": texts}
-    if weight is not None:
-        values["weight"] = _weights(weight, report, name)
-    links = pa.StructArray.from_arrays(
-        [values[field.name] if field.name in values else pa.nulls(len(target), field.type) for field in LINK],
-        fields=list(LINK),
-    )
-    made = {
-        "url": addresses(source.take(pa.array(starts))),
-        "links": pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), links, type=SCHEMA.field("links").type),
-        "partial": pa.array(np.ones(len(starts), np.bool_)),
-    }
-    columns = [made[f.name] if f.name in made else pa.nulls(len(starts), f.type) for f in SCHEMA]
-    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+    weights = None if weight is None else _weights(weight, report, name)
+    pages = addresses(source.take(pa.array(starts)))
+    return link_batch(pages, np.append(starts, len(source)), addresses(target), np.ones(len(pages), np.bool_), weights)
 
 
 def _weights(texts: pa.Array, report: ReadReport, name: str) -> pa.Array:
@@ -313,18 +260,11 @@ def _is_host(texts: pa.Array) -> pa.Array:
     if pc.any(pc.match_substring_regex(hosts, "[/?#]")).as_py():
         hosts = pc.replace_substring_regex(hosts, "[/?#].*", "")
     endings = pc.list_element(pc.split_pattern(hosts, ".", max_splits=1, reverse=True), 1).dictionary_encode()
-    known = np.array([_is_known_suffix(ending) for ending in endings.dictionary.to_pylist()], np.bool_)
+    # Looking up each host instead of each ending took most of the time.
+    known = np.array([is_under_icann(f"a.b.c.{ending}") for ending in endings.dictionary.to_pylist()], np.bool_)
     answer = like.to_numpy(zero_copy_only=False).copy()
     answer[answer] = known[endings.indices.to_numpy(zero_copy_only=False)]
     return pa.array(answer)
-
-
-@lru_cache(maxsize=1 << 14)
-def _is_known_suffix(suffix: str) -> bool:
-    """Return whether hosts may end with this. Asking for each host instead took most of the time."""
-    from cocite.pages.site import guess
-
-    return guess(f"a.b.c.{suffix}").startswith("host:")
 
 
 SOURCE = SourceKind(
@@ -332,4 +272,5 @@ SOURCE = SourceKind(
     "edge list (TSV, CSV, Parquet)",
     recognises,
     lambda path, report, options: read_edge_list(path, report),
+    order=90,
 )

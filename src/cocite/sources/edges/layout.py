@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from cocite.errors import BadSource
+from cocite.sources.compressed import head_lines
 
 # Names of columns, in lower case and without punctuation: `From Node-ID` is `fromnodeid`.
 _WHAT = r"(?:node|page|url|uri|id|name|address|host|domain|site|paper)"
@@ -78,8 +79,7 @@ class Layout:
 def layout(
     head: bytes, columns: Sequence[str | int] | None = None, name: str = "the file", strict: bool = False
 ) -> Layout:
-    """Return the layout of a file that begins with `head`. `columns` are the names or numbers (from 0) of source,
-    target and weight.
+    """Return the layout of a file that begins with `head`. `columns` are source, target and weight, by name or number.
 
     With `strict`, nearly all lines must have the same number of columns, unlike prose, and `looks` is set.
     """
@@ -149,10 +149,7 @@ def _position(column: str | int, names: Sequence[str], width: int, name: str) ->
 
 def _data_lines(head: bytes) -> tuple[list[str], bool]:
     """Return up to a thousand complete lines without comments, and whether the file may have comments."""
-    lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    if len(lines) > 1 and len(head) >= 1 << 16:
-        lines.pop()  # incomplete
-    texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines if line.strip()][:1000]
+    texts = [line.decode("utf-8", "replace").rstrip("\r") for line in head_lines(head) if line.strip()]
     data = [text for text in texts if not text.lstrip().startswith(COMMENTS)]
     # Where every line begins with such a mark, as with hashtags, these are not comments.
     comments = bool(data) or not any("\t" in text for text in texts)

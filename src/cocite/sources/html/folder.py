@@ -166,4 +166,5 @@ SOURCE = SourceKind(
     reads_folders=True,
     unit=lambda file, folder: (folder, "html"),
     suffixes=(".html", ".htm", ".xhtml"),
+    order=80,
 )

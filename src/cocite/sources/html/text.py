@@ -1,4 +1,4 @@
-"""Texts of a page: the words around a link, headings, and lines in bold type that serve as headings."""
+"""Texts of a page: the words around a link, headings, lines in bold type that serve as headings, terminal escapes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ _WINDOW = 300  # characters searched on each side of a link: indented source is 
 has_words = re.compile(r"[^\W\d_]{2}|[\u2e80-\uffdc]").search
 _BEFORE_CONTEXT = " -–—:,;.|·•)]}"
 _AFTER_HEADING = re.compile(r"(?:\s*+(?:\[[^\[\]]*+\]|[¶#§🔗]))++$")  # `[edit]`, and signs that link to the heading
+
+ESCAPE_SEQUENCE = (
+    "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"  # control sequences: colours, movements
+    "|\x1b[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)"  # strings: window titles, hyperlinks
+    "|\x1b[()*+][0-9A-Za-z]"  # character sets
+    "|[\x1b\x9b]"  # unclosed sequences
+)
+"""A title with `ESC [31m` could colour or overwrite the terminal that shows it. Without the escape character alone,
+`[31m` would remain. For Python and for Arrow (RE2); no part can go beyond the next escape character: linear time."""
+_ESCAPE = re.compile(ESCAPE_SEQUENCE)
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 Span = tuple[int, int, Link]
 """The first piece of text that belongs to a link, the piece after the last, and the link."""
@@ -94,3 +105,12 @@ def is_bold_heading(pieces: list[str], start: int, bold: list[tuple[int, int]]) 
         return False
     in_bold = "".join("".join(pieces[first:end]) for first, end in bold if first >= start)
     return "".join(in_bold.split()).rstrip(":") == "".join(text.split()).rstrip(":")
+
+
+def plain(text: str) -> str:
+    """Return a text without escape sequences, other control characters replaced by spaces."""
+    if text.isprintable():
+        return text
+    if "\x1b" in text or "\x9b" in text:
+        text = " ".join(_ESCAPE.sub("", text).split())
+    return _CONTROLS.sub(" ", text).strip()

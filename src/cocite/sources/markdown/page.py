@@ -134,4 +134,5 @@ SOURCE = SourceKind(
     lambda path, report, options: read_markdown(path, report, base=options.base),
     reads_folders=True,
     suffixes=SUFFIXES,
+    order=70,
 )

@@ -9,11 +9,12 @@ published by the Laboratory for Web Algorithmics.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import open_bytes
+from cocite.sources.records import ReadReport
 from cocite.sources.webgraphs.bvgraph import SUFFIXES, basename, beside
 
 PART = re.compile(r"(?P<stem>.*?)[-_.]?(?P<kind>vertices|edges)(\.paths|\.txt|\.tsv)?(\.gz|\.zst|\.bz2)?")
@@ -21,8 +22,7 @@ _MAX_LISTING = 16 << 20
 _URLS = (".urls", ".urls.gz", ".urls.zst", ".urls.txt", ".urls.txt.gz")
 
 
-@dataclass(frozen=True)
-class Release:
+class Release(NamedTuple):
     """The files of a graph: the basename of a BVGraph, or files of edges, and the files of vertex names, if any."""
 
     base: Path | None
@@ -46,11 +46,11 @@ def find_release(path: Path) -> Release:
     base = path.parent / found["stem"]
     if found["stem"] and base in graphs_in(path.parent):
         return _graph(base)  # the same links, and faster to read than text
-    texts = texts_in(path.parent, found["stem"])
-    if not texts:
+    texts = texts_in(path.parent).get(found["stem"])
+    if texts is None:
         other = "edges" if found["kind"] == "vertices" else "vertices"
         raise BadSource(f"No {other} beside {path}: put the file {path.name.replace(found['kind'], other)} there")
-    return _text(path.parent, found["stem"])
+    return Release(None, parts_of(texts["vertices"]), parts_of(texts["edges"]))
 
 
 def graphs_in(folder: Path) -> list[Path]:
@@ -60,13 +60,21 @@ def graphs_in(folder: Path) -> list[Path]:
     return sorted(base for base in bases if not (base.name.endswith("-t") and folder / base.name[:-2] in bases))
 
 
-def texts_in(folder: Path, stem: str | None = None) -> list[str]:
-    """Return the stems of the names under which a folder has both vertices and edges as text."""
-    kinds: dict[str, set[str]] = {}
-    for entry in _entries(folder):
-        if found := PART.fullmatch(entry.name):
-            kinds.setdefault(found["stem"], set()).add(found["kind"])
-    return sorted(name for name, has in kinds.items() if len(has) == 2 and stem in (None, name))
+def texts_in(folder: Path) -> dict[str, dict[str, Path]]:
+    """Return the vertices and edges of the graphs that a folder has as text, by the stem of their names.
+
+    A single file is preferred to a folder of parts, and that to a listing of them.
+    """
+    graphs = {stem: parts for stem, parts in _texts(folder).items() if len(parts) == 2}
+    return dict(sorted(graphs.items()))
+
+
+def _texts(folder: Path) -> dict[str, dict[str, Path]]:
+    found: dict[str, dict[str, Path]] = {}
+    names = [(entry, name) for entry in _entries(folder) if (name := PART.fullmatch(entry.name))]
+    for entry, name in sorted(names, key=lambda pair: (pair[0].is_dir() + 2 * (".paths" in pair[0].suffixes), pair[0])):
+        found.setdefault(name["stem"], {}).setdefault(name["kind"], entry)
+    return found
 
 
 def parts_of(path: Path) -> list[Path]:
@@ -92,7 +100,8 @@ def _in_folder(folder: Path) -> Release:
     if len(graphs) == 1:
         return _graph(graphs[0])
     if not graphs and len(texts) == 1:
-        return _text(folder, texts[0])
+        (parts,) = texts.values()
+        return Release(None, parts_of(parts["vertices"]), parts_of(parts["edges"]))
     if not graphs and not texts:
         raise BadSource(f"{folder} has no complete web graph: it needs X.graph and X.properties, or vertices and edges")
     names = ", ".join([graph.name for graph in graphs] or texts)
@@ -104,31 +113,17 @@ def _graph(base: Path) -> Release:
     if beside(plain, ".graph").is_file():
         base = plain
     urls = [beside(base, suffix) for suffix in _URLS if beside(base, suffix).is_file()]
-    found = _member(base.parent, base.name, "vertices") or _member(base.parent, "", "vertices")
+    texts = _texts(base.parent)
+    found = texts.get(base.name, {}).get("vertices") or texts.get("", {}).get("vertices")
     return Release(base, parts_of(found) if found else urls[:1], [])
 
 
-def _text(folder: Path, stem: str) -> Release:
-    vertices, edges = _member(folder, stem, "vertices"), _member(folder, stem, "edges")
-    assert vertices is not None and edges is not None  # texts_in has found both
-    return Release(None, parts_of(vertices), parts_of(edges))
-
-
-def _member(folder: Path, stem: str, kind: str) -> Path | None:
-    """Return the vertices or edges of a graph: a single file, or else a folder of parts, or else a listing of them."""
-    found = [
-        entry
-        for entry in _entries(folder)
-        if (name := PART.fullmatch(entry.name)) and name["stem"] == stem and name["kind"] == kind
-    ]
-    return min(found, key=lambda entry: (entry.is_dir() + 2 * (".paths" in entry.suffixes), entry.name), default=None)
-
-
 def _listed(listing: Path) -> list[Path]:
-    with open_bytes(listing) as stream:
+    damage = ReadReport()
+    with open_bytes(listing, damage) as stream:
         text = stream.read(_MAX_LISTING + 1)
-    if len(text) > _MAX_LISTING:
-        raise BadSource(f"{listing} is too long for a list of files: check the file")
+    if len(text) > _MAX_LISTING or damage.skipped:
+        raise BadSource(f"{listing} is {'damaged' if damage.skipped else 'too long for a list of files'}: check it")
     parts = []
     for line in text.decode("utf-8", "replace").split():
         # Paths are those on Common Crawl's server. Only the last two names are used, so that they can't lead elsewhere.

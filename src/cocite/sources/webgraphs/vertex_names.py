@@ -1,8 +1,8 @@
 """Keep the addresses of a graph's vertices as one Arrow dictionary.
 
 Batches of records link vertices by number, and share one dictionary of addresses. A hundred million addresses would be
-10 GB of Python objects, so they are written to a temporary file that is mapped as the dictionary. The file is unlinked
-as soon as it is mapped: it disappears with the last batch, even if the process is killed.
+10 GB of Python objects, so they are written to a temporary file that is mapped as the dictionary. The file has no name:
+it disappears with the last batch, even if the process is killed.
 """
 
 from __future__ import annotations
@@ -10,20 +10,19 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import contextmanager
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from types import TracebackType
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.errors import BadSource
-from cocite.sources.compressed import open_bytes
+from cocite.sources.compressed import line_blocks
 from cocite.sources.records import ReadReport, trimmed
 
-BLOCK_BYTES = 4 << 20
-MAX_LINE = 1 << 20
 MAX_VERTICES = 2**32 - 1
 MAX_INT32_BYTES = 1 << 31  # of text, beyond which an array needs 64-bit offsets
 FREE_GAPS = 1 << 20
@@ -34,21 +33,8 @@ _NO_NAME = "vertex without a valid name"
 
 
 def text_blocks(path: Path, report: ReadReport) -> Iterator[NDArray[np.uint8]]:
-    """Yield the text of a file in blocks of complete lines. A truncated last line is skipped."""
-    rest = b""
-    damage = ReadReport(report.strict)
-    with open_bytes(path, damage) as stream:
-        while piece := stream.read(BLOCK_BYTES):
-            report.read["bytes"] += damage.read.pop("bytes", 0)
-            end = piece.rfind(b"\n") + 1
-            if end:
-                yield np.frombuffer(rest + piece[:end], np.uint8)
-            rest = piece[end:] if end else rest + piece
-            if len(rest) > MAX_LINE:
-                raise BadSource(f"{path} has a line of over {MAX_LINE:,} bytes: give a file of vertices or edges")
-    report.merge(damage)
-    if rest and not damage.skipped:
-        yield np.frombuffer(rest + b"\n", np.uint8)
+    """Yield the text of a file in blocks of complete lines. Names may count lines, so that none can be skipped."""
+    return (np.frombuffer(block, np.uint8) for block in line_blocks(path, report, refuse_long=True))
 
 
 def example(block: NDArray[np.uint8], start: int) -> str:
@@ -56,22 +42,14 @@ def example(block: NDArray[np.uint8], start: int) -> str:
     return block[start : start + 200].tobytes().split(b"\n", 1)[0].decode("utf-8", "replace")
 
 
-class NameFile(AbstractContextManager["NameFile"]):
-    """Names of vertices 0, 1, 2 …, added in order, then mapped as one Arrow array."""
+class NameFile:
+    """Names of vertices 0, 1, 2 …, added in order to files without a name, then mapped as one Arrow array."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self.named = 0
-        self._bytes = 0
-        self._open = ExitStack()
-        try:
-            self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="cocite-names-")))
-            self._texts = self._open.enter_context((self._folder / "texts").open("wb"))
-            self._ends = self._open.enter_context((self._folder / "ends").open("wb"))
-        except OSError as error:
-            self._open.close()
-            raise _disk_full(error) from error
-        self._ends.write(np.zeros(1, np.int64).data)
+        self.count = self.named = self._bytes = 0
+        with _writing():
+            self._texts, self._ends = _temporary_file(), _temporary_file()
+            self._ends.write(np.zeros(1, np.int64).data)
 
     def check(self, vertices: int, named: int) -> None:
         """Raise BadSource if a file can't have that many more vertices, `named` of them with a name."""
@@ -85,52 +63,43 @@ class NameFile(AbstractContextManager["NameFile"]):
         """Add the names in `texts`, one after another. An empty one means no name."""
         named = int(np.count_nonzero(np.diff(ends, prepend=0)))
         self.check(len(ends), named)
-        try:
+        with _writing():
             self._texts.write(texts.data)
             self._ends.write((ends + self._bytes).data)
-        except OSError as error:
-            raise _disk_full(error) from error
         self.count += len(ends)
         self.named += named
         self._bytes += len(texts)
 
     def mapped(self) -> pa.Array:
         """Return all names, as `string`, or as `large_string` if they have more than 2 GiB."""
-        try:
-            self._texts.flush()
-            self._ends.flush()
-            texts, ends = _map(Path(self._texts.name)), _map(Path(self._ends.name))
+        with _writing():
+            texts, ends = _map(self._texts), _map(self._ends)
             if self._bytes >= MAX_INT32_BYTES:
                 return pa.Array.from_buffers(pa.large_string(), self.count, [None, ends, texts])
-            narrow = self._folder / "narrow"
             wide = np.frombuffer(ends, np.int64)
-            with narrow.open("wb") as file:
-                for start in range(0, len(wide), 1 << 20):
-                    file.write(wide[start : start + (1 << 20)].astype(np.int32).data)
+            narrow = _temporary_file()
+            for start in range(0, len(wide), 1 << 20):
+                narrow.write(wide[start : start + (1 << 20)].astype(np.int32).data)
             return pa.Array.from_buffers(pa.string(), self.count, [None, _map(narrow), texts])
-        except OSError as error:
-            raise _disk_full(error) from error
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self._open.close()
-        except OSError:  # closing fails again on a full disk
-            if error is None:
-                raise
 
 
-def _map(path: Path) -> pa.Buffer:
-    if not path.stat().st_size:
-        return pa.py_buffer(b"")
-    with pa.memory_map(str(path)) as file:
-        return file.read_buffer()
+def _temporary_file() -> IO[bytes]:
+    return tempfile.TemporaryFile(prefix="cocite-names-")
 
 
-def _disk_full(error: OSError) -> BadSource:
-    place = tempfile.tempdir or "a temporary folder"
-    return BadSource(f"Cannot write vertex names to {place}: {error.strerror}; set TMPDIR to a folder with more space")
+def _map(file: IO[bytes]) -> pa.Buffer:
+    file.flush()
+    return pa.py_buffer(mmap(file.fileno(), 0, access=ACCESS_READ) if file.tell() else b"")
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        place = tempfile.tempdir or "a temporary folder"
+        message = f"Cannot write vertex names to {place}: {error.strerror}; set TMPDIR to a folder with more space"
+        raise BadSource(message) from error
 
 
 def number_names(count: int) -> pa.Array:
@@ -138,13 +107,13 @@ def number_names(count: int) -> pa.Array:
     from cocite.kernels.addresses import webgraph_text
 
     step = 1 << 18
-    with NameFile() as names:
-        texts, ends = np.empty(step * 16, np.uint8), np.empty(step, np.int64)
-        for first in range(0, count, step):
-            size = min(step, count - first)
-            written = webgraph_text.number_names(first, size, texts, ends)
-            names.add(texts[:written], ends[:size])
-        return names.mapped()
+    names = NameFile()
+    texts, ends = np.empty(step * 16, np.uint8), np.empty(step, np.int64)
+    for first in range(0, count, step):
+        size = min(step, count - first)
+        written = webgraph_text.number_names(first, size, texts, ends)
+        names.add(texts[:written], ends[:size])
+    return names.mapped()
 
 
 def read_names(paths: list[Path], report: ReadReport) -> pa.Array:
@@ -156,24 +125,24 @@ def read_names(paths: list[Path], report: ReadReport) -> pa.Array:
 
     number = 0
     numbered: bool | None = None
-    with NameFile() as names:
-        for path in paths:
-            for block in text_blocks(path, report):
-                if numbered is None:
-                    numbered = _NUMBERED.match(block[:64].tobytes()) is not None
-                lines = len(block) // (4 if numbered else 2) + 1  # at least that many bytes per line
-                numbers, ends = np.empty(lines, np.int64), np.empty(lines, np.int64)
-                texts = np.empty(len(block) + 9 * lines, np.uint8)  # `https://` and `/` are added at most
-                count, bad, where, number = webgraph_text.parse_vertices(block, numbered, number, numbers, texts, ends)
-                if bad:
-                    report.skip(_NO_NAME, example(block, where), bad)
-                written = ends[count - 1] if count else 0
-                _add_numbered(names, numbers[:count], *_valid(texts[:written], ends[:count], report), path)
-                if not numbered and number > names.count:
-                    names.add(texts[:0], np.zeros(number - names.count, np.int64))
-        if not names.named:
-            raise BadSource(f"{paths[0]} has no vertex names: its lines must be number<TAB>name")
-        return names.mapped()
+    names = NameFile()
+    for path in paths:
+        for block in text_blocks(path, report):
+            if numbered is None:
+                numbered = _NUMBERED.match(block[:64].tobytes()) is not None
+            lines = len(block) // (4 if numbered else 2) + 1  # at least that many bytes per line
+            numbers, ends = np.empty(lines, np.int64), np.empty(lines, np.int64)
+            texts = np.empty(len(block) + 9 * lines, np.uint8)  # `https://` and `/` are added at most
+            count, bad, where, number = webgraph_text.parse_vertices(block, numbered, number, numbers, texts, ends)
+            if bad:
+                report.skip(_NO_NAME, example(block, where), bad)
+            written = ends[count - 1] if count else 0
+            _add_numbered(names, numbers[:count], *_valid(texts[:written], ends[:count], report), path)
+            if not numbered and number > names.count:
+                names.add(texts[:0], np.zeros(number - names.count, np.int64))
+    if not names.named:
+        raise BadSource(f"{paths[0]} has no vertex names: its lines must be number<TAB>name")
+    return names.mapped()
 
 
 def _valid(

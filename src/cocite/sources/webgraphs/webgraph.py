@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,10 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadSource
 from cocite.sources.kinds import SourceKind
-from cocite.sources.records import LINK, SCHEMA, ReadReport
+from cocite.sources.records import ReadReport, link_batch
 from cocite.sources.webgraphs.bvgraph import CHUNK_LINKS, BVGraph, basename, beside
 from cocite.sources.webgraphs.files import PART, Release, find_release, graphs_in, parts_of, texts_in
 from cocite.sources.webgraphs.vertex_names import example, number_names, read_names, text_blocks
-
-__all__ = ["BVGraph", "read_bvgraph", "read_webgraph_release", "recognises"]
 
 ISOLATED = "vertex without links, skipped"
 _NO_EDGES = np.empty((2, 0), np.int64)
@@ -38,10 +37,12 @@ _VERTEX = re.compile(rb"(#[^\n]*\n)*\d+\t\S")
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    """Return whether a path is a complete web graph, or a part of one. `head` is the beginning of its content, if
-    any."""
+    """Return whether a path is a complete web graph, or a part of one. `head` is the beginning of its content."""
     if path.is_dir():
-        return _has_graphs(path) or (PART.fullmatch(path.name) is not None and _is_complete(path))
+        with suppress(BadSource):
+            if graphs_in(path) or texts_in(path):  # if there are several, reading it raises an error that lists them
+                return True
+        return PART.fullmatch(path.name) is not None and _is_complete(path)
     if path.suffix == ".properties" and b"BVGraph" in head:
         return True
     if path.suffix in (".graph", ".offsets", ".properties") or not path.exists():
@@ -52,15 +53,6 @@ def recognises(path: Path, head: bytes) -> bool:
     kind = PART.fullmatch(path.name) or PART.fullmatch(path.parent.name)
     shape = _VERTEX if kind and kind["kind"] == "vertices" else _EDGE
     return kind is not None and shape.match(head) is not None and _is_complete(path)
-
-
-def _has_graphs(folder: Path) -> bool:
-    """Return whether a folder has one or more graphs. If there are several, reading it raises an error that lists
-    them."""
-    try:
-        return bool(graphs_in(folder) or texts_in(folder))
-    except BadSource:
-        return False
 
 
 def _is_complete(path: Path) -> bool:
@@ -98,12 +90,16 @@ def _graph_records(base: Path, vertices: list[Path], report: ReadReport) -> Iter
     size = beside(base, ".graph").stat().st_size
     for first, degrees, successors in graph.batches():
         report.read["bytes"] += size * len(degrees) // graph.nodes
-        rows = np.flatnonzero(degrees)
-        pages, degrees = first + rows, degrees[rows]
-        if not records.all_named:
-            pages, degrees, successors = records.named(pages, degrees, successors)
+        if records.all_named:
+            rows = np.flatnonzero(degrees)
+            pages, ends, targets = first + rows, np.cumsum(degrees[rows]), successors
+        else:
+            pages = np.repeat(first + np.arange(len(degrees)), degrees)
+            sources, targets = records.known(np.stack([pages, successors.astype(np.int64)]))
+            ends = np.append(_run_starts(sources)[1:], len(sources))
+            pages = sources[ends - 1] if len(sources) else sources
         if len(pages):
-            yield records.batch(pages, degrees, successors, np.zeros(len(pages), np.bool_))
+            yield records.batch(pages, ends, targets, np.zeros(len(pages), np.bool_))
     records.finish()
 
 
@@ -111,16 +107,16 @@ def _text_records(release: Release, report: ReadReport) -> Iterator[pa.RecordBat
     """Yield records of consecutive edges with one source. The last run of a block waits for the next block."""
     records = _Records(read_names(release.vertices, report), report)
     partial = len(release.edges) > 1
-    held = _NO_EDGES
-    cut = -1  # the source of a run that was too long to be held
+    rest = _NO_EDGES
+    cut = -1  # the source of a run that was too long to wait
     for edges in chain(_edges(release.edges, records), [_NO_EDGES]):
         last = not edges.shape[1]
-        edges = np.concatenate([held, edges], axis=1)
+        edges = np.concatenate([rest, edges], axis=1)
         partial = partial or bool((np.diff(edges[0]) < 0).any())
         starts = _run_starts(edges[0])
         too_long = edges.shape[1] - starts[-1] > CHUNK_LINKS
         end = edges.shape[1] if last or too_long else int(starts[-1])
-        held = edges[:, end:]
+        rest = edges[:, end:]
         if end:
             starts = starts[starts < end]
             pages = edges[0, starts]
@@ -128,7 +124,7 @@ def _text_records(release: Release, report: ReadReport) -> Iterator[pa.RecordBat
             pieces[0] |= pages[0] == cut
             pieces[-1] |= too_long
             cut = int(pages[-1]) if too_long else -1
-            yield records.batch(pages, np.diff(starts, append=end), edges[1, :end], pieces)
+            yield records.batch(pages, np.append(starts[1:], end), edges[1, :end], pieces)
     records.finish()
 
 
@@ -159,29 +155,19 @@ class _Records:
     """Makes record batches over one dictionary of addresses, and notes which vertices have links."""
 
     def __init__(self, names: pa.Array, report: ReadReport) -> None:
-        self.names = names
-        self.report = report
-        self.count = len(names)
-        self._index = np.dtype(np.int32 if self.count < 1 << 31 else np.int64)
-        address = pa.dictionary(pa.from_numpy_dtype(self._index), names.type)
-        self._link = [field.with_type(address) if field.name == "url" else field for field in LINK]
-        self._types = {field.name: field.type for field in SCHEMA}
-        self._types |= {"url": address, "links": pa.list_(pa.struct(self._link))}
-        self._schema = pa.schema(list(self._types.items()))
+        self.names, self.report, self.count = names, report, len(names)
+        self._index = np.int32 if self.count < 1 << 31 else np.int64
         self._linked = np.zeros(self.count // 8 + 1, np.uint8)
         ends = np.frombuffer(names.buffers()[1], np.int64 if pa.types.is_large_string(names.type) else np.int32)
         named = np.diff(ends[: self.count + 1]) > 0
         self._vertices = int(np.count_nonzero(named))
-        self._named = named if self._vertices < self.count else None
-
-    @property
-    def all_named(self) -> bool:
-        return self._named is None
+        self.all_named = self._vertices == self.count
+        self._named = named[:0].copy() if self.all_named else named
 
     def known(self, edges: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the edges between vertices with names. Others are counted."""
         valid = np.logical_and(edges[0] < self.count, edges[1] < self.count)
-        if self._named is not None:
+        if not self.all_named:
             valid[valid] = self._named[edges[0, valid]] & self._named[edges[1, valid]]
         if valid.all():
             return edges
@@ -189,35 +175,16 @@ class _Records:
         self.report.skip(_UNKNOWN, f"{invalid[0, 0]} → {invalid[1, 0]}", invalid.shape[1])
         return edges[:, valid]
 
-    def named(
-        self, pages: NDArray[np.int64], degrees: NDArray[np.int64], targets: NDArray[Any]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-        """Remove the vertices without a name from lists of links."""
-        edges = self.known(np.stack([np.repeat(pages, degrees), targets.astype(np.int64)]))
-        if not edges.shape[1]:
-            return pages[:0], degrees[:0], edges[1]
-        starts = _run_starts(edges[0])
-        return edges[0, starts], np.diff(starts, append=edges.shape[1]), edges[1]
-
     def batch(
-        self, pages: NDArray[np.int64], degrees: NDArray[np.int64], targets: NDArray[Any], partial: NDArray[np.bool_]
+        self, pages: NDArray[np.int64], ends: NDArray[np.int64], targets: NDArray[Any], partial: NDArray[np.bool_]
     ) -> pa.RecordBatch:
-        """Return a record for each page, whose links are the next `degrees[i]` targets."""
+        """Return a record for each page, whose links are the targets up to `ends[i]`."""
         from cocite.kernels.addresses.webgraph_text import mark
 
         mark(self._linked, pages)
         mark(self._linked, targets)
         self.report.read["links"] += len(targets)
-        offsets = np.zeros(len(pages) + 1, np.int32)
-        np.cumsum(degrees, out=offsets[1:])
-        fields = [self._addresses(targets), *(pa.nulls(len(targets), field.type) for field in self._link[1:])]
-        made = {
-            "url": self._addresses(pages),
-            "links": pa.ListArray.from_arrays(pa.array(offsets), pa.StructArray.from_arrays(fields, fields=self._link)),
-            "partial": pa.array(partial),
-        }
-        columns = [made[name] if name in made else pa.nulls(len(pages), self._types[name]) for name in self._types]
-        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+        return link_batch(self._addresses(pages), np.append(0, ends), self._addresses(targets), partial)
 
     def _addresses(self, numbers: NDArray[Any]) -> pa.DictionaryArray:
         return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(self._index)), self.names)
@@ -227,16 +194,12 @@ class _Records:
         self.report.read[ISOLATED] += self._vertices - int(np.bitwise_count(self._linked).sum())
 
 
-def _unit(file: Path, folder: Path) -> tuple[Path, object]:
-    release = find_release(file)
-    return file, (release.base, tuple(release.edges))
-
-
 SOURCE = SourceKind(
     "webgraph",
     "web graph (BVGraph, Common Crawl's releases)",
     recognises,
     lambda path, report, options: read_webgraph_release(path, report),
     reads_folders=True,
-    unit=_unit,
+    unit=lambda file, folder: (file, (find_release(file).base, *find_release(file).edges)),
+    order=10,
 )
