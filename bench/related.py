@@ -166,7 +166,7 @@ def vicinity(web: Web, page: int) -> Edges:
     params = method("companion").params
     view = View(web.graph, [page], params)
     around = companion.gather(view, page, params)
-    return edges_among(view, around.pages, around.read)
+    return edges_among(view, around.pages, around.parents)
 
 
 def hits(web: Web, most: int = 10) -> Rows:

@@ -1,7 +1,7 @@
 """The numerical experiment of Hou & Zhang 2003, §4 (Table 8 and Fig. 4), for any page of any web.
 
 It asks whether LLI tells pages apart that counting cannot. A is the matrix of m siblings and n merged parents of the
-query page (`neighbourhood.page_source`). The paper defines, without numbers for the first three:
+query page (`methods.extended_cocitation`). The paper defines, without numbers for the first three:
 
     bcp(i) = Σ_j a_ij / n                             back cocitation percentage of a sibling
     bd(j)  = Σ_i a_ij / m                             back density of a merged parent
@@ -26,10 +26,9 @@ from cocite.errors import CociteError
 from cocite.graph.store import Graph
 from cocite.parameters import parameters_of
 from cocite.related.methods import lli
+from cocite.related.methods.extended_cocitation import SourceSide, gather
 from cocite.related.methods.lli import Params
-from cocite.related.neighbourhood.clean import group
 from cocite.related.neighbourhood.gather import children_of, parents_of
-from cocite.related.neighbourhood.page_source import Side, gather
 from cocite.related.neighbourhood.scores import six_digits
 from cocite.related.neighbourhood.start import Start, begin
 from cocite.related.neighbourhood.view import Pages, View
@@ -41,20 +40,20 @@ FIRST = 10
 """Results that a user reads."""
 
 
-def percentages(side: Side) -> Figures:
+def percentages(side: SourceSide) -> Figures:
     """bcp of each page: the share of merged parents (children) that it has."""
     return np.diff(side.starts) / max(1, side.groups)
 
 
-def densities(side: Side) -> Figures:
+def densities(side: SourceSide) -> Figures:
     """bd of each merged parent (child): the share of pages that it has."""
     return np.bincount(side.columns, minlength=side.groups) / max(1, len(side.pages))
 
 
-def drifts(side: Side) -> Figures:
+def drifts(side: SourceSide) -> Figures:
     """dd of each page; 1 for a page without any merged parent, as the sum over none is 0."""
     density = densities(side)
-    of_page: Figures = lli.times(side, density[:, None])[:, 0]
+    of_page: Figures = lli.multiply(side, density[:, None])[:, 0]
     return 1 - of_page / (density.sum() or 1)
 
 
@@ -148,7 +147,7 @@ def experiment(web: Web, address: str, params: Params | None = None) -> LinkageE
     """
     params = params or Params()
     page = web.graph.find(address)
-    start, source = begin(web.graph, [page], params, lambda view, pages: gather(view, pages, params))
+    start, source = begin(web, [page], params, lambda view, pages: gather(view, pages, params))
     names, sides = ("back", "forward"), (source.back, source.forward)
     back, forward = (
         _figures(name, side, groups, params.epsilon)
@@ -158,7 +157,7 @@ def experiment(web: Web, address: str, params: Params | None = None) -> LinkageE
     return LinkageExperiment(web.graph.address(page), used, params.epsilon, back, forward, web.graph)
 
 
-def _figures(name: str, side: Side, groups: Sequence[Pages], epsilon: float) -> LinkageSide:
+def _figures(name: str, side: SourceSide, groups: Sequence[Pages], epsilon: float) -> LinkageSide:
     cosines, (k, rank) = lli.cosines(side, epsilon)
     bcp, dd, sim = percentages(side), drifts(side), cosines.sum(axis=0)  # of one query page, or of none
     order = np.lexsort((side.pages, -six_digits(sim), six_digits(dd), -bcp))
@@ -179,7 +178,7 @@ def _groups(start: Start, params: Params) -> tuple[list[Pages], list[Pages]]:
 
 def _columns(view: View, pages: Pages) -> list[Pages]:
     distinct = np.unique(pages)
-    of, count = group(view, distinct)
+    of, count = view.group(distinct)
     return [distinct[of == each] for each in range(count)]
 
 

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from bench.tables import show
 from cocite.related.methods import method
 from cocite.web import Web
-from tests.methods import naive
+from tests.related.methods import naive
 
 BACK = {"children": 0, "merge": False, "chop": "none"}
 PLAIN = {"merge": False, "chop": "none"}

@@ -104,7 +104,7 @@ def edges_of(web: Web, page: int, params: companion.Params) -> Edges:
     """Companion's graph round a page."""
     view = View(web.graph, [page], params)
     found = companion.gather(view, page, params)
-    return edges_among(view, found.pages, found.read)
+    return edges_among(view, found.pages, found.parents)
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:

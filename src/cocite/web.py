@@ -1,14 +1,17 @@
-"""Web: everything that one store knows, opened together. No algorithms: this is what every method is given."""
+"""Web: everything that one store has, opened together, with its caches. Every method gets one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cocite.errors import BadStore
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.errors import BadAddress, BadStore
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.side import list_sides
 from cocite.graph.store import Graph
@@ -23,12 +26,12 @@ if TYPE_CHECKING:
 
 
 class Web:
-    """A store opened for asking."""
+    """A store opened for questions."""
 
     def __init__(self, store: str | Path | Graph) -> None:
         self.graph = store if isinstance(store, Graph) else Graph(store)
-        self.progress: Progress = no_progress  # told of what takes long the first time: keywords, ranks
-        self.edition = str(self.graph.manifest.get("id"))  # changes with the store, or with what is kept with it
+        self.progress: Progress = no_progress  # of what takes long the first time: keywords, ranks
+        self.edition = str(self.graph.manifest.get("id"))  # changes with the store, or with its side data
         self._ranks: dict[str, Ranked] = {}
 
     @cached_property
@@ -43,26 +46,31 @@ class Web:
             kept = self._cache[name] = (key, make())
         return kept[1]
 
+    def known_pages(self, addresses: Sequence[str]) -> NDArray[np.uint32]:
+        """The pages of those addresses that are known, ascending; cached, as many questions have the same stop list."""
+        found: NDArray[np.uint32] = self.cached("known pages", addresses, lambda: known_pages(self.graph, addresses))
+        return found
+
     def __repr__(self) -> str:
         return f"<Web {self.graph.path} {self.graph.pages:,} pages, {self.graph.links:,} links>"
 
     @cached_property
     def search(self) -> SearchIndex:
-        """The search index; raises BadStore, which says how to make it, if there is none that fits."""
+        """The search index; raises BadStore, which says how to make it, if it is missing or stale."""
         from cocite.words.search import open_search
 
         return open_search(self.graph)
 
     @cached_property
     def clicks(self) -> Clicks:
-        """How people went from page to page, perhaps nothing; raises BadStore if that is damaged."""
+        """How people went from page to page, perhaps empty; raises BadStore if it is damaged."""
         from cocite.graph.clicks import open_clicks
 
         return open_clicks(self.graph)
 
     @cached_property
     def keywords(self) -> KeywordIndex:
-        """The keywords of all pages: those that are kept, else chosen now, and kept if the store can be written."""
+        """The keywords of all pages: as stored, else chosen now, and stored if the store can be written."""
         from cocite.words.keywords import make_keywords, ready_keywords
 
         try:
@@ -72,7 +80,7 @@ class Web:
 
     @cached_property
     def relevance(self) -> Relevance:
-        """How relevant keywords are to each other: as it is kept, else counted now, and kept like them."""
+        """How relevant keywords are to each other: as stored, else counted now, and stored like keywords."""
         from cocite.words.relevance import make_relevance, ready_relevance
 
         try:
@@ -82,7 +90,7 @@ class Web:
 
     @cached_property
     def vectors(self) -> Vectors | None:
-        """The words of pages as vectors, made and kept like keywords; None if there is no text."""
+        """The words of pages as vectors, made and stored like keywords; None if the store has no text."""
         from cocite.words.vectors import open_vectors, ready_vectors
 
         if not self.graph.texts:
@@ -97,17 +105,27 @@ class Web:
             return make_vectors(self.graph, self.progress)
 
     def has(self, part: str) -> bool:
-        """Whether `search`, `relevance` or the like is kept with the store, and fits it."""
+        """Whether side data such as `search` or `relevance` is stored and fresh."""
         return any(fresh for _, fresh in list_sides(self.graph.path, self.graph.manifest["id"], part))
 
     def rank(self, call: str) -> Ranked:
-        """A rank of all pages, such as `hubrank`: the one that is kept, else worked out now, and not kept."""
+        """A rank of all pages, such as `hubrank`: as stored, else computed now and not stored."""
         from cocite.related import ranks
 
         wanted = ranks.rank(call)
         if str(wanted) not in self._ranks:
             kept = None
-            with suppress(BadStore):  # what is stale or damaged is as good as nothing
+            with suppress(BadStore):  # stale or damaged
                 kept = wanted.kept(self.graph)
             self._ranks[str(wanted)] = kept or wanted.compute(self.graph, self.progress)
         return self._ranks[str(wanted)]
+
+
+def known_pages(graph: Graph, addresses: Sequence[str]) -> NDArray[np.uint32]:
+    """The pages of those addresses that are known, ascending."""
+    found: set[int] = set()
+    for address in addresses:
+        with suppress(BadAddress):
+            page = graph.get(address)
+            found |= set() if page is None else {page}
+    return np.array(sorted(found), np.uint32)

@@ -8,7 +8,7 @@ from typing import Any
 
 from cocite.graph.store import Graph
 from cocite.results.answer import Reason
-from tests.methods.naive import NaiveWeb, View
+from tests.related.methods.naive import NaiveWeb, View
 
 LOOKED_AT = 2000
 UNKNOWN = 1 << 40

@@ -15,7 +15,6 @@ import cocite
 from cocite.errors import BadAddress, BadParameter, UnknownPage
 from cocite.kernels.jit import stopwatch
 from cocite.related import methods
-from cocite.related.neighbourhood import view
 from cocite.results.answer import Answers
 from cocite.results.ask import Question, ask, check_k, question
 from cocite.results.filters import Filters
@@ -57,10 +56,9 @@ def test_the_json_has_the_keys_that_others_rely_on(web: Web) -> None:
     assert found["milliseconds"] > 0
 
 
-def test_what_did_not_count_is_said(web: Web, place: Path) -> None:
+def test_facts_give_what_did_not_count(web: Web) -> None:
     assert asked(web, "q.example").facts == {}
-    (place / "stop.txt").write_text(f"\ufeff# mine\n{MANY[0]}\nunknown.example\n\n{MANY[1]}\n", encoding="utf-8")
-    call = f'proximity(stop="{place}/stop.txt", rel=follow, boilerplate=false, stop_degree=3)'
+    call = f"proximity(stop={MANY[0]} unknown.example {MANY[1]}, rel=follow, boilerplate=false, stop_degree=3)"
     found = asked(web, "q.example", method=call)
     assert found.facts == {
         "stop pages": 2, "stop pages with links in from": 3, "links not counted": "nofollow and boilerplate",
@@ -71,36 +69,26 @@ def test_what_did_not_count_is_said(web: Web, place: Path) -> None:
     assert asked(web, "q.example", method="companion(stop=x.com)").facts.keys() >= {"rounds", "stop pages"}
 
 
-def test_a_stop_list_is_read_once_for_a_question(web: Web, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (place / "stop.txt").write_text(f"{MANY[0]}\n")
-    read: list[str] = []
-    lines = view._lines
+def test_a_stop_list_is_looked_up_once_for_a_question(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[str] = []
+    get = web.graph.get
 
-    def noted(path: str) -> list[str]:
-        read.append(path)
-        return lines(path)
+    def noted(address: str) -> int | None:
+        looked_up.append(address)
+        return get(address)
 
-    monkeypatch.setattr(view, "_lines", noted)
-    call = f'proximity(stop="{place}/stop.txt")'
+    monkeypatch.setattr(web.graph, "get", noted)
+    call = f"proximity(stop={MANY[0]})"
     asked(web, "q.example", "bad.example", unwanted=("https://many.example/3",), method=call)
-    assert len(read) == 1
-    (place / "stop.txt").write_text(f"{MANY[1]}\n")
+    assert looked_up.count(MANY[0]) == 1
+    call = f"proximity(stop={MANY[1]})"
     assert {answer.url for answer in asked(web, "q.example", method=call)} == {MANY[0], *MANY[2:], *OTHERS}
 
 
 @pytest.mark.parametrize(
-    "entry", ["stop.txt", "lists/stop", "./stop", "~/stop", "/etc", "STOP.CSV", "example.org/stop.tsv"]
+    "entry", ["x.com", "https://x.com/a.txt", "x.com/a/b", "x" * 300, "http://", "a name", "/etc/passwd", __file__]
 )
-def test_a_stop_list_that_is_not_there(web: Web, entry: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(place)
-    with pytest.raises(BadParameter, match=r"there is no file '.*' of stop pages: check the path, or give addresses"):
-        asked(web, "q.example", method=f"proximity(stop={entry})")
-
-
-@pytest.mark.parametrize(
-    "entry", ["x.com", "https://x.com/a.txt", "x.com/a/b", "localhost/a", "host:80/a", "x" * 300, "http://", "a name"]
-)
-def test_entries_of_a_stop_list_that_are_addresses(web: Web, entry: str) -> None:
+def test_unknown_addresses_of_a_stop_list_are_ignored_and_files_not_read(web: Web, entry: str) -> None:
     found = ask(web, question(web.graph, ["q.example"]), methods.method("proximity", {"stop": [entry]}))
     assert found.facts == {"stop pages": 0}
 

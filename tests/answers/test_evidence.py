@@ -18,7 +18,7 @@ from cocite.related.evidence import (
     ListedTogether,
     ListedWithSameName,
     Listing,
-    NearDuplicates,
+    MergedDuplicates,
     OpposedKeywords,
     Path,
     RelatedKeywords,
@@ -81,7 +81,7 @@ TEXTS: list[tuple[Evidence, str, dict[str, Any]]] = [
     (LinkedFrom(mutual=True), "They link to each other", {}),
     (LinksTo(mutual=True), "They link to each other", {}),
     (LinksThrough(through=2), "Links to T2, which links to the query page", {"through": "u2"}),
-    (NearDuplicates(count=9, examples=(1, 2, 3, 4)), "Counted together with 9 near-duplicates: T1, T2, T3",
+    (MergedDuplicates(count=9, examples=(1, 2, 3, 4)), "Counted together with 9 near-duplicates: T1, T2, T3",
      {"count": 9, "pages": ("u1", "u2", "u3", "u4")}),
     (Path(pages=(1, 2, 3)), "2 links away: T1 – T2", {"pages": ("u1", "u2", "u3")}),
     (SimilarSites(sites=("a.com", "b.com")), "Their sites have similar links: a.com – b.com",
@@ -134,7 +134,7 @@ def test_sentence_and_json(given: Evidence, text: str, fields: dict[str, Any]) -
 def test_every_type_is_here() -> None:
     """And the kinds of the JSON format are those that programs rely on."""
     types = {each for each in vars(evidence).values() if isinstance(each, type) and issubclass(each, Evidence)}
-    assert types - {Evidence, evidence.Part} == {type(given) for given, _, _ in TEXTS}
+    assert types - {Evidence, evidence.PartOfScore} == {type(given) for given, _, _ in TEXTS}
     assert {given.kind for given, _, _ in TEXTS} == {
         "cited together", "cited together in all", "links to the same page", "links to the same pages in all",
         "linked by the query", "links to the query", "links to a page that links to the query",

@@ -17,9 +17,9 @@ from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.answers.proof import LOOKED_AT, UNKNOWN, Proof, view_of
 from tests.graph.webs import examples, make
-from tests.methods.naive import NaiveWeb
-from tests.methods.test_methods import OWN, SWITCHES
-from tests.methods.webs import webs
+from tests.related.methods.naive import NaiveWeb
+from tests.related.methods.test_methods import OWN, SWITCHES
+from tests.related.methods.webs import webs
 from tests.webs import make_web
 
 LINK_METHODS = [name for name in methods.names() if isinstance(methods.method(name).params, Switches)]

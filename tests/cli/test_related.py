@@ -121,7 +121,7 @@ def test_pages_that_are_not_wanted(store: Path) -> None:
         (["-m", "companion(parents=nan)"], "parents must be a whole number of at least 0, not 'nan'"),
         (["-m", "proximity(alpha=nan)"], "alpha must be a number from 0 to 100, not 'nan'"),
         (["-m", "companion(seed=-1)"], "seed must be a whole number from 0 to 9223372036854775807, not '-1'"),
-        (["-m", "companion(stop=no.txt)"], "there is no file 'no.txt' of stop pages: check the path"),
+        (["-m", "companion(stop=no.txt)"], "Unknown file 'no.txt' of stop pages: check the path"),
         (["-m", "companion(unit=planet)"], "unit must be one of site, domain, host, none, not 'planet'"),
         (["-m", "companion(parents="], "Invalid method 'companion(parents='; write companion or"),
         (["-m", "companion(parents=1, parents=2)"], "parents is given twice in"),

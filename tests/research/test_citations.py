@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix, save_npz
 from cocite.errors import BadSource
 from research import citations
 from research.citations import Measured, Reproduction, Setting
-from tests.methods.naive_zhao import NaiveZhao
+from tests.related.methods.naive_zhao import NaiveZhao
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "citations"
 

@@ -18,7 +18,7 @@ from hypothesis.extra.numpy import arrays
 
 from cocite.errors import BadAddress, BadParameter, CociteError, UnknownPage
 from cocite.related.methods import lli
-from cocite.related.neighbourhood.page_source import Side
+from cocite.related.methods.extended_cocitation import SourceSide
 from cocite.sources.records import Page
 from cocite.web import Web
 from research.latent_linkage import (
@@ -32,9 +32,9 @@ from research.latent_linkage import (
     percentages,
 )
 from tests.graph.webs import examples, make, page
-from tests.methods import naive_latent
-from tests.methods.test_lli import side_of
-from tests.methods.webs import webs
+from tests.related.methods import naive_latent
+from tests.related.methods.test_lli import side_of
+from tests.related.methods.webs import webs
 
 U = "https://u.example/"
 
@@ -180,7 +180,7 @@ def test_figures_agree_with_the_method_and_the_links(pages: list[Page], data: st
                 best[row.address] = max(best.get(row.address, 0.0), row.sim)
             scores = lli.relate(web, [number], params)
             ranked = {graph.address(answer): score for answer, score in scores.ranked(graph.in_degree)}
-            never = {graph.address(int(answer)) for answer in scores.never}
+            never = {graph.address(int(answer)) for answer in scores.excluded}
             seen = {address: sim for address, sim in best.items() if sim >= 1e-12 and address not in never}
             assert seen == pytest.approx(ranked, rel=1e-4)
             if not params.merge:
@@ -282,5 +282,5 @@ def test_rows_become_a_frame_if_pandas_is_there(place: Path, monkeypatch: pytest
 
 
 def test_a_side_without_columns() -> None:
-    nothing = Side(np.zeros(0, np.uint32), np.zeros(1, np.int64), np.zeros(0, np.int32), 0, np.zeros((1, 0)))
+    nothing = SourceSide(np.zeros(0, np.uint32), np.zeros(1, np.int64), np.zeros(0, np.int32), 0, np.zeros((1, 0)))
     assert [len(of(nothing)) for of in (percentages, densities, drifts)] == [0, 0, 0]

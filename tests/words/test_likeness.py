@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cocite.kernels.words.keyword_pairs import Rows
 from cocite.words.likeness import Likeness, best_of
 from tests.graph.webs import examples
-from tests.methods.naive_zhao import NaiveZhao
+from tests.related.methods.naive_zhao import NaiveZhao
 from tests.words.test_relevance import relevance, rows, webs
 
 

@@ -21,7 +21,7 @@ from cocite.words.make_vectors import AnchorNames, name_in
 from cocite.words.search import renew_search
 from cocite.words.vectors import SharedTerms, Vectors, open_vectors, ready_vectors
 from tests.graph.webs import examples, extend, make, page
-from tests.methods import naive_auto
+from tests.related.methods import naive_auto
 
 A, B, C, D = (f"https://{name}.example/" for name in "abcd")
 WORDS = ["chess", "gambit", "rook", "yacht", "sail", "mast", "anchor", "keel"]

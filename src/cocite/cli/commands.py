@@ -17,6 +17,7 @@ import typer
 
 from cocite.cli import options as shared
 from cocite.cli.failures import NOTHING, complain
+from cocite.cli.files import with_page_lists
 from cocite.cli.terminal import Screen
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, make, parameters_on
@@ -98,6 +99,10 @@ def command(view: View) -> Callable[..., None]:
         options = {name: given.pop(name) for name in own}
         values = {name.rstrip("_"): value for name, value in given.items() if value is not None}
         values |= {name: " ".join(value) for name, value in values.items() if name in joined}
+        for name in values.keys() & {"method", "methods"}:
+            given_method = values[name]
+            several = isinstance(given_method, list | tuple)
+            values[name] = list(map(with_page_lists, given_method)) if several else with_page_lists(given_method)
         view.run(values, options)
 
     run_command.__name__ = about.name

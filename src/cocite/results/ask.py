@@ -14,7 +14,7 @@ from cocite.graph.store import Graph
 from cocite.kernels.jit import stopwatch
 from cocite.parameters import Parameter, values_of
 from cocite.related.methods import Method
-from cocite.related.neighbourhood.view import Switches, View, stop_pages, with_stop_pages
+from cocite.related.neighbourhood.view import Switches, View
 from cocite.results.answer import Answer, Answers
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
 from cocite.results.history import NO_HISTORY, History, find_history, relate_history
@@ -80,7 +80,6 @@ def ask(
     """The k pages most related to those asked about, with reasons unless they are not wanted."""
     with stopwatch() as passed:
         graph, k = web.graph, check_k(k)
-        method = replace(method, params=with_stop_pages(graph, method.params))
         history = asked.history
         scores = relate_history(web, history, method) if history.pages else method.relate(web, asked.seeds)
         far = {**unwanted_ranks(web, asked.unwanted, method), **dict.fromkeys(asked.known, 0)}
@@ -100,14 +99,16 @@ def ask(
             answers=tuple(answers),
             store=about_store(graph),
             milliseconds=passed(),
-            facts={**scores.facts, **_left_out(graph, scores.used, method.params)},
+            facts={**scores.facts, **_ignored(web, scores.used, method.params)},
             steps=scores.steps,
         )
 
 
-def _left_out(graph: Graph, used: Sequence[int], params: Any) -> Mapping[str, Any]:
+def _ignored(web: Web, used: Sequence[int], params: Any) -> Mapping[str, Any]:
     """What the switches of a method that has them kept from counting."""
-    return View(graph, used, params, stop_pages(graph, params.stop)).left_out() if isinstance(params, Switches) else {}
+    if not isinstance(params, Switches):
+        return {}
+    return View(web.graph, used, params, web.known_pages(params.stop)).ignored()
 
 
 def unwanted_ranks(web: Web, unwanted: Sequence[int], method: Method) -> Mapping[int, int]:

@@ -29,10 +29,10 @@ from cocite.graph.generation import Progress, sync_folder
 from cocite.graph.store import Graph
 from cocite.parameters import Parameter, values_of
 from cocite.related.methods import method as method_of
-from cocite.related.neighbourhood.view import stop_pages
 from cocite.results.ask import check_k
 from cocite.results.filters import NO_FILTERS, Filters
 from cocite.results.workers import BatchPart, BatchTask, answer_all_pairs, answer_parts, check_all_pairs
+from cocite.web import known_pages
 
 PART_PAGES = 20_000
 """Some seconds of work, which is what an interruption may cost."""
@@ -102,7 +102,7 @@ def batch(
     processes = None if processes is None else int(_PROCESSES.check(processes))
     asked = linked_pages(graph) if queries is None else np.array(list(dict.fromkeys(queries)), np.uint32)
     method = method_of(call)
-    stop = stop_pages(graph, getattr(method.params, "stop", ()))
+    stop = known_pages(graph, getattr(method.params, "stop", ()))
     task = BatchTask(graph.path.absolute(), str(graph.manifest["id"]), call, stop, check_k(k), filters)
     if together:
         check_all_pairs(method, graph.pages)

@@ -137,7 +137,7 @@ class Listings(NamedTuple):
 
 def _listings(graph: Graph, page: int) -> Listings:
     view = View(graph, [page], Switches(unit="none"))
-    parents = parents_of(view, page, MAX_PARENTS, 2, blocks=True)
+    parents = parents_of(view, page, MAX_PARENTS, 2, sections=True)
     blocks = all_blocks(parents.attributes[parents.places]).astype(np.int64) - 1
     pages = [graph.facts.representative(int(parent)) for parent in parents.pages]
     return Listings(pages, [(parent, int(block)) for parent, block in zip(pages, blocks, strict=True) if block >= 0])

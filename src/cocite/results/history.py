@@ -16,7 +16,7 @@ import numpy as np
 
 from cocite.errors import BadAddress, BadParameter
 from cocite.graph.store import Graph
-from cocite.related.evidence import Evidence, NearDuplicates
+from cocite.related.evidence import Evidence, MergedDuplicates
 from cocite.related.methods import Method
 from cocite.related.neighbourhood.link_evidence import take_turns
 from cocite.related.neighbourhood.scores import Scores
@@ -116,7 +116,7 @@ def relate_history(web: Web, history: History, method: Method) -> Scores:
     for page, weight in zip(history.pages, history.weights, strict=True):
         scores = method.relate(web, [page])
         sums.append((scores.pages, scores.values * (weight / total)))
-        excluded.append(scores.never)
+        excluded.append(scores.excluded)
         used |= dict.fromkeys(map(int, scores.used))
         if len(parts) < EXPLAINED_PAGES:
             parts.append(scores)
@@ -140,7 +140,7 @@ def _about(used: Sequence[int], found: list[list[Evidence]]) -> list[list[Eviden
     """Evidence for results, with the query page that it is about."""
 
     def named(one: Evidence) -> Evidence:
-        known = one.query is not None or isinstance(one, NearDuplicates) or not used
+        known = one.query is not None or isinstance(one, MergedDuplicates) or not used
         return one if known else replace(one, query=used[0])
 
     return [[named(one) for one in each] for each in found]

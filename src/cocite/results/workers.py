@@ -17,7 +17,6 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -34,7 +33,6 @@ from cocite.related.methods.integrated import Params as IntegratedParams
 from cocite.related.neighbourhood.all_alike import all_alike
 from cocite.related.neighbourhood.page_similarity import counted_links, likeness_of
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import with_stop_pages
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
 from cocite.web import Web
 
@@ -153,7 +151,7 @@ def open_task(task: BatchTask) -> tuple[Web, Method]:
     web, method = Web(task.store), method_of(task.call)
     if str(web.graph.manifest["id"]) != task.generation:
         raise BadStore(f"{task.store} was changed by another command: start the batch again, in another place")
-    return web, replace(method, params=with_stop_pages(web.graph, method.params, task.stop))
+    return web, method
 
 
 def check_all_pairs(method: Method, pages: int) -> IntegratedParams:

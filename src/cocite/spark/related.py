@@ -23,9 +23,9 @@ from cocite.kernels.addresses.canonical import key_addresses
 from cocite.pages.key import from_key
 from cocite.related.methods import Method
 from cocite.related.methods import method as method_of
-from cocite.related.methods.cocitation import ENOUGH, TWICE
+from cocite.related.methods.cocitation import MIN_CITATIONS, MIN_SIBLINGS
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import SEED, StopList, is_one_of
+from cocite.related.neighbourhood.view import HASH_SEED, is_one_of
 from cocite.results.ask import check_k
 from cocite.spark.arrays import (
     Batches,
@@ -52,8 +52,8 @@ ANSWERS = "page long, enough boolean, answers binary, scores binary"
 
 
 def _cocited(scores: Scores) -> bool:
-    twice = (scores.values >= TWICE) & ~is_one_of(scores.pages, scores.never)
-    return int(np.count_nonzero(twice)) >= ENOUGH
+    twice = (scores.values >= MIN_CITATIONS) & ~is_one_of(scores.pages, scores.excluded)
+    return int(np.count_nonzero(twice)) >= MIN_SIBLINGS
 
 
 def _any(scores: Scores) -> bool:
@@ -133,8 +133,8 @@ def check(call: str) -> Method:
     if method.name not in IS_ENOUGH:
         raise BadParameter(f"Spark answers by {', '.join(IS_ENOUGH)}, not by {method.name}: use cocite batch for that")
     params = method.params
-    if params.seed != SEED:
-        raise BadParameter(f"Spark chooses parents with the seed {SEED} only: leave out seed")
+    if params.seed != HASH_SEED:
+        raise BadParameter(f"Spark chooses parents with the seed {HASH_SEED} only: leave out seed")
     refuses = params.rel != "all" or not params.boilerplate or params.stop or params.stop_degree
     if refuses and params.parents > SAMPLE_PARENTS:
         raise BadParameter(
@@ -164,13 +164,8 @@ def _answer_part(
     """The answers to the pages of one part; its rows are let go."""
     graph, queries = make_subweb(pa.Table.from_batches(rows), kind)
     rows.clear()
-    web, method = SubWeb(graph), method_of(call)
-    params = method.params
-    if params.stop:
-        listed = StopList(params.stop)
-        listed.pages = np.searchsorted(graph.numbers, stop[np.isin(stop, graph.numbers)]).astype(np.uint32)
-        params = replace(params, stop=listed)
-    method = replace(method, params=params)
+    stop_pages = np.searchsorted(graph.numbers, stop[np.isin(stop, graph.numbers)]).astype(np.uint32)
+    web, method = SubWeb(graph, stop_pages), method_of(call)
     enough = IS_ENOUGH[method.name]
     for start in range(0, len(queries), PER_BATCH):
         yield _answers(web, method, queries[start : start + PER_BATCH], k + SPARE, kind, enough)

@@ -7,6 +7,7 @@ methods run on it as on a store, and give the same.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,9 +37,15 @@ Numbers = NDArray[np.int64]
 class SubWeb(Web):
     """A Web of a part."""
 
-    def __init__(self, graph: SubGraph) -> None:
+    def __init__(self, graph: SubGraph, stop: NDArray[np.uint32]) -> None:
+        """`stop` are the pages of the stop list that this part has: a part has no addresses to look up."""
         super().__init__(graph)
         self.graph: SubGraph = graph
+        self._stop = stop
+
+    def known_pages(self, addresses: Sequence[str]) -> NDArray[np.uint32]:
+        """The stop pages of this part; none if there is no stop list."""
+        return self._stop if addresses else self._stop[:0]
 
 
 class SubGraph(Graph):

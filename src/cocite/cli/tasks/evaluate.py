@@ -12,7 +12,7 @@ import typer
 
 from cocite.cli import options as shared
 from cocite.cli.commands import naming_options, options_of
-from cocite.cli.files import check_writable, write_file
+from cocite.cli.files import check_writable, with_page_lists, write_file
 from cocite.cli.options import taking
 from cocite.cli.terminal import Screen, show_table
 from cocite.errors import BadParameter
@@ -92,7 +92,9 @@ def evaluate(
     if save and save.exists() and not save.is_dir():
         raise BadParameter(f"{save} is a file: give a folder; a new one will be made")
     report = ReadReport()
-    named = map(methods.method, method or ([] if run else (DEFAULT_METHOD, *COMPARED_METHODS)))
+    named = (
+        methods.method(with_page_lists(each)) for each in method or ([] if run else (DEFAULT_METHOD, *COMPARED_METHODS))
+    )
     chosen = list({str(each): each for each in named}.values())
     with naming_options(Filters):
         kept = Filters(**{name: value for name, value in filters.items() if value is not None})

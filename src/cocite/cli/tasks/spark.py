@@ -10,6 +10,7 @@ import typer
 
 from cocite.cli import options as shared
 from cocite.cli.failures import INTERRUPTED, Commands, complain
+from cocite.cli.files import with_page_lists
 from cocite.cli.tasks.summary import show_reasons
 from cocite.cli.terminal import Screen, seconds
 from cocite.results.text import count
@@ -174,6 +175,7 @@ def related(
     from cocite.spark.inputs import check_shards
     from cocite.spark.related import check, write_related
 
+    method = with_page_lists(method)
     check(method)
     check_k(k)
     check_shards(shards, master)

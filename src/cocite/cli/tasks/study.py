@@ -9,7 +9,7 @@ import typer
 
 from cocite.cli import options as shared
 from cocite.cli.failures import Commands
-from cocite.cli.files import check_writable, read_addresses
+from cocite.cli.files import check_writable, read_addresses, with_page_lists
 from cocite.cli.tasks.evaluate import note_gaps, show_evaluation
 from cocite.cli.terminal import Screen
 from cocite.errors import BadParameter
@@ -66,7 +66,7 @@ def new(
     if not texts:
         raise BadParameter("No pages to ask about: give addresses, or --file FILE")
     check_folder(folder)
-    named = map(methods.method, method or ("companion", "cocitation"))
+    named = (methods.method(with_page_lists(each)) for each in method or ("companion", "cocitation"))
     chosen = list({str(each): each for each in named}.values())
     web, screen = Web(index), Screen()
     found = {text: web.graph.get(text) for text in texts}

@@ -6,7 +6,7 @@ other methods, the score is that of the second page among those related to the f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocite.operations import shared_parameters
@@ -73,13 +73,11 @@ def similarity(web: Web, first: str, second: str, method: Method) -> SimilarityR
 
     from cocite.parameters import values_of
     from cocite.related.neighbourhood.scores import rounded
-    from cocite.related.neighbourhood.view import with_stop_pages
     from cocite.results.ask import question
     from cocite.results.reasons import ReasonNames, reasons_of
 
     graph = web.graph
     one, other = question(graph, [first, second]).seeds
-    method = replace(method, params=with_stop_pages(graph, method.params))
     scores = method.relate(web, [one])
     found = method.compare(web, one, other)
     if found is None:

@@ -3,7 +3,7 @@
 A method file has, in this order: a docstring (paper, formula, departures), `Params`, a frozen dataclass of parameters,
 and `relate(web, seeds, params) -> Scores`. Adding such a file adds the method everywhere. It may also have
 `similarity_of(web, page, other, params)`, which compares two pages without looking for others, and
-`best_of_each(web, pages, params, k)`, a quicker way to the same answers for many pages.
+`best_of_each(web, pages, params, k)`, a quicker way to the same results for many pages.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Method:
         return found
 
     def best_of_each(self, web: Web, pages: Pages, k: int) -> Best | None:
-        """The k best answers to each of many pages, asked alone, without chopping; None if there is no quick way."""
+        """The k best results for each of many pages by itself, without chopping; None: the method has no shortcut."""
         return None if self._best_of_each is None else self._best_of_each(web, pages, self.params, k)
 
     def compare(self, web: Web, page: int, other: int) -> tuple[float, float] | None:
-        """How similar two pages are, and at most how wrong that is; None if the method relates pages only."""
+        """How similar two pages are, and the maximum error; None if the method relates pages only."""
         return None if self._similarity_of is None else self._similarity_of(web, page, other, self.params)
 
 
@@ -64,7 +64,7 @@ names, about = _registry.names, _registry.about
 
 
 def method(call: str, given: Mapping[str, Any] | None = None) -> Method:
-    """A method by its name, which may hold parameters: `companion(parents=500)`; `given` are more of them."""
+    """A method by its name, perhaps with parameters, `companion(parents=500)`; `given` are more parameters."""
     name, written = parse(call)
     module = _registry.module(name)
     params = make(module.Params, name, {**written, **(given or {})})

@@ -1,49 +1,405 @@
-"""Auto, the default: what links, blocks, words, names and popularity say together, by what is known of the page.
+"""Auto, the default: links, sections, words, names and popularity together, weighted by what is known of the page.
 
-With parents q of the page u, each counting c_q, children x that u and s share, and rarity r(n) = 1 / ln(2 + n):
+With parents q of the page u, each of weight c_q, children x that u and s share, and rarity r(n) = 1 / ln(2 + n):
 
-    together(s) = Σ c_q · (r(links in the block) + near / √d if both stand in one block, and elsewhere · r(links of q))
-    links(s)    = in_degree(s)^popularity · together(s)      parents with blocks: somebody has sorted these links
+    together(s) = Σ c_q · (r(links in section) + near / √d if both are in one section, and elsewhere · r(links of q))
+    links(s)    = in_degree(s)^popularity · together(s)      parents with sections: somebody has sorted these links
                 + Σ c_q · r(links of q)                      parents without
-                + Σ c_x · r(links into x) / √children
+                + Σ c_x · r(in-links of x) / √children
                 + 0.05 for a link from u to s, 0.05 for one from s to u, and 0.9 more if there are both
     score(s)    = links(s) / √(max of links) + 0.15 · (together of s's same-name pages) / (max of that)
                 + weight · cosine(words of u, words of s)
                 + context · in_degree(s)^popularity · cosine(context words of u, context words of s)
-                + 0.25 if s is on u's host, and 0.2 if it is the first page of its own      where blocks list u
+                + 0.25 if s is on u's host, and 0.2 if it is the home page of its own     if sections list u
     weight      = words + 0.003 · (different words of u's text, at most 100)²
 
-Parents of u's same-name pages, which links call by the same name (words/context.py), are parents too; they count
-`names` times how alike the names are. A parent that has s or u again in another block has them together there, too,
-without `near` and `elsewhere`: in at most three blocks that have u again, and not on lists of more than 4,096 links.
-The context words of a page are those of the sections that list it (words/context.py). k parents of one site, and k
-blocks of one parent, count as √k, and pages of u's own site a quarter: their links are often one template. So links
-count most for pages that many cite, and words count more the more text a page has. A page without links or without
-text is answered from what there is. One with neither gets the addresses beside it on its host, by 0.25 times the part
-of its path that they share. Several query pages: scores add up, after the number reached.
+Parents of u's same-name pages (words/context.py) are parents too; their weight is `names` times the similarity of the
+names. A parent that repeats s or u in another section has them together there, too, without `near` and `elsewhere`: in
+at most three sections that repeat u, and not on lists of more than 4,096 links. The context words of a page are those
+of the sections that list it (words/context.py). k parents of one site, and k sections of one parent, count as √k, and
+pages of u's own site a quarter: their links are often one template. So links count most for pages with many in-links,
+and words count more the more text a page has. A page without links or without text gets results from what there is.
+One with neither gets the addresses beside it on its host, by 0.25 times the part of its path that they share. With
+several query pages, scores add up, after the number reached.
 
-Weights were chosen on some lists and tested on others: docs/decisions/0050, which also tells what did not help.
+Weights were chosen on some lists and tested on others: docs/decisions/0050, which also lists what did not help.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice, takewhile
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cocite.related.neighbourhood.blend import BlendParams, blend
-from cocite.related.neighbourhood.blend_evidence import BlendEvidence
-from cocite.related.neighbourhood.scores import Scores
+from cocite.kernels.related import together
+from cocite.kernels.related.vicinity import find_places
+from cocite.parameters import parameter
+from cocite.related.evidence import (
+    ByLinks,
+    ContextWords,
+    Evidence,
+    HomePage,
+    ListedWithSameName,
+    SameHost,
+    SameName,
+    SameNameListed,
+    SimilarText,
+)
+from cocite.related.neighbourhood.gather import Numbered, Parents, children_of, parents_of
+from cocite.related.neighbourhood.link_evidence import LinkEvidence, for_query
+from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, Values
 from cocite.related.neighbourhood.start import begin
+from cocite.related.neighbourhood.view import NO_PAGES, Merged, Pages, Switches, View, is_one_of
 from cocite.web import Web
+from cocite.words.tokens import DEFAULT_LANGUAGE, stop_words
+from cocite.words.vectors import SharedTerms, Vectors
 
-Params = BlendParams
+LINKS, SAME_NAME, TEXT, CONTEXT, PLACE = range(5)
+"""The parts of a score."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Params(Switches):
+    """Limits, and the weight of each part."""
+
+    parents: int = parameter(2000, "Maximum number of parents, chosen by hash", minimum=0)
+    window: int = parameter(2000, "Links of a parent that count, around its link to the page (0: all)", minimum=0)
+    children: int = parameter(100, "Maximum number of children, the first", minimum=0, maximum=100_000)
+    elsewhere: float = parameter(0.1, "Weight of a link in another section of the same page", minimum=0, maximum=100)
+    near: float = parameter(0.12, "Weight of being near each other in a section", minimum=0, maximum=100)
+    popularity: float = parameter(0.18, "Exponent of in-links that multiplies the section part", minimum=0, maximum=10)
+    words: float = parameter(0.7, "Weight of similar text", minimum=0, maximum=1000)
+    context: float = parameter(0.6, "Weight of being listed in sections about the same things", minimum=0, maximum=1000)
+    names: float = parameter(0.5, "Weight of a link to a same-name page, compared with the page", minimum=0, maximum=1)
+
+
+@dataclass(frozen=True)
+class Tunables:
+    """Constants that were chosen on some lists and tested on others: docs/decisions/0050."""
+
+    one_way: float = 0.05  # a link from one page to the other
+    both_ways: float = 0.9  # added if there are both
+    own_site: float = 0.25  # factor for parents and children on the site of the query page
+    same_name: float = 0.15  # the most that a page gets for its same-name pages
+    same_host: float = 0.25  # lists are often of repositories of one host,
+    home_page: float = 0.2  # or of home pages
+    text: float = 0.003  # added to the weight of words for the squared number of different words,
+    max_text_words: int = 100  # up to this many
+    max_child_parents: int = 1000  # children with more parents don't count: everybody links there
+    similar_pages: int = 200  # candidates by text alone
+    nearby_addresses: int = 10  # before and after a page without any other candidate
+    context_pages: int = 250  # candidates whose context words are compared: the best by links and words,
+    context_digits: int = 6  # rounded to this many digits
+    max_link_share: float = 0.95  # where links give more than this of a score, words are not evidence
+    named_words: int = 8  # words that evidence names
+    share_digits: int = 3
+
+
+TUNABLES = Tunables()
+
+
+class Around(NamedTuple):
+    """The parents and children of one query page."""
+
+    page: int
+    parents: Parents
+    listing: Parents  # its parents, and those of its same-name pages
+    weights: Values  # of each page of `listing`
+    children: Pages
+    starts: NDArray[np.int64]  # where each child's other parents begin in `spouses`
+    spouses: Pages
+
+
+@dataclass(frozen=True)
+class Blend:
+    """Candidates and the parts of their scores: parts[LINKS] and so on have a row for each query page."""
+
+    pages: Merged
+    numbered: Numbered
+    around: Sequence[Around]
+    parts: Values
+    in_section: list[Values] = field(default_factory=list)  # for each query page: the part by common sections
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by the sum of all parts."""
-    start, found = begin(web.graph, seeds, params, lambda view, pages: blend(web, view, pages, params))
-    rows = found.links + found.named + found.words + found.context + found.place
-    reached = (rows > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
-    evidence = BlendEvidence(web, start.view, start.used, found, params)
-    return Scores(found.pages.pages, rows.sum(axis=0), start.used, start.never, reached=reached, evidence=evidence)
+    start, found = begin(web, seeds, params, lambda view, pages: blend(web, view, pages, params))
+    rows = found.parts.sum(axis=0)
+    evidence = AutoEvidence(web, start.view, found, params)
+    return start.scores(found.pages.pages, rows.sum(axis=0), rows, evidence=evidence)
+
+
+def blend(web: Web, view: View, pages: Sequence[int], params: Params) -> tuple[Blend, bool]:
+    """The candidates around some pages, and their parts; and whether there is any candidate but nearby addresses."""
+    named = [same_name_pages(web, page, params) for page in pages]
+    parents = [
+        [parents_of(view, each, params.parents, params.window, sections=True) for each in (page, *others)]
+        for page, (others, _) in zip(pages, named, strict=True)
+    ]
+    children = [children_of(view, page, params.children) for page in pages]
+    similar = [web.vectors.near(page, TUNABLES.similar_pages) for page in pages] if params.words and web.vectors else []
+    room = [np.minimum(web.graph.in_degree[each], TUNABLES.max_child_parents).sum(dtype=np.int64) for each in children]
+    known = sum(len(each) for each in (*children, *similar)) + sum(
+        1 + each.max_siblings + len(each.pages) for parts in parents for each in parts
+    )
+    numbered = Numbered(int(known + sum(room)))
+    around = [
+        read_around(view, numbered, page, parts, weights, *each)
+        for page, parts, (_, weights), *each in zip(pages, parents, named, children, room, strict=True)
+    ]
+    for each in similar:
+        numbered.add(each)
+    merged = view.merge(numbered.pages)
+    own = is_one_of(merged.pages, view.representatives(np.array(pages, np.uint32)))
+    found = Blend(merged, numbered, around, np.zeros((5, len(pages), len(merged.pages))))
+    for row, one in enumerate(around):
+        parts = found.parts[:, row]
+        add_links(web, view, found, row, own, params)
+        if web.vectors is not None:
+            add_words(web.vectors, web.graph.in_degree, one.page, merged.pages, parts, params)
+            parts[TEXT, own] = parts[CONTEXT, own] = 0
+            if found.in_section[row].any():
+                some = np.flatnonzero(parts.sum(axis=0))
+                hosts, candidates = view.graph.units("host"), merged.pages[some]
+                parts[PLACE, some] = TUNABLES.same_host * (hosts[candidates] == hosts[one.page])
+                parts[PLACE, some] += TUNABLES.home_page * (web.vectors.home[candidates] == 1)
+    enough = bool((found.parts[[LINKS, TEXT, CONTEXT]] > 0).any())
+    return found if enough else nearby_addresses(view, around), enough
+
+
+def same_name_pages(web: Web, page: int, params: Params) -> tuple[list[int], list[float]]:
+    """The same-name pages of a page, and the weight of links to them."""
+    if web.vectors is None or not params.names:
+        return [], []
+    others, cosines = web.vectors.same_name_pages(page)
+    return others.tolist(), (params.names * cosines).tolist()
+
+
+def read_around(
+    view: View, numbered: Numbered, page: int, parts: list[Parents], names: list[float], children: Pages, room: int
+) -> Around:
+    """Number the siblings, parents, children and spouses of a page; `parts`: parents of it and its same-name pages."""
+    parents, listing = parts[0], join_parents(parts)
+    for each in parts:
+        numbered.add_windows(each)
+    for some in (np.array([each.of for each in parts[1:]], np.uint32), parents.pages, children):
+        numbered.add(some)
+    starts, spouses = np.zeros(len(children) + 1, np.int64), np.empty(int(room), np.uint32)
+    room_for = together.SpouseRoom(spouses, starts, numbered.table, numbered.local, numbered.room)
+    count = together.read_spouses(
+        view.graph.into, view.out, children, TUNABLES.max_child_parents, page, view.refused, room_for, numbered.count
+    )
+    view.check(count)
+    numbered.count = int(count)
+    weights = site_weights(view, page, listing.pages)
+    weights *= np.repeat([1.0, *names], [len(each.pages) for each in parts])
+    weights[listing.pages == page] = 0  # the query page itself lists its same-name page
+    begin = len(parents.pages)
+    for each in parts[1:]:  # a list that has both counts for the query page alone
+        end = begin + len(each.pages)
+        weights[begin:end][is_one_of(each.pages, listing.pages[:begin])] = 0
+        begin = end
+    return Around(page, parents, listing, weights, children, starts, spouses)
+
+
+def join_parents(parts: list[Parents]) -> Parents:
+    """Several pages' parents as those of the first."""
+    if len(parts) == 1:
+        return parts[0]
+    lengths = [int(each.starts[-1]) for each in parts]
+    shifted = list(zip(parts, np.cumsum([0, *lengths[:-1]]).tolist(), strict=True))
+    return Parents(
+        *parts[0][:2],
+        np.concatenate([each.pages for each in parts]),
+        np.append(np.concatenate([each.starts[:-1] + first for each, first in shifted]), sum(lengths)),
+        np.concatenate([each.places + first for each, first in shifted]),
+        np.concatenate([each.whole for each in parts]),
+        np.concatenate([each.targets[:length] for each, length in zip(parts, lengths, strict=True)]),
+        np.concatenate([each.attributes[:length] for each, length in zip(parts, lengths, strict=True)]),
+    )
+
+
+def add_links(web: Web, view: View, found: Blend, row: int, own: NDArray[np.bool_], params: Params) -> None:
+    """Set the parts by links, and by links to same-name pages, for one query page; the pages that are `own` get 0."""
+    graph, merged, numbered, around = view.graph, found.pages, found.numbered, found.around[row]
+    listing, links, named = around.listing, found.parts[LINKS, row], found.parts[SAME_NAME, row]
+    groups, _ = view.group(listing.pages)
+    totals = np.zeros((2, len(merged.pages)))
+    candidates = together.Candidates(numbered.table, numbered.local, merged.number)
+    order, degrees = np.argsort(groups, kind="stable"), graph.out_degree[listing.pages]
+    parents = together.ParentWeights(order, groups, around.weights, degrees, params.near, params.elsewhere)
+    together.add_together(listing, parents, graph.repeats, view.refused, candidates, totals)
+    totals[:, own] = 0
+    in_section = totals[together.IN_SECTION]
+    found.in_section.append(in_section)
+    links += totals[together.ON_PAGE]
+    links += in_section * popularity(graph.in_degree, merged.pages, params)
+    children = around.children
+    weights = site_weights(view, around.page, children) / np.log(2.0 + graph.in_degree[children])
+    weights /= np.sqrt(max(1, len(children)))
+    together.add_shared(around.starts, around.spouses, weights, candidates, links)
+    sources, targets = np.unique(around.parents.pages), np.unique(children)
+    both = np.intersect1d(sources, targets, assume_unique=True)
+    for pages, weight in ((sources, TUNABLES.one_way), (targets, TUNABLES.one_way), (both, TUNABLES.both_ways)):
+        np.add.at(links, merged.number[numbered.find(pages)], weight * site_weights(view, around.page, pages))
+    links[own] = 0
+    links /= np.sqrt(max(float(links.max(initial=0)), MIN_SCORE))
+    if web.vectors is not None and params.names:
+        together.add_same_name(web.vectors.same_name, merged.pages, candidates, in_section, named)
+        named[own] = 0
+        named *= TUNABLES.same_name / max(float(named.max(initial=0)), MIN_SCORE)
+
+
+def site_weights(view: View, page: int, others: Pages) -> Values:
+    """The weight of each parent or child: less on the site of the query page."""
+    if view.switches.unit == "none":
+        return np.ones(len(others))
+    units = view.units_of(np.append(others, np.uint32(page)))
+    return np.where(units[:-1] == units[-1], TUNABLES.own_site, 1.0)
+
+
+def popularity(in_degree: Pages, pages: Pages, params: Params) -> Values:
+    """The factor by which in-links multiply the parts by sections."""
+    return np.asarray(np.maximum(1, in_degree[pages]).astype(np.float64) ** params.popularity)
+
+
+def add_words(vectors: Vectors, in_degree: Pages, page: int, pages: Pages, parts: Values, params: Params) -> None:
+    """Set the part by similar text and, for the best candidates, that by context words."""
+    if params.words:
+        weight = params.words + TUNABLES.text * min(TUNABLES.max_text_words, int(vectors.text_words[page])) ** 2
+        parts[TEXT] = weight * vectors.cosines(page, pages)
+    if params.context:
+        scores = np.round(parts[LINKS] + parts[SAME_NAME] + parts[TEXT], TUNABLES.context_digits)
+        last = max(0, len(pages) - TUNABLES.context_pages)
+        best = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
+        cosines = vectors.context_cosines(page, pages[best])
+        parts[CONTEXT, best] = params.context * cosines * popularity(in_degree, pages[best], params)
+
+
+def nearby_addresses(view: View, around: Sequence[Around]) -> Blend:
+    """Without any other candidate: the nearest addresses on the host, by the part of the path that they share."""
+    graph, hosts, near = view.graph, view.graph.units("host"), set[int]()
+    for one in around:
+        first, last = one.page - TUNABLES.nearby_addresses, one.page + TUNABLES.nearby_addresses
+        beside = range(max(0, first), min(len(graph), last + 1))
+        near.update(page for page in beside if hosts[page] == hosts[one.page] and not view.refuses(page))
+    near -= {page for page in near if graph.lead(page) != page} | {one.page for one in around}
+    merged = view.merge(np.array(sorted(near), np.uint32))
+    found = Blend(merged, Numbered(0), around, np.zeros((5, len(around), len(merged.pages))))
+    paths = [graph.canonical(page).split("/") for page in merged.pages.tolist()]
+    for row, one in enumerate(around):
+        own = graph.canonical(one.page).split("/")
+        pairs = (zip(own, path, strict=False) for path in paths)
+        shared = [len(list(takewhile(lambda parts: parts[0] == parts[1], each))) for each in pairs]
+        found.parts[PLACE, row] = TUNABLES.same_host / len(own) * np.array(shared, np.float64)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------- the evidence
+
+
+@dataclass(frozen=True)
+class AutoEvidence:
+    """Finds the evidence for results: each part of a score with what it was computed from, the largest part first."""
+
+    web: Web
+    view: View
+    blend: Blend
+    params: Params
+
+    def __call__(self, pages: Pages) -> list[list[Evidence]]:
+        """The evidence for each of some results, for each query page the largest part first."""
+        blend = self.blend
+        parents = [one.parents for one in blend.around]
+        links = LinkEvidence(self.view, parents, self.params.children, together.MAX_REPEATS)(pages)
+        places = find_places(blend.pages.pages, np.ascontiguousarray(pages, np.uint32))
+        rows, links_only = [], np.ones(len(pages), np.bool_)
+        for row, one in enumerate(blend.around):
+            found, only = self._about(row, pages, places)
+            rows.append(for_query(found, one.page, len(blend.around)))
+            links_only &= only
+        joined: list[list[Evidence]] = []
+        for only, by_links, *parts in zip(links_only, links, *rows, strict=True):
+            some = [each for part in parts for each in part]
+            first = next((at for at, each in enumerate(some) if isinstance(each, ByLinks)), None)
+            if first is not None:
+                some[first:first] = by_links
+            joined.append(by_links if only else some)
+        return joined
+
+    def _about(self, row: int, pages: Pages, places: NDArray[np.int64]) -> tuple[list[list[Evidence]], list[bool]]:
+        """The evidence of all parts for one query page; and for which results links are the only evidence."""
+        web, blend, around = self.web, self.blend, self.blend.around[row]
+        vectors, hosts = web.vectors, web.graph.units("host")
+        same_name, through = set(same_name_pages(web, around.page, self.params)[0]), self._listed_with(around, pages)
+        text = vectors.shared_terms(around.page, pages) if vectors is not None else []
+        context = vectors.shared_context(around.page, pages) if vectors is not None else []
+        found, links_only = list[list[Evidence]](), [True] * len(pages)
+        for i, (page, place) in enumerate(zip(pages.tolist(), places.tolist(), strict=True)):
+            if place < 0:
+                found.append([])
+                continue
+            values = blend.parts[:, row, place].tolist()
+            links, named, words, by_context, by_place = values
+            total = max(links + named + words + by_context + by_place, MIN_SCORE)
+            shares = [round(value / total, TUNABLES.share_digits) for value in values]
+            names: list[Evidence] = [SameName()] if page in same_name else []
+            if not names and page in through:
+                names = [ListedWithSameName(through=through[page])]
+            address: list[Evidence] = [SameHost(share=1.0)] if by_place and by_place == total else []
+            if by_place and not address:
+                if hosts[page] == hosts[around.page]:
+                    address.append(SameHost(share=round(TUNABLES.same_host / total, TUNABLES.share_digits)))
+                if vectors is not None and vectors.home[page] == 1:
+                    address.append(HomePage(share=round(TUNABLES.home_page / total, TUNABLES.share_digits)))
+            by_links = links > TUNABLES.max_link_share * (total - by_place)
+            links_only[i] = by_links and not (names or address or named)
+            parts: list[tuple[float, list[Evidence]]] = [(links, [ByLinks(share=shares[LINKS]), *names])]
+            if named:
+                parts.append((named, self._same_name_listed(row, page, place, shares[SAME_NAME])))
+            if vectors is not None and (not by_links or names):
+                if (shared := text[i]).number:
+                    of, terms = len(vectors.of(around.page)[0]), named_terms(vectors, shared)
+                    parts.append((words, [SimilarText(terms=terms, shared=shared.number, of=of, share=shares[TEXT])]))
+                if context[i].number:
+                    terms = named_terms(vectors, context[i])
+                    parts.append((by_context, [ContextWords(terms=terms, share=shares[CONTEXT])]))
+            parts.sort(key=lambda part: -part[0])
+            found.append([each for value, some in parts if value > 0 for each in some] + address)
+        return found, links_only
+
+    def _listed_with(self, around: Around, pages: Pages) -> dict[int, int]:
+        """Results that a list of a same-name page has, with that page: the first such list that counts."""
+        listing, first = around.listing, len(around.parents.pages)
+        if first == len(listing.pages):
+            return {}
+        begin, half = int(listing.starts[first]), listing.window // 2
+        hits = begin + np.flatnonzero(np.isin(listing.targets[begin : int(listing.starts[-1])], pages))
+        owners = np.searchsorted(listing.starts, hits, "right") - 1
+        lengths = listing.starts[owners + 1] - listing.starts[owners]
+        seen = np.abs(hits - listing.places[owners]) <= half if listing.window else np.ones(len(hits), np.bool_)
+        counted = (around.weights[owners] > 0) & (seen | (lengths <= listing.window + 1))
+        found: dict[int, int] = {}
+        for hit, owner in zip(hits[counted].tolist(), owners[counted].tolist(), strict=True):
+            found.setdefault(int(listing.targets[hit]), int(listing.targets[listing.places[owner]]))
+        return found
+
+    def _same_name_listed(self, row: int, page: int, place: int, share: float) -> list[Evidence]:
+        """The first same-name page of a result that is listed with the query page."""
+        blend, vectors = self.blend, self.web.vectors
+        others = vectors.same_name_pages(page)[0] if vectors is not None else NO_PAGES
+        for other, number in zip(others.tolist(), blend.numbered.find(others).tolist(), strict=True):
+            its = int(blend.pages.number[number]) if number >= 0 else place
+            if its != place and blend.in_section[row][its] > 0:
+                return [SameNameListed(through=other, share=share)]
+        return []
+
+
+def named_terms(vectors: Vectors, shared: SharedTerms) -> tuple[str, ...]:
+    """The first terms, without stop words."""
+    ignored, words = stop_words(DEFAULT_LANGUAGE), (vectors.words[number] for number in shared.terms)
+    return tuple(islice((word for word in words if word not in ignored), TUNABLES.named_words))

@@ -26,13 +26,11 @@ from numpy.typing import NDArray
 
 from cocite.parameters import parameter
 from cocite.related.evidence import Evidence, SimilarSites
-from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
 from cocite.related.neighbourhood.small_web import (
     Adjacency,
     Matrix,
-    SeedScores,
     SmallWeb,
-    combine_seeds,
     connect,
     simrank_matrix,
     solve_around,
@@ -89,7 +87,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
                 return [SimilarSites(sites=names, query=seed if len(seeds) > 1 else None)]
         return []
 
-    return replace(combine_seeds(seeds, find, around.facts), evidence=evidence)
+    return replace(combine_seeds(seeds, find, facts=around.facts), evidence=evidence)
 
 
 def solve(around: SmallWeb, params: Params) -> Blocks:

@@ -18,120 +18,91 @@ from numpy.typing import NDArray
 
 from cocite.kernels.related import counting
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.clean import Merged, group, merge, near_duplicates, representatives
-from cocite.related.neighbourhood.gather import (
-    Numbered,
-    Parents,
-    chosen_only,
-    parents_of,
-    parents_to_choose_from,
-    sound,
-)
+from cocite.related.neighbourhood.gather import Parents, candidate_parents, number_siblings, parents_of
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.scores import LEAST, Best, Scores, rounded
+from cocite.related.neighbourhood.scores import MIN_SCORE, Best, Scores, rounded
 from cocite.related.neighbourhood.start import begin
 from cocite.related.neighbourhood.view import NO_PAGES, UNITS, Pages, Switches, View, is_one_of
 from cocite.web import Web
 
-ENOUGH, TWICE = 15, 2
-LONG = 1e6  # a number of more than six digits, which is how many are shown
+MIN_SIBLINGS, MIN_CITATIONS = 15, 2
+"""An address with fewer siblings that are cocited at least twice is chopped."""
+MIN_ROUNDED_SCORE = 1e6
+"""Greater scores have more than the six digits that are shown."""
+
+Siblings = tuple[Pages, NDArray[np.int32], list[Parents]]
+"""Siblings of all query pages; for each query page (row) how many of its parents link to each; its parents."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Params(Switches):
     """B and BF of the paper, and what counts."""
 
-    parents: int = parameter(2000, "B: so many parents at most, chosen by hash", minimum=0)
+    parents: int = parameter(2000, "B: maximum number of parents, chosen by hash", minimum=0)
     window: int = parameter(8, "BF: links of a parent around its link to the page (0: all)", minimum=0)
-    unit: str = parameter("none", "parents on one unit count as one", choices=UNITS)
-
-
-@dataclass(frozen=True)
-class Siblings:
-    """Siblings of all query pages, and for each query page how many of its parents link to each."""
-
-    pages: Pages
-    degrees: NDArray[np.int32]  # a row for each query page
-    parents: Sequence[Parents]  # those chosen for each query page
-    enough: bool
+    unit: str = parameter("none", "Parents on one unit count as one", choices=UNITS)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Siblings by the number of chosen parents that they share with the query pages."""
-    start, siblings = begin(web.graph, seeds, params, lambda view, pages: gather(view, pages, params))
-    degrees = siblings.degrees.sum(axis=0, dtype=np.float64)
-    return Scores(
-        siblings.pages,
-        degrees,
-        start.used,
-        start.never,
-        reached=(siblings.degrees > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None,
-        facts={"siblings": len(degrees), "cocited": int(np.count_nonzero(degrees >= TWICE))},
-        evidence=LinkEvidence(start.view, start.used, siblings.parents),
-    )
+    start, (pages, degrees, parents) = begin(web, seeds, params, lambda view, some: gather(view, some, params))
+    values = degrees.sum(axis=0, dtype=np.float64)
+    facts = {"siblings": len(values), "cocited": int(np.count_nonzero(values >= MIN_CITATIONS))}
+    return start.scores(pages, values, degrees, facts=facts, evidence=LinkEvidence(start.view, parents))
 
 
 def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
-    """The k best answers to each of many pages, asked alone and without chopping; None if some link does not count.
+    """The k best results for each of many pages by themselves, without chopping; None if some link does not count.
 
-    It gives what `relate` gives, and for most pages the way there and back takes longer than the work.
+    These are the results of `relate`, without most of its overhead, which for most pages is greater than the work.
     """
     graph, view = web.graph, View(web.graph, [], params)
     if params.stop or params.stop_degree or not view.plain:
         return None
-    pools = [parents_to_choose_from(view, page, params.parents) for page in pages.tolist()]
+    pools = [candidate_parents(view, page, params.parents) for page in pages.tolist()]
     starts = np.append(0, np.cumsum([len(pool) for pool in pools], dtype=np.int64))
     found, scores = np.empty(len(pages) * k, np.uint32), np.empty(len(pages) * k)
-    counts, twice = np.empty(len(pages), np.int32), np.empty(len(pages), np.int32)
-    many = counting.best_cocited(
+    counts, cocited = np.empty(len(pages), np.int32), np.empty(len(pages), np.int32)
+    total = counting.best_cocited(
         view.out, pages, starts, np.concatenate([NO_PAGES, *pools]), params.parents, params.window, view.refused,
-        *near_duplicates(view), view.units, graph.in_degree, LEAST, k, found, scores, counts, twice,
+        *view.near, view.units, graph.in_degree, MIN_SCORE, k, found, scores, counts, cocited,
     )  # fmt: skip
-    sound(view, many)
-    scores = scores[:many]
-    if scores.max(initial=0.0) >= LONG:
+    view.check(total)
+    scores = scores[:total]
+    if scores.max(initial=0.0) >= MIN_ROUNDED_SCORE:
         scores = np.array([rounded(score) for score in scores.tolist()])
-    enough = twice >= (ENOUGH if params.chop != "none" else 0)
-    return Best(counts, found[:many], scores, enough)
+    return Best(counts, found[:total], scores, cocited >= (MIN_SIBLINGS if params.chop != "none" else 0))
 
 
-def gather(view: View, pages: Sequence[int], params: Params) -> Siblings:
-    """The siblings of pages and their cocitation degrees."""
-    found, degrees, parents = _alone(view, pages[0], params) if len(pages) == 1 else _together(view, pages, params)
-    twice = (degrees >= TWICE).all(axis=0)
-    others = ~is_one_of(found, representatives(view, np.array(pages, np.uint32)))
-    return Siblings(found, degrees, parents, int(np.count_nonzero(twice & others)) >= ENOUGH)
+def gather(view: View, pages: Sequence[int], params: Params) -> tuple[Siblings, bool]:
+    """The siblings of pages and their cocitation degrees, and whether enough are cocited."""
+    siblings = _of_one(view, pages[0], params) if len(pages) == 1 else _of_several(view, pages, params)
+    cocited = (siblings[1] >= MIN_CITATIONS).all(axis=0)
+    others = ~is_one_of(siblings[0], view.representatives(np.array(pages, np.uint32)))
+    return siblings, int(np.count_nonzero(cocited & others)) >= MIN_SIBLINGS
 
 
-def _alone(view: View, page: int, params: Params) -> tuple[Pages, NDArray[np.int32], list[Parents]]:
-    """All in one go: for most pages the steps take longer than the work."""
-    parents = parents_to_choose_from(view, page, params.parents)
+def _of_one(view: View, page: int, params: Params) -> Siblings:
+    """All in one kernel: for most pages separate steps take longer than the work."""
+    parents = candidate_parents(view, page, params.parents)
     chosen, found, degrees = counting.cocited(
-        view.out, parents, page, params.parents, params.window, view.refused, *near_duplicates(view), view.units
+        view.out, parents, page, params.parents, params.window, view.refused, *view.near, view.units
     )
-    sound(view, chosen)
-    return found, degrees[None, :], [chosen_only(page, parents[:chosen])]
+    view.check(chosen)
+    return found, degrees[None, :], [Parents(page, 0, parents[:chosen])]
 
 
-def _together(view: View, pages: Sequence[int], params: Params) -> tuple[Pages, NDArray[np.int32], list[Parents]]:
-    """Siblings of all pages, and for each page how many of its parents link to them."""
+def _of_several(view: View, pages: Sequence[int], params: Params) -> Siblings:
     parents = [parents_of(view, page, params.parents, params.window) for page in pages]
-    siblings = Numbered(sum(each.shown for each in parents))
-    for each in parents:
-        siblings.add_windows(each)
-    merged = merge(view, siblings.pages)
+    siblings = number_siblings(parents)
+    merged = view.merge(siblings.pages)
     degrees = np.zeros((len(pages), len(merged.pages)), np.int32)
     for row, each in zip(degrees, parents, strict=True):
-        count_parents(view, each, siblings, merged, row)
+        groups, count = view.group(each.pages)
+        order = np.arange(len(groups)) if count == len(groups) else np.argsort(groups, kind="stable")
+        done = counting.count_cited(
+            view.out, each.pages, each.starts, each.targets, each.whole, view.refused, order, groups,
+            siblings.pages, merged.number, row,
+        )  # fmt: skip
+        view.check(done)
     return merged.pages, degrees, parents
-
-
-def count_parents(view: View, parents: Parents, siblings: Numbered, merged: Merged, degrees: NDArray[np.int32]) -> None:
-    """How many parents, or groups of parents that count as one, link to each sibling."""
-    groups, count = group(view, parents.pages)
-    order = np.arange(len(groups)) if count == len(groups) else np.argsort(groups, kind="stable")
-    done = counting.count_cited(
-        view.out, parents.pages, parents.starts, parents.targets, parents.whole, view.refused, order, groups,
-        siblings.pages, merged.number, degrees,
-    )  # fmt: skip
-    sound(view, done)

@@ -31,15 +31,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels.codec.attributes import all_blocks
+from cocite.kernels.related import vicinity
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.clean import representatives, sets_with
-from cocite.related.neighbourhood.gather import children_near, chosen_parents
-from cocite.related.neighbourhood.hits import Edges, edges_among, iterate
+from cocite.related.neighbourhood.gather import chosen_parents
+from cocite.related.neighbourhood.hits import Edges, edges_among, iterate, membership
 from cocite.related.neighbourhood.npea import Elimination, Linkage, Marks, Measured, ascending, chosen, measure
-from cocite.related.neighbourhood.scores import LEAST, Scores, six_digits
+from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, six_digits
 from cocite.related.neighbourhood.spectra import leading
 from cocite.related.neighbourhood.start import begin
-from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View, stop_pages
+from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View
 from cocite.web import Web
 
 Weights = NDArray[np.float64]
@@ -68,11 +69,12 @@ class Params(Elimination, Switches):
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """The authorities of the base set of the query pages, without noise."""
 
-    def gather(view: View, pages: list[int]) -> BaseSet:
+    def gather(view: View, pages: list[int]) -> tuple[BaseSet, bool]:
         roots = [[page, *chosen_parents(view, page, params.parents).tolist()] for page in pages]
-        return BaseSet(view, roots, params)
+        base = BaseSet(view, roots, params)
+        return base, len(base.edges.ends) > 0
 
-    start, base = begin(web.graph, seeds, params, gather)
+    start, base = begin(web, seeds, params, gather)
     rest = base.rest
     done = iterate(rest, params.weighted, params.rounds)
     found = base.measured
@@ -80,8 +82,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
         "rounds": done.rounds, "residual": done.residual, "root": int(base.root.sum()), "base": len(base.root),
         "eliminated": len(base.root) - len(rest.pages), "threshold": found.threshold, "k": found.k, "rank": found.rank,
     }  # fmt: skip
-    reached = sets_with(start.view, rest.pages, base.each) if len(base.each) > 1 else None
-    return Scores(rest.pages, done.authorities, start.used, start.never, reached=reached, facts=facts)
+    return start.scores(rest.pages, done.authorities, membership(start.view, rest.pages, base.each), facts=facts)
 
 
 class BaseSet:
@@ -94,12 +95,7 @@ class BaseSet:
         self.each = [_around(view, part, every, params) for part in roots]
         everyone = np.unique(np.concatenate([NO_PAGES, *self.each])).astype(np.uint32)
         self.edges = ascending(edges_among(view, everyone))
-        self.root: Marks = np.isin(self.edges.pages, representatives(view, every))
-
-    @property
-    def enough(self) -> bool:
-        """Whether there is any link to count."""
-        return len(self.edges.ends) > 0
+        self.root: Marks = np.isin(self.edges.pages, view.representatives(every))
 
     @cached_property
     def measured(self) -> Measured:
@@ -124,6 +120,33 @@ def _around(view: View, part: Sequence[int], root: Pages, params: Params) -> Pag
     for page in part:
         found += [children_near(view, page, root, params.window), chosen_parents(view, page, params.in_links)]
     return np.unique(np.concatenate(found))
+
+
+def children_near(view: View, page: int, others: Pages, window: int) -> Pages:
+    """The children of a page that are near its links to some other pages, those included.
+
+    Near is within window / 2 links and, if sections are known, in the same section. A page of at most window + 1 links
+    gives all, and one without links to the others its first ones; a window of 0 is the whole page. `others` ascend.
+    """
+    degree = int(view.graph.out_degree[page])
+    targets, attributes = np.empty(degree, np.uint32), np.empty(degree, np.uint32)
+    count = vicinity.read_children(view.out, page, view.refused, targets, attributes)
+    view.check(count)
+    targets = targets[:count]
+    if not window or count <= window + 1:
+        return targets
+    blocks = all_blocks(attributes[:count])  # 0: unknown
+    place = np.minimum(np.searchsorted(others, targets), max(0, len(others) - 1))
+    at = np.flatnonzero(others[place] == targets) if len(others) else np.zeros(0, np.intp)
+    if not len(at):
+        return targets[: window + 1]
+    near = at[:, None] + np.arange(-(window // 2), window // 2 + 1)
+    inside = (near >= 0) & (near < count)
+    near = np.clip(near, 0, count - 1)
+    own, other = blocks[at][:, None], blocks[near]
+    shown = np.zeros(count, np.bool_)
+    shown[near[inside & ((own == other) | (own == 0) | (other == 0))]] = True
+    return targets[shown]
 
 
 class WeightedPages(NamedTuple):
@@ -161,7 +184,7 @@ def communities(web: Web, root: Sequence[int], params: Params, match: Mapping[in
     """
     graph = web.graph
     root = list(dict.fromkeys(root))
-    view = View(graph, root, params, stop_pages(graph, params.stop))
+    view = View(graph, root, params, web.known_pages(params.stop))
     base = BaseSet(view, [root], params)
     rest = base.rest
     matrix = _matrix(rest, params.weighted)
@@ -174,7 +197,7 @@ def communities(web: Web, root: Sequence[int], params: Params, match: Mapping[in
         for at in range(len(singular))
         for sign in (1, -1)
     ]
-    ends = [each for each in ends if each[3].max() > np.sqrt(LEAST)]  # smaller weights are rounding errors
+    ends = [each for each in ends if each[3].max() > np.sqrt(MIN_SCORE)]  # smaller weights are rounding errors
     owner = _owners(rest, [(hubs, authorities, singular[at]) for at, _, hubs, authorities in ends])
     found = []
     for number, (at, sign, hubs, authorities) in enumerate(ends):
@@ -204,7 +227,7 @@ def _matrix(edges: Edges, weighted: bool) -> Any:
 def _owners(edges: Edges, ends: Sequence[tuple[Weights, Weights, float]]) -> NDArray[np.int64]:
     """The community of each page, by number; -1 if no vector has a weight for it."""
     owner = np.full(len(edges.pages), -1, np.int64)
-    best = np.full(len(edges.pages), np.sqrt(LEAST))
+    best = np.full(len(edges.pages), np.sqrt(MIN_SCORE))
     for number, (hubs, authorities, value) in enumerate(ends):
         weight = six_digits(np.maximum(hubs, authorities) * value)
         owner[weight > best] = number
@@ -214,7 +237,7 @@ def _owners(edges: Edges, ends: Sequence[tuple[Weights, Weights, float]]) -> NDA
 
 def _best(pages: Pages, weights: Weights, in_degree: NDArray[np.uint32]) -> WeightedPages:
     """Ordered by weight to six significant digits, in-links, address."""
-    seen = np.flatnonzero(weights > np.sqrt(LEAST))
+    seen = np.flatnonzero(weights > np.sqrt(MIN_SCORE))
     degree = in_degree[pages[seen]].astype(np.int64)
     order = seen[np.lexsort((pages[seen], -degree, -six_digits(weights[seen])))]
     return WeightedPages(pages[order], weights[order])

@@ -2,11 +2,11 @@
 
 1. The vicinity graph: the page; up to B parents with the BF links around their link to the page; the first F children,
    and of each the FB parents of highest in-degree. Its edges are all links between two of these on different units.
-2. Near-duplicates are put together.
+2. Near-duplicates are merged.
 3. k edges from one unit to one page have authority weight 1/k each; l edges from one page to one unit hub weight 1/l.
-4. Power iteration; the pages of highest authority are the answers.
+4. Power iteration; the pages of highest authority are the results.
 
-The paper's unit is the host and its step "go forward, then back" calls FB BF as well; F and FB are not given there.
+The paper's unit is the host, and its step "go forward, then back" calls FB BF as well. It does not give F and FB.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 from cocite.kernels.related.vicinity import gather_around
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import Parents, parents_to_choose_from, sound
+from cocite.related.neighbourhood.gather import Parents, candidate_parents
 from cocite.related.neighbourhood.hits import Vicinity, rank_authorities
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import NO_PAGES, Switches, View
+from cocite.related.neighbourhood.view import Switches, View
 from cocite.web import Web
 
 
@@ -27,27 +27,24 @@ from cocite.web import Web
 class Params(Switches):
     """The limits of the vicinity graph, and of the iteration."""
 
-    parents: int = parameter(2000, "B: so many parents at most, chosen by hash", minimum=0)
+    parents: int = parameter(2000, "B: maximum number of parents, chosen by hash", minimum=0)
     window: int = parameter(8, "BF: links of a parent around its link to the page (0: all)", minimum=0)
-    children: int = parameter(40, "F: so many children at most, the first", minimum=0)
-    child_parents: int = parameter(8, "FB: so many parents of each child, those of highest in-degree", minimum=0)
-    rounds: int = parameter(200, "rounds of the iteration at most", minimum=1)
+    children: int = parameter(40, "F: maximum number of children, the first", minimum=0)
+    child_parents: int = parameter(8, "FB: maximum number of parents of each child, by in-degree", minimum=0)
+    rounds: int = parameter(200, "Maximum number of rounds of the iteration", minimum=1)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
-    """The authorities of the graph round the query pages."""
-    return rank_authorities(
-        web, seeds, params, lambda view, page: gather(view, page, params), weighted=True, rounds=params.rounds
-    )
+    """The authorities of the graph around the query pages."""
+    return rank_authorities(web, seeds, params, lambda view, page: gather(view, page, params), True, params.rounds)
 
 
 def gather(view: View, page: int, params: Params) -> Vicinity:
     """The pages of the vicinity graph, parents first."""
-    graph = view.graph
-    state, pages, count, starts, places, whole, targets = gather_around(
-        view.out, graph.into, parents := parents_to_choose_from(view, page, params.parents), page, params.parents,
-        params.window, params.children, min(params.child_parents, graph.pages), graph.array("best.page"),
-        graph.array("best.parent"), view.refused,
+    graph, parents = view.graph, candidate_parents(view, page, params.parents)
+    state, pages, count, *links = gather_around(
+        view.out, graph.into, parents, page, params.parents, params.window, params.children,
+        min(params.child_parents, graph.pages), graph.array("best.page"), graph.array("best.parent"), view.refused,
     )  # fmt: skip
-    sound(view, state)
-    return Vicinity(pages, Parents(page, params.window, parents[:count], starts, places, whole, targets, NO_PAGES))
+    view.check(state)
+    return Vicinity(pages, Parents(page, params.window, parents[:count], *links), True)

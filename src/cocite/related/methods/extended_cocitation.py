@@ -1,46 +1,188 @@
 """Extended Cocitation: merged parents and merged children in common (Hou & Zhang 2003, §3).
 
 Of up to B parents (200) the BF links around (40) are the siblings; of the first F children (40) the FB parents of
-highest in-degree (200) are the spouses, but for those of the page's own unit. Parents on one unit, or near-duplicates,
-are one that has the links of all; likewise children. b(p, u) is the number of merged parents that p and u have in
-common, f(p, u) that of merged children; p is relevant if b or f is at least delta. `unit=none` is the variant for
-pages inside one site (§2.2).
+highest in-degree (200) are the spouses, except those of the page's own unit. Parents on one unit, or near-duplicates,
+are merged into one that has the links of all; likewise children. b(p, u) is the number of merged parents that p and u
+have in common, f(p, u) that of merged children; p is relevant if b or f is at least delta. `unit=none` is the variant
+for pages inside one site (§2.2).
 
-Answers are ordered by max(b, f), then by b + f; the paper has no order. Of several query pages each counts for itself,
-and the values add up.
+Results are ordered by max(b, f), then by b + f; the paper has no order. With several query pages, values add up.
+
+The page source (§2) has two sides, each a matrix of ones and zeros: a row for every sibling (or spouse), a column for
+every merged parent (or child), and a one if a page of that group links to the row's page (or is linked from it).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from cocite.kernels.related import counting, vicinity
 from cocite.parameters import parameter
+from cocite.related.neighbourhood.gather import Numbered, Parents, children_of, number_siblings, parents_of
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.page_source import Limits, gather, weave
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.start import begin
+from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View, is_one_of
 from cocite.web import Web
+
+Matrix = NDArray[np.float64]
+Indices = NDArray[np.int32]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Params(Limits):
+class SourceParams(Switches):
+    """B, BF, F and FB of the paper."""
+
+    parents: int = parameter(200, "B: maximum number of parents, chosen by hash", minimum=0)
+    window: int = parameter(40, "BF: links of a parent around its link to the page (0: all)", minimum=0)
+    children: int = parameter(40, "F: maximum number of children, the first", minimum=0)
+    child_parents: int = parameter(200, "FB: maximum number of parents of each child, by in-degree", minimum=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Params(SourceParams):
     """The limits of the page source, and the threshold."""
 
-    delta: float = parameter(1.0, "δ: merged parents, or merged children, in common at least", minimum=0)
+    delta: float = parameter(1.0, "δ: minimum number of merged parents, or merged children, in common", minimum=0)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Siblings and spouses by merged parents and children in common."""
-    start, source = begin(web.graph, seeds, params, lambda view, pages: gather(view, pages, params))
-    pages, b, f = weave(source, source.back.shared(), source.forward.shared())
-    each = np.maximum(b, f)  # for every query page by itself
-    each[each < params.delta] = 0
-    reached = (each > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
+    start, source = begin(web, seeds, params, lambda view, some: gather(view, some, params))
+    pages, b, f = source.join(source.back.shared(), source.forward.shared())
+    rows = np.maximum(b, f)  # for every query page by itself
+    rows[rows < params.delta] = 0
     facts = {"merged parents": source.back.groups, "merged children": source.forward.groups}
-    evidence = LinkEvidence(start.view, start.used, params.parents, params.children)
-    return Scores(
-        pages, each.sum(axis=0), start.used, start.never, (b + f).sum(axis=0), reached, facts, evidence=evidence
-    )
+    evidence = LinkEvidence(start.view, source.parents, params.children)
+    return start.scores(pages, rows.sum(axis=0), rows, ties=(b + f).sum(axis=0), facts=facts, evidence=evidence)
+
+
+@dataclass(frozen=True)
+class SourceSide:
+    """One side of the page source; row i has its ones at columns[starts[i]:starts[i + 1]]."""
+
+    pages: Pages
+    starts: NDArray[np.int64]
+    columns: Indices
+    groups: int
+    query: Matrix  # a row for each query page: 1 if it is linked with the group
+
+    def shared(self) -> Matrix:
+        """For each query page (row), the number of groups that each page shares with it."""
+        rows = np.repeat(np.arange(len(self.pages)), np.diff(self.starts))
+        counts = [np.bincount(rows, each[self.columns], len(self.pages)) for each in self.query]
+        return np.array(counts, np.float64).reshape(len(self.query), len(self.pages))
+
+
+class PageSource(NamedTuple):
+    """Both sides, and the chosen parents of each query page."""
+
+    back: SourceSide
+    forward: SourceSide
+    parents: list[Parents]
+
+    def join(self, back: Matrix, forward: Matrix) -> tuple[Pages, Matrix, Matrix]:
+        """The pages of both sides, each once, and their values on each side; 0 if a side does not have the page."""
+        pages = np.union1d(self.back.pages, self.forward.pages)
+        values = np.zeros((2, len(back), len(pages)))
+        values[0][:, np.searchsorted(pages, self.back.pages)] = back
+        values[1][:, np.searchsorted(pages, self.forward.pages)] = forward
+        return pages, values[0], values[1]
+
+
+def gather(view: View, seeds: Sequence[int], params: SourceParams) -> tuple[PageSource, bool]:
+    """The page source of all query pages together, and whether there is any sibling or spouse."""
+    parents = [parents_of(view, page, params.parents, params.window) for page in seeds]
+    source = PageSource(_back(view, seeds, parents), _forward(view, seeds, params), parents)
+    return source, len(source.back.pages) + len(source.forward.pages) > 0
+
+
+def _back(view: View, seeds: Sequence[int], parents: list[Parents]) -> SourceSide:
+    siblings = number_siblings(parents)
+    links = [_links_into(view, each.pages, siblings, each) for each in parents]
+    groups = _Groups(view, [each.pages for each in parents])
+    columns = [of[rows] for of, (rows, _) in zip(groups.of, links, strict=True)]
+    return _side(view, seeds, siblings.pages, [numbers for _, numbers in links], columns, groups)
+
+
+def _forward(view: View, seeds: Sequence[int], params: SourceParams) -> SourceSide:
+    children = [children_of(view, page, params.children) for page in seeds]
+    own = np.array(seeds, np.uint32)
+    found = [NO_PAGES]
+    for its, page, unit, representative in zip(
+        children, seeds, view.units_of(own), view.representatives(own), strict=True
+    ):
+        spouses = np.unique(_best_parents(view, its, page, params.child_parents))
+        found.append(spouses[(view.units_of(spouses) != unit) & (view.representatives(spouses) != representative)])
+    spouses = np.unique(np.concatenate(found))
+    every = Numbered(sum(map(len, children)))
+    for its in children:
+        every.add(its)
+    groups = _Groups(view, children)
+    rows, numbers = _links_into(view, spouses, every) if every.count else np.zeros((2, 0), np.int32)
+    return _side(view, seeds, spouses, [rows], [groups.group_of(every.pages)[numbers]], groups)
+
+
+def _best_parents(view: View, children: Pages, other_than: int, limit: int) -> Pages:
+    """Of each child its `limit` parents of highest in-degree, without `other_than`; some may be repeated."""
+    graph, limit = view.graph, min(limit, view.graph.pages)
+    room = int(np.minimum(graph.in_degree[children], limit).sum(dtype=np.int64))
+    found, starts = np.empty(room, np.uint32), np.empty(len(children) + 1, np.int64)
+    count = vicinity.parents_of_highest_degree(
+        graph.into, graph.array("best.page"), graph.array("best.parent"), children, other_than, limit, view.out,
+        view.refused, found, starts,
+    )  # fmt: skip
+    view.check(count)
+    return found[:count]
+
+
+def _links_into(view: View, owners: Pages, numbered: Numbered, read: Parents | None = None) -> tuple[Indices, Indices]:
+    """Every link that counts from an owner (by index) to a numbered page; `read` has the owners' lists, if known."""
+    if read is None:
+        starts, whole, targets = np.zeros(len(owners) + 1, np.int64), np.zeros(len(owners), np.bool_), NO_PAGES
+        room = np.minimum(view.graph.out_degree[owners], max(1, numbered.count)).sum(dtype=np.int64)
+    else:
+        starts, whole, targets = read.starts, read.whole, read.targets
+        room = int(starts[-1]) + numbered.count * int(np.count_nonzero(~whole))
+    rows, numbers = np.empty(int(room), np.int32), np.empty(int(room), np.int32)
+    count = counting.pair_links(
+        view.out, owners, starts, targets, whole, view.refused, numbered.table, numbered.local, numbered.count,
+        rows, numbers,
+    )  # fmt: skip
+    view.check(count)
+    return rows[:count], numbers[:count]
+
+
+class _Groups:
+    """The groups of all chosen parents, or children, of all query pages."""
+
+    def __init__(self, view: View, chosen: Sequence[Pages]) -> None:
+        self._pages = np.unique(np.concatenate([NO_PAGES, *chosen]))
+        self._groups, self.count = view.group(self._pages)
+        self.of = [self.group_of(pages) for pages in chosen]
+
+    def group_of(self, pages: Pages) -> Indices:
+        return self._groups[np.searchsorted(self._pages, pages)]
+
+
+def _side(
+    view: View, seeds: Sequence[int], pages: Pages, rows: Sequence[Indices], columns: Sequence[Indices], groups: _Groups
+) -> SourceSide:
+    """The matrix of distinct (page, group) pairs, with near-duplicates in one row, without the query pages."""
+    merged, size = view.merge(pages), max(1, groups.count)
+    pairs = [merged.number[of].astype(np.int64) * size + to for of, to in zip(rows, columns, strict=True)]
+    distinct = np.unique(np.concatenate([np.zeros(0, np.int64), *pairs]))
+    row, column = distinct // size, (distinct % size).astype(np.int32)
+    kept = ~is_one_of(merged.pages, view.representatives(np.array(seeds, np.uint32)))
+    inside = kept[row]
+    starts = np.zeros(int(np.count_nonzero(kept)) + 1, np.int64)
+    np.cumsum(np.bincount(row[inside], minlength=len(kept))[kept], out=starts[1:])
+    query = np.zeros((len(seeds), groups.count))
+    for line, of in zip(query, groups.of, strict=True):
+        line[of] = 1
+    return SourceSide(merged.pages[kept], starts, column[inside], groups.count, query)

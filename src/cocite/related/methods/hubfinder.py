@@ -28,7 +28,7 @@ from cocite.kernels.related.extension import BothLinks, Extended, extend
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import Numbered
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import SEED, Pages
+from cocite.related.neighbourhood.view import HASH_SEED, Pages
 from cocite.web import Web
 
 Criterion = Callable[[Web, Pages], NDArray[np.float64]]
@@ -216,7 +216,7 @@ class _Gamma:
         samples = graph.array("sample.page"), graph.array("sample.parent")
         both = BothLinks(graph.out, graph.into, *samples, graph.fingerprints)
         extended = Extended(known.table, known.local, known.room, origin)
-        count = extend(both, SEED, pages, in_links, extended, before)
+        count = extend(both, HASH_SEED, pages, in_links, extended, before)
         if count < 0:
             raise graph.damaged()
         return known.room[before:count].copy(), pages[origin[before:count]]

@@ -2,8 +2,8 @@
 
 A is the matrix of siblings and merged parents, B that of spouses and merged children, as in Extended Cocitation. With
 A = UΣVᵀ, and k the smallest number at which (σ_k − σ_{k+1})/σ_k ≥ ε, page i is row i of U_kΣ_k, the query page is
-(1, …, 1)V_kΣ_k, and their similarity is the absolute cosine. A page on both sides takes the larger one;
-ties go by b + f.
+(1, …, 1)V_kΣ_k, and their similarity is the absolute cosine. A page on both sides takes the larger one; ties go by
+b + f.
 
 Computed from the eigenvectors of AᵀA, which has at most B rows: U_kΣ_k = AV_k. The query page is scaled by Σ once more
 than the others: as published; see docs/decisions/0022.
@@ -15,62 +15,56 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cocite.kernels.related import counting
 from cocite.parameters import parameter
+from cocite.related.methods.extended_cocitation import Matrix, SourceParams, SourceSide, gather
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.page_source import Limits, Side, gather, weave
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.spectra import kept
 from cocite.related.neighbourhood.start import begin
 from cocite.web import Web
 
-Matrix = NDArray[np.float64]
-TINY = 1e-9
+MIN_LENGTH = 1e-9
 """Lengths of rows below this share of the greatest singular value count as 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Params(Limits):
-    """The limits of the page source, and the fall of singular values that ends the space."""
+class Params(SourceParams):
+    """The limits of the page source, and the drop of singular values that limits the space."""
 
-    epsilon: float = parameter(
-        0.5, "ε: a fall of singular values by this share ends the space", minimum=1e-6, maximum=1
-    )
+    epsilon: float = parameter(0.5, "ε: drop of singular values that limits the space", minimum=1e-6, maximum=1)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Siblings and spouses by their cosine to the query pages in the space of the greatest singular values."""
-    start, source = begin(web.graph, seeds, params, lambda view, pages: gather(view, pages, params))
+    start, source = begin(web, seeds, params, lambda view, some: gather(view, some, params))
     (back, back_k), (forward, forward_k) = (cosines(each, params.epsilon) for each in (source.back, source.forward))
-    pages, of_back, of_forward = weave(source, back, forward)
-    _, b, f = weave(source, source.back.shared(), source.forward.shared())
+    pages, of_back, of_forward = source.join(back, forward)
+    _, b, f = source.join(source.back.shared(), source.forward.shared())
     values = np.maximum(of_back, of_forward).sum(axis=0) / max(1, len(start.used))
-    reached = ((b + f) > 0).sum(axis=0, dtype=np.int32) if len(start.used) > 1 else None
     facts = {"back k": back_k[0], "back rank": back_k[1], "forward k": forward_k[0], "forward rank": forward_k[1]}
-    evidence = LinkEvidence(start.view, start.used, params.parents, params.children)
-    return Scores(pages, values, start.used, start.never, (b + f).sum(axis=0), reached, facts, evidence=evidence)
+    evidence = LinkEvidence(start.view, source.parents, params.children)
+    return start.scores(pages, values, b + f, ties=(b + f).sum(axis=0), facts=facts, evidence=evidence)
 
 
-def cosines(side: Side, epsilon: float) -> tuple[Matrix, tuple[int, int]]:
+def cosines(side: SourceSide, epsilon: float) -> tuple[Matrix, tuple[int, int]]:
     """For each query page (row) the similarity of each page of a side; and (k, rank)."""
     if not len(side.columns):
         return np.zeros((len(side.query), len(side.pages))), (0, 0)
     singular, v = spectrum(side)
     k, rank = kept(singular, epsilon)
-    rows = times(side, v[:, :k])
+    rows = multiply(side, v[:, :k])
     queries = side.query @ v[:, :k] * singular[:k]
     lengths, query_lengths = np.linalg.norm(rows, axis=1), np.linalg.norm(queries, axis=1)
-    products = np.abs(queries @ rows.T)
-    scale = np.outer(query_lengths, lengths)
-    seen = np.minimum.outer(query_lengths, lengths) >= TINY * singular[0]
+    products, scale = np.abs(queries @ rows.T), np.outer(query_lengths, lengths)
+    seen = np.minimum.outer(query_lengths, lengths) >= MIN_LENGTH * singular[0]
     return np.where(seen, products / np.where(seen, scale, 1), 0.0), (k, rank)
 
 
-def spectrum(side: Side) -> tuple[Matrix, Matrix]:
+def spectrum(side: SourceSide) -> tuple[Matrix, Matrix]:
     """The singular values of a side's matrix, greatest first, and V."""
-    from scipy.linalg import eigh  # half a second that other methods need not wait for
+    from scipy.linalg import eigh  # takes half a second to import
 
     product = np.zeros((side.groups, side.groups))
     counting.gram(side.starts, side.columns, product)
@@ -78,7 +72,7 @@ def spectrum(side: Side) -> tuple[Matrix, Matrix]:
     return np.sqrt(np.maximum(values[::-1], 0)), vectors[:, ::-1]
 
 
-def times(side: Side, matrix: Matrix) -> Matrix:
+def multiply(side: SourceSide, matrix: Matrix) -> Matrix:
     """A side's matrix times another."""
     sums = np.zeros((len(side.pages), matrix.shape[1]))
     filled = np.flatnonzero(np.diff(side.starts))

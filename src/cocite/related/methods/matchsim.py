@@ -22,13 +22,11 @@ from numpy.typing import NDArray
 
 from cocite.kernels.related.matching import match_parents
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
 from cocite.related.neighbourhood.small_web import (
     Adjacency,
     Matrix,
-    SeedScores,
     SmallWeb,
-    combine_seeds,
     in_blocks,
     solve_around,
 )
@@ -57,7 +55,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
         path = lambda page: around.pages_of(common_ancestor_path(into, node, around.node(page)))  # noqa: E731
         return SeedScores(around.pages, similar[node], path)
 
-    return combine_seeds(seeds, find, around.facts)
+    return combine_seeds(seeds, find, facts=around.facts)
 
 
 def all_pairs(around: SmallWeb, params: Params) -> tuple[Matrix, Adjacency]:

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.small_web import Adjacency, Matrix, SeedScores, SmallWeb, combine_seeds, solve_around
+from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
+from cocite.related.neighbourhood.small_web import Adjacency, Matrix, SmallWeb, solve_around
 from cocite.web import Web
 
 MAX_ROUNDS = 200
@@ -52,7 +52,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
         values = _similar(received[around.node(seed)], received)
         return SeedScores(around.pages, values, lambda page: _path(around, received, seed, page))
 
-    return combine_seeds(seeds, find, around.facts)
+    return combine_seeds(seeds, find, facts=around.facts)
 
 
 def _similar(own: NDArray[np.float64], received: Matrix) -> NDArray[np.float64]:

@@ -25,18 +25,16 @@ from numpy.typing import NDArray
 from cocite.errors import BadParameter
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.meetings import Walk, similar, similarity
-from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
 from cocite.related.neighbourhood.small_web import (
     Adjacency,
     Matrix,
-    SeedScores,
     SmallWeb,
-    combine_seeds,
     scores_of_matrix,
     simrank_matrix,
     small_web,
 )
-from cocite.related.neighbourhood.view import SEED
+from cocite.related.neighbourhood.view import HASH_SEED
 from cocite.web import Web
 
 MAX_PAGES = 20_000
@@ -51,7 +49,7 @@ class Params:
     rounds: int = parameter(10, "T: maximum number of steps", minimum=1, maximum=100)
     exact: int = parameter(1000, "Stores of up to this many pages are computed exactly", minimum=0, maximum=10_000)
     draws: int = parameter(50_000, "Pages that a walk is followed to in larger stores", minimum=1000, maximum=10**7)
-    seed: int = parameter(SEED, "Seed of the draws, which are by hash", minimum=0, maximum=2**63 - 1)
+    seed: int = parameter(HASH_SEED, "Seed of the draws, which are by hash", minimum=0, maximum=2**63 - 1)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:

@@ -25,8 +25,7 @@ from cocite.kernels.related.push import WalkedLinks, WalkState, push
 from cocite.kernels.related.vicinity import number_pages
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import Numbered
-from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.small_web import SeedScores, combine_seeds
+from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
 from cocite.related.neighbourhood.view import Pages
 from cocite.web import Web
 

@@ -21,19 +21,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.evidence import ByLinks, Evidence, SimilarText, Usage
 from cocite.related.methods import cocitation, proximity
 from cocite.related.neighbourhood.scores import Explain, Scores
-from cocite.related.neighbourhood.view import NO_PAGES, Pages, is_one_of, stop_pages
+from cocite.related.neighbourhood.view import NO_PAGES, Pages, is_one_of
 from cocite.web import Web
 from cocite.words.search import has_search
 from cocite.words.tfidf import more_like, page_words, strongest_words
@@ -55,10 +53,10 @@ class Params:
     prior: float = parameter(20.0, "μ: so many clicks speak as loudly as links and words do", minimum=0, maximum=1e9)
     near: bool = parameter(True, "links that stand near each other, in one block, count more")
     alike: int = parameter(100, "so many pages that are most like the page in words", minimum=0, maximum=10_000)
-    dead: tuple[str, ...] = parameter((), "dead pages: addresses, or a file of them, one a line")
+    dead: tuple[str, ...] = parameter((), "Dead pages: addresses (command line: or a file of them)")
 
 
-class Part(NamedTuple):
+class Share(NamedTuple):
     """The scores by one kind of evidence, as parts of their sum."""
 
     pages: Pages
@@ -73,7 +71,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     found = {page: parts_of(web, page, params) for page in seeds}
     joined = [join(each) for each in found.values()]
     pages = np.unique(np.concatenate([NO_PAGES, *(each for each, _ in joined)]))
-    alive = ~is_dead(web.graph, pages, params.dead)
+    alive = ~is_dead(web, pages, params.dead)
     values, reached = np.zeros(len(pages)), np.zeros(len(pages), np.int32)
     for each, scores in joined:
         at = np.searchsorted(pages, each)
@@ -91,7 +89,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     )
 
 
-def parts_of(web: Web, page: int, params: Params) -> dict[str, Part]:
+def parts_of(web: Web, page: int, params: Params) -> dict[str, Share]:
     """What each kind of evidence says of pages related to one page; kinds that say nothing are left out."""
     clicks, weights = usage(web, page) if params.usage else (NO_PAGES, NOTHING)
     linked = links(web, page, params.near) if params.links else None
@@ -104,14 +102,14 @@ def parts_of(web: Web, page: int, params: Params) -> dict[str, Part]:
     return {kind: each for kind, each in found.items() if each is not None}
 
 
-def shares(page: int, pages: Pages, values: NDArray[np.float64], weight: float) -> Part | None:
+def shares(page: int, pages: Pages, values: NDArray[np.float64], weight: float) -> Share | None:
     """Values as parts of their sum; the page itself is none of them."""
     kept = (values > 0) & (pages != page)
     total = values[kept].sum()
-    return Part(pages[kept], values[kept] / total, weight) if total > 0 and weight > 0 else None
+    return Share(pages[kept], values[kept] / total, weight) if total > 0 and weight > 0 else None
 
 
-def join(found: Mapping[str, Part]) -> tuple[Pages, NDArray[np.float64]]:
+def join(found: Mapping[str, Share]) -> tuple[Pages, NDArray[np.float64]]:
     """The pages of all kinds of evidence, ascending, and their scores."""
     total = sum(each.weight for each in found.values())
     pages = np.unique(np.concatenate([NO_PAGES, *(each.pages for each in found.values())]))
@@ -145,23 +143,17 @@ def usage(web: Web, page: int) -> tuple[Pages, NDArray[np.float64]]:
     return pages, np.bincount(at, worth, len(pages)).astype(np.float64)
 
 
-def is_dead(graph: Graph, pages: Pages, listed: tuple[str, ...]) -> NDArray[np.bool_]:
+def is_dead(web: Web, pages: Pages, listed: tuple[str, ...]) -> NDArray[np.bool_]:
     """Which pages are known to be gone."""
-    status = graph.array("page.status")
+    status = web.graph.array("page.status")
     gone = np.isin(status[pages], GONE) if len(status) else np.zeros(len(pages), np.bool_)
-    return gone | is_one_of(pages, _listed(graph, listed)) if listed else gone
-
-
-@lru_cache(maxsize=4)
-def _listed(graph: Graph, listed: tuple[str, ...]) -> Pages:
-    """The pages of a list; read once for all questions of a batch."""
-    return stop_pages(graph, listed)
+    return gone | is_one_of(pages, web.known_pages(listed)) if listed else gone
 
 
 class Explained:
     """Finds the evidence for results: for each query page, the largest part of the score first."""
 
-    def __init__(self, web: Web, found: Mapping[int, Mapping[str, Part]]) -> None:
+    def __init__(self, web: Web, found: Mapping[int, Mapping[str, Share]]) -> None:
         self._web, self._found = web, found
         self._words: dict[int, dict[str, float]] = {}
 

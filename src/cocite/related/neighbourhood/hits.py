@@ -7,22 +7,21 @@ each (Dean & Henzinger 1999, §2.1.3): a site counts once, however many pages it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.related import hubs_authorities as kernels
-from cocite.related.neighbourhood.clean import near_duplicates, sets_with
-from cocite.related.neighbourhood.gather import Numbered, Parents, sound
+from cocite.related.neighbourhood.gather import Numbered, Parents
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.start import begin
-from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View
+from cocite.related.neighbourhood.view import NO_PAGES, Pages, View
 from cocite.web import Web
 
-TOLERANCE = 1e-8
+MAX_CHANGE = 1e-8
+"""The iteration stops when no score changes by more."""
 NOTHING_READ = kernels.ReadLists(np.zeros(1, np.int64), NO_PAGES, np.zeros(0, np.bool_))
 
 
@@ -45,71 +44,57 @@ class Iterated(NamedTuple):
     residual: float
 
 
+class Vicinity(NamedTuple):
+    """The pages around a page, and its chosen parents."""
+
+    pages: Pages
+    parents: Parents
+    read: bool  # the lists of the parents are read already, and the parents are the first pages
+
+
 def edges_among(view: View, pages: Pages, read: Parents | None = None) -> Edges:
     """Every link between two of the pages (all different) on different units, with near-duplicates merged.
 
     `read` are parents whose lists are read already, if they are the first pages.
     """
     known = NOTHING_READ if read is None else kernels.ReadLists(read.starts, read.targets, read.whole)
-    near = kernels.NearDuplicates(*near_duplicates(view))
+    near = kernels.NearDuplicates(*view.near)
     count, *edges = kernels.connect(view.out, pages, known, view.refused, view.units, near)
-    sound(view, count)
+    view.check(count)
     return Edges(*edges)
 
 
 def iterate(edges: Edges, weighted: bool, rounds: int) -> Iterated:
     """Hub and authority scores, each of length 1; without edges all are 0."""
-    return Iterated(*kernels.rank_nodes(edges.starts, edges.ends, edges.unit, edges.units, weighted, rounds, TOLERANCE))
+    return Iterated(
+        *kernels.rank_nodes(edges.starts, edges.ends, edges.unit, edges.units, weighted, rounds, MAX_CHANGE)
+    )
 
 
-@dataclass(frozen=True)
-class Vicinity:
-    """The pages around a page; `read` are parents whose lists are read already, if they are the first pages."""
-
-    pages: Pages
-    read: Parents | None
-
-
-@dataclass(frozen=True)
-class _Around:
-    """The vicinities of all query pages, and the links among all of their pages."""
-
-    each: list[Vicinity]
-    edges: Edges
-
-    @property
-    def enough(self) -> bool:
-        return len(self.edges.ends) > 0
+def membership(view: View, pages: Pages, sets: Sequence[Pages]) -> NDArray[np.bool_] | None:
+    """For each of several sets (row), which pages are in it, near-duplicates counting as one; None for one set."""
+    return np.array([np.isin(pages, view.representatives(each)) for each in sets]) if len(sets) > 1 else None
 
 
 def rank_authorities(
-    web: Web,
-    seeds: Sequence[int],
-    switches: Switches,
-    gather: Callable[[View, int], Vicinity],
-    weighted: bool,
-    rounds: int,
+    web: Web, seeds: Sequence[int], params: Any, gather: Callable[[View, int], Vicinity], weighted: bool, rounds: int
 ) -> Scores:
     """Gather the vicinity of every query page, iterate on all together, and score by authority."""
 
-    def together(view: View, pages: list[int]) -> _Around:
+    def together(view: View, pages: list[int]) -> tuple[tuple[list[Vicinity], Edges], bool]:
         each = [gather(view, page) for page in pages]
         if len(each) == 1:
-            return _Around(each, edges_among(view, each[0].pages, each[0].read))
-        nodes = Numbered(sum(len(one.pages) for one in each))
-        for one in each:
-            nodes.add(one.pages)
-        return _Around(each, edges_among(view, nodes.pages))
+            edges = edges_among(view, each[0].pages, each[0].parents if each[0].read else None)
+        else:
+            nodes = Numbered(sum(len(one.pages) for one in each))
+            for one in each:
+                nodes.add(one.pages)
+            edges = edges_among(view, nodes.pages)
+        return (each, edges), len(edges.ends) > 0
 
-    start, around = begin(web.graph, seeds, switches, together)
-    edges = around.edges
+    start, (each, edges) = begin(web, seeds, params, together)
     done = iterate(edges, weighted, rounds)
-    sets = [one.pages for one in around.each]
-    reached = sets_with(start.view, edges.pages, sets) if len(sets) > 1 else None
     facts = {"rounds": done.rounds, "residual": done.residual, "nodes": len(edges.pages), "edges": len(edges.ends)}
-    read = [one.read for one in around.each if one.read is not None]
-    limits = (read if len(read) == len(sets) else getattr(switches, "parents", 0)), getattr(switches, "children", 0)
-    return Scores(
-        edges.pages, done.authorities, start.used, start.never, reached=reached, facts=facts,
-        evidence=LinkEvidence(start.view, start.used, *limits),
-    )  # fmt: skip
+    evidence = LinkEvidence(start.view, [one.parents for one in each], getattr(params, "children", 0))
+    rows = membership(start.view, edges.pages, [one.pages for one in each])
+    return start.scores(edges.pages, done.authorities, rows, facts=facts, evidence=evidence)

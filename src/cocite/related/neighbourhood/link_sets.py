@@ -15,7 +15,7 @@ from cocite.graph.store import Graph
 from cocite.kernels.related.link_strength import StrengthWeights, WordCounts, link_strengths
 from cocite.kernels.related.linked_pages import SampledLists, read_sets
 from cocite.kernels.words.keyword_pairs import Rows, room
-from cocite.related.neighbourhood.view import NO_PAGES, SEED, Pages
+from cocite.related.neighbourhood.view import HASH_SEED, NO_PAGES, Pages
 from cocite.words.likeness import Likeness
 from cocite.words.relevance import MIN_CONFIDENCE_PAGES, SUPPORT, transposed
 
@@ -60,7 +60,7 @@ class StoredLinks:
             lists = SampledLists(graph.into, graph.array("sample.page"), graph.array("sample.parent"))
         else:
             lists = SampledLists(graph.out, NO_PAGES, NO_PAGES)
-        if read_sets(lists, graph.fingerprints, SEED, pages, self._limit, sets) < 0:
+        if read_sets(lists, graph.fingerprints, HASH_SEED, pages, self._limit, sets) < 0:
             raise graph.damaged()
         sets = Rows(sets.starts, sets.columns[: sets.starts[-1]])
         if self._status is None:

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.clean import representatives
 from cocite.related.neighbourhood.hits import Edges, edges_among
 from cocite.related.neighbourhood.spectra import kept, right_vectors, symmetric_left_vectors
 from cocite.related.neighbourhood.view import Pages, View
@@ -173,5 +172,5 @@ def filter_pages(view: View, root: Pages, pages: Pages, params: Elimination) -> 
     """
     everyone = np.union1d(root, pages).astype(np.uint32)
     edges = ascending(edges_among(view, everyone))
-    found = measure(edges, np.isin(edges.pages, representatives(view, root)), params)
+    found = measure(edges, np.isin(edges.pages, view.representatives(root)), params)
     return edges.pages[found.keep], found

@@ -1,4 +1,4 @@
-"""Scores: what a method gives back, and the one order in which answers come."""
+"""Scores: what a method returns, and the order of results."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from cocite.kernels.related.best_first import best_first
 from cocite.related.evidence import Evidence
-from cocite.related.neighbourhood.view import Pages
+from cocite.related.neighbourhood.view import NO_PAGES, Pages
 
-LEAST = 1e-12
-"""A score below this is no answer."""
+MIN_SCORE = 1e-12
+Values = NDArray[np.float64]
 Explain = Callable[[Pages], list[list[Evidence]]]
-NO_TIES: NDArray[np.float64] = np.zeros(0)
+NO_TIES: Values = np.zeros(0)
 NO_COUNTS: NDArray[np.int32] = np.zeros(0, np.int32)
 
 
@@ -25,60 +25,89 @@ class Scores:
     """Pages with scores, in no order; and what the method has to report."""
 
     pages: Pages
-    values: NDArray[np.float64]
-    used: Sequence[int]  # the pages that were asked in place of the seeds
-    never: Pages  # pages that are no answer: the seeds, those used, what stands for them, stop pages
-    ties: NDArray[np.float64] | None = None  # decides between equal scores
-    reached: NDArray[np.int32] | None = None  # how many query pages have to do with each; None: all of them
+    values: Values
+    used: Sequence[int]  # the pages that are used in place of the seeds
+    excluded: Pages  # not results: the seeds, those used, their representatives, stop pages
+    ties: Values | None = None  # decides between equal scores
+    reached: NDArray[np.int32] | None = None  # how many query pages reach each page; None: all of them
     facts: Mapping[str, Any] = field(default_factory=dict)
     steps: Sequence[Mapping[str, Any]] = ()  # what each round did, for a method that reports rounds
-    path: Callable[[int], Sequence[int]] | None = None  # the pages through which a result was reached, if far
-    evidence: Explain | None = None  # the evidence for kept results, strongest first; None, or empty: see the links
+    path: Callable[[int], Sequence[int]] | None = None  # the pages through which a distant result was reached
+    evidence: Explain | None = None  # for kept results, strongest first; None, or empty: the links are the evidence
 
     def ranked(self, in_degree: NDArray[np.uint32], first: int = 100) -> Iterator[tuple[int, float]]:
-        """(page, score), best first. The first ones cost little, the rest are found only when they are asked for.
+        """(page, score), best first. The first ones cost little; the rest are ordered only when they are needed.
 
         By query pages reached, score to six significant digits, ties, in-degree, and number, which is address.
         """
         places = self._first(in_degree, first)
-        yield from self._at(places)
         if len(places) == first:
-            yield from self._at(self._first(in_degree, len(self.pages))[first:])
+            yield from self._at(places)
+            places = self._first(in_degree, len(self.pages))[first:]
+        yield from self._at(places)
 
     def _at(self, places: NDArray[np.int64]) -> Iterator[tuple[int, float]]:
         return zip(self.pages[places].tolist(), map(rounded, self.values[places].tolist()), strict=True)
 
     def _first(self, in_degree: NDArray[np.uint32], first: int) -> NDArray[np.int64]:
-        """The places of the first so many."""
+        """The indices of the first pages."""
         ties = NO_TIES if self.ties is None else self.ties.astype(np.float64)
         reached = NO_COUNTS if self.reached is None else self.reached.astype(np.int32)
-        pages, never = self.pages.astype(np.uint32, copy=False), np.sort(self.never)
-        arrays = [unwritable(each) for each in (pages, self.values, ties, reached, never, in_degree)]
-        found: NDArray[np.int64] = best_first(*arrays, LEAST, first)
+        pages, excluded = self.pages.astype(np.uint32, copy=False), np.sort(self.excluded)
+        arrays = [read_only(each) for each in (pages, self.values, ties, reached, excluded, in_degree)]
+        found: NDArray[np.int64] = best_first(*arrays, MIN_SCORE, first)
         return found
 
 
 class Best(NamedTuple):
-    """The first answers to each of many pages, one page after another: `counts[i]` of them for page i."""
+    """The first results for each of many pages, one page after another: `counts[i]` of them for page i."""
 
     counts: NDArray[np.int32]
     pages: Pages
-    scores: NDArray[np.float64]
-    enough: NDArray[np.bool_]  # whether enough is known of page i; if not, a shorter address may be asked
+    scores: Values
+    enough: NDArray[np.bool_]  # false: page i has too few links around it, a shorter address may have more
 
 
-def unwritable(array: NDArray[Any]) -> NDArray[Any]:
-    """The same, read-only, in one piece: what a loop is compiled for, once, wherever its arrays come from."""
+class SeedScores(NamedTuple):
+    """Pages, each once, with their scores for one query page, and the path to each."""
+
+    pages: Pages
+    values: Values
+    path: Callable[[int], Sequence[int]] | None = None
+
+
+def combine_seeds(seeds: Sequence[int], find: Callable[[int], SeedScores], **more: Any) -> Scores:
+    """The mean score over the query pages that reach a page; pages reached by more query pages come first."""
+    used = list(dict.fromkeys(seeds))
+    found = [find(seed) for seed in used]
+    excluded = np.array(used, np.uint32)
+    if len(found) == 1:
+        return Scores(found[0].pages, found[0].values, used, excluded, path=found[0].path, **more)
+    reaching = [each.values >= MIN_SCORE for each in found]
+    found = [SeedScores(x.pages[some], x.values[some], x.path) for x, some in zip(found, reaching, strict=True)]
+    pages, index = np.unique(np.concatenate([NO_PAGES, *(each.pages for each in found)]), return_inverse=True)
+    values = np.concatenate([NO_TIES, *(each.values for each in found)])
+    reached = np.bincount(index, minlength=len(pages))
+    mean = np.bincount(index, values, len(pages)) / np.maximum(1, reached)
+
+    def path(page: int) -> Sequence[int]:
+        """From the first query page that reaches it."""
+        paths = (each.path for each in found if each.path is not None and page in each.pages)
+        return next((of(page) for of in paths), [page])
+
+    more["path"] = path if any(each.path for each in found) else None
+    return Scores(pages, mean, used, excluded, reached=reached.astype(np.int32), **more)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A contiguous read-only view: kernels are compiled once for these, wherever the arrays come from."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
 
 
-def six_digits(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rounded to six significant digits: iterations stop at 1e-8, so more would be noise.
-
-    For whole arrays outside loops; `kernels/best_first.shortened` is the same, of one value inside one.
-    """
+def six_digits(values: Values) -> Values:
+    """Values to six significant digits: iterations stop at 1e-8, so more would be noise."""
     with np.errstate(divide="ignore"):
         power = 10.0 ** (5 - np.floor(np.log10(np.abs(values))))
     return np.where(values == 0, 0.0, np.rint(values * np.where(np.isfinite(power), power, 0)) / power)

@@ -8,12 +8,12 @@ similarities are too low rather than too high.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from os import cpu_count
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from cocite.graph.store import Graph
 from cocite.kernels.related import all_pairs as kernels
 from cocite.related.neighbourhood.gather import chosen_parents
-from cocite.related.neighbourhood.scores import LEAST, Scores
+from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
 from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View
 from cocite.web import Web
 
@@ -228,43 +228,6 @@ def connect(similar: Matrix, sides: Sequence[Adjacency], a: int, b: int) -> list
     return []
 
 
-# ------------------------------------------------------------------------------------------------ several query pages
-
-
-class SeedScores(NamedTuple):
-    """Pages, each once, with their scores for one query page, and the path to each."""
-
-    pages: Pages
-    values: NDArray[np.float64]
-    path: Callable[[int], Sequence[int]] | None = None
-
-
-def combine_seeds(
-    seeds: Sequence[int], find: Callable[[int], SeedScores], facts: Mapping[str, Any] | None = None
-) -> Scores:
-    """The mean score over the query pages that reach a page; pages reached by more query pages come first."""
-    used = list(dict.fromkeys(seeds))
-    found = [find(seed) for seed in used]
-    excluded = np.array(used, np.uint32)
-    if len(found) == 1:
-        return Scores(found[0].pages, found[0].values, used, excluded, facts=facts or {}, path=found[0].path)
-    reaching = [each.values >= LEAST for each in found]
-    some = [each.pages[mask] for each, mask in zip(found, reaching, strict=True)]
-    pages, index = np.unique(np.concatenate([NO_PAGES, *some]), return_inverse=True)
-    values = np.concatenate([each.values[mask] for each, mask in zip(found, reaching, strict=True)])
-    reached = np.bincount(index, minlength=len(pages))
-    mean = np.bincount(index, values, len(pages)) / np.maximum(1, reached)
-
-    def path(page: int) -> Sequence[int]:
-        """From the first query page that reaches it."""
-        for each, its_pages in zip(found, some, strict=True):
-            if each.path is not None and page in its_pages:
-                return each.path(page)
-        return [page]
-
-    return Scores(pages, mean, used, excluded, reached=reached.astype(np.int32), facts=facts or {}, path=path)
-
-
 def scores_of_matrix(around: SmallWeb, similar: Matrix, sides: Sequence[Adjacency], seeds: Sequence[int]) -> Scores:
     """The rows of the query pages in a matrix of similarities, with paths through links of some sides."""
 
@@ -273,4 +236,4 @@ def scores_of_matrix(around: SmallWeb, similar: Matrix, sides: Sequence[Adjacenc
         path = lambda page: around.pages_of(connect(similar, sides, node, around.node(page)))  # noqa: E731
         return SeedScores(around.pages, similar[node], path)
 
-    return combine_seeds(seeds, find, around.facts)
+    return combine_seeds(seeds, find, facts=around.facts)

@@ -1,75 +1,81 @@
 """Where a method starts: the query pages, or shorter addresses of the same site (Dean & Henzinger 1999, §2.2).
 
-A page of which too little is known is chopped: its fragment, its query string, then one path element after another
-goes, never beyond its site, until an address is found that has links enough around it.
+A page with too few links around it is chopped: its fragment, its query string, then one path element after another is
+removed, never beyond its site, until an address has enough links around it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.errors import BadAddress
 from cocite.graph.store import Graph
-from cocite.related.neighbourhood.clean import representatives
-from cocite.related.neighbourhood.view import Pages, Switches, View, stop_pages
+from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.view import Pages, Switches, View
+from cocite.web import Web
+
+Gathered = TypeVar("Gathered")
 
 
-class Found(Protocol):
-    """What a method gathered round pages."""
-
-    @property
-    def enough(self) -> bool:
-        """Whether that is enough to answer from."""
-
-
-F = TypeVar("F", bound=Found)
-
-
-class Start(NamedTuple):
-    """The pages to start from, and the view they are seen in."""
+@dataclass(frozen=True)
+class Start:
+    """The pages to start from, and the view on them."""
 
     view: View
     used: list[int]
-    never: Pages  # no answers: the seeds, the pages used, what stands for them, stop pages
+    excluded: Pages  # not results: the seeds, the pages used, their representatives, stop pages
+
+    def scores(
+        self, pages: Pages, values: NDArray[np.float64], rows: NDArray[Any] | None = None, **more: Any
+    ) -> Scores:
+        """Scores of pages; `rows` are positive where a query page (row) reaches a page."""
+        reached = (rows > 0).sum(axis=0, dtype=np.int32) if rows is not None and len(self.used) > 1 else None
+        return Scores(pages, values, self.used, self.excluded, reached=reached, **more)
 
 
 def begin(
-    graph: Graph, seeds: Sequence[int], switches: Switches, gather: Callable[[View, list[int]], F]
-) -> tuple[Start, F]:
-    """Choose where to start and gather there: `gather` is tried on each page alone, then done for all together."""
-    stop = stop_pages(graph, switches.stop)
-    seeds = list(dict.fromkeys(seeds))
+    web: Web, seeds: Sequence[int], switches: Switches, gather: Callable[[View, list[int]], tuple[Gathered, bool]]
+) -> tuple[Start, Gathered]:
+    """Choose where to start and gather there: first around each page by itself, then around all together.
+
+    `gather` returns what it found around some pages, and whether that is enough for results.
+    """
+    graph, stop, seeds = web.graph, web.known_pages(switches.stop), list(dict.fromkeys(seeds))
     used: list[int] = []
-    tried: tuple[View, F] | None = None
+    found: tuple[View, Gathered] | None = None
     for page in seeds:
         chosen: int | None = page
         if switches.chop != "none":
             chosen, own = None, None
-            for other in chain((page,), chopped(graph, page)):
+            for other in chain((page,), shorter_addresses(graph, page)):
                 view = View(graph, [other], switches, stop)
-                tried = view, gather(view, [other])
-                own = own or tried
-                if tried[1].enough:
+                gathered, enough = gather(view, [other])
+                found = view, gathered
+                own = own or found
+                if enough:
                     chosen = other
                     break
             if chosen is None:
-                tried = own  # not that of the last address tried
+                found = own  # not that of the last address
         if chosen is not None or switches.chop == "site":
             used.append(page if chosen is None else chosen)
     used = list(dict.fromkeys(used))
-    if tried is None or len(seeds) > 1 or not used:
+    if found is None or len(seeds) > 1 or not used:
         view = View(graph, used, switches, stop)
-        tried = view, gather(view, used)
-    asked = np.array(list(dict.fromkeys([*seeds, *used])), np.uint32)
-    never = np.concatenate((asked, representatives(tried[0], asked), tried[0].refused.stop))
-    return Start(tried[0], used, never), tried[1]
+        found = view, gather(view, used)[0]
+    view, gathered = found
+    own_pages = np.array(list(dict.fromkeys([*seeds, *used])), np.uint32)
+    excluded = np.concatenate((own_pages, view.representatives(own_pages), view.refused.stop))
+    return Start(view, used, excluded), gathered
 
 
-def chopped(graph: Graph, page: int) -> Iterator[int]:
+def shorter_addresses(graph: Graph, page: int) -> Iterator[int]:
     """Pages of the same site at ever shorter addresses."""
     address = graph.canonical(page)
     while not address.startswith("name:") and any(mark in address for mark in "#?/"):

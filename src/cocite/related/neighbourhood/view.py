@@ -1,73 +1,71 @@
-"""The web as one question sees it: units of independence, refused links, stop pages.
+"""The web as one question sees it: units, merged near-duplicates, ignored links and stop pages.
 
 `Switches` are the parameters that every link method has beside its own.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadAddress, BadParameter
 from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.store import Graph
-from cocite.kernels.related.vicinity import Refused
+from cocite.kernels.related import vicinity
 from cocite.parameters import parameter
 
 UNITS = ("site", "domain", "host", "none")
-SEED = 42
+HASH_SEED = 42
+"""Parents chosen with this seed are kept ready in the store."""
 Pages = NDArray[np.uint32]
 NO_PAGES: Pages = np.zeros(0, np.uint32)
-P = TypeVar("P")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Switches:
     """What counts as independent, and as a link."""
 
-    unit: str = parameter("site", "whose pages are one opinion", choices=UNITS)
-    merge: bool = parameter(True, "near-duplicates count as one page")
-    rel: str = parameter("all", "follow: without links marked nofollow", choices=("all", "follow"))
-    boilerplate: bool = parameter(True, "count links in navigation and footers")
+    unit: str = parameter("site", "What counts as one independent author", choices=UNITS)
+    merge: bool = parameter(True, "Count near-duplicates as one page")
+    rel: str = parameter("all", "follow: ignore links marked nofollow", choices=("all", "follow"))
+    boilerplate: bool = parameter(True, "Count links in navigation and footers")
     chop: str = parameter(
         "site",
-        "too little known of a page: ask a shorter address of its site (strict: or give no answer)",
+        "For a page with too few links, use a shorter address of its site (strict: or return nothing)",
         choices=("site", "strict", "none"),
     )
-    stop: tuple[str, ...] = parameter((), "stop pages: addresses, or a file of them, one a line")
-    stop_degree: int = parameter(0, "pages with so many links in are stop pages (0: none)", minimum=0)
-    seed: int = parameter(SEED, "of the choice of parents, by hash", minimum=0, maximum=2**63 - 1)
+    stop: tuple[str, ...] = parameter((), "Stop pages: addresses that are ignored (command line: or a file of them)")
+    stop_degree: int = parameter(0, "Pages with at least this many in-links are stop pages (0: none)", minimum=0)
+    seed: int = parameter(HASH_SEED, "Seed of the choice of parents by hash", minimum=0, maximum=2**63 - 1)
+
+
+class Merged(NamedTuple):
+    """Pages with near-duplicates merged: page i is represented by pages[number[i]]."""
+
+    pages: Pages
+    number: NDArray[np.int32]
 
 
 class View:
-    """A graph, seen with switches on. Arrays are those of the store; nothing here grows with it."""
+    """A graph, seen through switches. Arrays are those of the store; nothing here grows with it."""
 
     def __init__(self, graph: Graph, seeds: Sequence[int], switches: Switches, stop: Pages = NO_PAGES) -> None:
-        """`stop` are the pages of `switches.stop`, ascending: `stop_pages` finds them."""
+        """`stop` are the pages of `switches.stop`, ascending."""
         self.graph, self.switches = graph, switches
         degree = switches.stop_degree
-        asked = len(stop) > 0 and bool(np.isin(seeds, stop).any())
-        self._asks_stop_page = asked or bool(degree and any(graph.in_degree[page] >= degree for page in seeds))
-        if self._asks_stop_page:
+        listed = len(stop) > 0 and bool(np.isin(seeds, stop).any())
+        self._from_stop_page = listed or bool(degree and any(graph.in_degree[page] >= degree for page in seeds))
+        if self._from_stop_page:
             stop, degree = NO_PAGES, 0  # a page that is a stop page itself is related to others of its kind
-        self.refused = Refused(
-            (NOFOLLOW if switches.rel == "follow" else 0) | (0 if switches.boilerplate else BOILERPLATE),
-            stop,
-            degree,
-            graph.in_degree,
-        )
-        self.plain = not (self.refused.flags or degree or len(stop))
+        flags = (NOFOLLOW if switches.rel == "follow" else 0) | (0 if switches.boilerplate else BOILERPLATE)
+        self.refused = vicinity.Refused(flags, stop, degree, graph.in_degree)
+        self.plain = not (flags or degree or len(stop))  # every link counts
         self.out = graph.out_in_part
-
-    def units_of(self, pages: Pages) -> Pages:
-        """The unit of each page; with unit none every page is its own."""
-        return pages if self.switches.unit == "none" else self.units[pages]
+        near, representative = graph.facts.near
+        self.near = (near, representative) if switches.merge else (near[:0], representative[:0])
 
     @property
     def units(self) -> Pages:
@@ -75,10 +73,14 @@ class View:
         unit = self.switches.unit
         return self.graph.units("site")[:0] if unit == "none" else self.graph.units(unit)
 
-    def left_out(self) -> dict[str, int | str]:
-        """What a question with these switches does not count, for whoever reads the answers."""
+    def units_of(self, pages: Pages) -> Pages:
+        """The unit of each page; with unit none every page is its own."""
+        return pages if self.switches.unit == "none" else self.units[pages]
+
+    def ignored(self) -> dict[str, int | str]:
+        """What a question with these switches does not count, for the facts of its results."""
         switches, found = self.switches, dict[str, int | str]()
-        if (switches.stop or switches.stop_degree) and self._asks_stop_page:
+        if (switches.stop or switches.stop_degree) and self._from_stop_page:
             found["stop pages"] = "none, since the page asked about is one"
         else:
             found |= {"stop pages": len(self.refused.stop)} if switches.stop else {}
@@ -92,8 +94,34 @@ class View:
         refused = self.refused
         if refused.degree and refused.in_degree[page] >= refused.degree:
             return True
-        at = int(np.searchsorted(refused.stop, page))
-        return at < len(refused.stop) and bool(refused.stop[at] == page)
+        return len(refused.stop) > 0 and bool((refused.stop == page).any())
+
+    def check(self, count: int) -> None:
+        """Raise BadStore if a kernel returned a negative count: it could not read a list."""
+        if count < 0:
+            raise self.graph.damaged()
+
+    def representatives(self, pages: Pages) -> Pages:
+        """The representative of each page: itself, unless it is a near-duplicate."""
+        if not len(self.near[0]):
+            return pages
+        found = np.empty(len(pages), np.uint32)
+        return found if vicinity.representatives(*self.near, pages, found) else pages
+
+    def merge(self, pages: Pages) -> Merged:
+        """Different pages, with near-duplicates among them merged."""
+        if self.representatives(pages) is pages:  # nearly always, and then a first run compiles one kernel less
+            return Merged(pages, np.arange(len(pages), dtype=np.int32))
+        found, number, _ = vicinity.put_together(*self.near, pages)
+        return Merged(found, number)
+
+    def group(self, pages: Pages) -> tuple[NDArray[np.int32], int]:
+        """The group of each page, and the number of groups: one unit, or near-duplicates; transitively."""
+        table = np.empty(1 << max(4, (2 * len(pages)).bit_length()), np.uint32)
+        groups, above = np.empty(len(pages), np.int32), np.empty(len(pages), np.int64)
+        units, representatives = self.units_of(pages), self.representatives(pages)
+        count = vicinity.group(units, representatives, table, np.empty(len(table), np.int32), above, groups)
+        return groups, int(count)
 
 
 def is_one_of(pages: Pages, few: Pages) -> NDArray[np.bool_]:
@@ -104,57 +132,3 @@ def is_one_of(pages: Pages, few: Pages) -> NDArray[np.bool_]:
     for page in few:
         found |= pages == page
     return found
-
-
-class StopList(tuple[str, ...]):
-    """A stop list whose pages were found already: it is read once for a question, or for a batch."""
-
-    pages: Pages
-
-
-def with_stop_pages(graph: Graph, params: P, pages: Pages | None = None) -> P:
-    """Parameters whose stop list, if they have one, is read; `pages` are those of it that are known already."""
-    if not isinstance(params, Switches) or not params.stop:
-        return params
-    stop = StopList(params.stop)
-    stop.pages = stop_pages(graph, params.stop) if pages is None else pages
-    return replace(params, stop=stop)
-
-
-def stop_pages(graph: Graph, texts: Sequence[str]) -> Pages:
-    """The pages of a stop list, ascending; an entry that is a file is read, unknown addresses are no matter."""
-    if isinstance(texts, StopList):
-        return texts.pages
-    found: set[int | None] = set()
-    for text in texts:
-        if os.path.isfile(text):  # noqa: PTH113 - Path.is_file raises if a name is too long for one
-            found.update(_page(graph, line.strip()) for line in _lines(text) if not line.startswith("#"))
-            continue
-        page = _page(graph, text)
-        if page is None and _looks_like_a_path(text):
-            raise BadParameter(f"there is no file {text!r:.200} of stop pages: check the path, or give addresses")
-        found.add(page)
-    return np.array(sorted(found - {None}), np.uint32)  # type: ignore[type-var]
-
-
-def _lines(path: str) -> list[str]:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadParameter(f"the stop list {path} cannot be read: {error}") from error
-
-
-def _page(graph: Graph, text: str) -> int | None:
-    try:
-        return graph.get(text)
-    except BadAddress:
-        return None
-
-
-def _looks_like_a_path(text: str) -> bool:
-    """Whether somebody who wrote this meant a file: an address has a host, with a dot, before its first slash."""
-    if "://" in text:
-        return False
-    host, separator, _ = text.replace("\\", "/").partition("/")
-    without_host = bool(separator) and "." not in host and ":" not in host and host != "localhost"
-    return without_host or text.startswith((".", "~", "/")) or text.lower().endswith((".txt", ".tsv", ".csv"))

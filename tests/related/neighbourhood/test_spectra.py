@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from cocite.related.neighbourhood import spectra
 from cocite.related.neighbourhood.spectra import fixed, kept, leading, right_vectors, symmetric_left_vectors
-from tests.methods.naive_community import decomposed, fixed_basis
+from tests.related.methods.naive_community import decomposed, fixed_basis
 
 Matrix = NDArray[np.float64]
 bits = st.sampled_from([0.0, 0.0, 1.0])

@@ -1,7 +1,7 @@
 """Methods on damaged stores: a program, so that a crash cannot hide.
 
-`python -m tests.methods.damage STORE` spoils what loops read of copies of a store, one array after another, asks, and
-prints what was raised beside the errors that users are meant to see.
+`python -m tests.related.methods.damage STORE` spoils what kernels read of copies of a store, one array after another,
+asks, and prints what was raised beside the errors for users.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cocite.results.workers import answer
 from cocite.web import Web
 from tests.graph.damage import make_noise, reseal
 from tests.graph.webs import THOROUGH
-from tests.methods.long_web import CHILD, FULL, QUERY, TARGETS
+from tests.related.methods.long_web import CHILD, FULL, QUERY, TARGETS
 
 METHODS = ["auto", "cocitation", "companion", "extended_cocitation", "hubfinder", "kleinberg", "proximity", "simrank"]
 CASES = [([QUERY], {}), ([QUERY], {"rel": "follow"}), ([FULL, TARGETS[5910]], {}), ([CHILD], {"unit": "host"})]

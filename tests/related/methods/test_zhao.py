@@ -21,7 +21,7 @@ from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words.likeness import Likeness
 from tests.graph.webs import examples, make
-from tests.methods.naive_zhao import NaiveZhao
+from tests.related.methods.naive_zhao import NaiveZhao
 from tests.words.test_relevance import relevance, rows, webs
 
 Random = tuple[list[set[int]], list[set[int]]]

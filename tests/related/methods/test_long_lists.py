@@ -17,8 +17,8 @@ from cocite.results.reasons import ReasonNames, reasons_of
 from cocite.web import Web
 from tests.answers.proof import Proof, view_of
 from tests.conftest import BOUNDS_CACHE, ROOT, long
-from tests.methods import naive
-from tests.methods.long_web import (
+from tests.related.methods import naive
+from tests.related.methods.long_web import (
     CASES,
     CHILD,
     CHILD_PARENTS,
@@ -31,8 +31,8 @@ from tests.methods.long_web import (
     built,
     words_and_links,
 )
-from tests.methods.naive import NaiveWeb
-from tests.methods.test_methods import OWN, fast, same
+from tests.related.methods.naive import NaiveWeb
+from tests.related.methods.test_methods import OWN, fast, same
 
 SEED = 109
 """With which both long parents are among the first sixty."""
@@ -114,7 +114,7 @@ def test_evidence_far_away_on_a_long_parent(web: Web, truth: NaiveWeb, given: di
 @long
 def test_no_damage_ends_the_process(web: Web) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.methods.damage", web.graph.path], capture_output=True, text=True, cwd=ROOT
+        [sys.executable, "-m", "tests.related.methods.damage", web.graph.path], capture_output=True, text=True, cwd=ROOT
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout) == []
@@ -126,7 +126,7 @@ def test_methods_with_bounds_checked(web: Web) -> None:
     """No loop reads or writes beside its arrays, and what it gives is the same."""
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(BOUNDS_CACHE)}
     done = subprocess.run(
-        [sys.executable, "-m", "tests.methods.long_web", web.graph.path],
+        [sys.executable, "-m", "tests.related.methods.long_web", web.graph.path],
         capture_output=True, text=True, cwd=ROOT, env=environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

@@ -23,8 +23,8 @@ from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
 from tests.conftest import long
 from tests.graph.webs import examples
-from tests.ranks import naive_ranks
-from tests.ranks.webs import graphs, matrix_of
+from tests.related.ranks import naive_ranks
+from tests.related.ranks.webs import graphs, matrix_of
 from tests.webs import numbered_graph
 
 EXACT = "tolerance=1e-13, rounds=3000"

@@ -16,9 +16,9 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.methods import naive
-from tests.methods.naive import Link, NaiveWeb, Ranking, View, hash64
-from tests.methods.naive_web import BOILERPLATE, NOFOLLOW
+from tests.related.methods import naive
+from tests.related.methods.naive import Link, NaiveWeb, Ranking, View, hash64
+from tests.related.methods.naive_web import BOILERPLATE, NOFOLLOW
 
 METHODS: list[Callable[..., Ranking]] = [
     naive.cocitation,

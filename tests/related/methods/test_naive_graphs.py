@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.methods import naive
-from tests.methods.naive import View
-from tests.methods.naive_hits import edges_between, hits, weights
-from tests.methods.naive_latent import Limits, back_side, forward_side
-from tests.methods.test_naive import web_of
+from tests.related.methods import naive
+from tests.related.methods.naive import View
+from tests.related.methods.naive_hits import edges_between, hits, weights
+from tests.related.methods.naive_latent import Limits, back_side, forward_side
+from tests.related.methods.test_naive import web_of
 
 
 def near(*scores: float) -> object:

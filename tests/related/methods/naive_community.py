@@ -9,10 +9,10 @@ from typing import NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.methods.naive_hits import Edge, edges_between, hits, weights
-from tests.methods.naive_latent import kept
-from tests.methods.naive_start import Start
-from tests.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
+from tests.related.methods.naive_hits import Edge, edges_between, hits, weights
+from tests.related.methods.naive_latent import kept
+from tests.related.methods.naive_start import Start
+from tests.related.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
 
 Matrix = NDArray[np.float64]
 

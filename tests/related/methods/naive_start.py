@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tests.methods.naive_web import NaiveWeb, Switches, View
+from tests.related.methods.naive_web import NaiveWeb, Switches, View
 
 CHOP = ("site", "strict", "none")
 

@@ -10,8 +10,8 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.methods.naive_start import Start
-from tests.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
+from tests.related.methods.naive_start import Start
+from tests.related.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
 
 Edge = tuple[int, int]
 Vector = NDArray[np.float64]

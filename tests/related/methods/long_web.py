@@ -1,6 +1,6 @@
 """A web with lists so long that a store keeps parts of them ready; and a program that asks it, with bounds checked.
 
-`python -m tests.methods.long_web STORE` prints what every method answers, and why; and what loops over words give.
+`python -m tests.related.methods.long_web STORE` prints the results of every method, with reasons; and of word kernels.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from cocite.related.methods import method
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import examples
-from tests.methods import naive
-from tests.methods.naive import NaiveWeb
-from tests.methods.webs import webs
+from tests.related.methods import naive
+from tests.related.methods.naive import NaiveWeb
+from tests.related.methods.webs import webs
 from tests.webs import make_web
 
 UNIT = st.sampled_from(["site", "host", "domain", "none"])

@@ -18,9 +18,9 @@ from cocite.related.methods.hubfinder import Params, explore, kept
 from cocite.sources.records import Page
 from cocite.web import Web
 from tests.graph.webs import examples, page
-from tests.methods import naive_hubfinder
-from tests.methods.naive import NaiveWeb
-from tests.methods.webs import webs
+from tests.related.methods import naive_hubfinder
+from tests.related.methods.naive import NaiveWeb
+from tests.related.methods.webs import webs
 from tests.webs import make_web
 
 

@@ -19,9 +19,9 @@ from cocite.related.methods.community import Communities, Community, Params, com
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import examples, page
-from tests.methods import naive_community
-from tests.methods.naive import NaiveWeb, View
-from tests.methods.webs import webs
+from tests.related.methods import naive_community
+from tests.related.methods.naive import NaiveWeb, View
+from tests.related.methods.webs import webs
 from tests.webs import make_web
 
 

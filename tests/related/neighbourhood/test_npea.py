@@ -17,7 +17,7 @@ from cocite.related.neighbourhood.npea import Elimination, Measured, filter_page
 from cocite.related.neighbourhood.view import Switches, View
 from cocite.web import Web
 from tests.graph.webs import make, page
-from tests.methods import naive_community
+from tests.related.methods import naive_community
 
 Pair = tuple[int, int]
 

@@ -4,12 +4,12 @@ The fast methods are compared with these on small random webs. They share no cod
 `Graph` at most. Where the papers are silent or contradict themselves, docs/decisions/0020 to 0024 say what was chosen.
 """
 
-from tests.methods.naive_auto import auto
-from tests.methods.naive_cited import cocitation, proximity
-from tests.methods.naive_community import community
-from tests.methods.naive_hits import companion, kleinberg
-from tests.methods.naive_latent import densities, extended_cocitation, lli
-from tests.methods.naive_web import Link, NaiveWeb, Ranking, View, hash64
+from tests.related.methods.naive_auto import auto
+from tests.related.methods.naive_cited import cocitation, proximity
+from tests.related.methods.naive_community import community
+from tests.related.methods.naive_hits import companion, kleinberg
+from tests.related.methods.naive_latent import densities, extended_cocitation, lli
+from tests.related.methods.naive_web import Link, NaiveWeb, Ranking, View, hash64
 
 __all__ = [
     "Link",

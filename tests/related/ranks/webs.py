@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cocite.graph.store import Graph
-from tests.ranks.naive_ranks import Matrix
+from tests.related.ranks.naive_ranks import Matrix
 
 
 def matrix_of(graph: Graph) -> Matrix:

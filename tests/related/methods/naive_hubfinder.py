@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil, log10
 
-from tests.methods.naive_web import NaiveWeb, View
+from tests.related.methods.naive_web import NaiveWeb, View
 
 
 def extension(view: View, pages: set[int], in_links: int) -> set[int]:

@@ -15,22 +15,22 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from cocite.related.methods import lli, method
+from cocite.related.methods.extended_cocitation import SourceSide
 from cocite.related.neighbourhood import spectra
-from cocite.related.neighbourhood.page_source import Side
 from cocite.sources.records import Page
 from cocite.web import Web
 from tests.graph.webs import make, page
-from tests.methods import naive_latent
+from tests.related.methods import naive_latent
 
 Matrix = NDArray[np.float64]
 
 
-def side_of(linked: Matrix, query: Matrix | None = None) -> Side:
+def side_of(linked: Matrix, query: Matrix | None = None) -> SourceSide:
     """A side with this matrix; the query page has every group unless said otherwise."""
     rows, columns = np.nonzero(linked)
     starts = np.searchsorted(rows, np.arange(len(linked) + 1)).astype(np.int64)
     query = np.ones((1, linked.shape[1])) if query is None else query
-    return Side(np.arange(len(linked), dtype=np.uint32), starts, columns.astype(np.int32), linked.shape[1], query)
+    return SourceSide(np.arange(len(linked), dtype=np.uint32), starts, columns.astype(np.int32), linked.shape[1], query)
 
 
 def plain(linked: Matrix, query: Matrix, epsilon: float) -> tuple[Matrix, tuple[int, int]]:
@@ -104,7 +104,7 @@ def test_singular_values_and_the_product_with_v(linked: Matrix) -> None:
     values = np.linalg.svd(linked, compute_uv=False)
     expected[: len(values)] = values
     assert singular == pytest.approx(expected, abs=1e-6)
-    product = lli.times(side_of(linked), v)
+    product = lli.multiply(side_of(linked), v)
     assert product == pytest.approx(linked @ v, abs=1e-12)
     assert product.T @ product == pytest.approx(np.diag(singular**2), abs=1e-8)
 

@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from tests.methods.naive_start import Start
-from tests.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
+from tests.related.methods.naive_start import Start
+from tests.related.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
 
 LONGEST = 1000
 

@@ -21,8 +21,8 @@ from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import examples
 from tests.graph.webs import page as record
-from tests.methods import naive_simrank as naive
-from tests.methods.webs import webs
+from tests.related.methods import naive_simrank as naive
+from tests.related.methods.webs import webs
 from tests.webs import make_web
 
 QUADRATIC = ("simrank", "prank", "block_simrank", "pagesim", "matchsim", "probabilistic_simrank")

@@ -10,7 +10,7 @@ import pytest
 
 import cocite
 from cocite.related.methods import method
-from cocite.related.neighbourhood.blend import WEIGHTS
+from cocite.related.methods.auto import TUNABLES
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make, page
@@ -148,8 +148,8 @@ def test_reasons_say_what_spoke(place: Path) -> None:
     # chess says less: it is nearly everywhere
     assert (words.kind, words.words) == ("words", ("club", "chess"))
     score = next(answer.score for answer in found if answer.url == T)
-    assert words.share == pytest.approx(1 - WEIGHTS.home_page / score, abs=1e-3)
-    assert (first.kind, first.share) == ("first page of its host", pytest.approx(WEIGHTS.home_page / score, abs=1e-3))
+    assert words.share == pytest.approx(1 - TUNABLES.home_page / score, abs=1e-3)
+    assert (first.kind, first.share) == ("first page of its host", pytest.approx(TUNABLES.home_page / score, abs=1e-3))
 
 
 def test_the_places_of_listed_pages(place: Path) -> None:
@@ -185,7 +185,7 @@ def test_lists_of_a_same_name_page_count_half(place: Path) -> None:
     found = scores(place, pages, words=0, context=0)
     said = 0.5 * (1 / math.log(4) + 0.12 + 0.1 / math.log(4))
     # u itself is in no block, so that neither hosts nor first pages count; t's own place gives it as much as s has.
-    assert found[S] == pytest.approx(said / math.sqrt(said) + WEIGHTS.home_page, rel=1e-5)
+    assert found[S] == pytest.approx(said / math.sqrt(said) + TUNABLES.home_page, rel=1e-5)
     # Beside it, s has no same-name page, and t's is u, of which nothing is said.
     assert found[T] == pytest.approx(found[S], rel=1e-5)
     assert S not in scores(place, pages, words=0, context=0, names=0)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Unpack
 
-from tests.methods.naive_start import Start
-from tests.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
+from tests.related.methods.naive_start import Start
+from tests.related.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
 
 ENOUGH, TWICE = 15, 2
 """Cocitation is content with a page that has 15 siblings cocited twice."""
