@@ -29,8 +29,9 @@ import numpy as np
 import psutil
 
 from cocite.graph.store import Graph
+from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods import Method, companion, method
-from cocite.related.neighbourhood.hits import Edges, edges_among, iterate
+from cocite.related.neighbourhood.hits import edges_among, iterate
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import View
 from cocite.web import Web

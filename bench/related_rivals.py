@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from cocite.graph.export.libraries import to_scipy
 from cocite.graph.store import Graph
+from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods import method
-from cocite.related.neighbourhood.hits import Edges
 from cocite.web import Web
 
 PLAIN = "cocitation(parents=4294967295, window=0, merge=false, chop=none)"

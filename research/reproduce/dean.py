@@ -12,8 +12,9 @@ import numpy as np
 
 from cocite.evaluate import measures
 from cocite.evaluate.evaluation import Evaluation
+from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods import Method, companion, method
-from cocite.related.neighbourhood.hits import Edges, edges_among, iterate, rank_authorities
+from cocite.related.neighbourhood.hits import edges_among, iterate, rank_authorities
 from cocite.related.neighbourhood.view import View
 from cocite.web import Web
 from research import datasets

@@ -68,18 +68,17 @@ def test_the_second_process_compiles_what_a_build_needs(place: Path) -> None:
     import cocite
     from cocite.kernels.build import near_duplicates
     from cocite.kernels.codec import lists, look_up
-    from cocite.kernels.related import best_first, vicinity
-    from cocite.kernels.related import together as evidence
+    from cocite.kernels.related import best_first, blend, counted_links, merging, neighbourhood
     from cocite.kernels.words import word_vectors
 
     loops = [near_duplicates.sketch_lists, near_duplicates.unite_equal, near_duplicates.unite_alike]
-    loops += [look_up.find, lists.read_one, vicinity.read_parents, vicinity.number_windows]
-    loops += [vicinity.group, vicinity.read_children, vicinity.representatives, word_vectors.cosines]
+    loops += [look_up.find, lists.read_one, neighbourhood.read_parents, neighbourhood.add_windows]
+    loops += [merging.group, counted_links.read_children, merging.representatives, word_vectors.cosines]
     loops += [
         best_first.best_first,
-        evidence.add_together,
-        evidence.read_spouses,
-        evidence.add_shared,
+        blend.add_together,
+        blend.read_spouses,
+        blend.add_shared,
         word_vectors.pages_with,
     ]
     many = [Link(f"https://{name}.example/") for name in "bcdefghijklmno"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cocite.kernels.addresses import hashing
 from cocite.kernels.codec import look_up
 from tests.kernels.encoded import callable_
-from tests.kernels.test_hashing import array
+from tests.kernels.test_hash_tables import array
 from tests.kernels.test_name_codec import Names as Encoded
 from tests.kernels.test_name_codec import key_lists
 

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.kernels.addresses.hashing import MISSING
 from cocite.kernels.build import sorting
+from cocite.kernels.hash_tables import MISSING
 from tests.graph.webs import examples
 
 

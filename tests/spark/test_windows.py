@@ -10,7 +10,7 @@ from cocite.spark.part_rows import shown
 
 
 def window(links: list[int], place: int, size: int) -> list[int]:
-    """What Proximity sees of a list, as `kernels/vicinity.window_of` has it."""
+    """What Proximity sees of a list, as `kernels/related/neighbourhood.window_of` has it."""
     if len(links) <= size + 1:
         return links
     return links[max(0, place - size // 2) : place + size // 2 + 1]

@@ -28,8 +28,9 @@ from cocite.errors import BadAddress, BadSource, UnknownPage
 from cocite.evaluate.chart import Curve, chart, even_axis, named_axis
 from cocite.evaluate.evaluation import Table
 from cocite.evaluate.report import table_as_html
+from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods.community import BaseSet
-from cocite.related.neighbourhood.hits import Edges, iterate
+from cocite.related.neighbourhood.hits import iterate
 from cocite.related.neighbourhood.npea import MEASURES, Marks
 from cocite.results.naming import Titles
 from cocite.sources.compressed import open_lines

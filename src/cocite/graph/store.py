@@ -23,8 +23,7 @@ from cocite.graph.texts import PageTexts
 from cocite.kernels.codec.attributes import all_blocks, all_flags
 from cocite.kernels.codec.lists import Lists, read_many, read_one
 from cocite.kernels.codec.look_up import find_position
-from cocite.kernels.codec.repeats import Repeats
-from cocite.kernels.related.vicinity import Out
+from cocite.kernels.related.counted_links import OutLists, Repeats
 from cocite.pages.site import Sites
 from cocite.sources.records import Link, Page, ReadReport, batch
 
@@ -121,10 +120,10 @@ class Graph:
         return Lists(words, base, offset, degree, table)
 
     @cached_property
-    def out_in_part(self) -> Out:
+    def out_in_part(self) -> OutLists:
         """Links out with the entry points into long lists."""
         parts = ("long.page", "long.first", "skip.bit", "skip.before", "skip.attribute")
-        return Out(
+        return OutLists(
             self.out, *(self.array(f"out.{part}") for part in (*parts, "long.link", "long.target", "long.place"))
         )
 

@@ -19,8 +19,8 @@ from math import log
 import numpy as np
 
 from cocite.graph.store import Graph
+from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods.community import Community, WeightedPages
-from cocite.related.neighbourhood.hits import Edges
 from cocite.words.search import SearchIndex
 from cocite.words.tokens import DEFAULT_LANGUAGE, forms, language_of, stop_words, words_of
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.errors import BadParameter
-from cocite.kernels.related.matching import match_parents
+from cocite.kernels.related.small_webs import match_parents
 from cocite.related.methods import method
 from cocite.related.methods.probabilistic_simrank import transitions
 from cocite.related.methods.simrank import Params, all_pairs, similarity_of

@@ -13,9 +13,9 @@ from cocite.graph.build.spill import Spill
 from cocite.graph.build.workers import Workers
 from cocite.graph.build.write_lists import count_symbols
 from cocite.graph.generation import Writer
-from cocite.kernels.addresses.hashing import MISSING, fill_table, look_up
 from cocite.kernels.build import sorting
 from cocite.kernels.codec import link_codec
+from cocite.kernels.hash_tables import MISSING, fill_table, look_up
 
 FETCHED = 128
 """Kind of a page that has a record of its own."""

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from cocite.graph.build.columns import text_buffers
 from cocite.graph.build.scratch import Scratch
 from cocite.kernels.addresses.canonical import Keyed, key_addresses
-from cocite.kernels.addresses.hashing import copy_chosen, mark_unseen
+from cocite.kernels.addresses.hashing import copy_chosen
+from cocite.kernels.hash_tables import mark_unseen
 from cocite.pages.key import APART, BARE, HTTP
 from cocite.sources.records import ReadReport
 

@@ -10,51 +10,6 @@ from numba import uint64
 
 from cocite.kernels.jit import inline, kernel
 
-RECENT = 1 << 14
-GROUP = 32
-MISSING = 0xFFFFFFFF
-"""The page number of an unknown page."""
-
-
-@kernel
-def mark_unseen(fingerprints, spellings, seen, fresh):
-    """fresh[i] = this page in this spelling is not in `seen` (a lossy table of 2^b entries); enters it.
-
-    Eight entries, a cache line, are looked at; a new one takes the place that its hash names. Two threads may share
-    the table: a race at worst reports a page twice, never not at all.
-    """
-    mask = uint64(len(seen) - 1) & ~uint64(7)
-    # Pages of a site are crawled together and link to the same pages: half of all are among the last few thousand.
-    recent = np.zeros(RECENT, np.uint64)
-    count = 0
-    for i in range(len(fingerprints)):
-        fingerprint = uint64(fingerprints[i])
-        if fingerprint == uint64(0):
-            fresh[i] = False
-            continue
-        mixed = fingerprint ^ (uint64(spellings[i]) * uint64(0x9E3779B97F4A7C15))
-        slot = (mixed >> uint64(7)) & uint64(RECENT - 1)
-        if recent[slot] == mixed:
-            fresh[i] = False
-            continue
-        recent[slot] = mixed
-        line = (mixed >> uint64(17)) & mask
-        found = False
-        free = line + (mixed & uint64(7))
-        for k in range(8):
-            entry = seen[line + uint64(k)]
-            if entry == mixed:
-                found = True
-                break
-            if entry == uint64(0):
-                free = line + uint64(k)
-                break
-        fresh[i] = not found
-        if not found:
-            seen[free] = mixed
-            count += 1
-    return count
-
 
 @kernel
 def copy_chosen(data, offsets, chosen, out, out_offsets):
@@ -70,51 +25,6 @@ def copy_chosen(data, offsets, chosen, out, out_offsets):
             k += 1
             out_offsets[k] = at
     return at
-
-
-@kernel
-def fill_table(table, fingerprints, low, high):
-    """Enter (fingerprint, page number) of the fingerprints in [low, high] into an open-addressing table of pairs."""
-    mask = uint64((len(table) >> 1) - 1)
-    for i in range(len(fingerprints)):
-        fingerprint = uint64(fingerprints[i])
-        if fingerprint < low or fingerprint > high:
-            continue
-        slot = fingerprint & mask
-        while table[slot << uint64(1)] != uint64(0):
-            slot = (slot + uint64(1)) & mask
-        table[slot << uint64(1)] = fingerprint
-        table[(slot << uint64(1)) + uint64(1)] = uint64(i)
-
-
-@kernel
-def look_up(table, fingerprints, low, high, numbers):
-    """numbers[i] = page number of fingerprints[i], MISSING if it has none; those outside [low, high] stay unchanged.
-
-    Entries are fetched for a group of fingerprints, then compared: a wrongly guessed branch does not wait for memory.
-    """
-    mask = uint64((len(table) >> 1) - 1)
-    keys, values = np.empty(GROUP, np.uint64), np.empty(GROUP, np.uint64)
-    for first in range(0, len(fingerprints), GROUP):
-        last = min(first + GROUP, len(fingerprints))
-        for i in range(first, last):
-            slot = (uint64(fingerprints[i]) & mask) << uint64(1)
-            keys[i - first] = table[slot]
-            values[i - first] = table[slot + uint64(1)]
-        for i in range(first, last):
-            fingerprint = uint64(fingerprints[i])
-            if fingerprint < low or fingerprint > high:
-                continue
-            if keys[i - first] == fingerprint and fingerprint != uint64(0):
-                numbers[i] = values[i - first]
-                continue
-            numbers[i] = MISSING
-            slot = fingerprint & mask
-            while fingerprint != uint64(0) and table[slot << uint64(1)] != uint64(0):
-                if table[slot << uint64(1)] == fingerprint:
-                    numbers[i] = table[(slot << uint64(1)) + uint64(1)]
-                    break
-                slot = (slot + uint64(1)) & mask
 
 
 @kernel

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.addresses.xxh64 import hash_long
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import Place, decode_part, read_list, start_of
+from cocite.kernels.codec.lists import Place, decode_part, read_grown, start_of
 from cocite.kernels.jit import inline, kernel
 
 
@@ -107,13 +107,9 @@ def best_parents(parents, count, in_degree, keep, heap, out):
 @kernel
 def best_of_all(lists, pages, in_degree, keep, out):
     """`best_parents` of many pages, a row of `keep` each."""
-    longest = np.int64(0)
-    for page in pages:
-        longest = max(longest, np.int64(lists.degree[page]))
-    parents, none = np.empty(longest, np.uint32), np.empty(0, np.uint32)
-    heap = np.empty(keep, np.uint64)
+    parents, heap = np.empty(1024, np.uint32), np.empty(keep, np.uint64)
     for i in range(len(pages)):
-        count = read_list(lists, np.int64(pages[i]), parents, none)
+        count, parents = read_grown(lists, np.int64(pages[i]), parents)
         if count < 0:
             return np.int64(DAMAGED)
         best_parents(parents, count, in_degree, keep, heap, out[i])
@@ -127,9 +123,10 @@ def parent_hash(seed, child, parent):
 
 
 @inline
-def sample_parents(parents, child, fingerprints, seed, keep, hashes, chosen, out):
-    """The `keep` parents of smallest hash, in that order, into `out`; scratch `hashes` and `chosen` are as long."""
+def sample_parents(parents, child, fingerprints, seed, keep, out):
+    """Choose the `keep` parents of smallest hash, in that order, into `out`. Returns how many."""
     count = np.int64(len(parents))
+    hashes, chosen = np.empty(count, np.uint64), np.empty(count, np.uint32)
     share = (np.float64(keep) + 8.0 * np.sqrt(np.float64(keep)) + 8.0) / max(1, count)
     while True:
         limit = uint64(0xFFFFFFFFFFFFFFFF) if share >= 1.0 else uint64(share * 18446744073709549568.0)
@@ -153,15 +150,11 @@ def sample_parents(parents, child, fingerprints, seed, keep, hashes, chosen, out
 @kernel
 def sample_of_all(lists, pages, fingerprints, seed, keep, out):
     """`sample_parents` of many pages, a row of `keep` each."""
-    longest = np.int64(0)
-    for page in pages:
-        longest = max(longest, np.int64(lists.degree[page]))
-    parents, none = np.empty(longest, np.uint32), np.empty(0, np.uint32)
-    hashes, chosen = np.empty(longest, np.uint64), np.empty(longest, np.uint32)
+    parents = np.empty(1024, np.uint32)
     for i in range(len(pages)):
         page = np.int64(pages[i])
-        count = read_list(lists, page, parents, none)
+        count, parents = read_grown(lists, page, parents)
         if count < 0:
             return np.int64(DAMAGED)
-        sample_parents(parents[:count], fingerprints[page], fingerprints, seed, keep, hashes, chosen, out[i])
+        sample_parents(parents[:count], fingerprints[page], fingerprints, seed, keep, out[i])
     return np.int64(len(pages))

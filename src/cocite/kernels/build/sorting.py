@@ -12,8 +12,8 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from cocite.kernels.addresses.hashing import MISSING
 from cocite.kernels.codec.attributes import block_of
+from cocite.kernels.hash_tables import MISSING
 from cocite.kernels.jit import kernel
 
 

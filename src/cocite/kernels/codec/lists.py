@@ -17,6 +17,9 @@ from cocite.kernels.codec.attributes import pack
 from cocite.kernels.codec.link_codec import CHANGE, DAMAGED, ESCAPE, MASK, RAW_BITS, window
 from cocite.kernels.jit import inline, kernel
 
+PREFETCH_LISTS = 8
+"""Lists between prefetching one and reading it."""
+
 
 class Lists(NamedTuple):
     """One direction of the links; see graph/FORMAT.md."""
@@ -72,8 +75,8 @@ def fetch(context, array, place):
 
 
 @inline
-def expect(lists, pages, at, ahead):
-    """Ask memory for what reading the lists of pages[at + ahead] and, from further off, the next ones will need.
+def prefetch(lists, pages, at, ahead):
+    """Prefetch what reading the lists of pages[at + ahead] and, from further off, of the next ones will need.
 
     Lists lie anywhere in the store, and waiting for memory is most of the time of reading many short ones.
     """
@@ -156,6 +159,17 @@ def read_list(lists, page, targets, attributes):
     page = np.int64(page)
     end = decode_part(lists, page, Place(start, stop, page, np.int64(0)), count, targets, attributes, 0)
     return count if end == stop else np.int64(DAMAGED)
+
+
+@inline
+def read_grown(lists, page, room):
+    """Read a page's targets into `room`, or into a larger array. Returns (how many or DAMAGED, the array)."""
+    degree = np.int64(lists.degree[page])
+    if degree > most_links(lists):
+        return np.int64(DAMAGED), room
+    if degree > len(room):
+        room = np.empty(2 * degree, np.uint32)
+    return read_list(lists, page, room, room[:0]), room
 
 
 @kernel

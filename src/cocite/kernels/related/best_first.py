@@ -1,86 +1,98 @@
-"""The one order in which answers come, for the first few of many; see neighbourhood/scores.py."""
+"""The one order of results, for the first few of many; see neighbourhood/scores.py."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.jit import inline, kernel
 
-DIGITS = 5  # after the first
+SIGNIFICANT_DIGITS = 6
+
+
+class ScoredPages(NamedTuple):
+    """Pages with what orders them. `ties` and `reached` may be empty."""
+
+    pages: NDArray[np.uint32]
+    values: NDArray[np.float64]
+    ties: NDArray[np.float64]
+    reached: NDArray[np.int32]  # query pages
+    in_degree: NDArray[np.uint32]  # of every page
 
 
 @inline
-def shortened(value):
-    """A value to six significant digits; `scores.six_digits` is the same of arrays, which a loop need not make."""
+def rounded(value):
+    """A value to six significant digits, as `scores.six_digits` rounds arrays."""
     if value == 0.0:
         return 0.0
-    power = 10.0 ** (DIGITS - np.floor(np.log10(abs(value))))
+    power = 10.0 ** (SIGNIFICANT_DIGITS - 1 - np.floor(np.log10(abs(value))))
     return np.rint(value * power) / power if np.isfinite(power) else 0.0
 
 
 @inline
-def comes_before(i, j, reached, values, ties, degrees, pages):
-    """Whether place i comes before place j; `values` and `ties` are of six digits."""
-    if len(reached) > 0 and reached[i] != reached[j]:
-        return reached[i] > reached[j]
-    if values[i] != values[j]:
-        return values[i] > values[j]
-    if len(ties) > 0 and ties[i] != ties[j]:
-        return ties[i] > ties[j]
-    if degrees[pages[i]] != degrees[pages[j]]:
-        return degrees[pages[i]] > degrees[pages[j]]
-    return pages[i] < pages[j]
+def comes_before(scored, i, j):
+    """Whether place i comes before place j: by query pages reached, value, tie, in-degree, page number."""
+    if len(scored.reached) > 0 and scored.reached[i] != scored.reached[j]:
+        return scored.reached[i] > scored.reached[j]
+    if scored.values[i] != scored.values[j]:
+        return scored.values[i] > scored.values[j]
+    if len(scored.ties) > 0 and scored.ties[i] != scored.ties[j]:
+        return scored.ties[i] > scored.ties[j]
+    one, other = scored.pages[i], scored.pages[j]
+    if scored.in_degree[one] != scored.in_degree[other]:
+        return scored.in_degree[one] > scored.in_degree[other]
+    return one < other
 
 
 @kernel
-def sink(heap, size, at, reached, values, ties, degrees, pages):
+def sift_down(heap, size, at, scored):
     """Restore a heap with the last of its places on top."""
     while True:
         child = 2 * at + 1
         if child >= size:
             return
-        if child + 1 < size and comes_before(heap[child], heap[child + 1], reached, values, ties, degrees, pages):
+        if child + 1 < size and comes_before(scored, heap[child], heap[child + 1]):
             child += 1
-        if comes_before(heap[child], heap[at], reached, values, ties, degrees, pages):
+        if comes_before(scored, heap[child], heap[at]):
             return
         heap[at], heap[child] = heap[child], heap[at]
         at = child
 
 
 @kernel
-def best_first(pages, values, ties, reached, never, degrees, least, first):
-    """The places of the `first` best pages, best first: values of `least` at the least, without pages that are `never`,
-    which ascend.
+def best_first(scored, never, least, first):
+    """The places of the `first` best pages, best first: of values of at least `least`, and not among `never`.
 
-    By query pages `reached`, value, `ties` (both to six digits), degree, and number; `ties` and `reached` may be empty.
+    `never` ascends. Values and ties are compared to six digits.
     """
+    pages, values, ties, reached, in_degree = scored
     first = min(first, len(pages))
     heap, size = np.empty(first, np.int64), np.int64(0)
-    short, short_ties = np.empty(len(values)), np.empty(len(ties))
+    short = ScoredPages(pages, np.empty(len(values)), np.empty(len(ties)), reached, in_degree)
     for i in range(len(pages) if first > 0 else 0):
-        value = values[i]
-        if not value >= least:
+        if not values[i] >= least:
             continue
-        if size == first and len(reached) == 0 and value < short[heap[0]] * 0.99999:
+        if size == first and len(reached) == 0 and values[i] < short.values[heap[0]] * 0.99999:
             continue  # surely after all of them
         if find_position(never, pages[i]) >= 0:
             continue
-        short[i] = shortened(value)
+        short.values[i] = rounded(values[i])
         if len(ties) > 0:
-            short_ties[i] = shortened(ties[i])
+            short.ties[i] = rounded(ties[i])
         if size < first:
             heap[size] = i
             size += 1
-            if size == first:
-                for at in range(size // 2 - 1, -1, -1):
-                    sink(heap, size, at, reached, short, short_ties, degrees, pages)
-        elif comes_before(i, heap[0], reached, short, short_ties, degrees, pages):
+            for at in range(size // 2 - 1 if size == first else -1, -1, -1):
+                sift_down(heap, size, at, short)
+        elif comes_before(short, i, heap[0]):
             heap[0] = i
-            sink(heap, size, np.int64(0), reached, short, short_ties, degrees, pages)
-    for at in range(size // 2 - 1, -1, -1):
-        sink(heap, size, at, reached, short, short_ties, degrees, pages)
+            sift_down(heap, size, np.int64(0), short)
+    for at in range(size // 2 - 1 if size < first else -1, -1, -1):
+        sift_down(heap, size, at, short)
     for end in range(size - 1, 0, -1):
         heap[0], heap[end] = heap[end], heap[0]
-        sink(heap, end, np.int64(0), reached, short, short_ties, degrees, pages)
+        sift_down(heap, end, np.int64(0), short)
     return heap[:size]

@@ -8,182 +8,139 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import expect, most_links, read_list
+from cocite.kernels.codec.lists import PREFETCH_LISTS, most_links, prefetch, read_list
 from cocite.kernels.codec.look_up import find_position
+from cocite.kernels.hash_tables import add_member, add_members, bit_filter, keep_likely, new_set, number_of
 from cocite.kernels.jit import inline, kernel
-from cocite.kernels.related.counting import LONGER, look_up_rather, members_of
-from cocite.kernels.related.vicinity import (
-    AHEAD,
-    EMPTY,
-    LONG,
-    keep_marked,
-    number_of,
-    put_together,
-    read_counted,
-    refuses_nothing,
-    slot_of,
-    table_size,
-    tabulate,
+from cocite.kernels.related.counted_links import (
+    LONG_LIST_LINKS,
+    SEARCH_RATIO,
+    excludes_nothing,
+    is_searched,
+    read_not_excluded,
+    sorted_targets,
 )
+from cocite.kernels.related.merging import merge_pages
 
 
-class ReadLists(NamedTuple):
-    """The lists of the first nodes, as `read_parents` left them: targets[starts[i]:starts[i + 1]], if `whole`."""
+class Edges(NamedTuple):
+    """A small directed graph: ends[starts[i]:starts[i + 1]] are the nodes to which node i links."""
 
+    pages: NDArray[np.uint32]  # of each node
+    unit: NDArray[np.int32]  # of each node, numbered from 0
+    units: int
     starts: NDArray[np.int64]
-    targets: NDArray[np.uint32]
-    whole: NDArray[np.bool_]
+    ends: NDArray[np.int32]
 
 
-class NearDuplicates(NamedTuple):
-    """Pages, ascending, and the representative of each."""
+class RankedEdges(NamedTuple):
+    """Edges by one of their ends, longest lists first, with weights: the list of order[r] is ends[starts[r]:][...]."""
 
-    page: NDArray[np.uint32]
-    representative: NDArray[np.uint32]
-
-
-class WeightedLists(NamedTuple):
-    """Edges by one of their ends, with weights: list i is ends[starts[i]:starts[i + 1]]."""
-
+    order: NDArray[np.int32]
     starts: NDArray[np.int64]
     ends: NDArray[np.int32]
     weights: NDArray[np.float64]
 
 
-class Arranged(NamedTuple):
-    """Edges by one of their ends, longest lists first: order[r] is the node of rank r."""
-
-    rank: NDArray[np.int32]
-    order: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int32]
-
-
 @kernel
-def connect(out, nodes, read, refused, units, near):
-    """All links among some pages that lead to another unit, with near-duplicates merged.
+def connect(out, nodes, read, excluded, units, near):
+    """All links among some pages that lead to another unit, with near-duplicates merged: (0 or DAMAGED, Edges).
 
-    Returns a state (DAMAGED is below 0), the pages, the unit of each, the number of units, starts and ends. `units` has
-    the unit of every page of the store; if it is empty, each page is its own unit.
+    `read` are Parents whose lists are read already: the first nodes. `units` has the unit of every page of the store.
+    If it is empty, each page is its own unit.
     """
-    starts, known = read.starts, len(read.starts) - 1
-    unit, many = number_units(units, nodes)
-    room, longest = np.int64(0), max(LONGER * np.int64(len(nodes)), np.int64(LONG))
+    unit, count = number_units(units, nodes)
+    room, longest = np.int64(0), max(SEARCH_RATIO * np.int64(len(nodes)), np.int64(LONG_LIST_LINKS))
     for i in range(len(nodes)):
         degree = np.int64(out.lists.degree[nodes[i]])
-        if i < known and read.whole[i]:
-            room += starts[i + 1] - starts[i]
+        if i < len(read.whole) and read.whole[i]:
+            room += read.starts[i + 1] - read.starts[i]
         else:
-            room += degree if refused.flags != 0 else min(degree, longest)  # in longer lists, nodes are looked up
-    sound = room <= most_links(out.lists)
-    edge_starts, found = np.zeros(len(nodes) + 1, np.int64), np.empty(room if sound else np.int64(0), np.uint32)
-    count = np.int64(DAMAGED)
-    if sound:
-        count = edges_among(out, nodes, read, refused, unit, edge_starts, found)
-    ends = found[: max(count, 0)].view(np.int32)
-    pages, merged, others = put_together(near.page, near.representative, nodes)
-    if count < 0 or others == 0:
-        return count, nodes, unit, many, edge_starts, ends
-    unit, many = number_units(units, pages)
-    new_starts, new_ends = np.empty(len(pages) + 1, np.int64), np.empty(count, np.int32)
-    count = merge_edges(edge_starts, ends, merged, unit, new_starts, new_ends)
-    return count, pages, unit, many, new_starts, new_ends[:count]
+            room += degree if excluded.flags != 0 else min(degree, longest)  # longer lists are searched
+    valid = room <= most_links(out.lists)
+    starts, found = np.zeros(len(nodes) + 1, np.int64), np.empty(room if valid else np.int64(0), np.uint32)
+    total = edges_among(out, nodes, read, excluded, unit, starts, found) if valid else np.int64(DAMAGED)
+    ends = found[: max(total, 0)].view(np.int32)
+    pages, merged, others = merge_pages(near, nodes)
+    if total < 0 or others == 0:
+        return min(total, np.int64(0)), Edges(nodes, unit, count, starts, ends)
+    unit, count = number_units(units, pages)
+    return np.int64(0), merge_edges(Edges(pages, unit, count, starts, ends), merged)
 
 
 @inline
 def number_units(units, pages):
     """The unit of each page, numbered from 0 in order of appearance, and the number of units."""
-    of = units[pages] if len(units) > 0 else pages.copy()
-    size = table_size(len(pages))
-    table, local = np.full(size, np.uint32(EMPTY)), np.empty(size, np.int32)
-    numbers, count = np.empty(len(pages), np.int32), np.int64(0)
-    for i in range(len(of)):
-        slot = slot_of(table, of[i])
-        if table[slot] == EMPTY:
-            table[slot] = of[i]
-            local[slot] = count
-            count += 1
-        numbers[i] = local[slot]
+    numbered, numbers, count = new_set(len(pages)), np.empty(len(pages), np.int32), np.int64(0)
+    for i in range(len(pages)):
+        numbers[i] = add_member(numbered, count, units[pages[i]] if len(units) > 0 else pages[i])
+        count += numbers[i] == count
     return numbers, count
 
 
 @kernel
-def edges_among(out, nodes, read, refused, unit, edge_starts, ends):
-    """All links from one node to another of a different unit: edge_starts[i]:edge_starts[i + 1] are those of node i.
+def edges_among(out, nodes, read, excluded, unit, starts, ends):
+    """All links from one node to another of a different unit. Returns their number, or DAMAGED.
 
-    `unit` has the unit of every node. `ends` must have room for all links of lists that are read. Returns the number of
-    links, or DAMAGED.
+    `ends` must have room for all links of lists that are read.
     """
-    size = table_size(len(nodes))
-    table, marks = np.empty(size, np.uint64), np.empty(size // 2, np.uint8)
-    tabulate(nodes, table, marks)
-    if keep_links(out, nodes, read, refused, marks, edge_starts, ends) < 0:
+    numbered, size = new_set(len(nodes)), len(nodes)
+    add_members(numbered, np.int64(0), nodes)
+    if keep_links(out, nodes, read, excluded, bit_filter(nodes), starts, ends) < 0:
         return np.int64(DAMAGED)
     # Lists are read first and pages looked up then: a processor works ahead in a loop that does only one of these.
-    count = np.int64(0)
-    size = len(nodes)
-    begin = edge_starts[0]
+    count, begin = np.int64(0), starts[0]
     for i in range(size):
-        stop, own = edge_starts[i + 1], unit[i]
-        edge_starts[i] = count
+        stop, own = starts[i + 1], unit[i]
+        starts[i] = count
         for k in range(begin, stop):
-            j = number_of(table, ends[k])
+            j = number_of(numbered.table, ends[k])
             if j >= 0:
                 ends[count] = j
                 count += np.int64(unit[j] != own)  # no branch: it could not be predicted
         begin = stop
-    edge_starts[size] = count
+    starts[size] = count
     return count
 
 
 @inline
-def keep_links(out, nodes, read, refused, marks, kept_starts, kept):
-    """Links from nodes to marked pages, nearly all of which are nodes; returns how many, or DAMAGED."""
-    starts, targets, whole = read
-    known = len(starts) - 1
-    none = np.empty(0, np.uint32)
-    room = np.empty(LONG, np.uint32)
-    count = np.int64(0)
-    plain = refuses_nothing(refused)
+def keep_links(out, nodes, read, excluded, bits, kept_starts, kept):
+    """Links from nodes to pages that pass the filter, nearly all of them nodes. Returns how many, or DAMAGED."""
+    room, count, plain = np.empty(LONG_LIST_LINKS, np.uint32), np.int64(0), excludes_nothing(excluded)
     for i in range(len(nodes)):
         kept_starts[i] = count
-        if i < known and whole[i]:
-            degree = starts[i + 1] - starts[i]
-            count += keep_marked(marks, targets[starts[i] : starts[i + 1]], degree, kept[count:])
+        if i < len(read.whole) and read.whole[i]:
+            start, stop = read.starts[i], read.starts[i + 1]
+            count += keep_likely(bits, read.targets[start:stop], stop - start, kept[count:])
             continue
-        expect(out.lists, nodes, i, AHEAD)
+        prefetch(out.lists, nodes, i, PREFETCH_LISTS)
         page = np.int64(nodes[i])
         degree = np.int64(out.lists.degree[page])
-        if look_up_rather(out, page, refused, len(nodes)):
-            got = look_up_all(out, page, nodes, kept[count:])
+        if is_searched(out, page, excluded, len(nodes)):
+            got = search_all(out, page, nodes, kept[count:])
             if got < 0:
                 return np.int64(DAMAGED)
             count += got
             continue
         if degree > len(room):
             room = np.empty(2 * degree, np.uint32)
-        degree = read_list(out.lists, page, room, none) if plain else read_refusing(out, page, refused, room)
+        if plain:
+            degree = read_list(out.lists, page, room, room[:0])
+        else:
+            degree = read_not_excluded(out, page, excluded, room, room[:0])
         if degree < 0:
             return np.int64(DAMAGED)
-        count += keep_marked(marks, room, degree, kept[count:])
+        count += keep_likely(bits, room, degree, kept[count:])
     kept_starts[len(nodes)] = count
     return count
 
 
 @kernel
-def read_refusing(out, page, refused, room):
-    """`read_counted`, not inlined: rarely needed code would take registers from the usual case."""
-    return read_counted(out, page, refused, room, np.empty(0, np.uint32))
-
-
-@kernel
-def look_up_all(out, page, nodes, kept):
-    """The nodes that are in a long list; returns how many, or DAMAGED."""
-    low, high = members_of(out, page)
-    if low < 0:
-        return np.int64(DAMAGED)
-    count = np.int64(0)
-    for j in range(len(nodes)):
+def search_all(out, page, nodes, kept):
+    """The nodes that are in a long list. Returns how many, or DAMAGED."""
+    low, high = sorted_targets(out, page)
+    count = np.int64(0 if low >= 0 else DAMAGED)
+    for j in range(len(nodes) if low >= 0 else 0):
         if find_position(out.target[low:high], nodes[j]) >= 0:
             kept[count] = nodes[j]
             count += 1
@@ -191,116 +148,115 @@ def look_up_all(out, page, nodes, kept):
 
 
 @kernel
-def merge_edges(edge_starts, ends, merged, unit, new_starts, new_ends):
-    """The edges with nodes merged: merged[i] is node i's new number, `unit` is by new number; returns how many."""
-    size = len(new_starts) - 1
-    counts = np.zeros(size + 1, np.int64)
+def merge_edges(edges, merged):
+    """The same edges with node i merged into merged[i], which `pages` and `unit` are by already."""
+    size, unit = len(edges.pages), edges.unit
+    starts = np.zeros(size + 1, np.int64)
     for i in range(len(merged)):
-        counts[merged[i] + 1] += edge_starts[i + 1] - edge_starts[i]
+        starts[merged[i] + 1] += edges.starts[i + 1] - edges.starts[i]
     for i in range(size):
-        counts[i + 1] += counts[i]
-    raw = np.empty(counts[size], np.int32)
-    following = counts[:-1].copy()
+        starts[i + 1] += starts[i]
+    raw, following = np.empty(starts[size], np.int32), starts[:-1].copy()
     for i in range(len(merged)):
         source = merged[i]
-        for k in range(edge_starts[i], edge_starts[i + 1]):
-            raw[following[source]] = merged[ends[k]]
+        for k in range(edges.starts[i], edges.starts[i + 1]):
+            raw[following[source]] = merged[edges.ends[k]]
             following[source] += 1
-    last = np.full(size, -1, np.int32)  # the last source that had this target
-    at = np.int64(0)
+    last = np.full(size, -1, np.int32)  # the last source of each target
+    at = begin = np.int64(0)
     for i in range(size):
-        new_starts[i] = at
-        for k in range(counts[i], counts[i + 1]):
-            if last[raw[k]] != i and unit[raw[k]] != unit[i]:
-                last[raw[k]] = i
-                new_ends[at] = raw[k]
+        stop = starts[i + 1]
+        for k in range(begin, stop):
+            target = raw[k]
+            if last[target] != i and unit[target] != unit[i]:
+                last[target] = i
+                raw[at] = target
                 at += 1
-    new_starts[size] = at
-    return at
+        begin = stop
+        starts[i + 1] = at
+    return Edges(edges.pages, unit, edges.units, starts, raw[:at])
 
 
 @inline
-def longest_first(starts, order, rank):
-    """Sort lists by length, longest first: order[r] is the list of rank r. Returns how many are not empty.
+def longest_first(starts):
+    """Sort lists by length, longest first, without empty ones: (the list of each rank, the rank of each list).
 
     Loops over lists of equal length have no branch that is hard to predict, and the data used most is in one place.
     """
-    longest = np.int64(0)
-    for i in range(len(rank)):
+    size, longest = len(starts) - 1, np.int64(0)
+    for i in range(size):
         longest = max(longest, starts[i + 1] - starts[i])
     counts = np.zeros(longest + 2, np.int64)
-    for i in range(len(rank)):
+    for i in range(size):
         counts[longest - (starts[i + 1] - starts[i]) + 1] += 1
     for length in range(longest + 1):
         counts[length + 1] += counts[length]
     filled = counts[longest]
-    for i in range(len(rank)):
+    order, rank = np.empty(size, np.int32), np.empty(size, np.int32)
+    for i in range(size):
         place = longest - (starts[i + 1] - starts[i])
         rank[i] = counts[place]
         order[counts[place]] = i
         counts[place] += 1
-    return filled
+    return order[:filled], rank
 
 
 @kernel
-def arrange(starts, ends, by_hub, by_authority):
-    """The edges twice: by hub and by authority, longest lists first, with the other end given by its rank.
-
-    Returns how many hubs and how many authorities have edges.
-    """
-    hub_rank, hub_order, hub_starts, hub_ends = by_hub
-    rank, order, in_starts, in_ends = by_authority
-    size = len(starts) - 1
+def arrange(edges):
+    """The edges twice, with weights of 1: by hub and by authority. Other ends are given by their rank in the other."""
+    starts, ends, size = edges.starts, edges.ends, len(edges.starts) - 1
     raw = np.zeros(size + 1, np.int64)
     for k in range(starts[size]):
         raw[ends[k] + 1] += 1
     for i in range(size):
         raw[i + 1] += raw[i]
-    hubs = longest_first(starts, hub_order, hub_rank)
-    authorities = longest_first(raw, order, rank)
-    in_starts[0] = 0
-    for r in range(authorities):
-        in_starts[r + 1] = in_starts[r] + raw[order[r] + 1] - raw[order[r]]
-    following = in_starts[:authorities].copy()
-    at = np.int64(0)
-    for r in range(hubs):
-        hub_starts[r] = at
-        for k in range(starts[hub_order[r]], starts[hub_order[r] + 1]):
+    hubs, _ = longest_first(starts)
+    authorities, rank = longest_first(raw)
+    hub_starts, hub_ends = np.zeros(len(hubs) + 1, np.int64), np.empty(len(ends), np.int32)
+    in_starts, in_ends = np.zeros(len(authorities) + 1, np.int64), np.empty(len(ends), np.int32)
+    for r in range(len(authorities)):
+        in_starts[r + 1] = in_starts[r] + raw[authorities[r] + 1] - raw[authorities[r]]
+    following, at = in_starts[:-1].copy(), np.int64(0)
+    for r in range(len(hubs)):
+        for k in range(starts[hubs[r]], starts[hubs[r] + 1]):
             authority = rank[ends[k]]
             hub_ends[at] = authority
             at += 1
             in_ends[following[authority]] = r
             following[authority] += 1
-    hub_starts[hubs] = at
-    return hubs, authorities
+        hub_starts[r + 1] = at
+    by_hub = RankedEdges(hubs, hub_starts, hub_ends, np.ones(len(ends)))
+    return by_hub, RankedEdges(authorities, in_starts, in_ends, np.ones(len(ends)))
 
 
 @kernel
-def weigh(starts, ends, unit_of_end, units, weights):
-    """weights[k] = 1 / the number of edges of the same list whose other ends are of the same unit."""
+def weigh(adjacency, unit, units):
+    """Set each weight to 1 / the number of edges of the same list whose other ends are of the same unit.
+
+    `unit` has the unit of each other end, by rank.
+    """
+    _, starts, ends, weights = adjacency
     longest = np.int64(0)
     for i in range(len(starts) - 1):
         longest = max(longest, starts[i + 1] - starts[i])
-    share = np.empty(longest + 1)
-    for k in range(1, longest + 1):
-        share[k] = 1.0 / k
-    seen = np.zeros(units, np.int64)  # the last list that has the unit, and how many edges to it
+    share = 1.0 / np.maximum(1, np.arange(longest + 1))
+    seen = np.zeros(units, np.int64)  # the last list that has the unit << 32 | the number of its edges to it
     for i in range(len(starts) - 1):
         fresh = np.int64(i + 1) << 32
         for k in range(starts[i], starts[i + 1]):
-            unit = unit_of_end[ends[k]]
-            seen[unit] = max(seen[unit], fresh) + 1
+            own = unit[ends[k]]
+            seen[own] = max(seen[own], fresh) + 1
         for k in range(starts[i], starts[i + 1]):
-            weights[k] = share[seen[unit_of_end[ends[k]]] & 0xFFFFFFFF]
+            weights[k] = share[seen[unit[ends[k]]] & 0xFFFFFFFF]
 
 
 @inline
-def renew(lists, given, fresh):
-    """fresh[i] = weighted sum of `given` over list i; returns the sum of squares.
+def renew(adjacency, given, fresh):
+    """fresh[i] = weighted sum of `given` over list i. Returns the sum of squares.
 
     Four sums at a time: a single one would wait for itself at every edge.
     """
-    starts, ends, weights = lists
+    _, starts, ends, weights = adjacency
     square = 0.0
     for i in range(len(fresh)):
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
@@ -314,17 +270,15 @@ def renew(lists, given, fresh):
         while k < stop:
             a += weights[k] * given[ends[k]]
             k += 1
-        total = (a + b) + (c + d)
-        fresh[i] = total
-        square += total * total
+        fresh[i] = (a + b) + (c + d)
+        square += fresh[i] * fresh[i]
     return square
 
 
 @inline
-def scale(fresh, square, values):
-    """values = fresh scaled to length 1; returns the greatest change."""
-    factor = 1.0 / np.sqrt(square)
-    change = 0.0
+def normalise(fresh, square, values):
+    """values = fresh scaled to length 1. Returns the greatest change."""
+    factor, change = 1.0 / np.sqrt(square), 0.0
     for i in range(len(values)):
         value = fresh[i] * factor
         change = max(change, abs(value - values[i]))
@@ -333,58 +287,30 @@ def scale(fresh, square, values):
 
 
 @kernel
-def iterate(by_hub, by_authority, rounds, tolerance, hubs, authorities):
-    """Power iteration from 1 everywhere: authorities from hubs, then hubs from the new authorities.
+def rank_nodes(edges, weighted, max_rounds, tolerance):
+    """Hub and authority scores of all nodes, each of length 1; the number of rounds; the last change. 0 without edges.
 
-    Stops when no value changes by `tolerance` or more. Returns (rounds made, last change).
+    Power iteration from 1 everywhere, until no score changes by `tolerance`. If weighted, k edges from one unit to one
+    node count 1/k each as authority, l from one node to one unit 1/l as hub.
     """
-    fresh_hubs, fresh = np.empty(len(hubs)), np.empty(len(authorities))
-    hubs[:] = 1.0
-    authorities[:] = 1.0
-    change = 0.0
-    for turn in range(rounds):
-        square = renew(by_authority, hubs, fresh)
-        change = scale(fresh, square, authorities)
-        square = renew(by_hub, authorities, fresh_hubs)
-        change = max(change, scale(fresh_hubs, square, hubs))
-        if change < tolerance:
-            return turn + 1, change
-    return rounds, change
-
-
-@kernel
-def rank_nodes(starts, ends, unit, units, weighted, rounds, tolerance):
-    """Hub and authority scores of all nodes, each of length 1, the rounds made and the last change; 0 without edges.
-
-    If weighted, k edges from one unit to one node count 1/k each as authority, l from one node to one unit 1/l as hub.
-    """
-    size, count = len(starts) - 1, len(ends)
-    hubs, authorities = np.zeros(size), np.zeros(size)
-    if count == 0:
-        return hubs, authorities, np.int64(0), 0.0
-    hub_rank, hub_order = np.empty(size, np.int32), np.empty(size, np.int32)
-    rank, order = np.empty(size, np.int32), np.empty(size, np.int32)
-    hub_starts, in_starts = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
-    hub_ends, in_ends = np.empty(count, np.int32), np.empty(count, np.int32)
-    by_hub, by_authority = (
-        Arranged(hub_rank, hub_order, hub_starts, hub_ends),
-        Arranged(rank, order, in_starts, in_ends),
-    )
-    some_hubs, some = arrange(starts, ends, by_hub, by_authority)
-    hub_order, order = hub_order[:some_hubs], order[:some]
-    hub_starts, in_starts = hub_starts[: some_hubs + 1], in_starts[: some + 1]
-    hub_weights, weights = np.empty(count), np.empty(count)
+    size = len(edges.starts) - 1
+    hub_scores, authority_scores, rounds, change = np.zeros(size), np.zeros(size), np.int64(0), 0.0
+    if len(edges.ends) == 0:
+        return hub_scores, authority_scores, rounds, change
+    by_hub, by_authority = arrange(edges)
     if weighted:
-        weigh(hub_starts, hub_ends, unit[order], units, hub_weights)
-        weigh(in_starts, in_ends, unit[hub_order], units, weights)
-    else:
-        hub_weights[:] = 1.0
-        weights[:] = 1.0
-    hub_values, values = np.empty(some_hubs), np.empty(some)
-    hub_lists, lists = WeightedLists(hub_starts, hub_ends, hub_weights), WeightedLists(in_starts, in_ends, weights)
-    done, change = iterate(hub_lists, lists, rounds, tolerance, hub_values, values)
-    for r in range(some_hubs):
-        hubs[hub_order[r]] = hub_values[r]
-    for r in range(some):
-        authorities[order[r]] = values[r]
-    return hubs, authorities, np.int64(done), change
+        weigh(by_hub, edges.unit[by_authority.order], edges.units)
+        weigh(by_authority, edges.unit[by_hub.order], edges.units)
+    hubs, authorities = np.ones(len(by_hub.order)), np.ones(len(by_authority.order))
+    fresh_hubs, fresh = np.empty(len(hubs)), np.empty(len(authorities))
+    while rounds < max_rounds and (rounds == 0 or change >= tolerance):
+        square = renew(by_authority, hubs, fresh)
+        change = normalise(fresh, square, authorities)
+        square = renew(by_hub, authorities, fresh_hubs)
+        change = max(change, normalise(fresh_hubs, square, hubs))
+        rounds += 1
+    for r in range(len(hubs)):
+        hub_scores[by_hub.order[r]] = hubs[r]
+    for r in range(len(authorities)):
+        authority_scores[by_authority.order[r]] = authorities[r]
+    return hub_scores, authority_scores, rounds, change

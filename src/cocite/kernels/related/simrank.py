@@ -21,34 +21,32 @@ from numpy.typing import NDArray
 
 from cocite.kernels.addresses.xxh64 import hash_long
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import Lists, expect, read_list
-from cocite.kernels.codec.look_up import find_position
+from cocite.kernels.codec.lists import PREFETCH_LISTS, prefetch, read_grown
+from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, number_of, slot_of, table_size
 from cocite.kernels.jit import inline, kernel
-from cocite.kernels.related.vicinity import AHEAD, EMPTY, slot_of
+from cocite.kernels.related.samples import stored_sample
 
 MAX_PARENTS_READ = 16384
 """Of a page with more parents, the sample that the store keeps is used for all."""
 UNIT = 1.0 / (1 << 53)
 
 
-class ParentLists(NamedTuple):
-    """In-links, the samples of long lists, and the fingerprints that seed draws."""
-
-    into: Lists
-    sample_page: NDArray[np.uint32]
-    sample_parent: NDArray[np.uint32]
-    fingerprints: NDArray[np.uint64]
-
-
 class Reached(NamedTuple):
-    """Pages reached, numbered in order, with values; `table` and `number` are a hash table of their numbers."""
+    """Pages reached, with values."""
 
-    table: NDArray[np.uint32]
-    number: NDArray[np.int32]
-    pages: NDArray[np.uint32]
+    found: NumberedSet
     values: NDArray[np.float64]
     random: NDArray[np.float64]  # the part of each value that comes from draws
     origin: NDArray[np.int32]  # the index from which each page was reached first
+
+
+class Share(NamedTuple):
+    """A value to share among the parents of a page, the part of it that comes from draws, and the page's index."""
+
+    page: int
+    value: float
+    random: float
+    origin: int
 
 
 @inline
@@ -61,25 +59,20 @@ def draw(key):
 
 
 @inline
-def read_parents(parents, page, links):
+def parents_of(parents, page, links):
     """The parents of a page to draw from: (how many, or DAMAGED; the array that contains them)."""
-    into, sample_page, sample_parent = parents.into, parents.sample_page, parents.sample_parent
-    none = np.empty(0, np.uint32)
-    degree = np.int64(into.degree[page])
-    if degree >= len(into.degree):
-        return np.int64(DAMAGED), links
-    if degree > MAX_PARENTS_READ:
-        row = find_position(sample_page, page)
-        ready = np.int64(len(sample_parent)) // max(1, len(sample_page))
-        if row >= 0 and ready > 0:
-            if ready > len(links):
-                links = np.empty(ready, np.uint32)
-            for k in range(ready):
-                links[k] = sample_parent[row * ready + k]
-            return ready, links
-    if degree > len(links):
-        links = np.empty(2 * degree, np.uint32)
-    return read_list(into, page, links, none), links
+    start, stop = np.int64(0), np.int64(0)
+    if parents.lists.degree[page] > MAX_PARENTS_READ:
+        start, stop = stored_sample(parents, page)
+    if stop == start:
+        return read_grown(parents.lists, page, links)
+    if stop - start > len(links):
+        links = np.empty(stop - start, np.uint32)
+    for k in range(start, stop):
+        if parents.sample_parent[k] >= len(parents.fingerprints):
+            return np.int64(DAMAGED), links
+        links[k - start] = parents.sample_parent[k]
+    return stop - start, links
 
 
 @inline
@@ -101,44 +94,24 @@ def room_above(degrees, pages, values, root, least):
 
 @inline
 def add_value(reached, count, page, value, random, origin):
-    """Add to the value of a page. Returns the number of pages; a new page beyond the room is ignored."""
-    slot = slot_of(reached.table, page)
-    if reached.table[slot] == EMPTY:
-        if count == len(reached.pages):
-            return count
-        reached.table[slot] = page
-        reached.number[slot] = count
-        reached.pages[count] = page
-        reached.values[count] = value
-        reached.random[count] = random
-        reached.origin[count] = origin
+    """Add to the value of a page. Returns the number of pages. A new page beyond the room is ignored."""
+    if count == len(reached.values) and number_of(reached.found.table, page) < 0:
+        return count
+    at = add_member(reached.found, count, page)
+    if at == count:
+        reached.values[at], reached.random[at], reached.origin[at] = value, random, origin
         return count + 1
-    at = reached.number[slot]
     reached.values[at] += value
     reached.random[at] += random
     return count
 
 
-class Share(NamedTuple):
-    """A value to share among the parents of a page, the part of it that comes from draws, and the page's index."""
-
-    page: int
-    value: float
-    random: float
-    origin: int
-
-
 @inline
 def climb_one(parents, share, least, key, links, reached, count):
     """Share a value among the parents of a page: (pages reached so far, or DAMAGED; draws made; `links`)."""
-    degree, links = read_parents(parents, share.page, links)
-    if degree < 0:
-        return np.int64(DAMAGED), np.int64(0), links
-    if degree == 0:
-        return count, np.int64(0), links
-    for k in range(degree):
-        if links[k] >= len(parents.into.degree):
-            return np.int64(DAMAGED), np.int64(0), links
+    degree, links = parents_of(parents, share.page, links)
+    if degree <= 0:
+        return count if degree == 0 else degree, np.int64(0), links
     draws = drawn(share.value, degree, least)
     if draws < 0:
         value, random = share.value / degree, share.random / degree
@@ -156,14 +129,14 @@ def climb_one(parents, share, least, key, links, reached, count):
 
 @kernel
 def climb(parents, seed, below, below_values, root, least, reached):
-    """One step of a walk: from the pages `below` to their parents. Returns how many these are, or DAMAGED; draws made.
+    """One step of a walk, from the pages `below` to their parents: (how many these are, or DAMAGED; draws made).
 
-    `reached` has room as `room_above` says, and its table is empty.
+    `reached` is empty and has room as `room_above` says.
     """
     count, draws = np.int64(0), np.int64(0)
     links = np.empty(1024, np.uint32)
     for i in range(len(below)):
-        expect(parents.into, below, i, AHEAD)
+        prefetch(parents.lists, below, i, PREFETCH_LISTS)
         page = np.int64(below[i])
         key = hash_long(parents.fingerprints[page], seed)
         share = Share(page, below_values[i] * root, 0.0, np.int64(i))
@@ -175,40 +148,37 @@ def climb(parents, seed, below, below_values, root, least, reached):
 
 
 @inline
-def step(parents, page, key, links):
-    """(A parent of a page, drawn; -1 if it has none; or DAMAGED; the next key; `links`)."""
-    degree, links = read_parents(parents, page, links)
+def draw_parent(parents, page, key, links):
+    """A parent of a page, drawn: (the parent, -1 if it has none, less if DAMAGED; the next key; `links`)."""
+    degree, links = parents_of(parents, page, links)
     if degree <= 0:
-        return np.int64(DAMAGED) if degree < 0 else np.int64(-1), key, links
+        return degree - 1, key, links
     unit, key = draw(key)
-    parent = np.int64(links[min(degree - 1, np.int64(unit * degree))])
-    return parent if parent < len(parents.into.degree) else np.int64(DAMAGED), key, links
+    return np.int64(links[min(degree - 1, np.int64(unit * degree))]), key, links
 
 
 @inline
 def pair_from(parents, page, decay, rounds, key, links):
     """The step at which two walks from a page, which go to different parents first, meet again.
 
-    0 if they do not within `rounds` steps; or DAMAGED. With the next key and `links`.
+    Returns (the step, 0 if they don't meet within `rounds` steps, or DAMAGED; the next key; `links`).
     """
-    degree, links = read_parents(parents, page, links)
+    degree, links = parents_of(parents, page, links)
     if degree < 2:
-        return np.int64(DAMAGED) if degree < 0 else np.int64(0), key, links
+        return min(degree, np.int64(0)), key, links
     unit, key = draw(key)
     first = min(degree - 1, np.int64(unit * degree))
     unit, key = draw(key)
     second = min(degree - 2, np.int64(unit * (degree - 1)))
     second += np.int64(second >= first)
     a, b = np.int64(links[first]), np.int64(links[second])
-    if max(a, b) >= len(parents.into.degree):
-        return np.int64(DAMAGED), key, links
     for steps in range(2, rounds + 1):
         unit, key = draw(key)
         if unit >= decay:
             return np.int64(0), key, links
-        a, key, links = step(parents, a, key, links)
+        a, key, links = draw_parent(parents, a, key, links)
         if a >= 0:
-            b, key, links = step(parents, b, key, links)
+            b, key, links = draw_parent(parents, b, key, links)
         if a < 0 or b < 0:
             return np.int64(DAMAGED) if min(a, b) < -1 else np.int64(0), key, links
         if a == b:
@@ -224,16 +194,10 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
     that counts as often as two further walks from x do not meet. The first step of these is exact, the others are
     drawn. A page of weight 1 gets `draws` draws; variances[i] is the variance that they cause.
     """
-    into, fingerprints = parents.into, parents.fingerprints
-    rounds = found.shape[1] - 1
-    root = np.sqrt(decay)
-    links = np.empty(1024, np.uint32)
-    room = np.int64(2 * draws + 1024)
-    size = np.int64(64)
-    while size < 2 * room:
-        size *= 2
-    tables, numbers = np.empty((2, size), np.uint32), np.empty((2, size), np.int32)
-    tables[:] = EMPTY
+    degrees, fingerprints = parents.lists.degree, parents.fingerprints
+    rounds, root = found.shape[1] - 1, np.sqrt(decay)
+    links, room = np.empty(1024, np.uint32), np.int64(2 * draws + 1024)
+    tables = np.full((2, table_size(room)), uint64(EMPTY))
     walkers, values, random = np.empty((2, 2, room), np.uint32), np.empty((2, 2, room)), np.empty((2, 2, room))
     origin = np.empty(room, np.int32)
     counts = np.zeros((2, 2), np.int64)
@@ -249,9 +213,8 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
         for steps in range(1, rounds + 1):
             after = 1 - now
             for half in range(2):
-                reached = Reached(
-                    tables[half], numbers[half], walkers[half, after], values[half, after], random[half, after], origin
-                )
+                there = NumberedSet(tables[half], walkers[half, after])
+                reached = Reached(there, values[half, after], random[half, after], origin)
                 count = np.int64(0)
                 for k in range(counts[half, now]):
                     page = np.int64(walkers[half, now, k])
@@ -264,15 +227,14 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
             squares = 0.0
             for k in range(counts[0, after]):
                 page = walkers[0, after, k]
-                slot = slot_of(tables[1], page)
-                if tables[1, slot] == EMPTY:
+                at = number_of(tables[1], page)
+                if at < 0:
                     continue
-                there = numbers[1, slot]
-                one, other = values[0, after, k], values[1, after, there]
+                one, other = values[0, after, k], values[1, after, at]
                 both = one * other
-                squares += least * (random[0, after, k] * other * other + random[1, after, there] * one * one)
+                squares += least * (random[0, after, k] * other * other + random[1, after, at] * one * one)
                 met[steps] += both
-                degree = np.int64(into.degree[page])
+                degree = np.int64(degrees[page])
                 if degree == 0 or steps == rounds:
                     continue
                 met[steps + 1] -= both * decay / degree
@@ -290,7 +252,7 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
             deviation += np.sqrt(squares)  # draws are shared between steps, so their errors may add up
             for half in range(2):
                 for k in range(counts[half, after] - 1, -1, -1):  # in reverse order, so that no search ends early
-                    tables[half, slot_of(tables[half], walkers[half, after, k])] = EMPTY
+                    tables[half, slot_of(tables[half], walkers[half, after, k])] = uint64(EMPTY)
             now = after
         variances[i] = variance + deviation * deviation
         for steps in range(1, rounds + 1):
@@ -314,33 +276,20 @@ def descend(out, in_degree, above, above_values, root, least, reached, count):
 
     Values below `least` are skipped.
     """
-    table, number, pages, values = reached.table, reached.number, reached.pages, reached.values
-    none = np.empty(0, np.uint32)
     links = np.empty(1024, np.uint32)
     for i in range(len(above)):
-        expect(out, above, i, AHEAD)
+        prefetch(out, above, i, PREFETCH_LISTS)
         if above_values[i] < least:
             continue
-        page = np.int64(above[i])
-        degree = np.int64(out.degree[page])
-        if degree >= len(in_degree):
-            return np.int64(DAMAGED)
-        if degree > len(links):
-            links = np.empty(2 * degree, np.uint32)
-        if read_list(out, page, links, none) != degree:
+        degree, links = read_grown(out, np.int64(above[i]), links)
+        if degree < 0:
             return np.int64(DAMAGED)
         for k in range(degree):
-            child = links[k]
-            slot = slot_of(table, child)
-            share = root * above_values[i] / max(np.uint32(1), in_degree[child])
-            if table[slot] != EMPTY:
-                values[number[slot]] += share
-                continue
-            if count == len(pages):
+            if count == len(reached.values) and number_of(reached.found.table, links[k]) < 0:
                 return np.int64(DAMAGED)
-            table[slot] = child
-            number[slot] = count
-            pages[count] = child
-            values[count] = share
-            count += 1
+            at = add_member(reached.found, count, links[k])
+            if at == count:
+                reached.values[at] = 0.0
+                count += 1
+            reached.values[at] += root * above_values[i] / max(np.uint32(1), in_degree[links[k]])
     return count

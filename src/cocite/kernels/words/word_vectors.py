@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import uint64
 from numpy.typing import NDArray
 
+from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, add_members, new_set, number_of, table_size
 from cocite.kernels.jit import inline, kernel
-from cocite.kernels.related.vicinity import EMPTY, slot_of
 
 SCALE = 65535.0
 
@@ -34,30 +35,18 @@ def row_of(matrix, row):
     return low, min(max(np.int64(matrix.starts[row + 1]), low), len(matrix.ids))
 
 
-@inline
-def hash_table(size):
-    """An empty hash table of keys, with room for `size` of them, and for a place beside each."""
-    slots = 2
-    while slots <= 2 * size:
-        slots *= 2
-    return np.full(slots, EMPTY, np.uint32), np.empty(slots, np.int32)
-
-
 @kernel
 def cosines(rows, words, weights, pages, found):
     """Set found[i] to the cosine of row pages[i] and a vector of length 1, given by its words and their weights."""
-    table, local = hash_table(len(words))
-    for i in range(len(words)):
-        slot = slot_of(table, words[i])
-        table[slot] = words[i]
-        local[slot] = i
+    numbered = new_set(len(words))
+    add_members(numbered, np.int64(0), words)
     for i in range(len(pages)):
         low, high = row_of(rows, pages[i])
         total = 0.0
         for k in range(low, high):
-            slot = slot_of(table, rows.ids[k])
-            if table[slot] != EMPTY:
-                total += weights[local[slot]] * rows.weights[k]
+            at = number_of(numbered.table, rows.ids[k])
+            if at >= 0:
+                total += weights[at] * rows.weights[k]
         found[i] = total / SCALE
 
 
@@ -65,26 +54,22 @@ def cosines(rows, words, weights, pages, found):
 def pages_with(columns, words, weights, pages, sums):
     """Fill `pages` with those that have any of the words, the first words first, and return their number.
 
-    A word on more pages than there is room for is skipped; if all are, the first pages of the first word are taken.
+    A word on more pages than there is room for is skipped; if all are, the first pages of the first word are used.
     sums[i] is what the words that were read add to the cosine of pages[i].
     """
-    room = len(pages)
-    table, local = hash_table(room)
-    count = np.int64(0)
+    room, count = len(pages), np.int64(0)
+    numbered = NumberedSet(np.full(table_size(room), uint64(EMPTY)), pages)
     for i in range(len(words)):
         low, high = row_of(columns, words[i])
         if high - low > room:
             continue
         room -= high - low
         for k in range(low, high):
-            slot = slot_of(table, columns.ids[k])
-            if table[slot] == EMPTY:
-                table[slot] = columns.ids[k]
-                local[slot] = count
-                pages[count] = columns.ids[k]
-                sums[count] = 0.0
+            at = add_member(numbered, count, columns.ids[k])
+            if at == count:
+                sums[at] = 0.0
                 count += 1
-            sums[local[slot]] += weights[i] * columns.weights[k]
+            sums[at] += weights[i] * columns.weights[k]
     if count == 0 and len(words) > 0:
         low, high = row_of(columns, words[0])
         for k in range(low, min(high, low + room)):

@@ -35,8 +35,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.related import together
-from cocite.kernels.related.vicinity import find_places
+from cocite.kernels.hash_tables import find_places
+from cocite.kernels.related import blend as kernels
+from cocite.kernels.related.blend import Spouses
+from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
 from cocite.related.evidence import (
     ByLinks,
@@ -49,7 +51,7 @@ from cocite.related.evidence import (
     SameNameListed,
     SimilarText,
 )
-from cocite.related.neighbourhood.gather import Numbered, Parents, children_of, parents_of
+from cocite.related.neighbourhood.gather import Numbered, children_of, parents_of
 from cocite.related.neighbourhood.link_evidence import LinkEvidence, for_query
 from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, Values
 from cocite.related.neighbourhood.start import begin
@@ -110,8 +112,7 @@ class Around(NamedTuple):
     listing: Parents  # its parents, and those of its same-name pages
     weights: Values  # of each page of `listing`
     children: Pages
-    starts: NDArray[np.int64]  # where each child's other parents begin in `spouses`
-    spouses: Pages
+    spouses: Spouses
 
 
 @dataclass(frozen=True)
@@ -188,11 +189,11 @@ def read_around(
         numbered.add_windows(each)
     for some in (np.array([each.of for each in parts[1:]], np.uint32), parents.pages, children):
         numbered.add(some)
-    starts, spouses = np.zeros(len(children) + 1, np.int64), np.empty(int(room), np.uint32)
-    room_for = together.SpouseRoom(spouses, starts, numbered.table, numbered.local, numbered.room)
-    count = together.read_spouses(
-        view.graph.into, view.out, children, TUNABLES.max_child_parents, page, view.refused, room_for, numbered.count
-    )
+    spouses = Spouses(np.zeros(len(children) + 1, np.int64), np.empty(int(room), np.uint32))
+    count = kernels.read_spouses(
+        view.out, view.graph.into, children, TUNABLES.max_child_parents, page, view.refused, spouses,
+        (numbered.set, numbered.count),
+    )  # fmt: skip
     view.check(count)
     numbered.count = int(count)
     weights = site_weights(view, page, listing.pages)
@@ -203,7 +204,7 @@ def read_around(
         end = begin + len(each.pages)
         weights[begin:end][is_one_of(each.pages, listing.pages[:begin])] = 0
         begin = end
-    return Around(page, parents, listing, weights, children, starts, spouses)
+    return Around(page, parents, listing, weights, children, spouses)
 
 
 def join_parents(parts: list[Parents]) -> Parents:
@@ -229,19 +230,19 @@ def add_links(web: Web, view: View, found: Blend, row: int, own: NDArray[np.bool
     listing, links, named = around.listing, found.parts[LINKS, row], found.parts[SAME_NAME, row]
     groups, _ = view.group(listing.pages)
     totals = np.zeros((2, len(merged.pages)))
-    candidates = together.Candidates(numbered.table, numbered.local, merged.number)
+    candidates = kernels.Candidates(numbered.set, merged.number)
     order, degrees = np.argsort(groups, kind="stable"), graph.out_degree[listing.pages]
-    parents = together.ParentWeights(order, groups, around.weights, degrees, params.near, params.elsewhere)
-    together.add_together(listing, parents, graph.repeats, view.refused, candidates, totals)
+    parents = kernels.ParentWeights(order, groups, around.weights, degrees, params.near, params.elsewhere)
+    kernels.add_together(listing, parents, graph.repeats, view.refused, candidates, totals)
     totals[:, own] = 0
-    in_section = totals[together.IN_SECTION]
+    in_section = totals[kernels.IN_SECTION]
     found.in_section.append(in_section)
-    links += totals[together.ON_PAGE]
+    links += totals[kernels.ON_PAGE]
     links += in_section * popularity(graph.in_degree, merged.pages, params)
     children = around.children
     weights = site_weights(view, around.page, children) / np.log(2.0 + graph.in_degree[children])
     weights /= np.sqrt(max(1, len(children)))
-    together.add_shared(around.starts, around.spouses, weights, candidates, links)
+    kernels.add_shared(around.spouses, weights, candidates, links)
     sources, targets = np.unique(around.parents.pages), np.unique(children)
     both = np.intersect1d(sources, targets, assume_unique=True)
     for pages, weight in ((sources, TUNABLES.one_way), (targets, TUNABLES.one_way), (both, TUNABLES.both_ways)):
@@ -249,7 +250,7 @@ def add_links(web: Web, view: View, found: Blend, row: int, own: NDArray[np.bool
     links[own] = 0
     links /= np.sqrt(max(float(links.max(initial=0)), MIN_SCORE))
     if web.vectors is not None and params.names:
-        together.add_same_name(web.vectors.same_name, merged.pages, candidates, in_section, named)
+        kernels.add_same_name(web.vectors.same_name, merged.pages, candidates, in_section, named)
         named[own] = 0
         named *= TUNABLES.same_name / max(float(named.max(initial=0)), MIN_SCORE)
 
@@ -315,7 +316,7 @@ class AutoEvidence:
         """The evidence for each of some results, for each query page the largest part first."""
         blend = self.blend
         parents = [one.parents for one in blend.around]
-        links = LinkEvidence(self.view, parents, self.params.children, together.MAX_REPEATS)(pages)
+        links = LinkEvidence(self.view, parents, self.params.children, kernels.MAX_REPEATS)(pages)
         places = find_places(blend.pages.pages, np.ascontiguousarray(pages, np.uint32))
         rows, links_only = [], np.ones(len(pages), np.bool_)
         for row, one in enumerate(blend.around):

@@ -16,9 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.related import counting
+from cocite.kernels.related import cocitation as kernels
+from cocite.kernels.related.cocitation import BestSiblings, CocitationQuery
+from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import Parents, candidate_parents, number_siblings, parents_of
+from cocite.related.neighbourhood.gather import candidate_parents, number_siblings, parents_of
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
 from cocite.related.neighbourhood.scores import MIN_SCORE, Best, Scores, rounded
 from cocite.related.neighbourhood.start import begin
@@ -63,10 +65,8 @@ def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
     starts = np.append(0, np.cumsum([len(pool) for pool in pools], dtype=np.int64))
     found, scores = np.empty(len(pages) * k, np.uint32), np.empty(len(pages) * k)
     counts, cocited = np.empty(len(pages), np.int32), np.empty(len(pages), np.int32)
-    total = counting.best_cocited(
-        view.out, pages, starts, np.concatenate([NO_PAGES, *pools]), params.parents, params.window, view.refused,
-        *view.near, view.units, graph.in_degree, MIN_SCORE, k, found, scores, counts, cocited,
-    )  # fmt: skip
+    best, candidates = BestSiblings(found, scores, counts, cocited), np.concatenate([NO_PAGES, *pools])
+    total = kernels.best_cocited(_query(view, params), pages, starts, candidates, graph.in_degree, MIN_SCORE, k, best)
     view.check(total)
     scores = scores[:total]
     if scores.max(initial=0.0) >= MIN_ROUNDED_SCORE:
@@ -82,12 +82,14 @@ def gather(view: View, pages: Sequence[int], params: Params) -> tuple[Siblings, 
     return siblings, int(np.count_nonzero(cocited & others)) >= MIN_SIBLINGS
 
 
+def _query(view: View, params: Params) -> CocitationQuery:
+    return CocitationQuery(view.out, params.parents, params.window, view.refused, view.near, view.units)
+
+
 def _of_one(view: View, page: int, params: Params) -> Siblings:
     """All in one kernel: for most pages separate steps take longer than the work."""
     parents = candidate_parents(view, page, params.parents)
-    chosen, found, degrees = counting.cocited(
-        view.out, parents, page, params.parents, params.window, view.refused, *view.near, view.units
-    )
+    chosen, found, degrees = kernels.cocited(_query(view, params), parents, page)
     view.check(chosen)
     return found, degrees[None, :], [Parents(page, 0, parents[:chosen])]
 
@@ -100,9 +102,6 @@ def _of_several(view: View, pages: Sequence[int], params: Params) -> Siblings:
     for row, each in zip(degrees, parents, strict=True):
         groups, count = view.group(each.pages)
         order = np.arange(len(groups)) if count == len(groups) else np.argsort(groups, kind="stable")
-        done = counting.count_cited(
-            view.out, each.pages, each.starts, each.targets, each.whole, view.refused, order, groups,
-            siblings.pages, merged.number, row,
-        )  # fmt: skip
+        done = kernels.count_cocited(view.out, each, view.refused, order, groups, siblings.pages, merged.number, row)
         view.check(done)
     return merged.pages, degrees, parents

@@ -32,10 +32,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import all_blocks
-from cocite.kernels.related import vicinity
+from cocite.kernels.related.counted_links import read_children
+from cocite.kernels.related.hubs_authorities import Edges
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import chosen_parents
-from cocite.related.neighbourhood.hits import Edges, edges_among, iterate, membership
+from cocite.related.neighbourhood.hits import edges_among, iterate, membership
 from cocite.related.neighbourhood.npea import Elimination, Linkage, Marks, Measured, ascending, chosen, measure
 from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, six_digits
 from cocite.related.neighbourhood.spectra import leading
@@ -130,7 +131,7 @@ def children_near(view: View, page: int, others: Pages, window: int) -> Pages:
     """
     degree = int(view.graph.out_degree[page])
     targets, attributes = np.empty(degree, np.uint32), np.empty(degree, np.uint32)
-    count = vicinity.read_children(view.out, page, view.refused, targets, attributes)
+    count = read_children(view.out, page, view.refused, targets, attributes)
     view.check(count)
     targets = targets[:count]
     if not window or count <= window + 1:

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cocite.kernels.related.vicinity import gather_around
+from cocite.kernels.related.neighbourhood import StoredParents, VicinityLimits, gather_vicinity
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import Parents, candidate_parents
+from cocite.related.neighbourhood.gather import candidate_parents
 from cocite.related.neighbourhood.hits import Vicinity, rank_authorities
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import Switches, View
@@ -41,10 +41,9 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 def gather(view: View, page: int, params: Params) -> Vicinity:
     """The pages of the vicinity graph, parents first."""
-    graph, parents = view.graph, candidate_parents(view, page, params.parents)
-    state, pages, count, *links = gather_around(
-        view.out, graph.into, parents, page, params.parents, params.window, params.children,
-        min(params.child_parents, graph.pages), graph.array("best.page"), graph.array("best.parent"), view.refused,
-    )  # fmt: skip
+    graph, candidates = view.graph, candidate_parents(view, page, params.parents)
+    limits = VicinityLimits(params.parents, params.window, params.children, min(params.child_parents, graph.pages))
+    best = StoredParents(graph.array("best.page"), graph.array("best.parent"))
+    state, pages, parents = gather_vicinity(view.out, graph.into, best, candidates, page, limits, view.refused)
     view.check(state)
-    return Vicinity(pages, Parents(page, params.window, parents[:count], *links), True)
+    return Vicinity(pages, parents, True)

@@ -21,9 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.related import counting, vicinity
+from cocite.kernels.related.cocitation import pair_links
+from cocite.kernels.related.neighbourhood import Parents, StoredParents, parents_of_highest_degree
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import Numbered, Parents, children_of, number_siblings, parents_of
+from cocite.related.neighbourhood.gather import Numbered, children_of, number_siblings, parents_of
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.start import begin
@@ -132,11 +133,8 @@ def _best_parents(view: View, children: Pages, other_than: int, limit: int) -> P
     """Of each child its `limit` parents of highest in-degree, without `other_than`; some may be repeated."""
     graph, limit = view.graph, min(limit, view.graph.pages)
     room = int(np.minimum(graph.in_degree[children], limit).sum(dtype=np.int64))
-    found, starts = np.empty(room, np.uint32), np.empty(len(children) + 1, np.int64)
-    count = vicinity.parents_of_highest_degree(
-        graph.into, graph.array("best.page"), graph.array("best.parent"), children, other_than, limit, view.out,
-        view.refused, found, starts,
-    )  # fmt: skip
+    found, best = np.empty(room, np.uint32), StoredParents(graph.array("best.page"), graph.array("best.parent"))
+    count = parents_of_highest_degree(view.out, graph.into, best, children, other_than, limit, view.refused, found)
     view.check(count)
     return found[:count]
 
@@ -144,16 +142,12 @@ def _best_parents(view: View, children: Pages, other_than: int, limit: int) -> P
 def _links_into(view: View, owners: Pages, numbered: Numbered, read: Parents | None = None) -> tuple[Indices, Indices]:
     """Every link that counts from an owner (by index) to a numbered page; `read` has the owners' lists, if known."""
     if read is None:
-        starts, whole, targets = np.zeros(len(owners) + 1, np.int64), np.zeros(len(owners), np.bool_), NO_PAGES
+        read = Parents(0, 0, owners, np.zeros(len(owners) + 1, np.int64), whole=np.zeros(len(owners), np.bool_))
         room = np.minimum(view.graph.out_degree[owners], max(1, numbered.count)).sum(dtype=np.int64)
     else:
-        starts, whole, targets = read.starts, read.whole, read.targets
-        room = int(starts[-1]) + numbered.count * int(np.count_nonzero(~whole))
+        room = int(read.starts[-1]) + numbered.count * int(np.count_nonzero(~read.whole))
     rows, numbers = np.empty(int(room), np.int32), np.empty(int(room), np.int32)
-    count = counting.pair_links(
-        view.out, owners, starts, targets, whole, view.refused, numbered.table, numbered.local, numbered.count,
-        rows, numbers,
-    )  # fmt: skip
+    count = pair_links(view.out, read, view.refused, numbered.set, numbered.count, rows, numbers)
     view.check(count)
     return rows[:count], numbers[:count]
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
-from cocite.kernels.related.extension import BothLinks, Extended, extend
+from cocite.kernels.related.samples import Extension, SampledLists, extend
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import Numbered
 from cocite.related.neighbourhood.scores import Scores
@@ -212,14 +212,13 @@ class _Gamma:
         graph, pages, in_links = self._graph, self._new, min(in_links, self._graph.pages)
         known = Numbered(len(self._pages) + self.links(in_links))
         known.add(self._pages)
-        before, origin = known.count, np.empty(len(known.room), np.int64)
+        before, origin = known.count, np.empty(len(known.set.members), np.int64)
         samples = graph.array("sample.page"), graph.array("sample.parent")
-        both = BothLinks(graph.out, graph.into, *samples, graph.fingerprints)
-        extended = Extended(known.table, known.local, known.room, origin)
-        count = extend(both, HASH_SEED, pages, in_links, extended, before)
+        into, extension = SampledLists(graph.into, *samples, graph.fingerprints), Extension(known.set, origin)
+        count = extend(graph.out, into, HASH_SEED, pages, in_links, extension, before)
         if count < 0:
             raise graph.damaged()
-        return known.room[before:count].copy(), pages[origin[before:count]]
+        return known.set.members[before:count].copy(), pages[origin[before:count]]
 
     def links(self, in_links: int) -> int:
         """The number of links that the extension of Γ′ reads."""

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import Numbered, Parents, children_of, chosen_parents
+from cocite.related.neighbourhood.gather import Numbered, children_of, chosen_parents
 from cocite.related.neighbourhood.hits import Vicinity, rank_authorities
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import Switches, View

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cocite.kernels.related import counting
+from cocite.kernels.related.cocitation import gram
 from cocite.parameters import parameter
 from cocite.related.methods.extended_cocitation import Matrix, SourceParams, SourceSide, gather
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
@@ -67,7 +67,7 @@ def spectrum(side: SourceSide) -> tuple[Matrix, Matrix]:
     from scipy.linalg import eigh  # takes half a second to import
 
     product = np.zeros((side.groups, side.groups))
-    counting.gram(side.starts, side.columns, product)
+    gram(side.starts, side.columns, product)
     values, vectors = eigh(product, driver="evd", overwrite_a=True, check_finite=False)
     return np.sqrt(np.maximum(values[::-1], 0)), vectors[:, ::-1]
 

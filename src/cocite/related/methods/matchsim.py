@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.related.matching import match_parents
+from cocite.kernels.related.small_webs import match_parents
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
 from cocite.related.neighbourhood.small_web import (

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore
-from cocite.kernels.related.expected_shares import expected_shares
+from cocite.kernels.related.small_webs import expected_shares
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.small_web import Matrix, SmallWeb, scores_of_matrix, simrank_matrix, solve_around

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.related import counting
+from cocite.kernels.related.cocitation import add_nearness
+from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import Parents, number_siblings, parents_of
+from cocite.related.neighbourhood.gather import number_siblings, parents_of
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.start import begin
@@ -64,8 +65,6 @@ def gather(
     bonuses = params.block_weight / np.log(2 + np.arange(longest + 1, dtype=np.float64))
     for row, each in zip(rows, parents, strict=True):
         groups, _ = view.group(each.pages)
-        counting.add_nearness(
-            each.starts, each.places, each.targets, each.attributes, params.window, np.argsort(groups, kind="stable"),
-            groups, powers, bonuses, siblings.table, siblings.local, merged.number, row,
-        )  # fmt: skip
+        order = np.argsort(groups, kind="stable")
+        add_nearness(each, order, groups, powers, bonuses, siblings.set, merged.number, row)
     return (merged.pages, rows, parents), len(merged.pages) > 0

@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cocite.kernels.hash_tables import add_members
 from cocite.kernels.related.push import WalkedLinks, WalkState, push
-from cocite.kernels.related.vicinity import number_pages
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import Numbered
 from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
@@ -66,12 +66,12 @@ def _walk(web: Web, seed: int, params: Params) -> tuple[SeedScores, float]:
         if count < 0:
             raise graph.damaged()
         if head != tail:  # no room for the links of the next page
-            page = int(state.pages[state.queue[head % len(state.queue)]])
+            page = int(state.found.members[state.queue[head % len(state.queue)]])
             more = int(graph.out_degree[page]) + int(graph.in_degree[page])
             if more > 2 * graph.links:
                 raise graph.damaged()
-            state, head, tail = _larger(state, count, head, tail, max(4 * len(state.pages), 2 * (count + more)))
-    pages, rest = state.pages[:count], state.rests[:count]
+            state, head, tail = _larger(state, count, head, tail, max(4 * len(state.found.members), 2 * (count + more)))
+    pages, rest = state.found.members[:count], state.rests[:count]
 
     def path(page: int) -> list[int]:
         """The pages through which it was first reached."""
@@ -89,19 +89,19 @@ def _room(count: int) -> WalkState:
     """Room for as many pages."""
     numbered = Numbered(count)
     return WalkState(
-        numbered.table, numbered.local, numbered.room, np.zeros(count), np.zeros(count), np.zeros(count, np.int32),
-        np.zeros(count, np.bool_), np.zeros(count, np.int32),
+        numbered.set, np.zeros(count), np.zeros(count), np.zeros(count, np.int32), np.zeros(count, np.bool_),
+        np.zeros(count, np.int32),
     )  # fmt: skip
 
 
 def _number(state: WalkState, pages: Pages) -> None:
-    number_pages(state.table, state.number, state.pages, 0, pages)
+    add_members(state.found, 0, pages)
 
 
 def _larger(state: WalkState, count: int, head: int, tail: int, room: int) -> tuple[WalkState, int, int]:
     """The same state with more room, and the queue at its beginning."""
     larger = _room(room)
-    _number(larger, state.pages[:count])
+    _number(larger, state.found.members[:count])
     for name in ("ranks", "rests", "origin", "waiting"):
         getattr(larger, name)[:count] = getattr(state, name)[:count]
     larger.queue[: tail - head] = state.queue[np.arange(head, tail) % len(state.queue)]

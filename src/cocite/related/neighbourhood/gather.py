@@ -7,33 +7,16 @@ than the limit, hashes decide which are chosen: the same in every store that has
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels import hash_tables
 from cocite.kernels.codec.look_up import find_position
-from cocite.kernels.related import vicinity
+from cocite.kernels.related import neighbourhood
+from cocite.kernels.related.counted_links import read_children
+from cocite.kernels.related.neighbourhood import Parents
 from cocite.related.neighbourhood.view import HASH_SEED, NO_PAGES, Pages, View
-
-
-class Parents(NamedTuple):
-    """Chosen parents of a page and their links that count: parent i's are targets[starts[i]:starts[i + 1]]."""
-
-    of: int
-    window: int
-    pages: Pages
-    starts: NDArray[np.int64] = np.zeros(0, np.int64)
-    places: NDArray[np.int64] = np.zeros(0, np.int64)  # of the link to the page, in `targets`
-    whole: NDArray[np.bool_] = np.zeros(0, np.bool_)  # false: a long list, of which only the window was read
-    targets: Pages = NO_PAGES
-    attributes: Pages = NO_PAGES  # see kernels/codec/attributes.py; empty unless they were read
-
-    @property
-    def max_siblings(self) -> int:
-        """The maximum number of links in the windows."""
-        lengths = self.starts[1:] - self.starts[:-1]
-        return int((np.minimum(lengths, self.window + 1) if self.window else lengths).sum())
 
 
 def parents_of(view: View, page: int, limit: int, window: int, sections: bool = False) -> Parents:
@@ -43,9 +26,10 @@ def parents_of(view: View, page: int, limit: int, window: int, sections: bool = 
 
 def read_parents(view: View, page: int, pages: Pages, limit: int, window: int, sections: bool) -> Parents:
     """The first `limit` of some parents whose link to the page counts, with their links; overwrites `pages`."""
-    count, *links = vicinity.read_parents(view.out, pages, page, limit, window, view.refused, sections)
+    parents: Parents
+    count, parents = neighbourhood.read_parents(view.out, pages, page, limit, window, view.refused, sections)
     view.check(count)
-    return Parents(page, window, pages[:count], *links)
+    return parents
 
 
 def candidate_parents(view: View, page: int, limit: int) -> Pages:
@@ -81,7 +65,7 @@ def _candidates(view: View, page: int, limit: int) -> Pages:
         return parents
     keep = limit if view.plain else len(parents)
     ordered = np.empty(keep, np.uint32)
-    return ordered[: vicinity.first_by_hash(parents, page, graph.fingerprints, seed, keep, ordered)]
+    return ordered[: neighbourhood.first_by_hash(parents, page, graph.fingerprints, seed, keep, ordered)]
 
 
 def children_of(view: View, page: int, limit: int | None = None) -> Pages:
@@ -89,7 +73,7 @@ def children_of(view: View, page: int, limit: int | None = None) -> Pages:
     degree = int(view.graph.out_degree[page])
     targets = np.empty(degree, np.uint32)
     attributes = np.empty(degree, np.uint32) if view.refused.flags else NO_PAGES
-    count = vicinity.read_children(view.out, page, view.refused, targets, attributes)
+    count = read_children(view.out, page, view.refused, targets, attributes)
     view.check(count)
     return targets[:count][:limit]
 
@@ -98,33 +82,27 @@ class Numbered:
     """A growing set of pages, numbered 0, 1, … in the order in which they are added."""
 
     def __init__(self, capacity: int) -> None:
-        size = 1 << max(4, (2 * capacity).bit_length())
-        self.table, self.local = np.full(size, vicinity.EMPTY, np.uint32), np.empty(size, np.int32)
-        self.room, self.count = np.empty(capacity, np.uint32), 0
+        table = np.full(1 << max(4, (2 * capacity).bit_length()), hash_tables.EMPTY, np.uint64)
+        self.set, self.count = hash_tables.NumberedSet(table, np.empty(capacity, np.uint32)), 0
 
     @property
     def pages(self) -> Pages:
         """The pages, in the order of their numbers."""
-        return self.room[: self.count]
+        return self.set.members[: self.count]
 
     def add(self, pages: Pages) -> None:
         """Number more pages."""
-        self.count = int(vicinity.number_pages(self.table, self.local, self.room, self.count, pages))
+        self.count = int(hash_tables.add_members(self.set, self.count, pages))
 
     def find(self, pages: Pages) -> NDArray[np.int32]:
         """The numbers of pages; -1 for a page that has none."""
         found = np.empty(len(pages), np.int32)
-        vicinity.find_numbers(self.table, self.local, pages, found)
+        hash_tables.numbers_of(self.set, pages, found)
         return found
 
     def add_windows(self, parents: Parents) -> None:
         """Number the pages in the windows of parents, without the page itself."""
-        self.count = int(
-            vicinity.number_windows(
-                parents.starts, parents.places, parents.targets, parents.of, parents.window,
-                self.table, self.local, self.room, self.count,
-            )
-        )  # fmt: skip
+        self.count = int(neighbourhood.add_windows(parents, self.set, self.count))
 
 
 def number_siblings(parents: Sequence[Parents]) -> Numbered:

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.related import hubs_authorities as kernels
-from cocite.related.neighbourhood.gather import Numbered, Parents
+from cocite.kernels.related.hubs_authorities import Edges
+from cocite.kernels.related.neighbourhood import Parents
+from cocite.related.neighbourhood.gather import Numbered
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.start import begin
@@ -22,17 +24,7 @@ from cocite.web import Web
 
 MAX_CHANGE = 1e-8
 """The iteration stops when no score changes by more."""
-NOTHING_READ = kernels.ReadLists(np.zeros(1, np.int64), NO_PAGES, np.zeros(0, np.bool_))
-
-
-class Edges(NamedTuple):
-    """A small directed graph: ends[starts[i]:starts[i + 1]] are the nodes to which node i links."""
-
-    pages: Pages  # the page of each node
-    unit: NDArray[np.int32]  # the unit of each node, numbered from 0
-    units: int
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int32]
+NOTHING_READ = Parents(0, 0, NO_PAGES)
 
 
 class Iterated(NamedTuple):
@@ -57,18 +49,15 @@ def edges_among(view: View, pages: Pages, read: Parents | None = None) -> Edges:
 
     `read` are parents whose lists are read already, if they are the first pages.
     """
-    known = NOTHING_READ if read is None else kernels.ReadLists(read.starts, read.targets, read.whole)
-    near = kernels.NearDuplicates(*view.near)
-    count, *edges = kernels.connect(view.out, pages, known, view.refused, view.units, near)
-    view.check(count)
-    return Edges(*edges)
+    edges: Edges
+    state, edges = kernels.connect(view.out, pages, read or NOTHING_READ, view.refused, view.units, view.near)
+    view.check(state)
+    return edges
 
 
 def iterate(edges: Edges, weighted: bool, rounds: int) -> Iterated:
     """Hub and authority scores, each of length 1; without edges all are 0."""
-    return Iterated(
-        *kernels.rank_nodes(edges.starts, edges.ends, edges.unit, edges.units, weighted, rounds, MAX_CHANGE)
-    )
+    return Iterated(*kernels.rank_nodes(edges, weighted, rounds, MAX_CHANGE))
 
 
 def membership(view: View, pages: Pages, sets: Sequence[Pages]) -> NDArray[np.bool_] | None:

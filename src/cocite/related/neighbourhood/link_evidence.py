@@ -16,6 +16,7 @@ import numpy as np
 
 from cocite.kernels.related import listings
 from cocite.kernels.related.listings import DISTANCE, MAX_EXAMPLES, MEMBER, PARENT, SECTION, UNKNOWN_DISTANCE, Subjects
+from cocite.kernels.related.neighbourhood import Parents
 from cocite.related.evidence import (
     Evidence,
     LinkedFrom,
@@ -27,7 +28,7 @@ from cocite.related.evidence import (
     SharedLink,
     SharedLinks,
 )
-from cocite.related.neighbourhood.gather import Parents, children_of, parents_of, read_parents
+from cocite.related.neighbourhood.gather import children_of, parents_of, read_parents
 from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View
 from cocite.web import Web
 
@@ -72,7 +73,7 @@ class LinkEvidence:
         view = self.view
         if not len(parents.attributes):
             parents = read_parents(view, parents.of, parents.pages.copy(), len(parents.pages), WINDOW_LINKS, True)
-        members, of_result = subjects.members.tolist(), subjects.result.tolist()
+        members, of_result = subjects.members.members.tolist(), subjects.result.tolist()
         results = [members[start] for start in subjects.starts[:-1].tolist()]
         copies = [None if page == results[r] else page for page, r in zip(members, of_result, strict=True)]
         found: list[list[Evidence]] = []
@@ -87,10 +88,10 @@ class LinkEvidence:
         missing = [r for r, each in enumerate(found) if not each]
         if missing:
             starts = subjects.starts
-            some = make_subjects([subjects.members[starts[r] : starts[r + 1]] for r in missing])
+            some = make_subjects([subjects.members.members[starts[r] : starts[r + 1]] for r in missing])
             between, by = np.full((2, len(missing)), -1, np.int64)
             view.check(listings.find_between(view.out, np.sort(parents.pages), some, view.refused, between, by))
-            for r, through, page in zip(missing, between.tolist(), some.members[by].tolist(), strict=True):
+            for r, through, page in zip(missing, between.tolist(), some.members.members[by].tolist(), strict=True):
                 if through >= 0:
                     found[r].append(LinksThrough(through=through, copy=None if page == results[r] else page))
         return found

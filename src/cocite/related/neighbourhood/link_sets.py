@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
 from cocite.kernels.related.link_strength import StrengthWeights, WordCounts, link_strengths
-from cocite.kernels.related.linked_pages import SampledLists, read_sets
+from cocite.kernels.related.samples import SampledLists, read_sets
 from cocite.kernels.words.keyword_pairs import Rows, room
 from cocite.related.neighbourhood.view import HASH_SEED, NO_PAGES, Pages
 from cocite.words.likeness import Likeness
@@ -57,10 +57,11 @@ class StoredLinks:
             np.empty(int(np.minimum(degree[pages], self._limit).sum(dtype=np.int64)), np.uint32),
         )
         if incoming:
-            lists = SampledLists(graph.into, graph.array("sample.page"), graph.array("sample.parent"))
+            samples = graph.array("sample.page"), graph.array("sample.parent")
+            lists = SampledLists(graph.into, *samples, graph.fingerprints)
         else:
-            lists = SampledLists(graph.out, NO_PAGES, NO_PAGES)
-        if read_sets(lists, graph.fingerprints, HASH_SEED, pages, self._limit, sets) < 0:
+            lists = SampledLists(graph.out, NO_PAGES, NO_PAGES, graph.fingerprints)
+        if read_sets(lists, HASH_SEED, pages, self._limit, sets) < 0:
             raise graph.damaged()
         sets = Rows(sets.starts, sets.columns[: sets.starts[-1]])
         if self._status is None:

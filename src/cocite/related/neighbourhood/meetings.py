@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
 from cocite.kernels.related import simrank as kernels
+from cocite.kernels.related.samples import SampledLists
 from cocite.related.neighbourhood.gather import Numbered
 from cocite.related.neighbourhood.view import NO_PAGES, Pages
 
@@ -90,7 +91,7 @@ class Walk:
             long = graph.in_degree[level.pages] > kernels.MAX_PARENTS_READ
             variation += made * least**2 * self.decay**steps
             variation += float((level.values[long] ** 2).sum()) * self.decay**steps / max(1, sampled)
-            level = Level(reached.pages[:count], reached.values[:count], reached.origin[:count])
+            level = Level(reached.found.members[:count], reached.values[:count], reached.origin[:count])
             levels.append(level)
         return levels, variation
 
@@ -108,15 +109,15 @@ class Walk:
         return path[::-1]
 
 
-def _parent_lists(graph: Graph) -> kernels.ParentLists:
-    return kernels.ParentLists(graph.into, graph.array("sample.page"), graph.array("sample.parent"), graph.fingerprints)
+def _parent_lists(graph: Graph) -> SampledLists:
+    return SampledLists(graph.into, graph.array("sample.page"), graph.array("sample.parent"), graph.fingerprints)
 
 
 def _room(count: int) -> kernels.Reached:
     """Room for as many pages."""
     numbered = Numbered(count)
     values, random, origin = np.empty(count), np.empty(count), np.empty(count, np.int32)
-    return kernels.Reached(numbered.table, numbered.local, numbered.room, values, random, origin)
+    return kernels.Reached(numbered.set, values, random, origin)
 
 
 class Parting(NamedTuple):
@@ -222,11 +223,11 @@ def similar(walk: Walk) -> Similar:
         numbered.add(here)
         below = np.empty(room + len(here))
         below[: len(here)] = here_values
-        reached = kernels.Reached(numbered.table, numbered.local, numbered.room, below, *NO_ORIGIN)
+        reached = kernels.Reached(numbered.set, below, *NO_ORIGIN)
         count = kernels.descend(graph.out, graph.in_degree, pages, values, root, least, reached, numbered.count)
         if count < 0:
             raise graph.damaged()
-        pages, values = numbered.room[:count], below[:count]
+        pages, values = numbered.set.members[:count], below[:count]
         steps.append((pages, values))
     return Similar(walk, steps[::-1], certain_error + _random_error(walk.variation, apart.deviation))
 

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
+from cocite.kernels.related.hubs_authorities import Edges
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.hits import Edges, edges_among
+from cocite.related.neighbourhood.hits import edges_among
 from cocite.related.neighbourhood.spectra import kept, right_vectors, symmetric_left_vectors
 from cocite.related.neighbourhood.view import Pages, View
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.related.best_first import best_first
+from cocite.kernels.related.best_first import ScoredPages, best_first
 from cocite.related.evidence import Evidence
 from cocite.related.neighbourhood.view import NO_PAGES, Pages
 
@@ -54,8 +54,8 @@ class Scores:
         ties = NO_TIES if self.ties is None else self.ties.astype(np.float64)
         reached = NO_COUNTS if self.reached is None else self.reached.astype(np.int32)
         pages, excluded = self.pages.astype(np.uint32, copy=False), np.sort(self.excluded)
-        arrays = [read_only(each) for each in (pages, self.values, ties, reached, excluded, in_degree)]
-        found: NDArray[np.int64] = best_first(*arrays, MIN_SCORE, first)
+        scored = ScoredPages(*[read_only(each) for each in (pages, self.values, ties, reached, in_degree)])
+        found: NDArray[np.int64] = best_first(scored, read_only(excluded), MIN_SCORE, first)
         return found
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
-from cocite.kernels.related import all_pairs as kernels
+from cocite.kernels.related import small_webs as kernels
 from cocite.related.neighbourhood.gather import chosen_parents
 from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
 from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View

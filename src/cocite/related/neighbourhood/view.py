@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.store import Graph
-from cocite.kernels.related import vicinity
+from cocite.kernels.related import merging
+from cocite.kernels.related.counted_links import Excluded
 from cocite.parameters import parameter
 
 UNITS = ("site", "domain", "host", "none")
@@ -61,11 +62,11 @@ class View:
         if self._from_stop_page:
             stop, degree = NO_PAGES, 0  # a page that is a stop page itself is related to others of its kind
         flags = (NOFOLLOW if switches.rel == "follow" else 0) | (0 if switches.boilerplate else BOILERPLATE)
-        self.refused = vicinity.Refused(flags, stop, degree, graph.in_degree)
+        self.refused = Excluded(flags, stop, degree, graph.in_degree)
         self.plain = not (flags or degree or len(stop))  # every link counts
         self.out = graph.out_in_part
         near, representative = graph.facts.near
-        self.near = (near, representative) if switches.merge else (near[:0], representative[:0])
+        self.near = merging.NearPages(*(each if switches.merge else each[:0] for each in (near, representative)))
 
     @property
     def units(self) -> Pages:
@@ -106,21 +107,18 @@ class View:
         if not len(self.near[0]):
             return pages
         found = np.empty(len(pages), np.uint32)
-        return found if vicinity.representatives(*self.near, pages, found) else pages
+        return found if merging.representatives(*self.near, pages, found) else pages
 
     def merge(self, pages: Pages) -> Merged:
         """Different pages, with near-duplicates among them merged."""
         if self.representatives(pages) is pages:  # nearly always, and then a first run compiles one kernel less
             return Merged(pages, np.arange(len(pages), dtype=np.int32))
-        found, number, _ = vicinity.put_together(*self.near, pages)
+        found, number, _ = merging.merge_pages(self.near, pages)
         return Merged(found, number)
 
     def group(self, pages: Pages) -> tuple[NDArray[np.int32], int]:
         """The group of each page, and the number of groups: one unit, or near-duplicates; transitively."""
-        table = np.empty(1 << max(4, (2 * len(pages)).bit_length()), np.uint32)
-        groups, above = np.empty(len(pages), np.int32), np.empty(len(pages), np.int64)
-        units, representatives = self.units_of(pages), self.representatives(pages)
-        count = vicinity.group(units, representatives, table, np.empty(len(table), np.int32), above, groups)
+        groups, count = merging.group(self.units_of(pages), self.representatives(pages))
         return groups, int(count)
 
 

@@ -1,0 +1,237 @@
+"""Hash tables with open addressing, of 2^b slots: numbered sets, stamped sets, a bit filter, numbers of fingerprints.
+
+A search begins at the slot that the hash names, and goes on to the next slot until it finds the key or an unused slot.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import uint64
+from numpy.typing import NDArray
+
+from cocite.kernels.jit import inline, kernel
+
+EMPTY = 0xFFFFFFFFFFFFFFFF
+MISSING = 0xFFFFFFFF
+"""The number of an unknown page."""
+LOW_HALF = np.uint64(0xFFFFFFFF)
+RECENT_SLOTS = 1 << 14
+GROUP_FINGERPRINTS = 32
+
+
+@inline
+def spread(member):
+    """A hash of a page number, or of another number below 2^32."""
+    return (uint64(member) * uint64(0x9E3779B97F4A7C15)) >> uint64(32)
+
+
+@inline
+def table_size(members):
+    """The number of slots of a table: a power of two, more than twice the number of members."""
+    size = np.int64(16)
+    while size <= 2 * members:
+        size *= 2
+    return size
+
+
+# -------------------------------------------------------------------------------------------------------- numbered sets
+
+
+class NumberedSet(NamedTuple):
+    """A growing set of numbers below 2^32, mostly pages, numbered 0, 1, … in order. Whoever adds keeps the count."""
+
+    table: NDArray[np.uint64]  # member << 32 | its number, or EMPTY
+    members: NDArray[np.uint32]  # by number
+
+
+@inline
+def new_set(room):
+    """An empty set with room for some members."""
+    return NumberedSet(np.full(table_size(room), uint64(EMPTY)), np.empty(room, np.uint32))
+
+
+@inline
+def slot_of(table, member):
+    """The slot where a member is, or would be."""
+    mask = uint64(len(table) - 1)
+    slot = spread(member) & mask
+    while table[slot] >> uint64(32) != uint64(member) and table[slot] != uint64(EMPTY):
+        slot = (slot + uint64(1)) & mask
+    return slot
+
+
+@inline
+def number_of(table, member):
+    """The number of a member, or -1."""
+    mask = uint64(len(table) - 1)
+    slot = spread(member) & mask
+    entry = table[slot]
+    while entry >> uint64(32) != uint64(member):
+        if entry == uint64(EMPTY):
+            return np.int64(-1)
+        slot = (slot + uint64(1)) & mask
+        entry = table[slot]
+    return np.int64(entry & LOW_HALF)
+
+
+@inline
+def add_member(numbered, count, member):
+    """Add a member unless it is there. Returns its number, which is `count`, the members so far, if it is new."""
+    slot = slot_of(numbered.table, member)
+    if numbered.table[slot] != uint64(EMPTY):
+        return np.int64(numbered.table[slot] & LOW_HALF)
+    numbered.table[slot] = uint64(member) << uint64(32) | uint64(count)
+    numbered.members[count] = member
+    return np.int64(count)
+
+
+@kernel
+def add_members(numbered, count, more):
+    """Add several members. Returns how many there are then."""
+    for member in more:
+        count += add_member(numbered, count, member) == count
+    return count
+
+
+@kernel
+def numbers_of(numbered, members, numbers):
+    """numbers[i] = the number of members[i], or -1."""
+    for i in range(len(members)):
+        numbers[i] = number_of(numbered.table, members[i])
+
+
+@kernel
+def find_places(pages, wanted):
+    """The place of each wanted page among pages, or -1. No page is wanted twice."""
+    numbered, places = new_set(len(wanted)), np.full(len(wanted), -1, np.int64)
+    add_members(numbered, 0, wanted)
+    for place in range(len(pages)):
+        at = number_of(numbered.table, pages[place])
+        if at >= 0:
+            places[at] = place
+    return places
+
+
+# ------------------------------------------------------------------------------------------ a bit filter; stamped sets
+
+
+@inline
+def bit_filter(members):
+    """One bit for each member in 2^b bytes: 8 to 16 bits for each, so that they stay in the fastest cache."""
+    bits = np.zeros(table_size(len(members)) // 2, np.uint8)
+    for member in members:
+        bit = spread(member) & uint64(8 * len(bits) - 1)
+        bits[bit >> uint64(3)] |= np.uint8(1) << np.uint8(bit & uint64(7))
+    return bits
+
+
+@inline
+def keep_likely(bits, links, count, kept):
+    """Copy the links whose bit is set to `kept`, which may be `links`. Returns how many. Few others pass the filter.
+
+    Without a branch, which the processor couldn't predict.
+    """
+    mask = uint64(8 * len(bits) - 1)
+    at = np.int64(0)
+    for k in range(count):
+        page = links[k]
+        bit = spread(page) & mask
+        kept[at] = page
+        at += np.int64(bits[bit >> uint64(3)] >> np.uint8(bit & uint64(7)) & np.uint8(1))
+    return at
+
+
+@inline
+def stamped_slot(table, stamp, member):
+    """The slot of `stamp << 32 | member`. Entries of other stamps count as unused: a new stamp empties the set."""
+    mask = uint64(len(table) - 1)
+    entry = stamp << uint64(32) | uint64(member)
+    slot = spread(member) & mask
+    while table[slot] >> uint64(32) == stamp and table[slot] != entry:
+        slot = (slot + uint64(1)) & mask
+    return slot, entry
+
+
+# ------------------------------------------------------------------------------- fingerprints, which are hashes already
+
+
+@kernel
+def mark_unseen(fingerprints, spellings, seen, fresh):
+    """fresh[i] = this page in this spelling isn't in `seen`, a lossy table of 2^b entries. Enters it.
+
+    Eight entries, a cache line, are searched; a new one takes the place that its hash names. Two threads may share the
+    table: after a race, a page may be reported twice, but never not at all.
+    """
+    mask = uint64(len(seen) - 1) & ~uint64(7)
+    # Pages of a site are crawled together and link to the same pages: half of all are among the last few thousand.
+    recent = np.zeros(RECENT_SLOTS, np.uint64)
+    count = 0
+    for i in range(len(fingerprints)):
+        fingerprint = uint64(fingerprints[i])
+        mixed = fingerprint ^ (uint64(spellings[i]) * uint64(0x9E3779B97F4A7C15))
+        slot = (mixed >> uint64(7)) & uint64(RECENT_SLOTS - 1)
+        fresh[i] = fingerprint != uint64(0) and recent[slot] != mixed
+        if not fresh[i]:
+            continue
+        recent[slot] = mixed
+        line = (mixed >> uint64(17)) & mask
+        free = line + (mixed & uint64(7))
+        for k in range(8):
+            entry = seen[line + uint64(k)]
+            if entry == mixed:
+                fresh[i] = False
+                break
+            if entry == uint64(0):
+                free = line + uint64(k)
+                break
+        if fresh[i]:
+            seen[free] = mixed
+            count += 1
+    return count
+
+
+@kernel
+def fill_table(table, fingerprints, low, high):
+    """Enter the fingerprints in [low, high] with their page numbers into a table of pairs."""
+    mask = uint64((len(table) >> 1) - 1)
+    for i in range(len(fingerprints)):
+        fingerprint = uint64(fingerprints[i])
+        if fingerprint < low or fingerprint > high:
+            continue
+        slot = fingerprint & mask
+        while table[slot << uint64(1)] != uint64(0):
+            slot = (slot + uint64(1)) & mask
+        table[slot << uint64(1)] = fingerprint
+        table[(slot << uint64(1)) + uint64(1)] = uint64(i)
+
+
+@kernel
+def look_up(table, fingerprints, low, high, numbers):
+    """numbers[i] = the page number of fingerprints[i], or MISSING. Those outside [low, high] stay unchanged.
+
+    Entries are read for a group of fingerprints, then compared: a mispredicted branch doesn't wait for memory.
+    """
+    mask = uint64((len(table) >> 1) - 1)
+    keys, values = np.empty(GROUP_FINGERPRINTS, np.uint64), np.empty(GROUP_FINGERPRINTS, np.uint64)
+    for first in range(0, len(fingerprints), GROUP_FINGERPRINTS):
+        last = min(first + GROUP_FINGERPRINTS, len(fingerprints))
+        for i in range(first, last):
+            slot = (uint64(fingerprints[i]) & mask) << uint64(1)
+            keys[i - first] = table[slot]
+            values[i - first] = table[slot + uint64(1)]
+        for i in range(first, last):
+            fingerprint = uint64(fingerprints[i])
+            if fingerprint < low or fingerprint > high:
+                continue
+            if keys[i - first] == fingerprint and fingerprint != uint64(0):
+                numbers[i] = values[i - first]
+                continue
+            numbers[i] = MISSING
+            slot = fingerprint & mask
+            while fingerprint != uint64(0) and table[slot << uint64(1)] != uint64(0):
+                if table[slot << uint64(1)] == fingerprint:
+                    numbers[i] = table[(slot << uint64(1)) + uint64(1)]
+                    break
+                slot = (slot + uint64(1)) & mask

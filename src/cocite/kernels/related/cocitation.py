@@ -1,0 +1,238 @@
+"""Cocitation: how many parents of a page link to each of its siblings, and how near their links are.
+
+The lists of the parents are as `neighbourhood.read_parents` left them. One that was read in part (not `whole`) is read
+again or, if it has many more links than there are siblings, these are searched in it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import uint64
+from numpy.typing import NDArray
+
+from cocite.kernels.codec.attributes import block_of
+from cocite.kernels.codec.link_codec import DAMAGED
+from cocite.kernels.codec.look_up import find_position
+from cocite.kernels.hash_tables import LOW_HALF, add_member, add_members, bit_filter, keep_likely, new_set, number_of
+from cocite.kernels.jit import inline, kernel
+from cocite.kernels.related.best_first import ScoredPages, best_first
+from cocite.kernels.related.counted_links import Excluded, OutLists, is_searched, read_targets, sorted_targets
+from cocite.kernels.related.merging import NearPages, group, merge_pages, representatives
+from cocite.kernels.related.neighbourhood import count_windows, read_parents, window_of
+
+
+class CocitationQuery(NamedTuple):
+    """What cocitation reads and counts: B parents at most, windows of BF links (0: whole lists), and what merges."""
+
+    out: OutLists
+    parents: int
+    window: int
+    excluded: Excluded
+    near: NearPages
+    units: NDArray[np.uint32]  # of every page; parents of one unit count once. Empty: each parent counts
+
+
+class BestSiblings(NamedTuple):
+    """The best siblings of many pages, one page after another: counts[i] of page i."""
+
+    pages: NDArray[np.uint32]
+    values: NDArray[np.float64]
+    counts: NDArray[np.int32]
+    twice: NDArray[np.int32]  # all siblings of a page that at least two parents link to
+
+
+@inline
+def read_list_of(out, parents, i, excluded, room):
+    """All links of parent i that count: (how many or DAMAGED, the array where they are, `room` or a larger one)."""
+    if parents.whole[i]:
+        links = parents.targets[parents.starts[i] : parents.starts[i + 1]]
+        return np.int64(len(links)), links, room
+    count, room = read_targets(out, np.int64(parents.pages[i]), excluded, room)
+    return count, room, room
+
+
+@kernel
+def pair_links(out, parents, excluded, siblings, count, rows, columns):
+    """Links from parent i to the first `count` members of a set, as pairs (i, number). Returns how many, or DAMAGED.
+
+    `rows` and `columns` have room for every link that is possible.
+    """
+    at, room = np.int64(0), np.empty(1024, np.uint32)
+    for i in range(len(parents.pages)):
+        page = np.int64(parents.pages[i])
+        if not parents.whole[i] and is_searched(out, page, excluded, count):
+            low, high = sorted_targets(out, page)
+            if low < 0:
+                return np.int64(DAMAGED)
+            for number in range(count):
+                if find_position(out.target[low:high], siblings.members[number]) >= 0:
+                    rows[at], columns[at] = i, number
+                    at += 1
+            continue
+        many, links, room = read_list_of(out, parents, i, excluded, room)
+        if many < 0:
+            return np.int64(DAMAGED)
+        for k in range(many):
+            number = number_of(siblings.table, links[k])
+            if number >= 0:
+                if at == len(rows):  # a damaged list may have a page twice
+                    return np.int64(DAMAGED)
+                rows[at], columns[at] = i, number
+                at += 1
+    return at
+
+
+@inline
+def count_group(last, sibling, group):
+    """Count a group of parents for a sibling, unless it was the last one counted there."""
+    entry = last[sibling]
+    if entry >> uint64(32) != group:
+        last[sibling] = group << uint64(32) | ((entry & LOW_HALF) + uint64(1))
+
+
+@kernel
+def count_cocited(out, parents, excluded, order, groups, siblings, merged, counts):
+    """counts[m] = the number of groups of parents that link to a sibling merged into m (siblings[i] into merged[i]).
+
+    `order` has the parents group by group. Returns 0, or DAMAGED.
+    """
+    numbered, bits = new_set(len(siblings)), bit_filter(siblings)
+    add_members(numbered, np.int64(0), siblings)
+    last = np.zeros(len(counts), np.uint64)  # the last group, plus 1, << 32 | the count: one place in memory
+    room = np.empty(1024, np.uint32)
+    for i in order:
+        page, own = np.int64(parents.pages[i]), uint64(groups[i] + 1)
+        if not parents.whole[i] and is_searched(out, page, excluded, len(siblings)):
+            low, high = sorted_targets(out, page)
+            if low < 0:
+                return np.int64(DAMAGED)
+            for j in range(len(siblings)):
+                if find_position(out.target[low:high], siblings[j]) >= 0:
+                    count_group(last, merged[j], own)
+            continue
+        many = parents.starts[i + 1] - parents.starts[i]
+        if many > len(room):
+            room = np.empty(2 * many, np.uint32)
+        many, links, room = read_list_of(out, parents, i, excluded, room)
+        if many < 0:
+            return np.int64(DAMAGED)
+        many = keep_likely(bits, links, many, room)
+        for k in range(many):
+            j = number_of(numbered.table, room[k])
+            if j >= 0:
+                count_group(last, merged[j], own)
+    for m in range(len(counts)):
+        counts[m] = last[m] & LOW_HALF
+    return np.int64(0)
+
+
+@kernel
+def count_in_windows(parents):
+    """The pages in the windows, without the query page, and how many windows have each."""
+    room = count_windows(parents)
+    numbered, times, count = new_set(room), np.zeros(room, np.int32), np.int64(0)
+    for i in range(len(parents.places)):
+        low, high = window_of(parents, i)
+        for k in range(low, high):
+            if parents.targets[k] != parents.of:
+                at = add_member(numbered, count, parents.targets[k])
+                count += at == count
+                times[at] += 1
+    return numbered.members[:count], times[:count]
+
+
+@kernel
+def cocited(query, candidates, page):
+    """The siblings of one page, and how many parents, or groups of parents, link to each.
+
+    Returns (number of parents chosen among the candidates or DAMAGED, siblings, counts).
+    """
+    out, excluded = query.out, query.excluded
+    chosen, parents = read_parents(out, candidates, page, query.parents, query.window, excluded, False)
+    if chosen < 0:
+        return np.int64(DAMAGED), np.empty(0, np.uint32), np.empty(0, np.int32)
+    siblings, times = count_in_windows(parents)
+    first = parents.pages.copy()
+    ungrouped = (
+        representatives(query.near.page, query.near.representative, parents.pages, first) == 0 and len(query.units) == 0
+    )
+    pages, merged, others = merge_pages(query.near, siblings)
+    if query.window == 0 and ungrouped and others == 0:
+        return chosen, pages, times  # the windows have every link, and each parent counts
+    groups, order = np.arange(chosen).astype(np.int32), np.arange(chosen)
+    if not ungrouped:
+        units = query.units[parents.pages] if len(query.units) > 0 else parents.pages
+        groups, count = group(units, first)
+        if count < chosen:
+            order = np.argsort(groups)
+    counts = np.empty(len(pages), np.int32)
+    state = count_cocited(out, parents, excluded, order, groups, siblings, merged, counts)
+    return (chosen if state >= 0 else state), pages, counts
+
+
+@kernel
+def best_cocited(query, pages, starts, candidates, in_degree, least, k, best):
+    """The k best siblings of each of many pages, in `best`. Returns how many there are, or DAMAGED.
+
+    The parents of page i are chosen among candidates[starts[i]:starts[i + 1]].
+    """
+    at = np.int64(0)
+    never, own = np.empty(2, np.uint32), np.empty(1, np.uint32)
+    for i in range(len(pages)):
+        state, siblings, times = cocited(query, candidates[starts[i] : starts[i + 1]].copy(), np.int64(pages[i]))
+        if state < 0:
+            return np.int64(DAMAGED)
+        representatives(query.near.page, query.near.representative, pages[i : i + 1], own)
+        never[0], never[1] = min(pages[i], own[0]), max(pages[i], own[0])
+        best.twice[i] = 0
+        for j in range(len(siblings)):
+            best.twice[i] += times[j] >= 2 and siblings[j] != own[0]
+        scored = ScoredPages(siblings, times.astype(np.float64), np.empty(0), np.empty(0, np.int32), in_degree)
+        order = best_first(scored, never, least, k)
+        for place in order:
+            best.pages[at], best.values[at] = siblings[place], times[place]
+            at += 1
+        best.counts[i] = len(order)
+    return at
+
+
+@kernel
+def add_nearness(parents, order, groups, powers, bonuses, siblings, merged, total):
+    """Add to total[sibling] how near to each parent's link to the page its link is; see methods/proximity.py.
+
+    powers[d] is the value of a distance of d links, bonuses[n] that of a common section of n links. `order` has the
+    parents group by group; each group adds its greatest value.
+    """
+    attributes = parents.attributes
+    last, best = np.full(len(total), -1, np.int32), np.zeros(len(total))
+    for i in order:
+        low, high = window_of(parents, i)
+        place = parents.places[i]
+        section, size = block_of(attributes[place]), 0
+        if section > 0:
+            for k in range(low, high):
+                size += block_of(attributes[k]) == section
+        bonus = bonuses[min(size, len(bonuses) - 1)]
+        for k in range(low, high):
+            number = number_of(siblings.table, parents.targets[k])
+            if k == place or number < 0:
+                continue
+            sibling, value = merged[number], powers[abs(k - place)]
+            if section > 0 and block_of(attributes[k]) == section:
+                value += bonus
+            if last[sibling] != groups[i]:
+                last[sibling], best[sibling] = groups[i], 0.0
+            if value > best[sibling]:
+                total[sibling] += value - best[sibling]
+                best[sibling] = value
+
+
+@kernel
+def gram(starts, columns, out):
+    """out = AᵀA of a matrix of ones whose row i has its ones in columns[starts[i]:starts[i + 1]]."""
+    for i in range(len(starts) - 1):
+        for a in range(starts[i], starts[i + 1]):
+            for b in range(starts[i], starts[i + 1]):
+                out[columns[a], columns[b]] += 1.0

@@ -1,0 +1,224 @@
+"""The pages around a page: chosen parents with windows on their links, children, and the children's best parents."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.kernels.build.parents import best_parents, sample_parents
+from cocite.kernels.codec.link_codec import DAMAGED
+from cocite.kernels.codec.lists import PREFETCH_LISTS, most_links, prefetch, read_list
+from cocite.kernels.codec.look_up import find_position
+from cocite.kernels.hash_tables import add_member, add_members, new_set
+from cocite.kernels.jit import inline, kernel
+from cocite.kernels.related.counted_links import (
+    SKIP_LINKS,
+    WHOLE_LIST_LINKS,
+    excludes_nothing,
+    is_excluded,
+    links_to,
+    read_around,
+    read_counted,
+)
+
+
+class Parents(NamedTuple):
+    """Chosen parents of a page and their links that count: parent i has targets[starts[i]:starts[i + 1]]."""
+
+    of: int
+    window: int  # 0: whole lists
+    pages: NDArray[np.uint32]
+    starts: NDArray[np.int64] = np.zeros(0, np.int64)
+    places: NDArray[np.int64] = np.zeros(0, np.int64)  # of the link to the page, in `targets`
+    whole: NDArray[np.bool_] = np.zeros(0, np.bool_)  # false: a long list, of which only the window was read
+    targets: NDArray[np.uint32] = np.zeros(0, np.uint32)
+    attributes: NDArray[np.uint32] = np.zeros(0, np.uint32)  # see codec/attributes.py; empty unless they were read
+
+    @property
+    def max_siblings(self) -> int:
+        """The maximum number of links in all windows."""
+        lengths = self.starts[1:] - self.starts[:-1]
+        return int((np.minimum(lengths, self.window + 1) if self.window else lengths).sum())
+
+
+class StoredParents(NamedTuple):
+    """Parents that the store keeps for pages with many, best first or a sample: a row for each page."""
+
+    page: NDArray[np.uint32]
+    parent: NDArray[np.uint32]
+
+
+class VicinityLimits(NamedTuple):
+    """B, BF, F and FB of Dean & Henzinger 1999, §2.1."""
+
+    parents: int
+    window: int
+    children: int
+    child_parents: int
+
+
+@inline
+def is_read_in_part(degree, window, plain):
+    """Whether only the window of a list is read."""
+    return plain and window > 0 and max(window + 1, WHOLE_LIST_LINKS) < degree
+
+
+@kernel
+def read_parents(out, candidates, page, most, window, excluded, sections):
+    """Read the links of the first `most` candidates whose link to `page` counts: (how many or DAMAGED, Parents).
+
+    There are attributes if `sections` are needed, or if some links are excluded. Overwrites `candidates`.
+    """
+    plain, room = excludes_nothing(excluded), np.int64(SKIP_LINKS)
+    for parent in candidates:
+        degree = np.int64(out.lists.degree[parent])
+        in_part = is_read_in_part(degree, window, plain)
+        room += min(degree, np.int64(window + 1 + SKIP_LINKS)) if in_part else degree
+    valid = room <= most_links(out.lists) + SKIP_LINKS  # else nothing is allocated
+    room = room if valid else np.int64(0)
+    starts, places = np.zeros(len(candidates) + 1, np.int64), np.empty(len(candidates), np.int64)
+    whole, targets = np.empty(len(candidates), np.bool_), np.empty(room, np.uint32)
+    attributes = np.empty(room if sections or excluded.flags != 0 else 0, np.uint32)
+    chosen, at = np.int64(0), np.int64(0)
+    for i in range(len(candidates) if valid else 0):
+        if chosen == most:
+            break
+        prefetch(out.lists, candidates, i, PREFETCH_LISTS)
+        parent = np.int64(candidates[i])
+        some = attributes[at:] if len(attributes) > 0 else attributes
+        place = np.int64(-1)
+        in_part = is_read_in_part(np.int64(out.lists.degree[parent]), window, plain)
+        if in_part:
+            count, place = read_around(out, parent, page, window // 2, targets[at:], some)
+        else:
+            count = read_counted(out, parent, excluded, targets[at:], some)
+            for k in range(count):
+                if targets[at + k] == page:
+                    place = k
+                    break
+        if count < 0:
+            valid = False
+            break
+        if place < 0:
+            continue
+        candidates[chosen], starts[chosen], places[chosen], whole[chosen] = parent, at, at + place, not in_part
+        at += count
+        chosen += 1
+    chosen = chosen if valid else np.int64(0)
+    starts[chosen] = at
+    pages, of = candidates[:chosen], np.int64(page)
+    parents = Parents(
+        of, np.int64(window), pages, starts[: chosen + 1], places[:chosen], whole[:chosen], targets, attributes
+    )
+    return chosen if valid else np.int64(DAMAGED), parents
+
+
+@inline
+def window_of(parents, i):
+    """The bounds of the links of parent i in its window: all of a short list, else half of them on either side."""
+    start, stop, half = parents.starts[i], parents.starts[i + 1], parents.window // 2
+    if parents.window > 0 and stop - start > parents.window + 1:
+        return max(start, parents.places[i] - half), min(stop, parents.places[i] + half + 1)
+    return start, stop
+
+
+@inline
+def count_windows(parents):
+    """The number of links in all windows."""
+    count = np.int64(0)
+    for i in range(len(parents.places)):
+        low, high = window_of(parents, i)
+        count += high - low
+    return count
+
+
+@kernel
+def add_windows(parents, numbered, count):
+    """Add the pages in the windows, without the query page, to a set. Returns how many members it has then."""
+    for i in range(len(parents.places)):
+        low, high = window_of(parents, i)
+        for k in range(low, high):
+            if parents.targets[k] != parents.of:
+                count += add_member(numbered, count, parents.targets[k]) == count
+    return count
+
+
+@kernel
+def first_by_hash(parents, child, fingerprints, seed, keep, chosen):
+    """Choose the `keep` parents of smallest hash, in that order. Returns how many."""
+    return sample_parents(parents, fingerprints[child], fingerprints, seed, keep, chosen)
+
+
+@kernel
+def parents_of_highest_degree(out, into, best, children, other_than, keep, excluded, found):
+    """Of each child the `keep` parents of highest in-degree, without `other_than`, stop pages and excluded links.
+
+    Returns how many there are in `found`, or DAMAGED. Of a page with many parents, only those that the store keeps are
+    considered.
+    """
+    at, stored = np.int64(0), len(best.parent) // max(1, len(best.page))
+    heap = np.empty(stored + 513, np.uint64)
+    pool, ordered = np.empty(stored + 513, np.uint32), np.empty(stored + 513, np.uint32)
+    room = np.empty(64, np.uint32)
+    for i in range(len(children)):
+        child = np.int64(children[i])
+        row = find_position(best.page, child)
+        if row >= 0:
+            count = np.int64(stored)
+            ordered[:count] = best.parent[row * stored : (row + 1) * stored]
+        else:
+            count = np.int64(into.degree[child])
+            if count > len(pool) or read_list(into, child, pool, pool[:0]) != count:
+                return np.int64(DAMAGED)
+            most = min(count, np.int64(keep) + 1) if excludes_nothing(excluded) else count
+            count = best_parents(pool, count, into.degree, most, heap, ordered)
+        end = at + keep
+        for k in range(count):
+            parent = np.int64(ordered[k])
+            if at == end:
+                break
+            if parent >= len(into.degree) or at == len(found):
+                return np.int64(DAMAGED)
+            if parent == other_than or is_excluded(excluded, parent):
+                continue
+            if excluded.flags != 0:
+                linked, room = links_to(out, parent, excluded, child, room)
+                if linked < 0:
+                    return np.int64(DAMAGED)
+                if linked == 0:
+                    continue
+            found[at] = parent
+            at += 1
+    return at
+
+
+@kernel
+def gather_vicinity(out, into, best, candidates, page, limits, excluded):
+    """The vicinity graph of a page (Dean & Henzinger 1999, §2.1): (0 or DAMAGED, its pages, its parents).
+
+    The parents, chosen among the candidates, are the first pages; then come the page, what the windows of the parents
+    have, its first children, and their best parents.
+    """
+    chosen, parents = read_parents(out, candidates, page, limits.parents, limits.window, excluded, False)
+    degree = np.int64(out.lists.degree[page])
+    if degree > most_links(out.lists):
+        chosen, degree = np.int64(DAMAGED), np.int64(0)
+    children = np.empty(degree, np.uint32)
+    count = read_counted(out, page, excluded, children, children[:0])
+    state = min(np.int64(0), chosen, count)
+    children = children[: max(np.int64(0), min(count, np.int64(limits.children)))]
+    room = np.int64(0)
+    for child in children:
+        room += min(np.int64(into.degree[child]), np.int64(limits.child_parents))
+    spouses = np.empty(room, np.uint32)
+    count = parents_of_highest_degree(out, into, best, children, page, limits.child_parents, excluded, spouses)
+    state, spouses = min(state, count), spouses[: max(count, np.int64(0))]
+    found = new_set(len(parents.pages) + 1 + len(children) + len(spouses) + count_windows(parents))
+    count = add_members(found, np.int64(0), parents.pages)
+    count += add_member(found, count, np.uint32(page)) == count
+    count = add_windows(parents, found, count)
+    count = add_members(found, count, children)
+    count = add_members(found, count, spouses)
+    return state, found.members[:count], parents

@@ -1,0 +1,105 @@
+"""Links of which a sample stands in for long lists: sets of links, and Kleinberg's extension."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocite.kernels.build.parents import sample_parents
+from cocite.kernels.codec.link_codec import DAMAGED
+from cocite.kernels.codec.lists import PREFETCH_LISTS, Lists, most_links, prefetch, read_grown, read_list
+from cocite.kernels.codec.look_up import find_position
+from cocite.kernels.hash_tables import NumberedSet, add_member
+from cocite.kernels.jit import inline, kernel
+
+
+class SampledLists(NamedTuple):
+    """Lists, the samples of long ones that the store keeps, and the fingerprints of all pages, which draw others."""
+
+    lists: Lists
+    sample_page: NDArray[np.uint32]
+    sample_parent: NDArray[np.uint32]
+    fingerprints: NDArray[np.uint64]
+
+
+class Extension(NamedTuple):
+    """Pages in the order in which they are found, and the index of the page from which each was reached."""
+
+    found: NumberedSet
+    origin: NDArray[np.int64]
+
+
+@inline
+def stored_sample(sampled, page):
+    """The bounds in `sample_parent` of the sample of a page; an empty one if there is none."""
+    size = np.int64(len(sampled.sample_parent)) // max(1, len(sampled.sample_page))
+    row = find_position(sampled.sample_page, page)
+    return (row * size, (row + 1) * size) if row >= 0 else (np.int64(0), np.int64(0))
+
+
+@inline
+def read_sample(sampled, seed, page, most, few):
+    """Read the links of a page, of more than `most` those with the smallest hashes. Returns how many, or DAMAGED."""
+    lists, fingerprints = sampled.lists, sampled.fingerprints
+    degree = np.int64(lists.degree[page])
+    if degree <= most:
+        return read_list(lists, page, few, few[:0])
+    start, stop = stored_sample(sampled, page)
+    if most <= stop - start < degree:
+        few[:most] = sampled.sample_parent[start : start + most]
+        for k in range(most):
+            if few[k] >= len(fingerprints):
+                return np.int64(DAMAGED)
+        return np.int64(most)
+    if degree > most_links(lists):
+        return np.int64(DAMAGED)
+    links = np.empty(degree, np.uint32)
+    if read_list(lists, page, links, links[:0]) < 0:
+        return np.int64(DAMAGED)
+    return sample_parents(links, fingerprints[page], fingerprints, seed, most, few)
+
+
+@kernel
+def read_sets(sampled, seed, pages, most, sets):
+    """Read the links of each page, ascending and without the page itself, as a row of `sets`. Returns 0, or DAMAGED.
+
+    Of more than `most` links, those with the smallest hashes are kept. `sets` has room for as many.
+    """
+    few, at = np.empty(most, np.uint32), np.int64(0)
+    sets.starts[0] = 0
+    for i in range(len(pages)):
+        prefetch(sampled.lists, pages, i, PREFETCH_LISTS)
+        count = read_sample(sampled, seed, np.int64(pages[i]), most, few)
+        if count < 0:
+            return np.int64(DAMAGED)
+        ordered = np.sort(few[:count])
+        for k in range(count):
+            if ordered[k] != pages[i] and (k == 0 or ordered[k] != ordered[k - 1]):
+                sets.columns[at] = ordered[k]
+                at += 1
+        sets.starts[i + 1] = at
+    return np.int64(0)
+
+
+@kernel
+def extend(out, into, seed, pages, most, extension, count):
+    """Add all children of pages, and of each the `most` parents with the smallest hashes (Kleinberg 1999).
+
+    Returns how many pages there are then, or DAMAGED. `into` are SampledLists; `extension` has room for all.
+    """
+    links, few = np.empty(1024, np.uint32), np.empty(max(1, most), np.uint32)
+    for i in range(len(pages)):
+        page = np.int64(pages[i])
+        prefetch(out, pages, i, PREFETCH_LISTS)
+        children, links = read_grown(out, page, links)
+        parents = read_sample(into, seed, page, most, few) if most > 0 else np.int64(0)
+        if children < 0 or parents < 0:
+            return np.int64(DAMAGED)
+        for k in range(children + parents):
+            new = add_member(extension.found, count, links[k] if k < children else few[k - children]) == count
+            if new:
+                extension.origin[count] = i
+                count += 1
+    return count
