@@ -37,7 +37,7 @@ def export(store: str, folder: Path) -> None:
     from cocite.graph.store import Graph
 
     graph = Graph(store)
-    targets = np.lib.format.open_memmap(folder / "targets.npy", "w+", np.uint32, (graph.links,))  # type: ignore[no-untyped-call]
+    targets = np.lib.format.open_memmap(folder / "targets.npy", "w+", np.uint32, (len(graph.links),))  # type: ignore[no-untyped-call]
     done = 0
     for _, _, links in graph.iter_links():
         targets[done : done + len(links.targets)] = links.targets

@@ -145,7 +145,7 @@ def race(web: Web, rival: Rival) -> Rows:
         works = (partial(best, rival), partial(best, own), partial(ask, web, method("cocitation")))
         its, mine, short = (float(np.median(milliseconds(work, pages, times))) for work in works)
         figures = [f"{its:.2f}", f"{mine:.2f}", f"{its / mine:.1f}", f"{short:.2f}", f"{its / short:.1f}"]
-        rows.append([rival.name, f"{web.graph.links:,}", group, len(pages), *figures])
+        rows.append([rival.name, f"{len(web.graph.links):,}", group, len(pages), *figures])
     return rows
 
 
@@ -158,7 +158,7 @@ def races(web: Web, smaller: Sequence[Web]) -> Rows:
     del links, into, rival
     gc.collect()
     room = psutil.virtual_memory().available // IGRAPH_NEEDS
-    fitting = next((each for each in (web, *smaller) if each.graph.links <= room), None)
+    fitting = next((each for each in (web, *smaller) if len(each.graph.links) <= room), None)
     return rows + (race(fitting, igraph_cocitation(fitting.graph)) if fitting else [])
 
 
@@ -262,7 +262,7 @@ def memory(webs: Sequence[Web], most: int = 100) -> Rows:
             grown = [peak_growth(partial(ask, web, how, page)) for page in pages]
             if grown:
                 figures = [f"{np.median(grown):,.0f}", f"{max(grown):,}"]
-                rows.append([name, f"{web.graph.links:,}", len(pages), *figures])
+                rows.append([name, f"{len(web.graph.links):,}", len(pages), *figures])
     return rows
 
 
@@ -274,7 +274,7 @@ def main() -> None:
     parser.add_argument("--no-rivals", action="store_true", help="only the methods' own times, and threads")
     options = parser.parse_args()
     web, smaller = Web(options.store), [Web(path) for path in options.smaller]
-    print(f"{web.graph.pages:,} pages, {web.graph.links:,} links")
+    print(f"{web.graph.pages:,} pages, {len(web.graph.links):,} links")
     asked = ["links in", "questions"]
     times = ["ms, median", "p99", "1999, mean", "nodes", "edges", "rounds"]
     show(f"Methods, one thread, first {TOP}", ["method", *asked, *times], speed(web))

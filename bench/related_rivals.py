@@ -44,7 +44,7 @@ def cocite_itself(web: Web) -> Rival:
 def matrices(graph: Graph) -> tuple[Any, Any]:
     """The links as a matrix of ones by source, and by target; 8 bytes a link each."""
     links = to_scipy(graph)
-    links.data = np.ones(graph.links, np.int32)
+    links.data = np.ones(len(graph.links), np.int32)
     return links, links.T.tocsr()
 
 

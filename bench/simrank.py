@@ -137,7 +137,7 @@ def time_large(web: Web, queries: int) -> None:
     spent = [each * 1e3 / len(bounds) for each in (time.perf_counter() - began, time.process_time() - used)]
     rows.append(["two pages", f"{spent[0]:.0f}", f"{spent[1]:.0f}", "", "", f"{np.median(bounds):.4f}", ""])
     header = ["SimRank of one page", "ms, median", "CPU, median", "95 %", "most", "bound", "50th score"]
-    show(f"{web.graph.pages:,} pages, {web.graph.links:,} links, 50 best of one page", header, rows)
+    show(f"{web.graph.pages:,} pages, {len(web.graph.links):,} links, 50 best of one page", header, rows)
 
 
 def links_in(web: Web) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
@@ -175,7 +175,7 @@ def compare_exact(web: Web, queries: int) -> None:
                  f"{np.mean(np.array(errors) <= bounds):.2f}"]
             )  # fmt: skip
     header = ["against the exact answer", "overlap, mean", "least", "error, mean", "most", "bound", "within"]
-    show(f"{web.graph.pages:,} pages, {web.graph.links:,} links", header, rows)
+    show(f"{web.graph.pages:,} pages, {len(web.graph.links):,} links", header, rows)
 
 
 def time_rivals(folder: Path) -> None:

@@ -28,7 +28,7 @@ def main() -> None:
         store = Path(folder) / "web.cocite"
         build([open_source(str(graph_file), report)], store, report, BuildOptions(anchors=False, text=False))
         graph = Graph(store)
-        links = graph.links
+        links = len(graph.links)
         flat = np.concatenate([part.targets for _, _, part in graph.iter_links()])
 
         def bits(*names: str) -> str:

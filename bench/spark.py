@@ -28,7 +28,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from cocite.graph.all_addresses import CONTROL
+from cocite.graph.names import CONTROL
 from cocite.graph.store import Graph
 from cocite.related import ranks
 from cocite.related.methods import method
@@ -154,8 +154,8 @@ def main() -> None:
     for name, job in figures.items():
         differ = "" if "differ" not in job else f"{job['differ']:,.0f} of {job['asked']:,.0f}"
         rows.append(
-            [name, f"{graph.links:,}", f"{job['seconds']:,.0f}", f"{job['shuffle']:.2f}", f"{job['spilled']:.2f}",
-             f"{job['shuffle'] * GIGA / max(1, graph.links):.1f}", f"{job['written']:.2f}", differ]
+            [name, f"{len(graph.links):,}", f"{job['seconds']:,.0f}", f"{job['shuffle']:.2f}", f"{job['spilled']:.2f}",
+             f"{job['shuffle'] * GIGA / max(1, len(graph.links)):.1f}", f"{job['written']:.2f}", differ]
         )  # fmt: skip
     show(
         "Related pages by Spark",

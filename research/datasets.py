@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from cocite.errors import BadSource
 from cocite.evaluate.judgements import Judgements, page_of, read_judgements
-from cocite.graph.build.passes import BuildOptions, Source, build
+from cocite.graph.build.passes import BuildOptions, RecordSource, build
 from cocite.graph.clicks import add_clicks
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
@@ -47,7 +47,7 @@ class Dataset:
     """A collection: what a store is built of, and what is right."""
 
     name: str
-    source: Source
+    source: RecordSource
     judgements: Judgements
     keywords: int = PER_PAGE  # of a page, at most
     trails: Sequence[Trail] = ()  # how people went from page to page

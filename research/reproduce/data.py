@@ -16,7 +16,7 @@ from cocite.evaluate import measures
 from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store
 from cocite.evaluate.judgements import Judgements, Run
 from cocite.evaluate.significance import compare
-from cocite.graph.build.passes import BuildOptions, Source, build
+from cocite.graph.build.passes import BuildOptions, RecordSource, build
 from cocite.graph.generation import Progress
 from cocite.related.methods import Method, method
 from cocite.sources.open_source import open_source
@@ -56,7 +56,7 @@ class Data:
             self._webs[name].progress = self.progress
         return self._webs[name]
 
-    def _links(self, name: str) -> Source:
+    def _links(self, name: str) -> RecordSource:
         """Collections of links alone."""
         if name in CHANGED:
             path = self.folder / "awesome" / "pages.jsonl.gz"

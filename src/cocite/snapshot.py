@@ -60,7 +60,7 @@ class Snapshot(Web):
     def __init__(self, path: Path) -> None:
         self._pointer = pointer_of(path)
         super().__init__(path)
-        self.small = self.graph.links <= MAX_LINKS_TO_BUILD
+        self.small = len(self.graph.links) <= MAX_LINKS_TO_BUILD
         self._parts: dict[str, Any] = {}
         self._missing: dict[str, str] = {}
         self._update_edition()

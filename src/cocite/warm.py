@@ -206,7 +206,7 @@ def compile_answers() -> None:
     import numpy as np
 
     from cocite.errors import CociteError
-    from cocite.graph.build.derive import near_duplicate_pairs
+    from cocite.graph.build.near_duplicates import near_duplicate_groups
     from cocite.kernels.codec.look_up import find
     from cocite.kernels.codec.name_codec import LONGEST_KEY
     from cocite.related.methods import method
@@ -216,7 +216,7 @@ def compile_answers() -> None:
 
     web = empty_web()
     graph, chosen, nothing = web.graph, method(DEFAULT_METHOD), Scores(NO_PAGES, NO_TIES, [0], NO_PAGES)
-    near_duplicate_pairs(graph.out, graph.out.degree)
+    near_duplicate_groups(graph.out, graph.out.degree)
     for work in (
         lambda: chosen.relate(web, [0]),
         lambda: list(nothing.ranked(graph.in_degree)),
@@ -233,7 +233,7 @@ def empty_web() -> Any:
     import numpy as np
 
     from cocite.graph.arrays import TYPE_OF, Arrays
-    from cocite.graph.huffman import LONGEST
+    from cocite.graph.huffman import MAX_CODE_BITS
     from cocite.graph.store import Graph
     from cocite.kernels.codec.lists import Lists
     from cocite.kernels.codec.look_up import NameIndex
@@ -245,7 +245,7 @@ def empty_web() -> Any:
         array.flags.writeable = False
         return array
 
-    table = np.zeros(1 << LONGEST, np.uint32)
+    table = np.zeros(1 << MAX_CODE_BITS, np.uint32)
     arrays = {name: mapped(name) for name in TYPE_OF if "." not in name or name.partition(".")[0] not in ("alias",)}
     graph = Graph(Arrays(arrays, {"id": "", "pages": 1}))
     names = CodedNames(arrays["name.words"], arrays["name.block"], table, table)

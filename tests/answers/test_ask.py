@@ -46,7 +46,7 @@ def test_the_json_has_the_keys_that_others_rely_on(web: Web) -> None:
     assert found["params"]["window"] == 8
     assert found["params"]["stop"] == ["x.com"]
     assert set(found["store"]) == {"id", "built", "pages", "links"}
-    assert (found["store"]["pages"], found["store"]["links"]) == (web.graph.pages, web.graph.links)
+    assert (found["store"]["pages"], found["store"]["links"]) == (web.graph.pages, len(web.graph.links))
     [answer] = found["answers"]
     assert set(answer) == {"rank", "url", "title", "score", "reasons"}
     assert answer["reasons"][0] == {

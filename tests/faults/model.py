@@ -165,7 +165,7 @@ def content(graph: Graph, names: list[str]) -> list[Any]:
         pages.append([name, *(fact(page) for fact in facts), *(names[other(page)] for other in others)])
     again = []
     for some in graph.iter_links(64):
-        starts, both, _ = graph.with_repeats(*some)
+        starts, both, _ = graph.links.with_repeats(*some)
         again.append([starts.tolist(), [names[to] for to in both.targets], both.blocks.tolist(), both.flags.tolist()])
     return [links, again, pages, graph.removed.tolist()]
 

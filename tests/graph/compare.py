@@ -18,7 +18,7 @@ def assert_same(graph: Graph, naive: Naive) -> None:
     """Everything that a Graph offers, page by page."""
     names = list(naive.pages)
     assert [graph.canonical(i) for i in range(graph.pages)] == names
-    assert graph.links == sum(len(page.links) for page in naive.pages.values())
+    assert len(graph.links) == sum(len(page.links) for page in naive.pages.values())
     assert set(graph.removed.tolist()) == {fingerprint(name) for name in naive.removed}
     assert graph.fingerprints.tolist() == [fingerprint(name) for name in names]
     for number, name in enumerate(names):
@@ -48,8 +48,8 @@ def assert_same_links(graph: Graph, naive: Naive, number: int, name: str) -> Non
     )  # fmt: skip
     names = list(naive.pages)
     assert [NaiveLink(names[target], *rest) for target, *rest in kept] == page.links, name
-    low, high = np.searchsorted(graph.repeats.page, [number, number + 1])
-    again = zip(*(each[low:high].tolist() for each in graph.repeats[1:]), strict=True)
+    low, high = np.searchsorted(graph.links.repeats.page, [number, number + 1])
+    again = zip(*(each[low:high].tolist() for each in graph.links.repeats[1:]), strict=True)
     assert [NaiveLink(names[to], (of & 0xFFFFFF) - 1, of >> 24) for to, of in again] == page.again, name
     assert graph.links_to(number).tolist() == sorted(naive.number[parent] for parent in naive.parents[name])
     assert graph.out_degree[number] == len(page.links)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.errors import BadStore
-from cocite.graph import count_clicks
+from cocite.graph import clicks as clicks_module
 from cocite.graph.build.maintain import remove
 from cocite.graph.check import check
 from cocite.graph.clicks import Clicks, add_clicks, open_clicks
@@ -203,7 +203,7 @@ def test_the_slow_truth(same: Graph, trails: list[Trail], cut: int, most: int) -
                     later[one, other] += 1
     shutil.rmtree(same.path / "side", ignore_errors=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(count_clicks, "GATHERED", most)
+        patch.setattr(clicks_module, "MAX_GATHERED_PAIRS", most)
         for part in (trails[:cut], trails[cut:]):
             add_clicks(same, part, ReadReport())
     clicks = open_clicks(same)

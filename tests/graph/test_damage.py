@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadStore, UnknownPage
-from cocite.graph.arrays import TEXTS
+from cocite.graph.arrays import TEXT_COLUMNS
 from cocite.graph.build.maintain import remove
 from cocite.graph.check import check
 from cocite.graph.generation import digest, read_current
@@ -217,7 +217,7 @@ def test_what_checksums_cannot_find(store: Path) -> None:
 MEANINGLESS = {
     "name.spelling", "out.weight", "page.captured", "page.status", "page.language", "page.kind", "page.site", "removed",
     "site.page", "host.domain", "alias.target", "repeat.attribute",
-    *(f"{name}.{part}" for name in TEXTS for part in ("pages", "data")),
+    *(f"{name}.{part}" for name in TEXT_COLUMNS for part in ("pages", "data")),
 }  # fmt: skip
 """Arrays whose values are right or wrong by nothing else in the store."""
 

@@ -59,7 +59,7 @@ def rebuilt(source: Path, path: Path) -> Graph:
 
 def whole(graph: Graph, page: int) -> dict[str, Any]:
     """Everything that a store says of a page, with addresses instead of numbers."""
-    links, repeats, facts = graph.links_from(page), graph.repeats, graph.facts
+    links, repeats, facts = graph.links_from(page), graph.links.repeats, graph.facts
     again = slice(*np.searchsorted(repeats.page, [page, page + 1]).tolist())
     return {
         "again": [graph.canonical(int(target)) for target in repeats.target[again]],

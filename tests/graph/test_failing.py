@@ -81,7 +81,7 @@ def test_strict_stops_at_the_first_bad_record(store: Path) -> None:
 
 
 STAGES = [
-    "build.passes.number_pages", "build.resolve.Resolved.number", "build.resolve.Resolved.choose_records",
+    "build.passes.number_pages", "build.resolve.NumberedSpill.number", "build.resolve.NumberedSpill.choose_records",
     "build.sort_links.LinkSorter.sort", "build.passes.derive", "build.passes.gather_texts", "build.passes.publish",
     "generation.sync_folder", "generation.write_synced",
 ]  # fmt: skip

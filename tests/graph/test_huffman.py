@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.graph.huffman import LONGEST, Code, limited_lengths
+from cocite.graph.huffman import MAX_CODE_BITS, Code, limited_lengths
 
 counts = st.lists(st.integers(0, 50) | st.integers(0, 10**9), min_size=1, max_size=60)
 
@@ -34,10 +34,10 @@ def test_lengths_are_a_whole_code_and_the_best(weights: list[int]) -> None:
     assert all(length == 0 for length, weight in zip(lengths, weights, strict=True) if not weight)
     if len(used) > 1:
         assert sum(Fraction(1, 2**length) for length in used) == 1, "Kraft's sum"
-        assert 1 <= min(used) <= max(used) <= LONGEST
+        assert 1 <= min(used) <= max(used) <= MAX_CODE_BITS
         cost, depth = huffman_cost(weights)
         mine = sum(length * weight for length, weight in zip(lengths, weights, strict=True))
-        assert mine == cost if depth <= LONGEST else mine >= cost
+        assert mine == cost if depth <= MAX_CODE_BITS else mine >= cost
 
 
 def test_lengths_are_limited() -> None:
@@ -46,13 +46,13 @@ def test_lengths_are_limited() -> None:
     while len(weights) < 30:
         weights.append(weights[-1] + weights[-2])
     lengths = limited_lengths(np.array(weights, np.int64)).tolist()
-    assert max(lengths) == LONGEST
+    assert max(lengths) == MAX_CODE_BITS
     assert sum(Fraction(1, 2**length) for length in lengths) == 1
     assert lengths == sorted(lengths, reverse=True)
 
 
 def test_as_many_symbols_as_there_are_codes() -> None:
-    assert set(limited_lengths(np.ones(1 << LONGEST, np.int64)).tolist()) == {LONGEST}
+    assert set(limited_lengths(np.ones(1 << MAX_CODE_BITS, np.int64)).tolist()) == {MAX_CODE_BITS}
 
 
 def test_a_code_worked_out_by_hand() -> None:
@@ -74,8 +74,8 @@ def test_every_code_decodes_to_its_symbol(weights: list[int]) -> None:
     assert code.lengths[-1] > 0, "there is always an escape"
     for symbol, length in enumerate(code.lengths.tolist()):
         if length:
-            for rest in (0, (1 << LONGEST) - 1):
-                bits = (int(code.codes[symbol]) | rest << length) & ((1 << LONGEST) - 1)
+            for rest in (0, (1 << MAX_CODE_BITS) - 1):
+                bits = (int(code.codes[symbol]) | rest << length) & ((1 << MAX_CODE_BITS) - 1)
                 assert int(code.table[bits]) == symbol << 4 | length
     again = Code.from_lengths(code.lengths)
     assert np.array_equal(again.codes, code.codes)

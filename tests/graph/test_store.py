@@ -173,7 +173,7 @@ def test_names_are_numbered_in_the_order_of_keys(web: Graph) -> None:
 @pytest.mark.parametrize("number", [-1, 10**6, 2**32, -(2**40)])
 def test_pages_that_do_not_exist(web: Graph, number: int) -> None:
     asked = (
-        "links_from", "links_to", "weights_from", "blocks", "canonical", "address", "title", "text", "headings",
+        "links_from", "links_to", "weights_from", "canonical", "address", "title", "text", "headings",
         "anchors", "contexts", "facts.fetched", "facts.status", "facts.captured", "facts.language", "site",
     )  # fmt: skip
     for name in asked:

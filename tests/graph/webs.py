@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -14,8 +15,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from cocite.graph import check
-from cocite.graph.build import derive, number, reread, resolve, sort_links
-from cocite.graph.build import passes as build_module
+from cocite.graph.build import derive, gather_texts, maintain, near_duplicates, number, resolve, sort_links
 from cocite.graph.build.maintain import add
 from cocite.graph.build.passes import BuildOptions, Built, build
 from cocite.graph.generation import read_current
@@ -65,59 +65,36 @@ def page(url: str, *targets: str, **fields: Any) -> Page:
     return Page(url, links=[Link(target) for target in targets], **fields)
 
 
-LIMITS = {
+LIMITS: dict[ModuleType, dict[str, int]] = {
     number: {"BATCH_NAMES": 32, "REREAD_NAMES": 16},
-    derive: {
-        "LONG_LIST_LINKS": 5,
-        "SKIP_LINKS": 2,
-        "MANY_PARENTS": 3,
-        "BEST_PARENTS": 2,
-        "SAMPLE_PARENTS": 2,
-        "CHUNK_PAGES": 16,
-    },
-    reread: {"CHUNK_PAGES": 16},
+    derive: {"LONG_LIST_LINKS": 5, "SKIP_LINKS": 2, "MANY_PARENTS": 3, "BEST_PARENTS": 2, "SAMPLE_PARENTS": 2},
+    near_duplicates: {"CHUNK_PAGES": 16},
+    maintain: {"CHUNK_PAGES": 16},
     check: {"CHUNK_PAGES": 16},
+    resolve: {"TABLE_BYTES_PER_PAGE": resolve.TABLE_BYTES_PER_PAGE << 22},
+    sort_links: {"MIN_BUCKET_LINKS": 8, "BYTES_PER_LINK": 1 << 40},
+    gather_texts: {"MEMORY_PER_TEXT_BYTE": 1 << 24},
 }
 
 
 @contextmanager
-def long_lists() -> Iterator[None]:
-    """Lists of a few links are long ones, of which something is kept ready; nothing else is tight."""
+def limited(*modules: ModuleType) -> Iterator[None]:
+    """The LIMITS of some modules."""
     with ExitStack() as patches:
-        for name, value in LIMITS[derive].items():
-            patches.enter_context(patch.object(derive, name, value))
+        for module in modules:
+            for name, value in LIMITS[module].items():
+                patches.enter_context(patch.object(module, name, value))
         yield
 
 
-@contextmanager
-def tight() -> Iterator[None]:
+def long_lists() -> AbstractContextManager[None]:
+    """Lists of a few links are long ones, of which something is stored; nothing else is tight."""
+    return limited(derive)
+
+
+def tight() -> AbstractContextManager[None]:
     """Every limit so low that a web of fifty pages meets it: many batches, buckets, parts of the table, text ranges."""
-    number_fingerprints, sorter = resolve.Resolved.number, sort_links.LinkSorter.__init__
-    gather = build_module.gather_texts
-
-    def in_parts(self: Any, fingerprints: Any, memory: int, progress: Any) -> None:
-        number_fingerprints(self, fingerprints, 512, progress)
-
-    def in_buckets(self: Any, resolved: Any, writer: Any, memory: int) -> None:
-        sorter(self, resolved, writer, memory)
-        self.bucket_links = 8
-
-    def in_ranges(resolved: Any, writer: Any, memory: int, progress: Any) -> None:
-        gather(resolved, writer, 256, progress)
-
-    patches = [patch.object(module, name, value) for module, values in LIMITS.items() for name, value in values.items()]
-    patches += [
-        patch.object(resolve.Resolved, "number", in_parts),
-        patch.object(sort_links.LinkSorter, "__init__", in_buckets),
-        patch.object(build_module, "gather_texts", in_ranges),
-    ]
-    for each in patches:
-        each.start()
-    try:
-        yield
-    finally:
-        for each in patches:
-            each.stop()
+    return limited(*LIMITS)
 
 
 # Pages in several spellings each, on sites of all kinds: domains, subdomains, platforms, homes, ports, numbers, names.

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from cocite.graph.arrays import PER_BASE
-from cocite.graph.build.write_lists import count_symbols, encode
+from cocite.graph.build.sort_links import count_symbols, encode
 from cocite.graph.huffman import Code
 from cocite.kernels.codec.lists import Lists
 from cocite.kernels.jit import CACHED

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.graph.build.derive import near_duplicate_pairs
+from cocite.graph.build.near_duplicates import near_duplicate_groups
 from cocite.kernels.build import near_duplicates as kernels
 from tests.graph.naive import near_duplicates
 from tests.graph.webs import examples
@@ -17,7 +17,7 @@ from tests.kernels.encoded import callable_, lists_of, turned
 def found(targets: list[list[int]]) -> dict[int, int]:
     """{page: representative} by the kernels."""
     in_degree = np.array([len(parents) for parents in turned(targets)], np.uint32)
-    pages, representatives = near_duplicate_pairs(lists_of(targets), in_degree)
+    pages, representatives = near_duplicate_groups(lists_of(targets), in_degree)
     return dict(zip(pages.tolist(), representatives.tolist(), strict=True))
 
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from cocite.graph.all_addresses import addresses
+from cocite.graph.names import addresses
 from cocite.graph.store import Graph
 from cocite.related import ranks
 from cocite.related.methods import method

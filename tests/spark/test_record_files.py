@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.errors import BadSource
-from cocite.graph.all_addresses import addresses
+from cocite.graph.names import addresses
 from cocite.sources.folders import walk_files
 from cocite.spark.arrays import unpack_lists
 from cocite.spark.records import file_name, places_of, read_records

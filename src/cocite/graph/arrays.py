@@ -19,10 +19,12 @@ from cocite.kernels.codec.name_codec import BLOCK
 
 NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16
 """Flags of a link."""
+HAS_RECORD, NOINDEX = 128, 8
+"""Kinds of a page: has a record of its own; asks not to be indexed."""
 REL = {"nofollow": NOFOLLOW, "ugc": UGC, "sponsored": SPONSORED, "me": ME}
 PER_BASE = 16
 """Pages that share one 64-bit base of their lists' offsets."""
-TYPES = {
+_NAMES_BY_TYPE = {
     "u1": "name.code name.spelling page.kind out.code in.code",
     "u2": "page.status",
     "u4": "look_up.start look_up.page page.captured page.language page.host page.site host.page site.page host.domain "
@@ -33,23 +35,30 @@ TYPES = {
     "in.long.first out.long.link",
     "f4": "out.weight",
 }
-TEXTS = ("shown", "title", "headings", "text", "anchors", "contexts")
-TYPE_OF = {name: np.dtype(f"<{code}") for code, names in TYPES.items() for name in names.split()} | {
-    f"{column}.{part}": np.dtype(f"<{code}")
-    for column in TEXTS
-    for part, code in (("pages", "u4"), ("first", "u4"), ("offset", "u8"), ("data", "u1"))
+TEXT_COLUMNS = ("shown", "title", "headings", "text", "anchors", "contexts")
+TEXT_PARTS: dict[str, np.dtype[Any]] = {
+    "pages": np.dtype("<u4"),
+    "first": np.dtype("<u4"),
+    "offset": np.dtype("<u8"),
+    "data": np.dtype("<u1"),
 }
-
+TYPE_OF: dict[str, np.dtype[Any]] = {
+    name: np.dtype(f"<{code}") for code, names in _NAMES_BY_TYPE.items() for name in names.split()
+} | {f"{column}.{part}": dtype for column in TEXT_COLUMNS for part, dtype in TEXT_PARTS.items()}
 IN_MEMORY = Path("(in memory)")
 """The path of a graph without a store."""
 
 
-class Arrays(Mapping[str, NDArray[Any]]):
+class Arrays(dict[str, NDArray[Any]]):
     """The arrays of one generation and its manifest. A missing array reads as an empty one."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], manifest: dict[str, Any], path: Path = IN_MEMORY) -> None:
-        self._arrays, self.manifest, self.path = dict(arrays), manifest, path
+        super().__init__(arrays)
+        self.manifest, self.path = manifest, path
         self.pages, self.links = int(manifest.get("pages", 0)), int(manifest.get("links", 0))
+
+    def __missing__(self, name: str) -> NDArray[Any]:
+        return empty_array(TYPE_OF.get(name, np.dtype(np.uint32)))
 
     @classmethod
     def open(cls, path: Path, expected: str = "") -> Arrays:
@@ -65,23 +74,9 @@ class Arrays(Mapping[str, NDArray[Any]]):
         if expected and manifest.get("id") != expected:
             raise BadStore(f"{path} was changed meanwhile by another command: open it again")
         arrays = cls(mapped, manifest, path)
-        wrong = list(contradictions(mapped, arrays.pages, arrays.links))
-        if wrong:
+        if wrong := list(contradictions(mapped, arrays.pages, arrays.links)):
             raise invalid_manifest(path, f" ({', '.join(wrong)})")
         return arrays
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        found = self._arrays.get(name)
-        return empty_array(TYPE_OF.get(name, np.dtype(np.uint32))) if found is None else found
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._arrays
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._arrays)
-
-    def __len__(self) -> int:
-        return len(self._arrays)
 
     def page(self, page: int) -> int:
         """A page number, checked."""
@@ -97,6 +92,11 @@ class Arrays(Mapping[str, NDArray[Any]]):
             raise self.damaged()
         return page
 
+    def part(self, name: str, first: int, count: int) -> NDArray[Any]:
+        """The values of pages [first, first + count), 0 where the store has none."""
+        values = self[name]
+        return values[first : first + count] if len(values) else np.zeros(count, values.dtype)
+
     def damaged(self) -> BadStore:
         """The error for lists, names or texts that cannot be read."""
         return BadStore(f"{self.path} is damaged: run cocite check -i {quote(str(self.path))}")
@@ -108,23 +108,23 @@ def invalid_manifest(path: Path, where: str = "") -> BadStore:
 
 
 def rows_of(ascending: NDArray[Any], first: int, count: int = 1) -> tuple[int, int]:
-    """Where the rows of some pages, from a first one on, begin and end in an array of pages, which ascend.
+    """The range of rows of pages [first, first + count) in an ascending array of pages.
 
-    They are looked for in its own type: for another NumPy would copy the whole array, at every step.
+    The bounds have the array's own type: for another, NumPy would copy the whole array in each search.
     """
-    ends = np.array([first, first + count - 1], ascending.dtype)
-    return int(np.searchsorted(ascending, ends[0])), int(np.searchsorted(ascending, ends[1], "right"))
+    low, last = np.array([first, first + count - 1], ascending.dtype)
+    return int(np.searchsorted(ascending, low)), int(np.searchsorted(ascending, last, "right"))
 
 
 def contradictions(arrays: Mapping[str, NDArray[Any]], pages: int, links: int) -> Iterator[str]:
-    """Names of arrays that are of another type or length than they must be."""
+    """Names of arrays whose type or length is wrong."""
 
     def length(name: str) -> int:
         return len(arrays[name]) if name in arrays else 0
 
-    yield from (name for name, values in arrays.items() if values.dtype != TYPE_OF.get(name, values.dtype))
-    exact = dict.fromkeys(("fingerprint", "look_up.page", "name.spelling", "page.kind", "page.host"), pages)
-    exact |= {"page.site": pages}
+    exact = dict.fromkeys(
+        ("fingerprint", "look_up.page", "name.spelling", "page.kind", "page.host", "page.site"), pages
+    )
     exact |= {"name.block": -(-pages // BLOCK), "name.code": 514, "out.first": -(-pages // PER_BASE)}
     for d in ("out", "in"):
         exact |= {f"{d}.degree": pages, f"{d}.offset": pages + 1, f"{d}.base": pages // PER_BASE + 1, f"{d}.code": 513}
@@ -134,16 +134,15 @@ def contradictions(arrays: Mapping[str, NDArray[Any]], pages: int, links: int) -
     exact |= dict.fromkeys(("repeat.target", "repeat.attribute"), length("repeat.page"))
     exact |= {"alias.target": length("alias.page"), "near.representative": length("near.page")}
     exact |= {"look_up.start": (1 << max(1, (pages // 4).bit_length())) + 1}
-    exact |= {f"{column}.offset": length(f"{column}.first") for column in TEXTS}
-    for column in TEXTS:
-        parts = [f"{column}.{part}" for part in ("pages", "first", "offset", "data")]
-        if any(name in arrays for name in parts):
-            yield from (name for name in parts if name not in arrays)
+    exact |= {f"{column}.offset": length(f"{column}.first") for column in TEXT_COLUMNS}
+    optional = dict.fromkeys(("page.captured", "page.status", "page.language"), pages) | {"out.weight": links}
+    yield from (name for name, values in arrays.items() if values.dtype != TYPE_OF.get(name, values.dtype))
     yield from (name for name, wanted in exact.items() if length(name) != wanted)
-    yield from (name for name in ("page.captured", "page.status", "page.language") if length(name) not in (0, pages))
+    yield from (name for name, wanted in optional.items() if length(name) not in (0, wanted))
     yield from (name for name in ("out.words", "in.words", "name.words") if not length(name))
-    if length("out.weight") not in (0, links):
-        yield "out.weight"
-    for kind in ("best", "sample"):
-        if length(f"{kind}.parent") % max(1, length(f"{kind}.page")):
-            yield f"{kind}.parent"
+    for column in TEXT_COLUMNS:
+        parts = [f"{column}.{part}" for part in TEXT_PARTS]
+        yield from (name for name in parts if name not in arrays and any(part in arrays for part in parts))
+    for name in ("best", "sample"):
+        if length(f"{name}.parent") % max(1, length(f"{name}.page")):
+            yield f"{name}.parent"

@@ -6,7 +6,8 @@ Checksums find any changed byte. The rest finds what checksums can't: a store th
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.arrays import PER_BASE, TEXTS, rows_of
+from cocite.graph.arrays import PER_BASE, TEXT_COLUMNS, rows_of
 from cocite.graph.build.derive import derive
-from cocite.graph.build.workers import Workers
-from cocite.graph.generation import MemoryWriter, Progress, changed_arrays, map_array, read_current
-from cocite.graph.huffman import LONGEST
+from cocite.graph.build.scratch import Workers
+from cocite.graph.generation import Progress, changed_arrays, map_array, no_progress, read_current
+from cocite.graph.huffman import MAX_CODE_BITS
 from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
 from cocite.kernels.codec import name_codec
@@ -42,10 +43,13 @@ class Fault:
         return f"{self.where}: {self.what}"
 
 
-def check(path: Path, progress: Progress = lambda *_: None) -> list[Fault]:
+Faults = Iterator[Fault]
+
+
+def check(path: Path, progress: Progress = no_progress) -> list[Fault]:
     """All faults of a store, none if it is OK. A store that cannot be opened at all raises BadStore.
 
-    It is the generation that is current now, whatever becomes of it while it is being checked.
+    It checks the generation that is current now, even if another command replaces it meanwhile.
     """
     lock = threading.Lock()
 
@@ -57,17 +61,15 @@ def check(path: Path, progress: Progress = lambda *_: None) -> list[Fault]:
         try:
             graph = Graph(path)
         except BadStore:
-            faults = list(check_files(*read_current(path), report, pool))
+            faults = list(_check_files(*read_current(path), report, pool))
             if faults:
                 return faults
             raise
-        faults = [*check_bytes(graph.arrays, graph.manifest, report, pool), *strangers(path, graph.manifest)]
-        return faults or list(check_contents(graph, report, pool))
+        faults = [*_check_bytes(graph.arrays, graph.manifest, report, pool), *_strangers(path, graph.manifest)]
+        return faults or list(_check_contents(graph, report, pool))
 
 
-def check_files(
-    folder: Path, manifest: dict[str, Any], progress: Progress, pool: ThreadPoolExecutor
-) -> Iterator[Fault]:
+def _check_files(folder: Path, manifest: dict[str, Any], progress: Progress, pool: ThreadPoolExecutor) -> Faults:
     """The files of a store that cannot be opened, one by one."""
     arrays = {}
     for name, entry in manifest["arrays"].items():
@@ -77,74 +79,62 @@ def check_files(
             yield Fault(name, str(error))
         except (KeyError, TypeError, ValueError):
             yield Fault(name, "the manifest does not say what it is")
-    yield from check_bytes(arrays, manifest, progress, pool)
+    yield from _check_bytes(arrays, manifest, progress, pool)
 
 
-def check_bytes(
-    arrays: Mapping[str, NDArray[Any]], manifest: dict[str, Any], progress: Progress, pool: ThreadPoolExecutor
-) -> Iterator[Fault]:
-    """Checksums of all arrays."""
+def _check_bytes(
+    arrays: dict[str, NDArray[Any]], manifest: dict[str, Any], progress: Progress, pool: ThreadPoolExecutor
+) -> Faults:
     for name in changed_arrays(arrays, manifest["arrays"], progress, pool):
         yield Fault(name, "its bytes do not match their checksum")
 
 
-def strangers(path: Path, manifest: dict[str, Any]) -> Iterator[Fault]:
+def _strangers(path: Path, manifest: dict[str, Any]) -> Faults:
     """Files that do not belong to a generation, unless it has been replaced meanwhile."""
-    known = {f"{name}.bin" for name in manifest["arrays"]} | {"manifest.json"}
+    listed = {f"{name}.bin" for name in manifest["arrays"]} | {"manifest.json"}
     with suppress(BadStore, FileNotFoundError):
         folder, current = read_current(path)
         for file in sorted(folder.iterdir()) if current["id"] == manifest["id"] else ():
-            if file.is_file() and file.name not in known:
+            if file.is_file() and file.name not in listed:
                 yield Fault(file.name, "is not listed in the manifest")
 
 
-def check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -> Iterator[Fault]:
+def _check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -> Faults:
     """What must hold within and between arrays."""
-    names = pool.submit(lambda: list(check_names_of(graph, progress)))
-    faults = [*check_codes(graph), *check_links(graph, progress, pool)]
+    names = pool.submit(lambda: list(_check_names(graph, progress)))
+    faults = [*_check_codes(graph), *_check_links(graph, progress, pool)]
     yield from faults
     yield from names.result()
-    yield from check_references(graph)
+    yield from _check_references(graph)
     yield from (Fault(*fault) for fault in faults_of_sides(graph))
     if not faults:  # else nothing can be computed from the links
-        yield from check_repeats(graph)
-        yield from check_derived(graph, progress)
-    for name in TEXTS:
-        try:
-            pages = [page for page, _ in graph.texts.column(name).items()]
-        except BadStore as error:
-            yield Fault(name, str(error))
-            continue
-        beyond = len(pages) != len(graph.texts.column(name)) or (pages and pages[-1] >= graph.pages)
-        if beyond or not ascending(np.array(pages)):
-            yield Fault(f"{name}.pages", "is out of order or names pages that do not exist")
-        offsets = graph.array(f"{name}.offset")
-        if len(offsets) and int(offsets[-1]) != len(graph.array(f"{name}.data")):
-            yield Fault(f"{name}.offset", "does not end where the data do")
+        yield from _check_repeats(graph)
+        yield from _check_derived(graph, progress)
+    for name in TEXT_COLUMNS:
+        yield from _check_texts(graph, name)
 
 
-def check_codes(graph: Graph) -> Iterator[Fault]:
-    """Codes leave no bits without a meaning, and streams end with a spare word."""
-    for name, start, stop in (
-        ("out.code", 0, 513),
-        ("in.code", 0, 513),
-        ("name.code", 0, 257),
-        ("name.code", 257, 514),
-    ):
+def _check_codes(graph: Graph) -> Faults:
+    """Codes use all of their bits, and streams end with an empty word."""
+    codes = (("out.code", 0, 513), ("in.code", 0, 513), ("name.code", 0, 257), ("name.code", 257, 514))
+    for name, start, stop in codes:
         lengths = graph.array(name)[start:stop].astype(np.int64)
         used = lengths[lengths > 0]
-        if used.tolist() != [1] and int((1 << (LONGEST - np.minimum(used, LONGEST))).sum()) != 1 << LONGEST:
+        if (
+            used.tolist() != [1]
+            and (1 << (MAX_CODE_BITS - np.minimum(used, MAX_CODE_BITS))).sum() != 1 << MAX_CODE_BITS
+        ):
             yield Fault(name, "is not the lengths of a whole code")
     for name in ("out.words", "in.words", "name.words"):
         if int(graph.array(name)[-1]):
             yield Fault(name, "does not end with an empty word")
 
 
-def check_links(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -> Iterator[Fault]:
+def _check_links(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -> Faults:
     """Both directions can be read, are in order, and hold the same links."""
     sums: dict[str, int] = {}
-    into = pool.submit(lambda: list(check_one_direction(graph, "in", sums, progress)))
-    faults = [*check_one_direction(graph, "out", sums, progress), *into.result()]
+    into = pool.submit(lambda: list(_check_direction(graph, "in", sums, progress)))
+    faults = [*_check_direction(graph, "out", sums, progress), *into.result()]
     yield from faults
     if not faults and sums["out"] != sums["in"]:
         yield Fault("in.words", "holds other links than out.words")
@@ -153,13 +143,13 @@ def check_links(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) -> I
         yield Fault("out.first", "does not match the number of links out")
 
 
-def check_one_direction(graph: Graph, name: str, sums: dict[str, int], progress: Progress) -> Iterator[Fault]:
+def _check_direction(graph: Graph, name: str, sums: dict[str, int], progress: Progress) -> Faults:
     """The lists of one direction; sums[name] receives a hash of all its links."""
     n = graph.pages
     lists, other = (graph.out, graph.in_degree) if name == "out" else (graph.into, graph.out_degree)
     total = int(lists.degree.sum(dtype=np.int64))
-    if total != graph.links:
-        yield Fault(f"{name}.degree", f"adds up to {total:,} links, the manifest says {graph.links:,}")
+    if total != len(graph.links):
+        yield Fault(f"{name}.degree", f"adds up to {total:,} links, the manifest says {len(graph.links):,}")
         return
     counts, mixed = np.zeros(n, np.int64), np.zeros(1, np.uint64)
     for first in range(0, n, CHUNK_PAGES):
@@ -170,67 +160,56 @@ def check_one_direction(graph: Graph, name: str, sums: dict[str, int], progress:
             return
         count_targets(lists, first, count, counts)
         progress("reading links", count, 2 * n)
-    if (counts != other).any():
-        page = int(np.flatnonzero(counts != other)[0])
-        yield Fault(
-            f"{name}.words",
-            f"page {page} has {counts[page]:,} links in this direction, its degree is {other[page]:,}",
-        )
+    for page in np.flatnonzero(counts != other)[:1]:
+        found = f"page {page} has {counts[page]:,} links in this direction, its degree is {other[page]:,}"
+        yield Fault(f"{name}.words", found)
     if int(lists.base[-1]) + int(lists.offset[-1]) > (len(lists.words) - 1) << 6:
         yield Fault(f"{name}.words", "ends before its lists do")
     sums[name] = int(mixed[0])
 
 
-def check_names_of(graph: Graph, progress: Progress) -> Iterator[Fault]:
+def _check_names(graph: Graph, progress: Progress) -> Faults:
     """Names can be read, are in order, and lead back to their pages."""
     n = graph.pages
     buffer, before = (np.empty(name_codec.LONGEST_KEY, np.uint8) for _ in range(2))
     for first in range(0, n, CHUNK_PAGES):
-        start = max(0, first - name_codec.BLOCK)  # the order must hold between steps too
-        bad = check_names(graph.names.index, start, min(CHUNK_PAGES, n - first) + first - start, buffer, before)
+        start = max(0, first - name_codec.BLOCK)  # the order must hold between chunks too
+        count = min(CHUNK_PAGES, n - first)
+        bad = check_names(graph.names.index, start, count + first - start, buffer, before)
         if bad >= 0:
             yield Fault("name.words", f"the name of page {bad} is damaged, out of order, or has another fingerprint")
             break
-        progress("reading names", min(CHUNK_PAGES, n - first), n)
+        progress("reading names", count, n)
     starts = graph.array("look_up.start")
     if int(starts[-1]) != n or (starts[1:] < starts[:-1]).any() or check_look_up(graph.names.index) >= 0:
         yield Fault("look_up", "does not lead from every fingerprint to its page")
 
 
-def check_derived(graph: Graph, progress: Progress) -> Iterator[Fault]:
-    """Derived arrays are what `derive` computes from the links."""
-    links = [f"{way}.{part}" for way in ("out", "in") for part in ("words", "base", "offset", "degree", "code")]
-    again = MemoryWriter({name: graph.array(name) for name in (*links, "fingerprint")})
-    with Workers(2) as workers:
-        derive(again, workers, progress)
-    for name, values in again.all().items():
-        if not np.array_equal(values, graph.array(name)):
-            yield Fault(name, "does not match the links")
-
-
-def check_references(graph: Graph) -> Iterator[Fault]:
+def _check_references(graph: Graph) -> Faults:
     """Numbers that point into other arrays, and lists of pages that must ascend."""
-    n = graph.pages
-    hosts, sites, domains = graph.array("host.page"), graph.array("site.page"), graph.array("host.domain")
-    below = {"page.site": len(sites), "site.page": n, "alias.page": n, "alias.target": n, "host.domain": len(domains)}
-    for name, limit in below.items():
-        if len(graph.array(name)) and int(graph.array(name).max()) >= limit:
+    n, array = graph.pages, graph.array
+    hosts, sites, domains = len(array("host.page")), len(array("site.page")), len(array("host.domain"))
+    for name, limit in (
+        ("page.site", sites), ("site.page", n), ("alias.page", n), ("alias.target", n), ("host.domain", domains),
+    ):  # fmt: skip
+        if len(array(name)) and int(array(name).max()) >= limit:
             yield Fault(name, f"points beyond {limit:,}")
     for name in ("alias.page", "removed"):
-        if not ascending(graph.array(name)):
+        if not _ascending(array(name)):
             yield Fault(name, "is not in order")
-    firsts = np.flatnonzero(np.diff(graph.array("page.host").astype(np.int64), prepend=-1))
-    if not np.array_equal(firsts, hosts) or not np.array_equal(graph.array("page.host")[firsts], np.arange(len(hosts))):
+    firsts = np.flatnonzero(np.diff(array("page.host").astype(np.int64), prepend=-1))
+    if not np.array_equal(firsts, array("host.page")) or (array("page.host")[firsts] != np.arange(hosts)).any():
         yield Fault("page.host", "does not number hosts in the order of their pages")
-    aliases, ends = graph.array("alias.page"), graph.array("alias.target")
-    linked = graph.out_degree[aliases[aliases < n]].any() or graph.in_degree[aliases[aliases < n]].any()
-    if linked or np.isin(ends, aliases).any():
+    aliases = array("alias.page")
+    there = aliases[aliases < n]
+    linked = graph.out_degree[there].any() or graph.in_degree[there].any()
+    if linked or np.isin(array("alias.target"), aliases).any():
         yield Fault("alias.page", "has links, or leads to another alias")
 
 
-def check_repeats(graph: Graph) -> Iterator[Fault]:
+def _check_repeats(graph: Graph) -> Faults:
     """Links that a page has again: in order, of known blocks, each but once, never more than it has others."""
-    repeats = graph.repeats
+    repeats = graph.links.repeats
     if len(repeats.page) and (int(repeats.page.max()) >= graph.pages or (repeats.page[1:] < repeats.page[:-1]).any()):
         yield Fault("repeat.page", "is not in order, or names pages that do not exist")
         return
@@ -248,12 +227,38 @@ def check_repeats(graph: Graph) -> Iterator[Fault]:
             at = order[np.searchsorted(before, again, sorter=order)]
             block = all_blocks(attribute)
             place = (page - first) << BLOCK_BITS | block
-            known = (block > 0) & (block != links.blocks[at] + 1)
+            is_valid = (block > 0) & (block != links.blocks[at] + 1)
             once = np.unique(np.stack([place, target]), axis=1).shape[1] == len(page)
-            if (place[1:] < place[:-1]).any() or not known.all() or not once:
+            if (place[1:] < place[:-1]).any() or not is_valid.all() or not once:
                 yield Fault("repeat.attribute", "is not in order, has no block of its own, or says the same twice")
 
 
-def ascending(values: NDArray[Any]) -> bool:
+def _check_derived(graph: Graph, progress: Progress) -> Faults:
+    """Derived arrays are what `derive` computes from the links."""
+    found: dict[str, list[NDArray[Any]]] = defaultdict(list)
+    with Workers(2) as workers:
+        for name, values in derive(graph.out, graph.into, graph.fingerprints, workers, progress):
+            found[name].append(values)
+    for name, parts in found.items():
+        if not np.array_equal(np.concatenate(parts), graph.array(name)):
+            yield Fault(name, "does not match the links")
+
+
+def _check_texts(graph: Graph, name: str) -> Faults:
+    """A column of texts can be read, and its pages ascend."""
+    column = graph.texts.column(name)
+    try:
+        pages = [page for page, _ in column.items()]
+    except BadStore as error:
+        yield Fault(name, str(error))
+        return
+    if len(pages) != len(column) or (pages and pages[-1] >= graph.pages) or not _ascending(np.array(pages)):
+        yield Fault(f"{name}.pages", "is out of order or names pages that do not exist")
+    offsets = graph.array(f"{name}.offset")
+    if len(offsets) and int(offsets[-1]) != len(graph.array(f"{name}.data")):
+        yield Fault(f"{name}.offset", "does not end where the data do")
+
+
+def _ascending(values: NDArray[Any]) -> bool:
     """Whether each value is greater than the one before."""
     return bool((values[1:] > values[:-1]).all())

@@ -1,19 +1,19 @@
 """The clicks of a store: how often people went from one page to another, kept as side data `clicks`.
 
     page, other       u4: pairs of page numbers, ascending
-    from, to          u8: their fingerprints, which stay whatever becomes of page numbers
+    from, to          u8: their fingerprints, which stay the same when page numbers change
     steps, later      f8: clicks from the one to the other; times the other was seen some pages later in one session
     back              u4: the places of the pairs, in the order of the other page
 
-A store that was changed has other page numbers: then pairs are found again by fingerprint, and those of pages that are
-gone are forgotten. Nothing that is kept grows with the number of pages.
+A store that was changed has other page numbers: then pairs are found again by fingerprint, and those of removed pages
+are dropped. Nothing that is kept grows with the number of pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
@@ -21,24 +21,40 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadStore
+from cocite.errors import BadAddress, BadStore
 from cocite.graph.arrays import rows_of
-from cocite.graph.count_clicks import Counts, Pairs, count_trails, summed
 from cocite.graph.generation import Writer
-from cocite.graph.side import FOLDER, Side, only_one, read_side, remove_others, write_side
+from cocite.graph.side import FOLDER, SideData, only_one, read_side, remove_others, write_side
 from cocite.graph.store import Graph
+from cocite.pages.address import parse_query
 from cocite.sources.clicks import Trail
 from cocite.sources.records import ReadReport
 
-NAME = "clicks"
-VERSION = 1
-Pages = NDArray[np.uint32]
+SIDE_NAME = "clicks"
+CLICKS_VERSION = 1
+WINDOW_PAGES = 10
+"""Pages of a session at this distance, or closer, were seen together."""
+MAX_GATHERED_PAIRS = 1 << 20
+"""Pairs that are gathered before equal ones are added up."""
+CACHED_ADDRESSES = 1 << 20
+"""Addresses whose pages are cached while reading: logs repeat them."""
+Counts = NDArray[np.float64]
+Row = tuple[int, int, float, float]
+
+
+class PagePairs(NamedTuple):
+    """Pairs of pages, each once and ascending, by numbers or by fingerprints."""
+
+    source: NDArray[Any]
+    target: NDArray[Any]
+    steps: Counts  # clicks from the one to the other
+    later: Counts  # times that the other was seen up to WINDOW_PAGES later, but not directly
 
 
 class Beside(NamedTuple):
     """The pages that people visited after, or before, one page."""
 
-    pages: Pages
+    pages: NDArray[np.uint32]
     steps: Counts  # directly
     later: Counts  # seen in one session, not directly
 
@@ -46,11 +62,11 @@ class Beside(NamedTuple):
 class Clicks:
     """The clicks of one generation of a store. It can be shared among threads."""
 
-    def __init__(self, graph: Graph, pairs: Pairs, back: NDArray[np.uint32] | None = None) -> None:
+    def __init__(self, graph: Graph, pairs: PagePairs, back: NDArray[np.uint32] | None = None) -> None:
         self._graph, self._pairs, self._back = graph, pairs, back
 
     def __len__(self) -> int:
-        """How many pairs of pages there are."""
+        """The number of pairs of pages."""
         return len(self._pairs.source)
 
     def __repr__(self) -> str:
@@ -64,15 +80,14 @@ class Clicks:
     def after(self, page: int) -> Beside:
         """Where people went from a page."""
         low, high = rows_of(self._pairs.source, page)
-        return self._sound(*(part[low:high] for part in self._pairs[1:]))
+        return self._checked(*(part[low:high] for part in self._pairs[1:]))
 
     def before(self, page: int) -> Beside:
         """From where people came to a page."""
         order, targets = self._by_target
         low, high = rows_of(targets, page)
-        chosen = order[low:high]
-        source, _, steps, later = self._pairs
-        return self._sound(source[chosen], steps[chosen], later[chosen])
+        source, _, steps, later = (part[order[low:high]] for part in self._pairs)
+        return self._checked(source, steps, later)
 
     @cached_property
     def _by_target(self) -> tuple[NDArray[np.uint32], NDArray[Any]]:
@@ -81,8 +96,8 @@ class Clicks:
             raise damaged(self._graph)
         return order.astype(np.uint32, copy=False), self._pairs.target[order]
 
-    def _sound(self, pages: NDArray[Any], steps: Counts, later: Counts) -> Beside:
-        """A stranger's bytes may say anything; what is computed with these is safe."""
+    def _checked(self, pages: NDArray[Any], steps: Counts, later: Counts) -> Beside:
+        """A damaged file may hold anything: pages exist, and counts can be computed with."""
         counts = np.concatenate((steps, later))
         if (len(pages) and int(pages.max()) >= self._graph.pages) or not ((counts >= 0) & (counts < np.inf)).all():
             raise damaged(self._graph)
@@ -99,123 +114,183 @@ class Kept(NamedTuple):
 
 
 def add_clicks(graph: Graph, trails: Iterable[Trail], report: ReadReport, anew: bool = False) -> Kept:
-    """Count trails into the clicks of a store; with `anew`, what was counted before is forgotten.
+    """Count trails into the clicks of a store; with `anew`, drop what was counted before.
 
     Where no trail can be used, nothing is changed.
     """
     pairs, used = count_trails(graph, trails, report)
     if not used:
         return Kept(0, 0.0, 0, dict(report.skipped))
-    with only_one(graph, NAME, "the clicks"):
-        side = None if anew else read_side(graph, NAME, make_command(graph), stale=True)
+    with only_one(graph, SIDE_NAME, "the clicks"):
+        side = None if anew else read_side(graph, SIDE_NAME, make_command(graph), stale=True)
         if side is not None:
-            old = _numbered(graph, _whole(side, graph))
-            pairs = summed(*(np.concatenate(both) for both in zip(old, pairs, strict=True)))
+            pairs = _sum(_numbered(graph, _verified(side, graph)), pairs)
         _keep(graph, pairs)
     return Kept(len(pairs.source), float(pairs.steps.sum()), used, dict(report.skipped))
 
 
 def renew_clicks(path: Path) -> None:
-    """After a store was changed: its clicks by its new page numbers, without those of pages that are gone.
+    """After a store was changed: number its clicks by its new pages, without those of removed pages.
 
     Damaged clicks stay as they are: the store is OK, and reading its clicks raises the error.
     """
-    if not (path / FOLDER / f"{NAME}.json").exists():
+    if not (path / FOLDER / f"{SIDE_NAME}.json").exists():
         return
     graph = Graph(path)
-    with suppress(BadStore), only_one(graph, NAME, "the clicks"):
-        side = read_side(graph, NAME, make_command(graph), stale=True)
+    with suppress(BadStore), only_one(graph, SIDE_NAME, "the clicks"):
+        side = read_side(graph, SIDE_NAME, make_command(graph), stale=True)
         if side is not None and side.generation != graph.manifest["id"]:
-            _keep(graph, _numbered(graph, _whole(side, graph)))
-        elif side is not None:  # the same pages were added again, after a command that died had come so far
-            remove_others(NAME, side.folder)
+            _keep(graph, _numbered(graph, _verified(side, graph)))
+        elif side is not None:  # the same pages were added again, after a command was killed at this point
+            remove_others(path / FOLDER, SIDE_NAME, side.folder)
 
 
 def open_clicks(graph: Graph) -> Clicks:
     """The clicks of a store, perhaps none."""
-    side = read_side(graph, NAME, make_command(graph), stale=True)
+    side = read_side(graph, SIDE_NAME, make_command(graph), stale=True)
     if side is None:
-        nothing = np.zeros(0, np.uint32)
-        return Clicks(graph, Pairs(nothing, nothing, np.zeros(0), np.zeros(0)))
+        return Clicks(graph, _columns([]))
     if side.generation != graph.manifest["id"]:
-        return Clicks(graph, _numbered(graph, _whole(side, graph)))
+        return Clicks(graph, _numbered(graph, _verified(side, graph)))
     stored = _stored(side, graph)
     page, other, back = (side.array(name) for name in ("page", "other", "back"))
     if not len(page) == len(other) == len(back) == len(stored.steps):
         raise damaged(graph)
-    return Clicks(graph, Pairs(page, other, stored.steps, stored.later), back)
+    return Clicks(graph, PagePairs(page, other, stored.steps, stored.later), back)
 
 
 def make_command(graph: Graph) -> str:
-    """What to type to have the clicks counted anew."""
+    """The command that counts the clicks anew."""
     return f"cocite clicks FILE... --anew -i {quote(str(graph.path))}"
 
 
 def damaged(graph: Graph) -> BadStore:
-    """What to raise where clicks cannot be read."""
+    """The error for clicks that cannot be read."""
     return BadStore(f"the clicks of {graph.path} are damaged: count them again with {make_command(graph)}")
 
 
-def _numbered(graph: Graph, named: Pairs) -> Pairs:
+# Counting trails
+
+
+def count_trails(graph: Graph, trails: Iterable[Trail], report: ReadReport) -> tuple[PagePairs, int]:
+    """The pairs of pages in trails, and how many trails had any. Unknown pages are counted in the report.
+
+    Rows are added up now and then: memory grows with the pairs that differ, not with the trails.
+    """
+
+    @lru_cache(CACHED_ADDRESSES)
+    def look_up(address: str) -> int | str:
+        page = graph.get(address)
+        return _why_unknown(address) if page is None else page
+
+    def find(address: str) -> int | None:
+        found = look_up(address)
+        if isinstance(found, str):
+            report.skip(found, address)
+            return None
+        return found
+
+    used, rows, pairs = 0, list[Row](), _columns([])
+    for trail in trails:
+        before = len(rows)
+        rows += _rows(trail, [find(address) for address in trail.pages], report)
+        used += len(rows) > before
+        if len(rows) >= MAX_GATHERED_PAIRS:
+            pairs, rows = _sum(pairs, _columns(rows)), []
+    return _sum(pairs, _columns(rows)), used
+
+
+def _rows(trail: Trail, pages: Sequence[int | None], report: ReadReport) -> Iterator[Row]:
+    """The counts of one trail; None is a page that isn't in the store."""
+    clicks = [(pages[a], pages[b]) for a, b in trail.steps]
+    for source, target in clicks:
+        if source is not None and target is not None:
+            if source == target:
+                report.read["clicks from a page to itself"] += 1
+            else:
+                yield source, target, trail.times, 0.0
+    direct = set(clicks)
+    for place, source in enumerate(pages if len(pages) > 2 else ()):
+        for target in pages[place + 1 : place + 1 + WINDOW_PAGES]:
+            if source is not None and target is not None and source != target and (source, target) not in direct:
+                yield source, target, 0.0, trail.times
+
+
+def _why_unknown(address: str) -> str:
+    """Why an address has no page: one of few reasons."""
+    try:
+        parse_query(address)
+    except BadAddress as error:
+        return str(error).partition(": ")[0]
+    return "page that is not in the store"
+
+
+def _columns(rows: list[Row]) -> PagePairs:
+    source, target, steps, later = zip(*rows, strict=True) if rows else ((), (), (), ())
+    pages = np.array(source, np.uint32), np.array(target, np.uint32)
+    return PagePairs(*pages, np.array(steps, np.float64), np.array(later, np.float64))
+
+
+def _sum(*parts: PagePairs) -> PagePairs:
+    """Pairs of page numbers with equal ones added up, ascending."""
+    source, target, steps, later = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    pairs, of = np.unique(source.astype(np.int64) << 32 | target.astype(np.int64), return_inverse=True)
+    ends = (pairs.view(np.uint64) >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
+    totals = (np.bincount(of, counts, len(pairs)).astype(np.float64) for counts in (steps, later))
+    return PagePairs(*ends, *totals)
+
+
+# Reading and writing
+
+
+def _numbered(graph: Graph, named: PagePairs) -> PagePairs:
     """Pairs of fingerprints → pairs of page numbers, without those of pages that the store does not have.
 
-    Pages that lead elsewhere by now count as those they lead to.
+    Pages that are aliases by now count as their targets.
     """
-    wanted = np.unique(np.concatenate((named.source, named.target)))
+    wanted, of = np.unique(np.concatenate((named.source, named.target)), return_inverse=True)
     order = np.argsort(graph.fingerprints, kind="stable")
-    known = graph.fingerprints[order]
-    at = np.minimum(np.searchsorted(known, wanted), max(0, len(known) - 1))
-    there = known[at] == wanted if len(known) else np.zeros(len(wanted), np.bool_)
+    stored = graph.fingerprints[order]
+    at = np.minimum(np.searchsorted(stored, wanted), max(0, len(stored) - 1))
+    found = np.flatnonzero(stored[at] == wanted) if len(stored) else np.zeros(0, np.int64)
     number = np.full(len(wanted), -1, np.int64)
-    number[there] = _leads(graph, order[at[there]])
-    source, target = (number[np.searchsorted(wanted, names)] for names in (named.source, named.target))
+    pages = order[at[found]]
+    moved = np.isin(pages, graph.array("alias.page"))
+    pages[moved] = [graph.lead(page) for page in pages[moved].tolist()]
+    number[found] = pages
+    source, target = np.split(number[of], 2)
     kept = (source >= 0) & (target >= 0) & (source != target)
-    source, target = source[kept].astype(np.uint32), target[kept].astype(np.uint32)
-    return summed(source, target, named.steps[kept], named.later[kept])
+    return _sum(PagePairs(*(part[kept] for part in (source, target, named.steps, named.later))))
 
 
-def _leads(graph: Graph, pages: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where pages lead, if they are aliases by now."""
-    aliases, targets = graph.array("alias.page"), graph.array("alias.target")
-    if not len(aliases):
-        return pages
-    at = np.minimum(np.searchsorted(aliases, pages), len(aliases) - 1)
-    found = np.where(aliases[at] == pages, targets[at], pages).astype(np.int64)
-    if len(found) and int(found.max()) >= graph.pages:
-        raise graph.damaged()
-    return found
-
-
-def _stored(side: Side, graph: Graph) -> Pairs:
+def _stored(side: SideData, graph: Graph) -> PagePairs:
     """What was counted, by fingerprints."""
-    if side.about.get("version") != VERSION:
-        raise BadStore(
-            f"the clicks of {graph.path} are of another version: count them again with {make_command(graph)}"
-        )
-    stored = Pairs(*(side.array(name) for name in ("from", "to", "steps", "later")))
+    if side.about.get("version") != CLICKS_VERSION:
+        why = f"the clicks of {graph.path} are of another version"
+        raise BadStore(f"{why}: count them again with {make_command(graph)}")
+    stored = PagePairs(*(side.array(name) for name in ("from", "to", "steps", "later")))
     if len({len(part) for part in stored}) != 1:
         raise damaged(graph)
     return stored
 
 
-def _whole(side: Side, graph: Graph) -> Pairs:
+def _verified(side: SideData, graph: Graph) -> PagePairs:
     """The same, every byte verified: what is written anew has checksums of its own."""
     if any(side.faults()):
         raise damaged(graph)
     return _stored(side, graph)
 
 
-def _keep(graph: Graph, pairs: Pairs) -> None:
+def _keep(graph: Graph, pairs: PagePairs) -> None:
     """Put pairs of page numbers beside the store."""
-    about = {"version": VERSION, "pairs": len(pairs.source), "clicks": float(pairs.steps.sum())}
+    about = {"version": CLICKS_VERSION, "pairs": len(pairs.source), "clicks": float(pairs.steps.sum())}
 
     def make(_: Path, writer: Writer) -> None:
-        writer.append("page", pairs.source)
-        writer.append("other", pairs.target)
-        writer.append("from", graph.fingerprints[pairs.source])
-        writer.append("to", graph.fingerprints[pairs.target])
-        writer.append("steps", pairs.steps)
-        writer.append("later", pairs.later)
-        writer.append("back", np.lexsort((pairs.source, pairs.target)).astype(np.uint32))
+        source, target, steps, later = pairs
+        fingerprints = {"from": graph.fingerprints[source], "to": graph.fingerprints[target]}
+        arrays = {"page": source, "other": target, **fingerprints, "steps": steps, "later": later}
+        arrays["back"] = np.lexsort((source, target)).astype(np.uint32)
+        for name, values in arrays.items():
+            writer.append(name, values)
 
-    write_side(graph, NAME, about, make)
+    write_side(graph, SIDE_NAME, about, make)

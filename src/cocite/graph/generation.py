@@ -3,7 +3,7 @@
 web.cocite/CURRENT        "g000001 <digest of its manifest>\n", replaced atomically
 web.cocite/g000001/       manifest.json and one file per array, see FORMAT.md
 web.cocite/work-*/        a build under way (or left behind by a killed one: the next build removes it)
-web.cocite/lock           held while a build runs
+web.cocite/lock           locked while a build runs
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import io
 import json
 import os
 import re
@@ -26,11 +27,10 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 
-FORMAT = 1
+FORMAT_NUMBER = 1
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n")
-OURS = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+|side")
+OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+|side")
 """Names in a store's folder."""
-ALIGNMENT = 8
 CHUNK_BYTES = 1 << 24
 Progress = Callable[[str, int, int | None], None]
 """Called with the stage, how much more of it is done, and the total if it is known."""
@@ -59,23 +59,26 @@ class Writer:
         self.arrays: dict[str, dict[str, Any]] = {}
         self._files: dict[str, tuple[IO[bytes], Any]] = {}
 
+    def _create(self, name: str) -> IO[bytes]:
+        return (self.folder / f"{name}.bin").open("wb")
+
     def append(self, name: str, values: NDArray[Any]) -> None:
         """Add values to the end of an array; the first call settles its type."""
         values = np.ascontiguousarray(values)
         if name not in self._files:
-            self._files[name] = ((self.folder / f"{name}.bin").open("wb"), hashlib.blake2b(digest_size=16))
+            self._files[name] = (self._create(name), hashlib.blake2b(digest_size=16))
             self.arrays[name] = {"type": values.dtype.newbyteorder("<").str, "length": 0}
         entry = self.arrays[name]
         if np.dtype(entry["type"]) != values.dtype:
             raise TypeError(f"{name} is {entry['type']}, not {values.dtype.str}")
-        file, checksum = self._files[name]
         data = values.view(np.uint8).data if values.size else b""
+        file, checksum = self._files[name]
         file.write(data)
         checksum.update(data)
         entry["length"] += len(values)
 
     def length(self, name: str) -> int:
-        """How many values an array has so far."""
+        """The number of values that an array has so far."""
         return int(self.arrays[name]["length"]) if name in self.arrays else 0
 
     def finish(self, name: str) -> None:
@@ -105,53 +108,34 @@ class Writer:
             self.finish(name)
 
     def abandon(self) -> None:
-        """Close the files without claiming that they are whole."""
-        for file, _ in self._files.values():
+        """Close the files without finishing them."""
+        while self._files:
             with suppress(OSError):
-                file.close()
-        self._files.clear()
+                self._files.popitem()[1][0].close()
 
 
 class MemoryWriter(Writer):
     """Keeps the arrays in memory."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
-        self.arrays: dict[str, dict[str, Any]] = {}
-        self._parts = {name: [values] for name, values in (arrays or {}).items()}
+    def __init__(self) -> None:
+        super().__init__(Path())
 
-    def append(self, name: str, values: NDArray[Any]) -> None:
-        """Add values to the end of an array."""
-        self._parts.setdefault(name, []).append(np.ascontiguousarray(values))
-        self.arrays.setdefault(name, {"type": values.dtype.newbyteorder("<").str})
-
-    def length(self, name: str) -> int:
-        """How many values an array has so far."""
-        return sum(map(len, self._parts.get(name, [])))
+    def _create(self, name: str) -> IO[bytes]:
+        return io.BytesIO()
 
     def finish(self, name: str) -> None:
-        """Nothing to finish."""
+        """Note the checksum of an array."""
+        self.arrays[name]["digest"] = self._files[name][1].hexdigest()
 
     def map(self, name: str) -> NDArray[Any]:
         """An array, read-only as mapped ones are: for others, kernels would be compiled again."""
-        parts = self._parts[name]
-        if len(parts) > 1:
-            self._parts[name] = parts = [np.concatenate(parts)]
-        found: NDArray[Any] = parts[0].view()
-        found.flags.writeable = False
-        return found
+        file, dtype = self._files[name][0], np.dtype(self.arrays[name]["type"])
+        assert isinstance(file, io.BytesIO)
+        return np.frombuffer(file.getvalue(), dtype) if self.length(name) else empty_array(dtype)
 
     def discard(self, name: str) -> None:
         """Take an array back."""
-        del self._parts[name], self.arrays[name]
-
-    def close(self) -> None:
-        """Describe every array as the manifest does."""
-        for name, entry in self.arrays.items():
-            values = self.map(name)
-            entry |= {"length": len(values), "digest": digest(values.view(np.uint8).data if len(values) else b"")}
-
-    def abandon(self) -> None:
-        """Nothing to close."""
+        del self.arrays[name], self._files[name]
 
     def all(self) -> dict[str, NDArray[Any]]:
         """Every array that was written, by name."""
@@ -205,9 +189,8 @@ def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
         try:
             pointer = POINTER.fullmatch((store / "CURRENT").read_bytes())
         except FileNotFoundError as error:
-            raise BadStore(
-                f"{store} holds no finished store; make one with: cocite build SOURCE... -o {store}"
-            ) from error
+            why = f"{store} holds no finished store; make one with: cocite build SOURCE... -o {store}"
+            raise BadStore(why) from error
         except OSError as error:
             raise BadStore(f"{store} is not a store ({error.strerror})") from error
         if not pointer:
@@ -223,14 +206,12 @@ def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
             raise BadStore(f"{folder}/manifest.json does not match its checksum: damaged; build the store again")
         try:
             manifest: dict[str, Any] = dict(json.loads(raw))
-            newer, manifest["arrays"] = int(manifest.get("format", 0)) > FORMAT, dict(manifest["arrays"])
+            newer, manifest["arrays"] = int(manifest.get("format", 0)) > FORMAT_NUMBER, dict(manifest["arrays"])
         except (ValueError, TypeError, KeyError) as error:
             raise BadStore(f"{folder}/manifest.json is unreadable: build the store again") from error
         if newer:
-            raise BadStore(
-                f"{store} has format {manifest['format']}, this cocite reads up to {FORMAT}: upgrade with "
-                "pip install -U cocite, or build the store again"
-            )
+            why = f"{store} has format {manifest['format']}, this cocite reads up to {FORMAT_NUMBER}"
+            raise BadStore(f"{why}: upgrade with pip install -U cocite, or build the store again")
         return folder, manifest
     raise BadStore(f"{store}: the generation that CURRENT names is missing; build the store again")
 
@@ -240,7 +221,7 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Path]]:
     """Lock a store, and give (work folder, new generation's folder); `publish` makes it current; cleans up."""
     if store.exists() and not store.is_dir():
         raise BadStore(f"{store} is a file; give a folder name such as web.cocite")
-    if store.is_dir() and not is_store(store) and any(store.iterdir()):
+    if store.is_dir() and not is_store(store):
         raise BadStore(f"{store} is a folder with other things in it; give the name of a new folder")
     existed = store.exists()
     try:
@@ -257,7 +238,7 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Path]]:
         except OSError as error:
             raise BadStore(f"another build is writing {store}; wait for it, or choose another place") from error
         for left in store.glob("work-*"):
-            if OURS.fullmatch(left.name):
+            if OWN_NAMES.fullmatch(left.name):
                 shutil.rmtree(left, ignore_errors=True)
         work = store / f"work-{os.getpid()}"
         try:
@@ -266,9 +247,8 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Path]]:
         except OSError as error:
             # NumPy does not say why it could not write.
             if error.errno in (errno.ENOSPC, errno.EDQUOT) or shutil.disk_usage(store).free < 1 << 20:
-                raise BadStore(
-                    f"the disk of {store} is full: free some space or choose another place; nothing was changed"
-                ) from error
+                why = f"the disk of {store} is full: free some space or choose another place; nothing was changed"
+                raise BadStore(why) from error
             raise
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -280,8 +260,10 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Path]]:
 
 def is_store(path: Path) -> bool:
     """Whether a folder holds a store, or the beginnings of one: other programs have a file CURRENT or lock too."""
-    generations = [name for name in path.glob("g*") if OURS.fullmatch(name.name) and (name / "manifest.json").exists()]
-    return bool(generations) or all(OURS.fullmatch(name.name) for name in path.iterdir())
+    names = [file.name for file in path.iterdir()]
+    return all(map(OWN_NAMES.fullmatch, names)) or any(
+        OWN_NAMES.fullmatch(name) and (path / name / "manifest.json").exists() for name in names
+    )
 
 
 def publish(store: Path, new: Path, manifest: dict[str, Any]) -> Path:
@@ -298,19 +280,20 @@ def publish(store: Path, new: Path, manifest: dict[str, Any]) -> Path:
     write_synced(pointer, f"{folder.name} {digest(raw)}\n".encode())
     pointer.replace(store / "CURRENT")
     sync_folder(store)
-    for old in store.glob("g*"):
-        if old != folder and old.name[1:].isdigit():
-            shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
+    _remove_other_generations(store, folder)
     return folder
 
 
-def drop_left_over(store: Path) -> None:
-    """Remove what a command that died has left: older generations, with what was in them, and unfinished work."""
+def remove_leftovers(store: Path) -> None:
+    """Remove what a killed command has left: older generations and unfinished work."""
     with new_generation(store):
-        current, _ = read_current(store)
-        for old in store.glob("g*"):
-            if old != current and OURS.fullmatch(old.name):
-                shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
+        _remove_other_generations(store, read_current(store)[0])
+
+
+def _remove_other_generations(store: Path, current: Path) -> None:
+    for old in store.glob("g*"):
+        if old != current and OWN_NAMES.fullmatch(old.name):
+            shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
 
 
 def write_synced(file: Path, data: bytes) -> None:

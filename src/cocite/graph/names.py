@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, UnknownPage
 from cocite.graph.arrays import Arrays
+from cocite.graph.generation import Progress
 from cocite.graph.huffman import Code
 from cocite.graph.texts import TextColumn
 from cocite.kernels.addresses.canonical import rule_tables
@@ -22,8 +29,15 @@ from cocite.kernels.codec.name_codec import CodedNames
 from cocite.pages import address as rules
 from cocite.pages.key import APART, from_key, key, shown
 
+if TYPE_CHECKING:
+    from cocite.graph.store import Graph
+
 PYTHON_LOOK_UPS = 1000
 """Look-ups parsed in Python before compiling the loop pays, which is three times as fast."""
+CHUNK_PAGES = 1 << 14
+CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
+Keys = tuple[NDArray[np.uint8], NDArray[np.int64]]
+"""The bytes of keys, and where each begins."""
 
 
 class PageNames:
@@ -48,7 +62,7 @@ class PageNames:
         page = self.get(address)
         if page is None:
             if "://" in address or not address.strip():
-                rules.parse_query(address)  # raises BadAddress for what is no address at all
+                rules.parse_query(address)  # raises BadAddress for a text that can't be an address
             nearest = self.nearest(address)
             hint = f"; did you mean {', '.join(nearest[:3])}?" if nearest else ""
             raise UnknownPage(f"{address[:200]!r} is not in this store{hint}", nearest)
@@ -75,10 +89,10 @@ class PageNames:
         if self._looked_up < PYTHON_LOOK_UPS:
             self._looked_up += 1
         else:
-            desk: Desk | None = getattr(self._scratch, "desk", None)
-            if desk is None:
-                desk = self._scratch.desk = Desk(self.index, rule_tables())
-            page = desk.find(text)
+            finder: Desk | None = getattr(self._scratch, "finder", None)
+            if finder is None:
+                finder = self._scratch.finder = Desk(self.index, rule_tables())
+            page = finder.find(text)
             if page >= -1:
                 return page
         return self.find_canonical(rules.parse(text).canonical)  # raises BadAddress with the reason
@@ -97,11 +111,8 @@ class PageNames:
     def lead(self, page: int) -> int:
         """The target of an alias; any other page itself."""
         aliases = self.arrays["alias.page"]
-        if len(aliases):
-            at = int(look_up.find_position(aliases, page))
-            if at >= 0:
-                return self.arrays.page_at("alias.target", at)
-        return page
+        at = int(look_up.find_position(aliases, page)) if len(aliases) else -1
+        return page if at < 0 else self.arrays.page_at("alias.target", at)
 
     def canonical(self, page: int) -> str:
         """The canonical address of a page, or `name:` and its opaque name."""
@@ -114,9 +125,7 @@ class PageNames:
     def address(self, page: int) -> str:
         """The address of a page as its own record, or the first link to it, spells it."""
         spelling = int(self.arrays["name.spelling"][self.arrays.page(page)])
-        if spelling == APART:
-            return self._shown[page]
-        return shown(self.canonical(page), spelling)
+        return self._shown[page] if spelling == APART else shown(self.canonical(page), spelling)
 
     @cached_property
     def _shown(self) -> TextColumn:
@@ -142,11 +151,11 @@ class PageNames:
         return self._lower_bound(encode_key(canonical))
 
     def _lower_bound(self, bound: bytes) -> int:
-        key = np.frombuffer(bound, np.uint8)
-        at = name_codec.lower_bound(self.index.names, self.arrays.pages, key, self._buffer())
+        text = np.frombuffer(bound, np.uint8)
+        at = int(name_codec.lower_bound(self.index.names, self.arrays.pages, text, self._buffer()))
         if at < 0:
             raise self.arrays.damaged()
-        return int(at)
+        return at
 
     def nearest(self, address: str, limit: int = 5) -> list[str]:
         """Known addresses close to an unknown one, the likeliest first; see nearest.py."""
@@ -154,8 +163,8 @@ class PageNames:
 
         return nearest(self, address, limit)
 
-    def keys(self, first: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """The keys of pages [first, first + count): bytes, and where each begins."""
+    def keys(self, first: int, count: int) -> Keys:
+        """The keys of pages [first, first + count)."""
         try:
             return read_keys(self.index.names, first, count)
         except ValueError as error:
@@ -181,8 +190,8 @@ def coded_names(arrays: Mapping[str, NDArray[Any]]) -> CodedNames:
     return CodedNames(arrays["name.words"], arrays["name.block"], *tables)
 
 
-def read_keys(names: CodedNames, first: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The keys of pages [first, first + count): bytes, and where each begins. Raises ValueError for damaged names."""
+def read_keys(names: CodedNames, first: int, count: int) -> Keys:
+    """The keys of pages [first, first + count). Raises ValueError for damaged names."""
     offsets = np.zeros(count + 1, np.int64)
     buffer = np.empty(name_codec.LONGEST_KEY, np.uint8)
     size = 128 * count
@@ -194,3 +203,43 @@ def read_keys(names: CodedNames, first: int, count: int) -> tuple[NDArray[np.uin
         if done < 0:
             raise ValueError("damaged names")
         size *= 2
+
+
+def addresses(graph: Graph, first: int, count: int, marked: bool = False) -> Iterator[str]:
+    """The addresses of pages [first, first + count) on one line each; with `marked`, in the form of page records."""
+    data, offsets = graph.names.keys(first, count)
+    raw, ends = data.tobytes(), offsets.tolist()
+    for i, spelling in enumerate(graph.array("name.spelling")[first : first + count].tolist()):
+        canonical = from_key(raw[ends[i] : ends[i + 1]].decode("utf-8", "replace"))
+        text = graph.address(first + i) if spelling == APART else shown(canonical, spelling)
+        if not marked:
+            yield CONTROL.sub(" ", text)
+        elif canonical.startswith("name:"):
+            yield canonical
+        else:
+            yield text if "://" in text else "host:" + text
+
+
+@contextmanager
+def mapped_addresses(graph: Graph, beside: Path | None, progress: Progress, marked: bool = False) -> Iterator[pa.Array]:
+    """All addresses as an Arrow array, item p for page p, while the context lasts.
+
+    They are decoded in page order to a file, and mapped: links name their targets in any order, whatever their number.
+    With `marked` they have the form of page records: `name:` before opaque names, `host:` before addresses without a
+    scheme. `beside` is a file in whose folder there is room.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=".cocite-export-", dir=None if beside is None else beside.absolute().parent))
+    try:
+        ends = [np.zeros(1, np.int64)]
+        with (folder / "addresses").open("wb") as file:
+            for first in range(0, graph.pages, CHUNK_PAGES):
+                some = addresses(graph, first, min(CHUNK_PAGES, graph.pages - first), marked)
+                texts = [text.encode() for text in some]
+                file.writelines(texts)
+                ends.append(ends[-1][-1] + np.cumsum([len(text) for text in texts]))
+                progress("reading names", len(texts), graph.pages)
+        data = np.memmap(folder / "addresses", np.uint8, "r") if ends[-1][-1] else np.zeros(1, np.uint8)
+        offsets = np.concatenate(ends)
+        yield pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -11,18 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cocite.errors import BadAddress
+from cocite.graph.names import PageNames, encode_key
 from cocite.kernels.addresses.key_hashes import hash_keys
 from cocite.pages import address as rules
-from cocite.pages.key import key
 from cocite.pages.site import domain, host
-
-if TYPE_CHECKING:
-    from cocite.graph.names import PageNames
 
 IN_HOST = "abcdefghijklmnopqrstuvwxyz0123456789-."
 IN_PATH = IN_HOST + "_~"
@@ -35,7 +31,7 @@ WINDOW_PAGES = 4096
 """Pages around an address among which the most cited are looked for."""
 MAX_BUCKET_PAGES = 32
 """Pages read of a bucket of fingerprints: it has about four, and only a damaged store has more."""
-SUFFIXES = (
+COMMON_SUFFIXES = (
     "com", "org", "net", "edu", "gov", "io", "co", "info", "de", "uk", "co.uk", "org.uk", "ac.uk", "fr", "it", "es",
     "nl", "be", "ch", "at", "se", "no", "dk", "fi", "pl", "cz", "pt", "gr", "ie", "eu", "ru", "ua", "tr", "br",
     "com.br", "ar", "com.ar", "mx", "com.mx", "jp", "co.jp", "cn", "com.cn", "kr", "co.kr", "in", "co.in", "au",
@@ -62,22 +58,22 @@ def candidates(names: PageNames, canonical: str, limit: int) -> Iterator[int]:
     """Pages that the user may mean, the likeliest first; some of them repeatedly."""
     if canonical.startswith("name:"):
         name = canonical[5:]
-        yield from known(names, ("name:" + text for text in edits(name, IN_NAME)))
-        yield from known(names, ("name:" + text for text in {name.lower(), name.upper(), name.title()}))
+        yield from find_all(names, ("name:" + text for text in edits(name, IN_NAME)))
+        yield from find_all(names, ("name:" + text for text in {name.lower(), name.upper(), name.title()}))
         if re.fullmatch(r"[A-Za-z0-9-]+", name):
-            yield from known(names, (f"{name.lower()}.{suffix}" for suffix in SUFFIXES))
+            yield from find_all(names, (f"{name.lower()}.{suffix}" for suffix in COMMON_SUFFIXES))
         return
     place = host(canonical)
     path = canonical[len(place) :]
     if not names.pages_below(place):
         others = [*edits(place, IN_HOST), *other_suffixes(place)]
         if 0 < len(path) <= MAX_PREFIX_CHARACTERS:
-            yield from known(names, (other + path for other in others))
-        yield from known(names, others)
+            yield from find_all(names, (other + path for other in others))
+        yield from find_all(names, others)
         return
     cut = max(canonical.rfind(mark) for mark in "/?#&=") + 1
     if len(place) < cut <= MAX_PREFIX_CHARACTERS:
-        yield from known(names, (canonical[:cut] + text for text in edits(canonical[cut:], IN_PATH)))
+        yield from find_all(names, (canonical[:cut] + text for text in edits(canonical[cut:], IN_PATH)))
     shorter = list(chopped(canonical))
     yield from (page for text in shorter if (page := names.find_canonical(text)) >= 0)
     for text in shorter or [canonical]:
@@ -102,7 +98,7 @@ def other_suffixes(place: str) -> Iterator[str]:
     """The same host under other suffixes."""
     name, _, suffix = domain(place).partition(".")
     if suffix and not suffix[-1].isdigit():  # else it is an IP address
-        yield from (f"{name}.{other}" for other in SUFFIXES if other != suffix)
+        yield from (f"{name}.{other}" for other in COMMON_SUFFIXES if other != suffix)
 
 
 def chopped(canonical: str) -> Iterator[str]:
@@ -116,20 +112,20 @@ def chopped(canonical: str) -> Iterator[str]:
     yield host(canonical)
 
 
-def most_cited(names: PageNames, text: str, asked: str, limit: int) -> list[int]:
-    """The pages with the most in-links under an address; if there are very many, only those near the one asked for."""
+def most_cited(names: PageNames, text: str, query: str, limit: int) -> list[int]:
+    """The pages with the most in-links under an address; if there are very many, only those near the query."""
     under = names.pages_below(text)
     if len(under) > WINDOW_PAGES:
-        first = max(under.start, min(names.place_of(asked) - WINDOW_PAGES // 2, under.stop - WINDOW_PAGES))
+        first = max(under.start, min(names.place_of(query) - WINDOW_PAGES // 2, under.stop - WINDOW_PAGES))
         under = range(first, first + WINDOW_PAGES)
     degrees = names.arrays["in.degree"][under.start : under.stop].astype(np.int64)
     best: list[int] = (under.start + np.argsort(-degrees, kind="stable")[:limit]).tolist()
     return best
 
 
-def known(names: PageNames, spellings: Iterable[str]) -> list[int]:
+def find_all(names: PageNames, spellings: Iterable[str]) -> list[int]:
     """The pages of those canonical addresses that the store has, the most cited first."""
-    keys = [key(text).encode("utf-8", "surrogatepass") for text in dict.fromkeys(spellings) if text.strip("./")]
+    keys = [encode_key(text) for text in dict.fromkeys(spellings) if text.strip("./")]
     if not keys or not names.arrays.pages:
         return []
     fingerprints = np.zeros(len(keys), np.uint64)

@@ -1,10 +1,10 @@
-"""What is worked out of a store and kept beside it: ranks, words, searches.
+"""Side data: what is computed from a store and kept beside it, such as ranks, words and the search index.
 
 web.cocite/side/NAME.json         its description, generation and parameters; replaced atomically
 web.cocite/side/NAME-XXXXXXXX/    its files: arrays as in a generation, or whatever its maker writes
 
-It belongs to one generation: after an `add` it is stale, and says so; clicks, which cannot be worked out again, are
-kept by fingerprint and found again. Nothing of it is needed to open a store.
+It belongs to one generation: after an `add` it is stale, and reading it fails. Clicks can't be computed again: they are
+kept by fingerprint. No store needs side data to be opened.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ if TYPE_CHECKING:
 FOLDER = "side"
 Made = TypeVar("Made")
 Files = dict[str, list[Any]]
-"""Files that are no arrays: the size and the checksum of each."""
-NAME = re.compile(r"[a-z][a-z0-9_]*")
+"""Files other than arrays: the size and the checksum of each."""
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+"""What reading a damaged description may raise."""
 
 
 @dataclass(frozen=True)
-class Side:
+class SideData:
     """Side data, opened."""
 
     name: str
@@ -54,16 +56,14 @@ class Side:
         try:
             return map_array(self.folder / f"{name}.bin", self.arrays[name])
         except (KeyError, TypeError, ValueError) as error:
-            raise BadStore(
-                f"{self.folder} has no array {name} that can be read: it is damaged; make it again"
-            ) from error
+            why = f"{self.folder} has no array {name} that can be read: it is damaged; make it again"
+            raise BadStore(why) from error
 
-    def whole(self, most: int | None = None) -> bool:
-        """Whether its other files are as they were written: sizes always, contents unless there are more bytes than
-        `most`."""
+    def whole(self, max_bytes: int | None = None) -> bool:
+        """Whether its other files are as written: sizes always, contents unless they have more than `max_bytes`."""
         if any((self.folder / name).stat().st_size != size for name, (size, _) in self.files.items()):
             return False
-        if most is not None and sum(size for size, _ in self.files.values()) > most:
+        if max_bytes is not None and sum(size for size, _ in self.files.values()) > max_bytes:
             return True
         return all(file_digest(self.folder / name) == expected for name, (_, expected) in self.files.items())
 
@@ -87,7 +87,7 @@ class Side:
         except OSError as error:
             yield f"{error.filename} cannot be read ({error.strerror})"
         except (TypeError, ValueError):
-            yield f"the files of {self.folder} are described by what makes no sense"
+            yield f"the description of the files of {self.folder} is invalid"
 
 
 def write_side(graph: Graph, name: str, about: dict[str, Any], make: Callable[[Path, Writer], None]) -> Files:
@@ -96,7 +96,7 @@ def write_side(graph: Graph, name: str, about: dict[str, Any], make: Callable[[P
     `make` gets the folder, for files of its own, and a Writer for arrays. If it fails, nothing has changed.
     Returns the sizes and checksums of its own files.
     """
-    assert NAME.fullmatch(name), name
+    assert _NAME.fullmatch(name), name
     side = graph.path / FOLDER
     if not side.exists():
         side.mkdir(exist_ok=True)
@@ -116,59 +116,65 @@ def write_side(graph: Graph, name: str, about: dict[str, Any], make: Callable[[P
         writer.abandon()
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    text = {"folder": folder.name, "generation": graph.manifest["id"], "about": about, "arrays": writer.arrays,
-            "files": files}  # fmt: skip
-    body = json.dumps(text, sort_keys=True, ensure_ascii=False)
+    described = {"folder": folder.name, "generation": graph.manifest["id"], "about": about}
+    body = json.dumps({**described, "arrays": writer.arrays, "files": files}, sort_keys=True, ensure_ascii=False)
     fresh = side / f".{name}.json.{os.getpid()}"
     write_synced(fresh, json.dumps({"digest": digest(body.encode()), "body": body}).encode())
     fresh.replace(side / f"{name}.json")
     sync_folder(side)
-    remove_others(name, folder)
+    remove_others(side, name, folder)
     return files
 
 
-def remove_others(name: str, folder: Path) -> None:
-    """Remove what there is of side data beside their folder: older ones, and what a killed command left."""
-    for left in folder.parent.glob(f".{name}.json.*"):
+def remove_others(side: Path, name: str, keep: Path | None = None) -> None:
+    """Remove side data of a name, of any generation, and what a killed command left, but for one folder."""
+    for left in side.glob(f".{name}.json.*"):
         left.unlink(missing_ok=True)
-    for old in folder.parent.glob(f"{name}-*"):
-        if old != folder and re.fullmatch(rf"{name}-[0-9a-f]{{8}}", old.name):
+    for old in _folders(side, name):
+        if old != keep:
             shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
 
 
-def read_side(graph: Graph, name: str, again: str, stale: bool = False) -> Side | None:
+def _folders(side: Path, name: str) -> list[Path]:
+    return [folder for folder in side.glob(f"{name}-*") if re.fullmatch(rf"{name}-[0-9a-f]{{8}}", folder.name)]
+
+
+def read_side(graph: Graph, name: str, again: str, stale: bool = False) -> SideData | None:
     """Side data of this generation; None if there is none. Raises BadStore if it is damaged, or stale, unless `stale`.
 
     `again` is the command that makes it anew.
     """
-    assert NAME.fullmatch(name), name
+    assert _NAME.fullmatch(name), name
     side = graph.path / FOLDER
     for _ in range(5):  # another command may replace it between its description and its folder
         try:
-            text = _read(side / f"{name}.json")
-            folder, generation, about, arrays = (
-                side / text["folder"],
-                text["generation"],
-                text["about"],
-                dict(text["arrays"]),
-            )
-            files = dict(text["files"])
+            text = _read_description(side / f"{name}.json")
+            folder, arrays, files = side / text["folder"], dict(text["arrays"]), dict(text["files"])
+            found = SideData(name, folder, text["about"], arrays, files, text["generation"])
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except _UNREADABLE as error:
             raise BadStore(f"{side / name}.json is damaged: make it again with {again}") from error
         if folder.parent == side and folder.is_dir():
             break
     else:
         raise BadStore(f"{side / name}.json names a folder that is not there: make it again with {again}")
-    if generation != graph.manifest["id"] and not stale:
+    if found.generation != graph.manifest["id"] and not stale:
         raise BadStore(f"the {name} of {graph.path} was made before the store was changed: make it again with {again}")
-    return Side(name, folder, about, arrays, files, generation)
+    return found
+
+
+def _read_description(file: Path) -> dict[str, Any]:
+    outer = json.loads(file.read_bytes())
+    if digest(outer["body"].encode()) != outer["digest"]:
+        raise ValueError("checksum")
+    text: dict[str, Any] = json.loads(outer["body"])
+    return text
 
 
 @contextmanager
 def only_one(graph: Graph, name: str, what: str) -> Iterator[None]:
-    """Wait until nobody else makes side data of this name: each maker removes the others' folders."""
+    """Wait until no other command makes side data of this name: each maker removes the others' folders."""
     side = graph.path / FOLDER
     try:
         side.mkdir(exist_ok=True)
@@ -194,12 +200,10 @@ def ready_side(graph: Graph, name: str, what: str, read: Callable[[], Made], mak
 def drop_side(graph: Graph, name: str, what: str) -> None:
     """Remove side data of any generation: they may include removed pages."""
     side = graph.path / FOLDER
-    folders = f"{name}-????????"
-    if (side / f"{name}.json").exists() or any(side.glob(folders)):  # without it, one that was killed left them
+    if (side / f"{name}.json").exists() or _folders(side, name):  # without the first, a killed command left them
         with only_one(graph, name, what):
             (side / f"{name}.json").unlink(missing_ok=True)
-            for old in side.glob(folders):
-                shutil.rmtree(old, ignore_errors=True)  # readers keep their mappings
+            remove_others(side, name)
 
 
 def is_left_over(graph: Graph, name: str) -> bool:
@@ -208,17 +212,17 @@ def is_left_over(graph: Graph, name: str) -> bool:
         side = read_side(graph, name, "", stale=True)
         if side is not None:
             return bool(side.generation != graph.manifest["id"])
-    return any((graph.path / FOLDER).glob(f"{name}-????????"))
+    return bool(_folders(graph.path / FOLDER, name))
 
 
 def faults_of_sides(graph: Graph) -> Iterator[tuple[str, str]]:
     """Damaged side data, and what is wrong; stale ones are not faults."""
     for file in sorted((graph.path / FOLDER).glob("*.json")):
-        for fault in faults_of_side(graph, file.stem) if NAME.fullmatch(file.stem) else ():
+        for fault in _faults_of_side(graph, file.stem) if _NAME.fullmatch(file.stem) else ():
             yield f"{FOLDER}/{file.stem}", fault
 
 
-def faults_of_side(graph: Graph, name: str) -> list[str]:
+def _faults_of_side(graph: Graph, name: str) -> list[str]:
     """What is wrong with side data of any generation, unless another command replaces them meanwhile."""
     before: Path | None = None
     while True:
@@ -233,21 +237,13 @@ def faults_of_side(graph: Graph, name: str) -> list[str]:
 
 
 def list_sides(store: Path, generation: str, prefix: str) -> list[tuple[dict[str, Any], bool]]:
-    """What is noted about side data whose names begin so, and whether each is of this generation; not what is damaged.
+    """The notes of undamaged side data whose names begin with a prefix, and whether each is of this generation.
 
     It needs no open store, and nothing compiled.
     """
     found = []
     for file in sorted((store / FOLDER).glob(f"{prefix}*.json")):
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            text = _read(file)
+        with suppress(*_UNREADABLE):
+            text = _read_description(file)
             found.append((dict(text["about"]), text["generation"] == generation))
     return found
-
-
-def _read(file: Path) -> dict[str, Any]:
-    outer = json.loads(file.read_bytes())
-    if digest(outer["body"].encode()) != outer["digest"]:
-        raise ValueError("checksum")
-    text: dict[str, Any] = json.loads(outer["body"])
-    return text

@@ -2,7 +2,7 @@
 
 A column NAME is four arrays: `NAME.pages` (which pages have a text, ascending), `NAME.first` (number of each chunk's
 first text), `NAME.offset` (where each chunk starts in the data, and its end) and `NAME.data`: zstd frames. A frame
-holds the 32-bit lengths of its texts, then the texts. A list of texts is kept as lines.
+has the 32-bit lengths of its texts, then the texts. A list of texts is stored as lines.
 """
 
 from __future__ import annotations
@@ -16,27 +16,25 @@ import zstandard
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.arrays import TEXTS, Arrays
+from cocite.graph.arrays import TEXT_COLUMNS, TEXT_PARTS, Arrays, rows_of
 from cocite.graph.generation import Writer
 
-CHUNK = 16 << 10
-"""Bytes of text per frame: small enough that reading one title costs some 20 µs."""
-LARGEST = 1 << 30
+FRAME_BYTES = 16 << 10
+"""Text per frame: small enough that reading one title costs some 20 µs."""
+MAX_FRAME_BYTES = 1 << 30
+CACHED_FRAMES = 64
 
 
 class TextWriter:
     """Appends the texts of one column in page order."""
 
-    def __init__(self, writer: Writer, name: str, level: int = 3) -> None:
-        self._writer = writer
-        self._name = name
-        self._compressor = zstandard.ZstdCompressor(level=level)
+    def __init__(self, writer: Writer, name: str) -> None:
+        self._writer, self._name = writer, name
+        self._compressor = zstandard.ZstdCompressor(level=3)
         self._pages: list[int] = []
         self._texts: list[bytes] = []
-        self._size = 0
-        self._count = 0
-        self._offset = 0
-        for part, dtype in (("pages", np.uint32), ("first", np.uint32), ("offset", np.uint64), ("data", np.uint8)):
+        self._size = self._count = self._offset = 0
+        for part, dtype in TEXT_PARTS.items():
             writer.append(f"{name}.{part}", np.zeros(0, dtype))
 
     def append(self, page: int, text: bytes) -> None:
@@ -44,26 +42,26 @@ class TextWriter:
         self._pages.append(page)
         self._texts.append(text)
         self._size += len(text)
-        if self._size >= CHUNK:
+        if self._size >= FRAME_BYTES:
             self._flush()
 
     def _flush(self) -> None:
         lengths = np.array([len(text) for text in self._texts], np.uint32)
         frame = self._compressor.compress(lengths.tobytes() + b"".join(self._texts))
-        self._writer.append(f"{self._name}.pages", np.array(self._pages, np.uint32))
-        self._writer.append(f"{self._name}.first", np.array([self._count], np.uint32))
-        self._writer.append(f"{self._name}.offset", np.array([self._offset], np.uint64))
-        self._writer.append(f"{self._name}.data", np.frombuffer(frame, np.uint8))
+        self._put(pages=self._pages, first=[self._count], offset=[self._offset], data=np.frombuffer(frame, np.uint8))
         self._count += len(self._texts)
         self._offset += len(frame)
         self._pages, self._texts, self._size = [], [], 0
+
+    def _put(self, **parts: Any) -> None:
+        for part, values in parts.items():
+            self._writer.append(f"{self._name}.{part}", np.asarray(values, TEXT_PARTS[part]))
 
     def close(self) -> None:
         """Write what is left and the end marks."""
         if self._texts:
             self._flush()
-        self._writer.append(f"{self._name}.first", np.array([self._count], np.uint32))
-        self._writer.append(f"{self._name}.offset", np.array([self._offset], np.uint64))
+        self._put(first=[self._count], offset=[self._offset])
 
 
 class PageTexts:
@@ -81,7 +79,7 @@ class PageTexts:
 
     def __bool__(self) -> bool:
         """Whether any page has a text beside its address."""
-        return any(len(self._arrays[f"{name}.pages"]) for name in TEXTS if name != "shown")
+        return any(len(self._arrays[f"{name}.pages"]) for name in TEXT_COLUMNS if name != "shown")
 
     def title(self, page: int) -> str:
         """The title of a page, or the empty text."""
@@ -115,12 +113,9 @@ class TextColumn:
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], name: str) -> None:
         self._name = name
-        self._pages: NDArray[np.uint32] = arrays[f"{name}.pages"]
-        self._first: NDArray[np.uint32] = arrays[f"{name}.first"]
-        self._offset: NDArray[np.uint64] = arrays[f"{name}.offset"]
-        self._data: NDArray[np.uint8] = arrays[f"{name}.data"]
-        self._read_chunk = partial(read_chunk, name, self._first, self._offset, self._data)
-        self._chunk = lru_cache(maxsize=64)(self._read_chunk)
+        self._pages, self._first, offset, data = (arrays[f"{name}.{part}"] for part in TEXT_PARTS)
+        self._read_frame = partial(read_frame, name, self._first, offset, data)
+        self._frame = lru_cache(CACHED_FRAMES)(self._read_frame)
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -133,52 +128,58 @@ class TextColumn:
         at = int(np.searchsorted(self._pages, np.uint32(page)))
         if at == len(self._pages) or self._pages[at] != page:
             return b""
-        chunk = int(np.searchsorted(self._first, np.uint32(at), side="right")) - 1
-        texts = self._chunk(chunk)
-        within = at - int(self._first[chunk])
+        number = int(np.searchsorted(self._first, np.uint32(at), side="right")) - 1
+        texts = self._frame(number)
+        within = at - int(self._first[number])
         if not 0 <= within < len(texts):
             raise damaged(self._name)
         return texts[within]
 
     def lines(self, page: int) -> list[str]:
         """The list of texts of a page."""
-        raw = self.raw(page)
-        return raw.decode("utf-8", "replace").split("\n") if raw else []
+        text = self[page]
+        return text.split("\n") if text else []
 
-    def items(self) -> Iterator[tuple[int, bytes]]:
+    def items(self, first_frame: int = 0) -> Iterator[tuple[int, bytes]]:
         """Every (page, text), in page order."""
-        for chunk in range(len(self._first) - 1):
-            first, texts = int(self._first[chunk]), self._read_chunk(chunk)
+        for number in range(first_frame, len(self._first) - 1):
+            first, texts = int(self._first[number]), self._read_frame(number)
             if first + len(texts) > len(self._pages):
                 raise damaged(self._name)
-            for i, text in enumerate(texts):
-                yield int(self._pages[first + i]), text
+            yield from zip(self._pages[first : first + len(texts)].tolist(), texts, strict=True)
+
+    def between(self, first: int, count: int) -> list[str | None]:
+        """The texts of pages [first, first + count), None where there is none."""
+        texts: list[str | None] = [None] * count
+        row = np.uint32(rows_of(self._pages, first, count)[0])
+        for page, text in self.items(max(0, int(np.searchsorted(self._first, row, side="right")) - 1)):
+            if page >= first + count:
+                break
+            if page >= first:
+                texts[page - first] = text.decode("utf-8", "replace")
+        return texts
 
 
-def read_chunk(
-    name: str, first: NDArray[np.uint32], offset: NDArray[np.uint64], data: NDArray[np.uint8], chunk: int
+def read_frame(
+    name: str, first: NDArray[np.uint32], offset: NDArray[np.uint64], data: NDArray[np.uint8], number: int
 ) -> Sequence[bytes]:
-    """The texts of a chunk. Not a method: the cache would keep its TextColumn, and the files, open."""
-    if not 0 <= chunk < len(offset) - 1:
+    """The texts of a frame. Not a method: the cache would keep its TextColumn, and the files, open."""
+    if not 0 <= number < len(offset) - 1:
         raise damaged(name)
-    start, stop = int(offset[chunk]), int(offset[chunk + 1])
-    count = int(first[chunk + 1]) - int(first[chunk])
+    count = int(first[number + 1]) - int(first[number])
     try:
-        frame = data[start:stop].tobytes()
-        if zstandard.get_frame_parameters(frame).content_size > LARGEST:
+        frame = data[int(offset[number]) : int(offset[number + 1])].tobytes()
+        if zstandard.get_frame_parameters(frame).content_size > MAX_FRAME_BYTES:
             raise damaged(name)
         raw = zstandard.ZstdDecompressor().decompress(frame)
     except zstandard.ZstdError as error:
         raise damaged(name) from error
-    whole = 0 < count * 4 <= len(raw)
-    ends = np.frombuffer(raw, np.uint32, count if whole else 0).astype(np.int64).cumsum()
-    if count < 0 or len(ends) != count or (count and int(ends[-1]) + 4 * count != len(raw)):
+    if not 0 < 4 * count <= len(raw):
         raise damaged(name)
-    texts, at = [], 4 * count
-    for end in ends:
-        texts.append(raw[at : 4 * count + int(end)])
-        at = 4 * count + int(end)
-    return texts
+    ends = (4 * count + np.frombuffer(raw, np.uint32, count).astype(np.int64).cumsum()).tolist()
+    if ends[-1] != len(raw):
+        raise damaged(name)
+    return [raw[start:end] for start, end in zip([4 * count, *ends], ends, strict=False)]
 
 
 def damaged(name: str) -> BadStore:

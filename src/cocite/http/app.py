@@ -152,7 +152,7 @@ def add_operators_routes(app: FastAPI, service: Service) -> None:
         service.measure()
         graph = service.web.graph
         about = {"id": str(graph.manifest.get("id")), "edition": service.web.edition, "version": __version__}
-        text = service.metrics.text(about, {"store_pages": graph.pages, "store_links": graph.links})
+        text = service.metrics.text(about, {"store_pages": graph.pages, "store_links": len(graph.links)})
         return Sent(Reply(200, text, b"text/plain; version=0.0.4; charset=utf-8"))
 
 

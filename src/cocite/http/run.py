@@ -104,7 +104,7 @@ class Server(uvicorn.Server):
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, service.watcher.check_now)
         self.metrics.set("workers", 1)
         graph, began = service.web.graph, time.monotonic()
-        self.log.write("serving", store=str(graph.path), pages=graph.pages, links=graph.links, pid=os.getpid())
+        self.log.write("serving", store=str(graph.path), pages=graph.pages, links=len(graph.links), pid=os.getpid())
         tasks = [asyncio.create_task(each) for each in (self._housekeeping(), self._watch_store())]
         yield
         for task in tasks:

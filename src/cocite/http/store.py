@@ -76,7 +76,7 @@ class StoreWatcher:
             return
         self.current = fresh
         self._replaced()
-        facts: dict[str, Any] = {"edition": fresh.edition, "pages": fresh.graph.pages, "links": fresh.graph.links}
+        facts: dict[str, Any] = {"edition": fresh.edition, "pages": fresh.graph.pages, "links": len(fresh.graph.links)}
         self._log.write("reloaded", seconds=round(time.monotonic() - began, 3), **facts)
 
     def _open(self, warm: Callable[[Snapshot], None]) -> Snapshot | None:

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from cocite import __version__
 from cocite.errors import BadParameter
-from cocite.graph.all_addresses import addresses as addresses_of
-from cocite.graph.all_addresses import mapped_addresses
 from cocite.graph.generation import Progress, sync_folder
+from cocite.graph.names import addresses as addresses_of
+from cocite.graph.names import mapped_addresses
 from cocite.graph.store import Graph
 from cocite.parameters import Parameter, values_of
 from cocite.related.methods import method as method_of

@@ -19,7 +19,6 @@ import pyarrow as pa
 from cocite.errors import BadSource
 from cocite.graph.build.scratch import BY_CANONICAL, MemoryScratch
 from cocite.graph.build.spill import Spill
-from cocite.pages.address import canonical
 from cocite.pages.site import Sites
 from cocite.sources.arrow_batches import have_address, to_schema
 from cocite.sources.records import ReadReport
@@ -82,16 +81,9 @@ def _keyed(
     sites: Sites,
 ) -> Iterator[pa.RecordBatch]:
     scratch = MemoryScratch()
-    spill = Spill(
-        scratch,
-        report,
-        text=False,
-        anchors=False,
-        removed=np.zeros(0, np.uint64),
-        memory=1 << 22,
-        same_site=lambda a, b: sites.domain(sites.host(canonical(a))) == sites.domain(sites.host(canonical(b))),
-    )
-    spill.add(spill.reserve(0, len(records)), records)
+    no_pages = np.zeros(0, np.uint64)
+    spill = Spill(scratch, report, sites, text=False, anchors=False, removed=no_pages, memory=1 << 22)
+    spill.add(spill.reserve(0), records)
     spill.names.finish()
     for table in map(scratch.load_table, sorted(scratch.names(".names"))):
         for names in table.to_batches() if table is not None else ():

@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cocite.graph.all_addresses import CONTROL
-from cocite.graph.build.columns import text_buffers
-from cocite.graph.build.number_sites import SiteWriter
-from cocite.graph.build.scratch import ALIAS, BY_CANONICAL, PARTIAL
+from cocite.graph.build.names import text_buffers
+from cocite.graph.build.number import SiteWriter
+from cocite.graph.build.scratch import ALIAS_ONLY, BY_CANONICAL, PARTIAL
 from cocite.graph.generation import MemoryWriter
+from cocite.graph.names import CONTROL
 from cocite.pages.key import APART, from_key, shown
 from cocite.pages.site import Sites
 from cocite.spark.arrays import Batches, batch_of
@@ -40,7 +40,7 @@ def resolve(output: Output, keyed: Any) -> Resolved:
     """Choose captures and follow aliases."""
     read = keyed.where(F.col("what") == CAPTURE)
     has = read.agg(
-        F.max(F.col("kind").bitwiseAND(ALIAS) != 0).alias("aliases"),
+        F.max(F.col("kind").bitwiseAND(ALIAS_ONLY) != 0).alias("aliases"),
         F.max(F.col("kind").bitwiseAND(PARTIAL) == 0).alias("whole"),
         F.max(F.col("loose") | (F.col("fingerprint") == 0)).alias("loose"),  # what a record of no page names
     ).first()
@@ -65,7 +65,7 @@ def resolve(output: Output, keyed: Any) -> Resolved:
         if aliases is not None:  # the end of a circle has its best capture that is no alias itself
             ends = _circle_captures(brief, output)
             lost = lost if ends is None else lost.join(ends, ["fingerprint", "sequence"], "left_anti")
-    captures = captures.where(F.col("kind").bitwiseAND(ALIAS) == 0)
+    captures = captures.where(F.col("kind").bitwiseAND(ALIAS_ONLY) == 0)
     captures = captures.join(lost, ["fingerprint", "sequence"], "left_anti")
     if aliases is not None:
         captures = captures.join(aliases, "fingerprint", "left_anti")
@@ -82,7 +82,7 @@ def _best(brief: Any) -> Any:
 
 def _aliases(output: Output, keyed: Any, brief: Any, best: Any) -> Any:
     """Every alias with the page at its end; None if there are none."""
-    leads = best.where((F.col("kind").bitwiseAND(ALIAS) != 0) & (F.col("alias") != 0))
+    leads = best.where((F.col("kind").bitwiseAND(ALIAS_ONLY) != 0) & (F.col("alias") != 0))
     steps = output.step(f"{WORK}/alias-0", lambda: leads.select("fingerprint", F.col("alias").alias("target")))
     if steps.isEmpty():
         return None
@@ -107,7 +107,7 @@ def _aliases(output: Output, keyed: Any, brief: Any, best: Any) -> Any:
 def _open_circles(output: Output, keyed: Any, brief: Any, steps: Any, ways: Any, on_circle: Any) -> Any:
     """Let every circle end at its first page that has a capture of its own, or at its first page of all."""
     members = on_circle.withColumnRenamed("target", "fingerprint")
-    own = brief.where(F.col("kind").bitwiseAND(PARTIAL | ALIAS) == 0)
+    own = brief.where(F.col("kind").bitwiseAND(PARTIAL | ALIAS_ONLY) == 0)
     own = _best(own.join(members, "fingerprint", "left_semi")).select("fingerprint", "sequence")
     own = output.step(f"{WORK}/circle-captures", lambda: own)
     keys = keyed.where(F.col("what") == NAME).groupBy("fingerprint").agg(F.min("key").alias("key"))
@@ -190,7 +190,7 @@ def _describe(batches: Batches) -> Iterator[pa.RecordBatch]:
 
 
 def _addresses(batch: pa.RecordBatch) -> Iterator[str]:
-    """As `graph.all_addresses` shows them."""
+    """As `graph.names.addresses` shows them."""
     for raw, order, text in zip(*(batch.column(name).to_pylist() for name in ("key", "order", "shown")), strict=True):
         spelling = order & 0xFF
         found = text if spelling == APART else shown(from_key(raw.decode("utf-8", "replace")), spelling)

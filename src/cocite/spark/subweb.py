@@ -15,11 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.graph.arrays import TYPE_OF, Arrays
-from cocite.graph.build.derive import BEST_PARENTS, MANY_PARENTS, read_lists, write_long
-from cocite.graph.build.write_lists import NO_ATTRIBUTES, ListWriter, count_symbols, encode
+from cocite.graph.build.derive import BEST_PARENTS, MANY_PARENTS, entry_points
+from cocite.graph.build.sort_links import NO_ATTRIBUTES, ListWriter, count_symbols, encode
 from cocite.graph.generation import MemoryWriter, empty_array
 from cocite.graph.huffman import Code
 from cocite.graph.store import Graph
+from cocite.kernels.codec.lists import Lists
 from cocite.spark.arrays import numbers, unpack_lists
 from cocite.web import Web
 
@@ -55,11 +56,8 @@ class SubGraph(Graph):
         links = int(arrays["out.degree"].sum(dtype=np.int64))
         super().__init__(Arrays(arrays, {"id": "", "pages": len(numbers), "links": links}))
         self.numbers = numbers  # of its pages in the web
-        self._pools = pools
-
-    def links_to(self, page: int) -> NDArray[np.uint32]:
-        """The parents to choose from, in the order of choice where there are more than can be chosen."""
-        return self._pools.of(page)
+        # The parents to choose from, in the order of choice where there are more than can be chosen.
+        self.links_to = pools.of
 
 
 class Pools(NamedTuple):
@@ -195,8 +193,9 @@ def _write_out(writer: MemoryWriter, whole: Rows, part: Rows, pages: int) -> Non
     owners, targets, attributes = (np.append(one, other) for one, other in zip(whole, part, strict=True))
     order = np.argsort(owners, kind="stable")
     degrees = np.bincount(owners, minlength=pages).astype(np.uint32)
-    _write_lists(writer, "out", degrees, targets[order], attributes[order])
-    write_long(writer, "out", read_lists(writer, "out"))
+    lists = _write_lists(writer, "out", degrees, targets[order], attributes[order])
+    for name, values in entry_points("out", lists):
+        writer.append(name, values)
 
 
 def _write_in(
@@ -230,10 +229,10 @@ def _write_lists(
     degrees: NDArray[np.uint32],
     targets: NDArray[np.uint32],
     attributes: NDArray[np.uint32],
-) -> None:
+) -> Lists:
     starts = np.append(0, np.cumsum(degrees, dtype=np.int64))
     some = int(np.searchsorted(starts, SAMPLE, "right"))
     code = Code.from_counts(count_symbols(targets, attributes, starts[:some], np.arange(some - 1, dtype=np.uint32)))
     lists = ListWriter(writer, name, code)
     lists.append(encode(targets, attributes, starts, 0, code))
-    lists.close()
+    return lists.close()

@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cocite.graph.all_addresses import addresses
-from cocite.graph.arrays import rows_of
+from cocite.graph.arrays import NOINDEX, rows_of
 from cocite.graph.generation import Progress
-from cocite.graph.store import NOINDEX, Graph
+from cocite.graph.names import addresses
+from cocite.graph.store import Graph
 from cocite.words.tokens import prepare
 
 FIELDS = ("title", "anchors", "headings", "around", "text", "address")
@@ -199,7 +199,7 @@ def read_link_texts(graph: Graph, progress: Progress) -> Iterator[tuple[NDArray[
             if len(texts["anchors"]) >= CHUNK_LINKS:
                 yield np.concatenate(targets), texts
                 targets, texts = [], {name: [] for name in MAX_TEXTS}
-        progress("reading anchor texts", int(starts[-1]), graph.links)
+        progress("reading anchor texts", int(starts[-1]), len(graph.links))
     if targets:
         yield np.concatenate(targets), texts
 

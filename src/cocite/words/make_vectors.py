@@ -152,7 +152,7 @@ def mutual_links(graph: Graph, first: int, last: int) -> csr_array:
     pairs = []
     for lists in (graph.out, graph.into):
         total = int(lists.degree[first:last].sum(dtype=np.int64))
-        if total > graph.links:
+        if total > len(graph.links):
             raise graph.damaged()
         targets, starts = np.empty(total, np.uint32), np.zeros(last - first + 1, np.int64)
         if read_many(lists, first, last - first, targets, np.zeros(0, np.uint32), starts) != last - first:
@@ -223,7 +223,7 @@ def read_sections(
     """The weight of each section for the pages it lists, and its words; none if there are more than MAX_LINKS."""
     targets, numbers, weights, words, count, read = [], [], [], [], 0, 0
     for first, once, distinct in graph.iter_links(LIST_CHUNK_PAGES):
-        starts, links, _ = graph.with_repeats(first, once, distinct)
+        starts, links, _ = graph.links.with_repeats(first, once, distinct)
         if int(links.targets.max(initial=0)) >= graph.pages:
             raise graph.damaged()
         source = np.repeat(np.arange(first, first + len(starts) - 1, dtype=np.int64), np.diff(starts))

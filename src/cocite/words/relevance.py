@@ -292,7 +292,7 @@ def links_of(graph: Graph) -> Rows:
     """All out-links."""
     starts, targets, at = (
         np.concatenate([[0], np.cumsum(graph.out_degree, dtype=np.int64)]),
-        np.empty(graph.links, np.uint32),
+        np.empty(len(graph.links), np.uint32),
         0,
     )
     for _, ends, links in graph.iter_links():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadStore
 from cocite.graph.generation import Writer
 from cocite.graph.nearest import edits
-from cocite.graph.side import Side, only_one, read_side, ready_side, write_side
+from cocite.graph.side import SideData, only_one, read_side, ready_side, write_side
 from cocite.graph.store import Graph
 
 EDIT_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -92,7 +92,7 @@ class OpenedWords(NamedTuple):
 
     kind: WordData[Any]
     graph: Graph
-    side: Side
+    side: SideData
 
     def array(self, name: str) -> NDArray[Any]:
         """An array, of the right type."""

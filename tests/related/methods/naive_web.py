@@ -124,7 +124,7 @@ class NaiveWeb:
 def links_again(graph: Any) -> dict[int, list[tuple[int, int, int]]]:
     """Links that a store keeps of a page beside its list."""
     found: dict[int, list[tuple[int, int, int]]] = {}
-    for page, target, attribute in zip(*(each.tolist() for each in graph.repeats), strict=True):
+    for page, target, attribute in zip(*(each.tolist() for each in graph.links.repeats), strict=True):
         found.setdefault(page, []).append((target, (attribute & 0xFFFFFF) - 1, attribute >> 24))
     return found
 

@@ -64,7 +64,7 @@ def demo(
             _ = graph.get(WELL_KNOWN[0]), web.vectors
             second.wait(stages.compile)
     lists = sum(entry["records"] for entry in graph.manifest["sources"])
-    counts = f"{count(lists, 'list')}, {count(graph.links, 'link')} to {count(graph.pages - lists, 'page')}"
+    counts = f"{count(lists, 'list')}, {count(len(graph.links), 'link')} to {count(graph.pages - lists, 'page')}"
     screen.line((f"{counts}, {note}", "dim"))
     for url in urls or WELL_KNOWN:
         screen.blank()

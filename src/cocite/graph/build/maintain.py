@@ -1,32 +1,46 @@
-"""Changing a store: `add` and `remove` make a new generation from the old one, without its sources."""
+"""Change a store: `add` and `remove` make a new generation from the old one, without its sources.
+
+The old store is the first source of the build: its pages, links and texts go into the spill as they are.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadStore, UnknownPage
-from cocite.graph.build.passes import BuildOptions, Built, Source, build
+from cocite.graph.arrays import HAS_RECORD, rows_of
+from cocite.graph.build.names import key_array, spelling_orders
+from cocite.graph.build.passes import BuildOptions, Built, RecordSource, build
+from cocite.graph.build.scratch import ALIAS_ONLY, PAGE_KINDS, STORED, LinkColumns, RecordColumns
+from cocite.graph.build.spill import Spill
 from cocite.graph.clicks import renew_clicks
-from cocite.graph.generation import Progress, drop_left_over, no_progress
+from cocite.graph.generation import Progress, changed_arrays, no_progress, remove_leftovers
 from cocite.graph.store import Graph
 from cocite.kernels.addresses.canonical import fingerprint_of
+from cocite.kernels.codec.attributes import pack_all
 from cocite.pages.address import parse_query
-from cocite.pages.key import key
+from cocite.pages.key import APART, key
 from cocite.sources.records import ReadReport
+
+CHUNK_PAGES = 1 << 16
 
 
 def add(
-    sources: Iterable[Source],
+    sources: Iterable[RecordSource],
     path: Path,
     report: ReadReport,
     options: BuildOptions | None = None,
     progress: Progress = no_progress,
 ) -> Built:
-    """More pages into a store. A page that it has already gets the links of its newest capture."""
+    """Add pages to a store. A page that it has already gets the links of its newest capture."""
     built = build(sources, path, report, options, progress, old=Graph(path))
     renew_clicks(path)
     return built
@@ -35,7 +49,7 @@ def add(
 def remove(
     addresses: Iterable[str], path: Path, options: BuildOptions | None = None, progress: Progress = no_progress
 ) -> Built:
-    """Take pages out, with all links from and to them, for good: later adds leave them out too.
+    """Remove pages, with all links from and to them, for good: later adds leave them out too.
 
     Building the store again from its sources brings them back.
     """
@@ -45,11 +59,73 @@ def remove(
         with suppress(BadAddress):  # the address may be an alias, which goes too
             fingerprints.append(fingerprint_of(key(parse_query(address).canonical).encode()))
             if graph.get(address) is None and fingerprints[-1] in graph.removed:
-                with suppress(BadStore):  # another command is writing, and sees to it
-                    drop_left_over(path)  # a remove may have died before it came to it, or to the clicks
+                with suppress(BadStore):  # another command is writing, and does it
+                    remove_leftovers(path)  # an earlier remove may have been killed before this, or before the clicks
                 renew_clicks(path)
                 raise UnknownPage(f"{address[:200]!r} was removed already: leave it out; nothing was changed")
         fingerprints.append(int(graph.fingerprints[graph.find(address)]))
     built = build([], path, ReadReport(), options, progress, old=graph, remove=np.array(fingerprints, np.uint64))
     renew_clicks(path)
     return built
+
+
+def reread(old: Graph, spill: Spill, progress: Progress) -> None:
+    """Put everything that an existing store has into a spill.
+
+    Every byte of it is verified before: a new generation has checksums of its own, which would hide old damage.
+    """
+    with ThreadPoolExecutor(2) as pool:
+        for name in changed_arrays(old.arrays, old.manifest["arrays"], progress, pool):
+            raise BadStore(
+                f"{old.path} is damaged (the bytes of {name} do not match their checksum): build it again from its "
+                "sources, which cocite info names; nothing was changed"
+            )
+    try:
+        _put_all(old, spill, progress)
+    except (IndexError, ValueError) as error:  # numbers that point nowhere
+        raise old.damaged() from error
+
+
+def _put_all(old: Graph, spill: Spill, progress: Progress) -> None:
+    texts = {name: old.texts.column(name) for name in spill.texts if f"{name}.pages" in old.arrays}
+    aliases, alias_targets = old.array("alias.page"), old.array("alias.target")
+    for first, once, distinct in old.iter_links(CHUNK_PAGES):
+        starts, links, weight = old.links.with_repeats(first, once, distinct)
+        count = len(starts) - 1
+        part = partial(old.arrays.part, first=first, count=count)
+        fingerprints, targets, kind = part("fingerprint"), old.fingerprints[links.targets], part("page.kind")
+        lead = np.zeros(count, np.uint64)
+        low, high = rows_of(aliases, first, count)
+        lead[aliases[low:high].astype(np.int64) - first] = old.fingerprints[alias_targets[low:high]]
+        if len(spill.removed):
+            targets = np.where(np.isin(targets, spill.removed), np.uint64(0), targets)
+        has_record = ((kind & HAS_RECORD) > 0) | (lead > 0)
+        kept = ~np.isin(fingerprints, spill.removed)
+        _put_names(old, spill, first, kept, has_record)
+        number = spill.reserve(len(targets))
+        spill.again += len(links.targets) - len(distinct.targets)
+        records = RecordColumns(
+            # Pages known from links only have no record: nothing of theirs may compete with a record that is added.
+            fingerprint=np.where(kept & has_record, fingerprints, np.uint64(0)),
+            kind=((kind & PAGE_KINDS) | STORED | np.where(lead > 0, ALIAS_ONLY, 0)).astype(np.uint8),
+            alias=lead,
+            captured=part("page.captured"),
+            status=part("page.status"),
+            language=part("page.language"),
+            first_link=starts,
+        )
+        columns = {name: pa.array(column.between(first, count), pa.string()) for name, column in texts.items()}
+        spill.put(number, records, LinkColumns(targets, weight, pack_all(links.blocks + 1, links.flags)), columns)
+        progress("reading the old store", len(distinct.targets), len(old.links))
+
+
+def _put_names(old: Graph, spill: Spill, first: int, kept: NDArray[np.bool_], own: NDArray[np.bool_]) -> None:
+    """Names of the kept pages from `first` on; `own` are those with a record, which spells them."""
+    pages = first + np.flatnonzero(kept)
+    spelling = old.array("name.spelling")[pages]
+    shown = [
+        None if flags != APART else old.address(page) for page, flags in zip(pages.tolist(), spelling, strict=True)
+    ]
+    orders = np.where(own[kept], spelling_orders(spelling, own=True), spelling_orders(spelling, own=False))
+    keys = key_array(*old.names.keys(first, len(kept)), kept)
+    spill.names.put(f"old-{first}", keys, orders, old.fingerprints[pages], shown)

@@ -1,4 +1,4 @@
-"""Second pass of a build: names → page numbers, in the order of their keys.
+"""Second pass of a build: names → page numbers, in the order of their keys; and the host, domain and site of each page.
 
 Names are sorted, on disk by DuckDB, out of core. Of each page the first row (the spelling to show) is kept, and names,
 fingerprints, hosts, domains and sites are written as they pass.
@@ -6,32 +6,32 @@ fingerprints, hosts, domains and sites are written as they pass.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.build.columns import text_buffers
-from cocite.graph.build.number_sites import SiteWriter
-from cocite.graph.build.scratch import MemoryScratch, Scratch
-from cocite.graph.build.workers import Workers
-from cocite.graph.generation import Writer
+from cocite.graph.build.names import NAME_COLUMNS, key_array, text_buffers
+from cocite.graph.build.scratch import MemoryScratch, ScratchFolder, Workers
+from cocite.graph.generation import Progress, Writer, no_progress
 from cocite.graph.huffman import Code
-from cocite.graph.names import coded_names, read_keys
+from cocite.graph.names import Keys, coded_names, read_keys
 from cocite.graph.texts import TextColumn, TextWriter
-from cocite.kernels.addresses.hashing import copy_chosen, count_buckets, fill_buckets
-from cocite.kernels.addresses.names import mark_changes
+from cocite.kernels.addresses.hashing import count_buckets, fill_buckets
+from cocite.kernels.addresses.names import mark_hosts
 from cocite.kernels.codec import name_codec
-from cocite.kernels.codec.name_codec import CodedNames
-from cocite.pages.key import APART
-from cocite.pages.site import Sites
+from cocite.pages.key import APART, from_key
+from cocite.pages.site import HostRule, Pattern, Sites
 from cocite.sources.records import ReadReport
 
 MAX_PAGES = (1 << 32) - 2
@@ -40,58 +40,19 @@ BATCH_NAMES = 1 << 17
 REREAD_NAMES = 1 << 16
 MIN_SORT_BYTES = 128 << 20
 """What DuckDB needs to sort at all."""
-
-
-@dataclass(frozen=True, slots=True)
-class NameBatch:
-    """Names in order."""
-
-    data: NDArray[np.uint8]  # the bytes of all keys
-    offsets: NDArray[np.int64]  # where each key begins
-    order: NDArray[np.uint16]  # see `spelling_orders`; the low byte is the spelling
-    fingerprint: NDArray[np.uint64]
-    shown: list[str | None] | None  # spellings that are kept as texts
-
-    def __len__(self) -> int:
-        return len(self.order)
-
-    def choose(self, chosen: NDArray[np.bool_]) -> NameBatch:
-        """Some of the names."""
-        kept = np.empty(int(np.diff(self.offsets)[chosen].sum()), np.uint8)
-        offsets = np.empty(int(chosen.sum()) + 1, np.int64)
-        copy_chosen(self.data, self.offsets, chosen, kept, offsets)
-        shown = None if self.shown is None else list(np.array(self.shown, object)[chosen])
-        return NameBatch(kept, offsets, self.order[chosen], self.fingerprint[chosen], shown)
-
-    def cut(self, start: int, stop: int) -> NameBatch:
-        """Names [start, stop)."""
-        return NameBatch(
-            self.data[self.offsets[start] : self.offsets[stop]],
-            self.offsets[start : stop + 1] - self.offsets[start],
-            self.order[start:stop],
-            self.fingerprint[start:stop],
-            self.shown and self.shown[start:stop],
-        )
-
-    def join(self, other: NameBatch) -> NameBatch:
-        """These names and others behind them."""
-        shown = None
-        if self.shown is not None or other.shown is not None:
-            shown = (self.shown or [None] * len(self)) + (other.shown or [None] * len(other))
-        return NameBatch(
-            np.concatenate([self.data, other.data]),
-            np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]]),
-            np.concatenate([self.order, other.order]),
-            np.concatenate([self.fingerprint, other.fingerprint]),
-            shown,
-        )
+MAX_SITES = 1 << 20
+"""Sites of one host that are cached; they take some 100 MB."""
+Batches = Iterable[pa.RecordBatch]
+"""Rows of NAME_COLUMNS."""
 
 
 def number_pages(
-    scratch: Scratch, writer: Writer, sites: Sites, memory: int, workers: Workers, progress: Callable[[int], None]
+    scratch: ScratchFolder, writer: Writer, sites: Sites, memory: int, workers: Workers, progress: Progress
 ) -> int:
-    """Write everything that is known of pages by name; returns how many there are."""
+    """Write all arrays that depend on names only; returns the number of pages."""
     names = scratch.names(".names")
+    if not names:
+        return 0
     with sorted_names(scratch, names, memory, workers.threads) as batches:
         pages = NameWriter(writer, sites, workers).write(in_batches(distinct(batches)), progress)
     workers.submit(scratch.remove, *names)
@@ -99,13 +60,8 @@ def number_pages(
 
 
 @contextmanager
-def sorted_names(
-    scratch: Scratch, names: Sequence[str], memory: int, threads: int
-) -> Iterator[Iterable[pa.RecordBatch]]:
+def sorted_names(scratch: ScratchFolder, names: list[str], memory: int, threads: int) -> Iterator[Batches]:
     """All names in the order of keys, then of spellings: those of a page follow each other."""
-    if not names:
-        yield ()
-        return
     if isinstance(scratch, MemoryScratch):
         table = pa.concat_tables(scratch.load_table(name) for name in names)
         yield table.sort_by([(column, "ascending") for column in ("key", "order", "shown")]).to_batches(BATCH_NAMES)
@@ -126,137 +82,117 @@ def sorted_names(
         raise BadStore(f"names cannot be sorted: give more memory, or room on the disk ({why})") from error
 
 
-def distinct(batches: Iterable[pa.RecordBatch]) -> Iterator[NameBatch]:
+def distinct(batches: Batches) -> Iterator[pa.RecordBatch]:
     """The first row of every key."""
-    last = b""
+    last = None
     for batch in batches:
-        data, offsets = text_buffers(batch.column(0))
-        first = np.empty(len(offsets) - 1, np.bool_)
-        mark_changes(data, offsets, np.frombuffer(last, np.uint8), first)
-        if len(offsets) > 1:
-            last = data[offsets[-2] : offsets[-1]].tobytes()
-        shown = batch.column(3)
-        texts = None if shown.null_count == len(shown) else shown.to_pylist()
-        yield NameBatch(data, offsets, batch.column(1).to_numpy(), batch.column(2).to_numpy(), texts).choose(first)
+        if len(batch):
+            keys = batch.column("key")
+            changes = pc.not_equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
+            yield batch.filter(pa.array(np.append(keys[0].as_py() != last, changes)))
+            last = keys[-1].as_py()
 
 
-def in_batches(parts: Iterator[NameBatch]) -> Iterator[NameBatch]:
-    """The same names BATCH_NAMES at a time: DuckDB's parts vary from run to run, a store must not."""
-    left: NameBatch | None = None
+def in_batches(parts: Batches) -> Iterator[pa.RecordBatch]:
+    """The same rows BATCH_NAMES at a time: DuckDB's parts vary from run to run, a store must not."""
+    waiting = pa.Table.from_batches([], NAME_COLUMNS)
     for part in parts:
-        if not len(part):
-            continue
-        current = part if left is None else left.join(part)
-        while len(current) >= BATCH_NAMES:
-            yield current.cut(0, BATCH_NAMES)
-            current = current.cut(BATCH_NAMES, len(current))
-        left = current
-    if left is not None and len(left):
-        yield left
+        waiting = pa.concat_tables([waiting, pa.Table.from_batches([part]).cast(NAME_COLUMNS)])
+        while len(waiting) >= BATCH_NAMES:
+            yield from waiting[:BATCH_NAMES].combine_chunks().to_batches()
+            waiting = waiting[BATCH_NAMES:]
+    if len(waiting):
+        yield from waiting.combine_chunks().to_batches()
 
 
 def keep_pages(writer: Writer, sites: Sites, workers: Workers, kept: NDArray[np.bool_]) -> None:
     """Write names and the like again, for some of the pages only."""
-    batches = written_names(writer, kept)
-    for name in list(writer.arrays):  # they stay mapped until they have been read
+    written = {name: writer.map(name) for name in writer.arrays}
+    for name in written:  # they stay mapped until they have been read
         writer.discard(name)
-    NameWriter(writer, sites, workers).write(in_batches(batches), lambda _: None)
+    names, texts = coded_names(written), TextColumn(written, "shown")
 
-
-def written_names(writer: Writer, kept: NDArray[np.bool_]) -> Iterator[NameBatch]:
-    """The names of some pages, out of what was written."""
-    names, spellings, fingerprints = written(writer), writer.map("name.spelling"), writer.map("fingerprint")
-    parts = [f"shown.{part}" for part in ("pages", "first", "offset", "data")]
-    texts = TextColumn({name: writer.map(name) for name in parts}, "shown")
-
-    def batches() -> Iterator[NameBatch]:
+    def batches() -> Iterator[pa.RecordBatch]:
         for first in range(0, len(kept), REREAD_NAMES):
-            last = min(first + REREAD_NAMES, len(kept))
-            data, offsets = read_keys(names, first, last - first)
-            own = spellings[first:last].astype(np.uint16)
-            apart = set(np.flatnonzero(own == APART).tolist())
-            shown = [texts[first + i] if i in apart else None for i in range(len(own))] if apart else None
-            yield NameBatch(data, offsets, own, fingerprints[first:last], shown).choose(kept[first:last])
+            some, chosen = slice(first, first + REREAD_NAMES), kept[first : first + REREAD_NAMES]
+            spelling = written["name.spelling"][some][chosen].astype(np.uint16)
+            pages = (first + np.flatnonzero(chosen)).tolist()
+            shown = [texts[page] if own == APART else None for page, own in zip(pages, spelling.tolist(), strict=True)]
+            keys = key_array(*read_keys(names, first, len(chosen)), chosen)
+            columns = [keys, spelling, written["fingerprint"][some][chosen], pa.array(shown, pa.string())]
+            yield pa.RecordBatch.from_arrays(columns, schema=NAME_COLUMNS)
 
-    return batches()
+    NameWriter(writer, sites, workers).write(in_batches(batches()), no_progress)
+
+
+class EncodedNames(NamedTuple):
+    """A batch of names with their code."""
+
+    batch: pa.RecordBatch
+    keys: Keys
+    words: NDArray[np.uint64]
+    starts: NDArray[np.int64]  # the first bit of each block of names
 
 
 class NameWriter:
     """Writes the names of pages in order, and the host, domain and site of each page."""
 
     def __init__(self, writer: Writer, sites: Sites, workers: Workers) -> None:
-        self._writer = writer
-        self._sites = SiteWriter(writer, sites)
-        self._workers = workers
+        self._writer, self._workers, self._sites = writer, workers, SiteWriter(writer, sites)
         self._codes: tuple[Code, Code] | None = None  # made from the first batch
-        self._pages = 0
-        self._bits = 0
 
-    def write(self, batches: Iterator[NameBatch], progress: Callable[[int], None]) -> int:
+    def write(self, batches: Batches, progress: Progress) -> int:
         """Write all names; returns how many."""
-        shown = TextWriter(self._writer, "shown")
-        for batch, words, starts in self._workers.in_order(self._encode, self._with_codes(batches), 2):
-            self._writer.append("name.block", (starts + self._bits).astype(np.uint64))
-            self._writer.append("name.words", words)
-            self._bits += len(words) * 64
-            self._writer.append("fingerprint", batch.fingerprint)
-            self._writer.append("name.spelling", (batch.order & np.uint16(0xFF)).astype(np.uint8))
-            for i, text in enumerate(batch.shown or ()):
-                if text is not None:
-                    shown.append(self._pages + i, text.encode())
-            self._sites.append(batch.data, batch.offsets)
-            self._pages += len(batch)
-            if self._pages > MAX_PAGES:
+        shown, put = TextWriter(self._writer, "shown"), self._writer.append
+        pages = bits = 0
+        for batch, keys, words, starts in self._workers.in_order(self._encode, self._with_codes(batches), 2):
+            put("name.block", (starts + bits).astype(np.uint64))
+            put("name.words", words)
+            put("fingerprint", batch.column("fingerprint").to_numpy())
+            put("name.spelling", (batch.column("order").to_numpy() & np.uint16(0xFF)).astype(np.uint8))
+            texts = batch.column("shown")
+            for i in np.flatnonzero(texts.is_valid()) if texts.null_count < len(texts) else ():
+                shown.append(pages + int(i), texts[int(i)].as_py().encode())
+            self._sites.append(*keys)
+            pages += len(batch)
+            bits += len(words) * 64
+            if pages > MAX_PAGES:
                 raise BadStore(f"more than {MAX_PAGES:,} pages do not fit into one store: build several")
-            progress(len(batch))
+            progress("numbering pages", len(batch), None)
         shown.close()
         if self._codes is not None:
-            self._writer.append("name.code", np.concatenate([code.lengths for code in self._codes]))
-            self._writer.append("name.words", np.zeros(1, np.uint64))
-        return self._pages
+            put("name.code", np.concatenate([code.lengths for code in self._codes]))
+            put("name.words", np.zeros(1, np.uint64))
+        return pages
 
-    def _with_codes(self, batches: Iterator[NameBatch]) -> Iterator[NameBatch]:
+    def _with_codes(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """The batches, once there are codes made from the first: no thread may choose which batch that is."""
         for batch in batches:
-            self._codes = self._codes or make_codes(batch.data, batch.offsets)
+            if self._codes is None:
+                characters, shared = np.zeros(256, np.int64), np.zeros(256, np.int64)
+                name_codec.count_characters(*text_buffers(batch.column("key")), characters, shared)
+                self._codes = Code.from_counts(characters), Code.from_counts(shared)
             yield batch
 
-    def _encode(self, batch: NameBatch) -> tuple[NameBatch, NDArray[np.uint64], NDArray[np.int64]]:
-        """A batch with its names encoded: each begins with a new block of names, and with a new word."""
+    def _encode(self, batch: pa.RecordBatch) -> EncodedNames:
+        """Encode the names of a batch: each begins with a new block of names, and with a new word."""
         assert self._codes is not None
         characters, shared = self._codes
-        words = np.zeros((len(batch.data) + 2 * len(batch)) * 20 // 64 + 2, np.uint64)
+        data, offsets = text_buffers(batch.column("key"))
+        room = int(offsets[-1] - offsets[0]) + 2 * len(batch)
+        words = np.zeros(room * 20 // 64 + 2, np.uint64)
         starts = np.zeros(-(-len(batch) // name_codec.BLOCK), np.int64)
         bits = name_codec.encode_names(
-            batch.data, batch.offsets, characters.codes, characters.lengths, shared.codes, shared.lengths, words, starts
+            data, offsets, characters.codes, characters.lengths, shared.codes, shared.lengths, words, starts
         )
-        return batch, words[: (bits + 63) >> 6], starts
+        return EncodedNames(batch, (data, offsets), words[: (bits + 63) >> 6], starts)
 
 
-def make_codes(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[Code, Code]:
-    """Codes for the bytes and the shared lengths of names like these."""
-    characters, shared = np.zeros(256, np.int64), np.zeros(256, np.int64)
-    name_codec.count_characters(data, offsets, characters, shared)
-    return Code.from_counts(characters), Code.from_counts(shared)
-
-
-def written(writer: Writer) -> CodedNames:
-    """The names just written."""
-    return coded_names({name: writer.map(name) for name in ("name.words", "name.block", "name.code")})
-
-
-def opaque_names(writer: Writer) -> int:
-    """How many pages have an opaque name instead of an address: their keys come first."""
+def count_opaque_names(writer: Writer) -> int:
+    """The number of pages that have an opaque name instead of an address: their keys come first."""
     firsts = writer.map("host.page")  # each is a host of its own
-    names = written(writer)
-    low, high = 0, len(firsts)
-    while low < high:
-        middle = (low + high) // 2
-        if read_keys(names, int(firsts[middle]), 1)[0][0] < ord(" "):
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    names = coded_names({name: writer.map(name) for name in ("name.words", "name.block", "name.code")})
+    return bisect_left(range(len(firsts)), True, key=lambda at: read_keys(names, int(firsts[at]), 1)[0][0] >= ord(" "))
 
 
 def write_look_up(writer: Writer, report: ReadReport) -> None:
@@ -264,11 +200,129 @@ def write_look_up(writer: Writer, report: ReadReport) -> None:
     writer.finish("fingerprint")
     fingerprints = writer.map("fingerprint")
     bits = max(1, (len(fingerprints) // 4).bit_length())
-    starts = np.zeros((1 << bits) + 1, np.int64)
+    starts, pages = np.zeros((1 << bits) + 1, np.int64), np.zeros(len(fingerprints), np.uint32)
     count_buckets(fingerprints, 64 - bits, starts)
-    pages = np.zeros(len(fingerprints), np.uint32)
     twins = fill_buckets(fingerprints, 64 - bits, starts, pages)
-    if twins:  # by chance once in thousands of large webs; by somebody's will it must not stop a build
+    if twins:  # by chance once in thousands of large webs; if somebody makes one, it must not stop a build
         report.skip("address has the fingerprint of another, which gets its links", "", int(twins))
     writer.append("look_up.start", starts.astype(np.uint32))
     writer.append("look_up.page", pages)
+
+
+@dataclass(slots=True)
+class Area:
+    """A domain, or a part of one that is a site of its own."""
+
+    mark: bytes  # its name reversed, as keys begin
+    domain: int
+    site: int = -1  # the site of its pages, once there is one
+
+
+class SiteWriter:
+    """Writes the numbers of each page's host and site, and of each host's domain."""
+
+    def __init__(self, writer: Writer, sites: Sites) -> None:
+        self._writer, self._sites = writer, sites
+        self._pages = self._hosts = self._domains = self._site_count = 0
+        self._last_host = b""
+        self._rule = HostRule("", "", (), frozenset())
+        # Areas whose hosts may still follow; one can lie in another: amazonaws.com resumes after *.s3.amazonaws.com.
+        self._open: list[Area] = []
+        self._area = Area(b"", 0)
+        self._own_sites: dict[str, int] = {}  # of this host: a site's pages on another port come after other sites
+        self._home_patterns = sites.rule_for_host("localhost").patterns  # those that hold for any host
+        self._home_initials = _initials(self._home_patterns)
+
+    def append(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+        """Go on with the next keys."""
+        count = len(offsets) - 1
+        first, lengths, initials = np.empty(count, np.bool_), np.empty(count, np.int64), np.empty(count, np.uint8)
+        mark_hosts(data, offsets, first, lengths, initials)
+        begins = np.flatnonzero(first)
+        ends = np.append(begins[1:], count)
+        # Nearly all hosts have no pattern but that of users' homes, and no such page: they cost one look-up each.
+        homes = np.append(0, np.cumsum(np.isin(initials, self._home_initials)))
+        with_homes = (homes[ends] > homes[begins]).tolist()
+        numbers, area_sites = np.empty(len(begins), np.uint32), np.empty(len(begins), np.uint32)
+        found: dict[str, list[int]] = {"host.page": [], "host.domain": [], "site.page": []}
+        own_sites: list[tuple[NDArray[np.int64], list[int]]] = []
+        at, size = offsets[begins].tolist(), lengths[begins].tolist()
+        raw = data.tobytes()
+
+        def new_site(row: int) -> int:
+            found["site.page"].append(self._pages + row)
+            self._site_count += 1
+            return self._site_count - 1
+
+        for i, begin in enumerate(begins.tolist()):
+            host = raw[at[i] : at[i] + size[i]]
+            if host != self._last_host:
+                self._enter_host(host)
+                found["host.domain"].append(self._area.domain)
+                found["host.page"].append(self._pages + begin)
+            numbers[i] = self._hosts - 1
+            if self._area.site < 0:
+                self._area.site = new_site(begin)
+            area_sites[i] = self._area.site
+            patterns = self._rule.patterns
+            if patterns and (with_homes[i] or patterns is not self._home_patterns):
+                wanted = _initials(patterns)
+                own = initials[begin : int(ends[i])]
+                rows = begin + np.flatnonzero(own if ord("*") in wanted else np.isin(own, wanted))
+                names = [from_key(raw[offsets[row] : offsets[row + 1]].decode("utf-8", "replace")) for row in rows]
+                own_sites.append((rows, list(self._split(rows.tolist(), names, new_site))))
+        page_sites = np.repeat(area_sites, ends - begins)
+        for rows, values in own_sites:
+            site = np.array(values, np.int64)
+            page_sites[rows[site >= 0]] = site[site >= 0]
+        self._writer.append("page.host", np.repeat(numbers, ends - begins))
+        self._writer.append("page.site", page_sites)
+        for name, pages in found.items():
+            self._writer.append(name, np.array(pages, np.uint32))
+        self._pages += count
+
+    def _enter_host(self, host_key: bytes) -> None:
+        """Find or open the domain of a new host, and its own site if that is a part of the domain."""
+        self._last_host = host_key
+        self._hosts += 1
+        if b"," in host_key and host_key[0] >= 32:  # twice as fast as from_key
+            host = ".".join(reversed(host_key[:-1].decode().split(",")))
+        else:
+            host = self._sites.host(from_key(host_key.decode("utf-8", "replace")))
+        self._rule = self._sites.rule_for_host(host)
+        self._own_sites = {}
+        while self._open and not _covers(self._open[-1].mark, host_key):
+            self._open.pop()
+        domain = self._sites.domain(host)
+        self._area = self._area_of(domain, host_key, self._domains)
+        self._domains = max(self._domains, self._area.domain + 1)
+        if self._rule.site != domain:
+            self._area = self._area_of(self._rule.site, host_key, self._area.domain)
+
+    def _area_of(self, name: str, host_key: bytes, domain: int) -> Area:
+        mark = ",".join(reversed(name.split("."))).encode() if b"," in host_key else host_key
+        for area in self._open:
+            if area.mark == mark:
+                return area
+        self._open.append(Area(mark, domain))
+        return self._open[-1]
+
+    def _split(self, rows: list[int], names: list[str], new_site: Callable[[int], int]) -> Iterator[int]:
+        """Sites of a platform's pages, -1 for the platform's own; pages of one site mostly follow each other."""
+        for row, name in zip(rows, names, strict=True):
+            site = self._sites.site(name)
+            if site != self._rule.site and site not in self._own_sites:
+                if len(self._own_sites) >= MAX_SITES:
+                    self._own_sites.clear()
+                self._own_sites[site] = new_site(row)
+            yield self._own_sites.get(site, -1)
+
+
+def _initials(patterns: Sequence[Pattern]) -> NDArray[np.uint8]:
+    """The first characters of the paths of patterns."""
+    return np.frombuffer("".join(pattern.parts[0][0] for pattern in patterns).encode(), np.uint8)
+
+
+def _covers(domain: bytes, host_key: bytes) -> bool:
+    """Whether a host is in a domain, both reversed."""
+    return host_key.startswith(domain) and host_key[len(domain) : len(domain) + 1] in (b",", b")", b"")

@@ -1,22 +1,31 @@
-"""Results that one pass of a build leaves for the next: in files of a work folder, or in memory.
+"""What all passes of a build use: scratch files for the next pass, the columns in them, and threads.
 
-Three kinds of things, each under a name: arrays, columns that grow, and Arrow tables. On disk, a build needs memory for
-one batch or bucket at a time.
+A scratch thing has a name, and is arrays, a column that grows, or an Arrow table. On disk, a build needs memory for one
+batch or bucket at a time.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-PARTIAL, ALIAS, BY_CANONICAL, NOINDEX, STORED = 1, 2, 4, 8, 16
-"""Kinds of a record: one of several that add up; only an alias; a page's links under another address; not to be
-indexed; from the store that is being added to."""
+from cocite.graph.arrays import NOINDEX
+
+PARTIAL, ALIAS_ONLY, BY_CANONICAL, STORED = 1, 2, 4, 16
+"""Kinds of a record, beside NOINDEX: one of several that add up; only an alias; a page's links under another address;
+from the store that is being added to."""
+PAGE_KINDS = NOINDEX | BY_CANONICAL
+"""Kinds of a record that its page keeps in a store."""
+Input = TypeVar("Input")
+Output = TypeVar("Output")
 
 
 class RecordColumns(NamedTuple):
@@ -24,7 +33,7 @@ class RecordColumns(NamedTuple):
 
     fingerprint: NDArray[np.uint64]  # of each record's page, 0: unusable
     kind: NDArray[np.uint8]
-    alias: NDArray[np.uint64]  # of an ALIAS: fingerprint of its target; else 0
+    alias: NDArray[np.uint64]  # of an ALIAS_ONLY: fingerprint of its target; else 0
     captured: NDArray[np.uint32]  # seconds since 1970, 0: unknown
     status: NDArray[np.uint16]
     language: NDArray[np.uint32]  # two or three ASCII letters as a number
@@ -48,7 +57,7 @@ class LinkColumns(NamedTuple):
 RECORD_TYPES = (np.uint64, np.uint8, np.uint64, np.uint32, np.uint16, np.uint32, np.int64)
 
 
-class Scratch:
+class ScratchFolder:
     """Files of a work folder.
 
     They are plain bytes, not NumPy's files: checksums of an archive would take a tenth of a build, and `np.load` in
@@ -56,35 +65,34 @@ class Scratch:
     """
 
     MAX_TABLE_BYTES = 1 << 34
-    """Of the table of addresses that were met."""
+    """Maximum size of the table of addresses that were read before."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._open: dict[str, IO[bytes]] = {}
+        self._columns: dict[str, IO[bytes]] = {}
 
     def save(self, name: str, *arrays: NDArray[Any]) -> None:
         """Keep arrays, in the place of those of the same name: their lengths, then their bytes."""
         with (self.folder / name).open("wb") as out:
-            out.write(np.array([len(array) for array in arrays], np.int64).data)
-            for array in arrays:
+            for array in (np.array([len(array) for array in arrays], np.int64), *arrays):
                 out.write(np.ascontiguousarray(array).data)
 
-    def load(self, name: str, *types: type[np.generic], limit: int = 1 << 62) -> list[NDArray[Any]]:
-        """Arrays as they were saved; of a single one, only the first `limit` values."""
+    def load(self, name: str, *types: type[np.generic]) -> list[NDArray[Any]]:
+        """Arrays as they were saved."""
         with (self.folder / name).open("rb") as file:
             lengths = np.fromfile(file, np.int64, len(types)).tolist()
-            return [np.fromfile(file, dtype, min(limit, length)) for dtype, length in zip(types, lengths, strict=True)]
+            return [np.fromfile(file, dtype, length) for dtype, length in zip(types, lengths, strict=True)]
 
     def append(self, name: str, values: NDArray[Any]) -> None:
         """Add values to the end of a column."""
-        if name not in self._open:
-            self._open[name] = (self.folder / name).open("wb")
-        self._open[name].write(np.ascontiguousarray(values).data)
+        if name not in self._columns:
+            self._columns[name] = (self.folder / name).open("wb")
+        self._columns[name].write(np.ascontiguousarray(values).data)
 
     def close(self) -> None:
         """Finish all columns."""
-        while self._open:
-            self._open.popitem()[1].close()
+        while self._columns:
+            self._columns.popitem()[1].close()
 
     def column(self, name: str, dtype: type[np.generic], mapped: bool = False) -> NDArray[Any]:
         """A finished column, empty if nothing was added to it; mapped if it may be large."""
@@ -102,7 +110,7 @@ class Scratch:
         return pq.read_table(self.folder / name) if (self.folder / name).exists() else None
 
     def names(self, ending: str) -> list[str]:
-        """The names of everything kept under a name that ends so."""
+        """The names of all things that end with a text."""
         return [file.name for file in self.folder.glob(f"*{ending}")]
 
     def remove(self, *names: str) -> None:
@@ -111,32 +119,30 @@ class Scratch:
             (self.folder / name).unlink(missing_ok=True)
 
 
-class MemoryScratch(Scratch):
+class MemoryScratch(ScratchFolder):
     """The same in memory, for small graphs."""
 
     MAX_TABLE_BYTES = 1 << 16
 
     def __init__(self) -> None:
+        super().__init__(Path())
         self._kept: dict[str, Any] = {}
 
     def save(self, name: str, *arrays: NDArray[Any]) -> None:
         """Keep arrays."""
         self._kept[name] = list(arrays)
 
-    def load(self, name: str, *types: type[np.generic], limit: int = 1 << 62) -> list[NDArray[Any]]:
+    def load(self, name: str, *types: type[np.generic]) -> list[NDArray[Any]]:
         """Arrays as they were saved."""
-        return [array[:limit] for array in self._kept[name]]
+        return list(self._kept[name])
 
     def append(self, name: str, values: NDArray[Any]) -> None:
         """Add values to the end of a column."""
         self._kept.setdefault(name, []).append(values)
 
-    def close(self) -> None:
-        """Nothing to finish."""
-
     def column(self, name: str, dtype: type[np.generic], mapped: bool = False) -> NDArray[Any]:
         """A column, empty if nothing was added to it."""
-        return np.concatenate(self._kept[name]) if name in self._kept else np.zeros(0, dtype)
+        return np.concatenate(self._kept.get(name, [np.zeros(0, dtype)]))
 
     def save_table(self, name: str, table: pa.Table) -> None:
         """Keep a table."""
@@ -147,10 +153,45 @@ class MemoryScratch(Scratch):
         return self._kept.get(name)
 
     def names(self, ending: str) -> list[str]:
-        """The names of everything kept under a name that ends so."""
+        """The names of all things that end with a text."""
         return [name for name in self._kept if name.endswith(ending)]
 
     def remove(self, *names: str) -> None:
-        """Forget things that no pass needs again."""
+        """Drop things that no pass needs again."""
         for name in names:
             self._kept.pop(name, None)
+
+
+class Workers(ThreadPoolExecutor):
+    """Threads whose results come in order, so that the bytes of a store don't depend on them.
+
+    With 0 threads the caller does the work: for a few pages, handing it over takes longer than doing it.
+    """
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(max(1, threads))
+        self.threads = threads
+
+    def submit(self, work: Callable[..., Output], /, *arguments: Any, **options: Any) -> Future[Output]:
+        """Have work done soon."""
+        if self.threads:
+            return super().submit(work, *arguments, **options)
+        done: Future[Output] = Future()
+        done.set_result(work(*arguments, **options))
+        return done
+
+    def in_order(
+        self, work: Callable[[Input], Output], items: Iterable[Input], ahead: int | None = None
+    ) -> Iterator[Output]:
+        """Results of `work` in the order of `items`, with a few items under way at once."""
+        waiting: deque[Future[Output]] = deque()
+        try:
+            for item in items:
+                waiting.append(self.submit(work, item))
+                if len(waiting) > (self.threads if ahead is None else ahead):
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,60 +1,61 @@
 """Fourth pass of a build: links in both directions, sorted and encoded.
 
-Links go into columns by *bucket*, a range of pages that fits in memory: first of their source, then, encoded and turned
-round, of their target. Threads work on blocks and buckets; what they make is written in order, so the bytes of a store
+Links go into columns by *bucket*, a range of pages that fits in memory: first of their source, then, encoded and
+reversed, of their target. Threads work on blocks and buckets; results are written in order, so the bytes of a store
 do not depend on them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph.build.resolve import Block, Resolved
+from cocite.errors import BadStore
+from cocite.graph.arrays import PER_BASE
+from cocite.graph.build.resolve import Block, NumberedSpill
 from cocite.graph.build.scratch import PARTIAL
-from cocite.graph.build.write_lists import NO_ATTRIBUTES, EncodedLists, ListWriter, count_symbols, encode
 from cocite.graph.generation import Writer
 from cocite.graph.huffman import Code
+from cocite.graph.links import LIST_PARTS, read_lists
 from cocite.kernels.build import sorting
 from cocite.kernels.build.sorting import BatchRows, BucketRows, Cells
+from cocite.kernels.codec import link_codec
 from cocite.kernels.codec.attributes import all_blocks
+from cocite.kernels.codec.lists import Lists
 
 BYTES_PER_LINK = 64
 """Memory for sorting one link of a bucket, all arrays together."""
 MIN_BUCKET_LINKS = 1 << 16
-CAUSES = ("repeated", "to_itself", "replaced", "unusable")
+SKIP_CAUSES = ("repeated", "to_itself", "replaced", "unusable")
 """Why links are skipped: the page has the same link before; it links to itself; its capture does not count (a newer one
 does, or the page is an alias); its address isn't usable, or is that of a removed page."""
 NO_LINE = np.uint32(0xFFFFFFFF)
 """Place of a link whose record has no texts that count."""
-COLUMNS: dict[str, type[np.generic]] = {
+BUCKET_COLUMNS: dict[str, type[np.generic]] = {
     **dict.fromkeys(("source", "count", "target", "attribute"), np.uint32),
     "weight": np.float32,
     "position": np.uint32,
 }
-"""Of a bucket: rows of (source, number of links), then a value for each link."""
-Progress = Callable[[str, int], None]
+"""Rows of (source, number of links), then a value for each link."""
+NO_ATTRIBUTES = np.zeros(0, np.uint32)
+EQUAL_LENGTHS = np.full(link_codec.SYMBOLS + 1, 6, np.uint8)
+"""Code lengths to count symbols by, before there is a code."""
+Starts = NDArray[np.int64]
+Pages = NDArray[np.uint32]
 
 
-@dataclass(frozen=True, slots=True)
-class Buckets:
+class Buckets(NamedTuple):
     """Ranges of pages with a limited number of links."""
 
     borders: list[int]  # page numbers: bucket b is [borders[b], borders[b + 1])
     cells: Cells
 
-    @property
-    def count(self) -> int:
-        """The number of buckets."""
-        return len(self.borders) - 1
-
     @classmethod
-    def cut(cls, links_of_cells: NDArray[np.int64], shift: int, pages: int, limit: int) -> Buckets:
+    def cut(cls, links_of_cells: Starts, shift: int, pages: int, limit: int) -> Buckets:
         """Cut where another cell would make more than `limit` links."""
         borders, links = [0], 0
         bucket = np.zeros(len(links_of_cells), np.int64)
@@ -64,17 +65,31 @@ class Buckets:
                 links = 0
             links += count
             bucket[cell] = len(borders) - 1
-        borders.append(pages)
-        return cls(borders, Cells(bucket, shift))
+        return cls([*borders, pages], Cells(bucket, shift))
+
+    @property
+    def numbers(self) -> range:
+        """All buckets."""
+        return range(len(self.borders) - 1)
 
 
 class Scattered(NamedTuple):
     """The records and links of a block by bucket of their source."""
 
     columns: dict[str, NDArray[Any]]
-    rows: NDArray[np.int64]  # where each bucket's records begin
-    kept: NDArray[np.int64]  # where each bucket's links begin
+    rows: Starts  # where each bucket's records begin
+    kept: Starts  # where each bucket's links begin
     usable: NDArray[np.int64]  # links to pages: of records that do not count, and of those that do
+    symbols: NDArray[np.int64]  # how often the code of links needs each
+
+
+class EncodedLists(NamedTuple):
+    """Lists of consecutive pages."""
+
+    words: NDArray[np.uint64]
+    bits: int  # used of the words
+    ends: Starts  # the bit where each list ends
+    degrees: Pages
 
 
 class EncodedBucket(NamedTuple):
@@ -82,145 +97,137 @@ class EncodedBucket(NamedTuple):
 
     lists: EncodedLists
     weights: NDArray[np.float32]
-    positions: NDArray[np.uint32]
-    repeats: dict[str, NDArray[np.uint32]]  # arrays of FORMAT.md
-    turned: list[tuple[NDArray[np.uint32], NDArray[np.uint32]]]  # per bucket: targets, sources
+    positions: Pages
+    repeats: dict[str, Pages]  # arrays of FORMAT.md
+    reversed: list[tuple[Pages, Pages]]  # per bucket: targets, sources
 
 
 class LinkSorter:
-    """Sorts the links of a resolved spill into a store's two directions."""
+    """Sorts the links of a numbered spill into a store's two directions."""
 
-    def __init__(self, resolved: Resolved, writer: Writer, memory: int) -> None:
-        self.resolved = resolved
-        self.writer = writer
-        self.scratch = resolved.spill.scratch
-        self.bucket_links = max(MIN_BUCKET_LINKS, memory // (resolved.workers.threads + 1) // BYTES_PER_LINK)
-        self.left_out = dict.fromkeys(CAUSES, 0)
+    def __init__(self, spill: NumberedSpill, writer: Writer, memory: int, progress: Callable[[str, int], None]) -> None:
+        self._numbered, self._spill, self._scratch, self._workers = spill, spill.spill, spill.scratch, spill.workers
+        self._writer, self._progress = writer, progress
+        bucket_links = max(MIN_BUCKET_LINKS, memory // (self._workers.threads + 1) // BYTES_PER_LINK)
+        self._by_source = Buckets.cut(spill.out_cells, spill.shift, spill.pages, bucket_links)
+        self._by_target = Buckets.cut(spill.in_cells, spill.shift, spill.pages, bucket_links)
+        self.left_out = dict.fromkeys(SKIP_CAUSES, 0)  # links, by cause
 
-    def sort(self, progress: Progress) -> int:
-        """Write links out and links in; returns how many links there are. `left_out` counts the others by cause."""
-        r = self.resolved
-        by_source = Buckets.cut(r.out_cells, r.shift, r.pages, self.bucket_links)
-        by_target = Buckets.cut(r.in_cells, r.shift, r.pages, self.bucket_links)
-        self._scatter(by_source, progress)
-        links = self._write_out(by_source, by_target, progress)
-        self._write_in(by_target, progress)
-        self.left_out["repeated"] = max(0, r.spill.links - r.spill.again - links - sum(self.left_out.values()))
-        return links
+    def sort(self) -> tuple[Lists, Lists]:
+        """Write links out and links in; returns both."""
+        out = self._write_out(self._scatter())
+        into = self._write_in()
+        read = self._spill.links - self._spill.again - sum(self.left_out.values())
+        self.left_out["repeated"] = max(0, read - int(out.degree.sum(dtype=np.int64)))
+        return out, into
 
-    def _scatter(self, buckets: Buckets, progress: Progress) -> None:
-        """Bring records and links into columns by the bucket of their source."""
-        r, found = self.resolved, 0
-        for part in r.workers.in_order(lambda block: self._scatter_block(block, buckets), r.blocks()):
+    def _scatter(self) -> Code:
+        """Bring records and links into columns by the bucket of their source; returns the code for links out."""
+        symbols, found = np.zeros(link_codec.SYMBOLS, np.int64), 0
+        for part in self._workers.in_order(self._scatter_block, self._numbered.blocks()):
             replaced, taken = part.usable.tolist()
             found += replaced + taken
             self.left_out["replaced"] += replaced
             self.left_out["to_itself"] += taken - int(part.kept[-1])
+            symbols += part.symbols
             for name, values in part.columns.items():
                 cuts = part.rows if name in ("source", "count") else part.kept
                 for b, (start, stop) in enumerate(pairwise(cuts)):
                     if start < stop:
-                        self.scratch.append(f"out-{b}.{name}", values[start:stop])
-            progress("sorting links", int(part.kept[-1]))
-        self.scratch.close()
-        self.left_out["unusable"] = r.spill.links - found
+                        self._scratch.append(f"out-{b}.{name}", values[start:stop])
+            self._progress("sorting links", int(part.kept[-1]))
+        self._scratch.close()
+        self.left_out["unusable"] = self._spill.links - found
+        return Code.from_counts(symbols)
 
-    def _scatter_block(self, block: Block, buckets: Buckets) -> Scattered:
-        r, records = self.resolved, block.records
-        links, targets = r.spill.links_of(block.number), r.targets(block.number)
-        self.scratch.remove(*(f"{block.number}.{part}" for part in ("links", "attributes", "targets")))
-        batch = BatchRows(block.page, r.taken(block), records.first_link, targets)
+    def _scatter_block(self, block: Block) -> Scattered:
+        records, cells = block.records, self._by_source.cells
+        links, targets = self._spill.links_of(block.number), self._numbered.targets(block.number)
+        self._scratch.remove(*(f"{block.number}.{part}" for part in ("links", "attributes", "targets")))
+        batch = BatchRows(block.page, self._numbered.taken(block), records.first_link, targets)
         sizes = np.diff(records.first_link)
         usable = np.bincount(np.repeat(batch.taken, sizes)[links.target != 0], minlength=2)
-        sorting.follow_aliases(batch, r.alias)
-        rows, kept = np.zeros(buckets.count + 1, np.int64), np.zeros(buckets.count + 1, np.int64)
-        sorting.count_rows(batch, buckets.cells, rows[1:], kept[1:])
+        sorting.follow_aliases(batch, self._numbered.alias)
+        rows, kept = np.zeros((2, len(self._by_source.borders)), np.int64)
+        sorting.count_rows(batch, cells, rows[1:], kept[1:])
         np.cumsum(rows, out=rows)
         np.cumsum(kept, out=kept)
-        row_source, row_count = np.empty(rows[-1], np.uint32), np.empty(rows[-1], np.uint32)
-        link = np.empty(kept[-1], np.uint32)
-        sorting.scatter_rows(batch, buckets.cells, rows[:-1].copy(), kept[:-1].copy(), row_source, row_count, link)
-        columns = {"source": row_source, "count": row_count, "target": targets[link]}
-        columns["attribute"] = links.attribute[link]
-        if r.spill.weighted:
+        source, count, link = (np.empty(size, np.uint32) for size in (rows[-1], rows[-1], kept[-1]))
+        sorting.scatter_rows(batch, cells, rows[:-1].copy(), kept[:-1].copy(), source, count, link)
+        columns = {"source": source, "count": count, "target": targets[link], "attribute": links.attribute[link]}
+        symbols = count_symbols(columns["target"], columns["attribute"], starts_of(count), source)
+        if self._spill.weighted:
             columns["weight"] = links.weight[link] if len(links.weight) else np.ones(len(link), np.float32)
-        if r.spill.anchored:
+        if self._spill.anchored:
             places = (link - np.repeat(records.first_link[:-1], sizes)[link]).astype(np.uint32)
             of_partial = np.repeat((records.kind & PARTIAL) > 0, sizes)
             columns["position"] = np.where(of_partial[link], NO_LINE, places)
-        return Scattered(columns, rows, kept, usable)
+        return Scattered(columns, rows, kept, usable, symbols)
 
-    def _write_out(self, buckets: Buckets, by_target: Buckets, progress: Progress) -> int:
+    def _write_out(self, code: Code) -> Lists:
         """Encode links out; hand the links on to the columns of their targets."""
-        r = self.resolved
-        code = Code.from_counts(r.symbols)
-        lists = ListWriter(self.writer, "out", code)
-        links = 0
-        parts = r.workers.in_order(lambda b: self._encode_out(b, buckets, by_target, code), range(buckets.count))
+        lists = ListWriter(self._writer, "out", code)
+        parts = self._workers.in_order(lambda b: self._encode_out(b, code), self._by_source.numbers)
         for b, part in enumerate(parts):
             lists.append(part.lists)
-            for to, (targets, sources) in enumerate(part.turned):
+            for to, (targets, sources) in enumerate(part.reversed):
                 if len(targets):
-                    self.scratch.append(f"in-{to}.target", targets)
-                    self.scratch.append(f"in-{to}.source", sources)
-            if r.spill.weighted:
-                self.writer.append("out.weight", part.weights)
-            self.scratch.append("positions", part.positions)
+                    self._scratch.append(f"in-{to}.target", targets)
+                    self._scratch.append(f"in-{to}.source", sources)
+            if self._spill.weighted:
+                self._writer.append("out.weight", part.weights)
+            self._scratch.append("positions", part.positions)
             for name, values in part.repeats.items():
-                self.writer.append(name, values)
-            self.scratch.remove(*(f"out-{b}.{name}" for name in COLUMNS))
-            done = int(part.lists.degrees.sum(dtype=np.int64))
-            links += done
-            progress("encoding links out", done)
-        lists.close()
-        self.scratch.close()
-        return links
+                self._writer.append(name, values)
+            self._scratch.remove(*(f"out-{b}.{name}" for name in BUCKET_COLUMNS))
+            self._progress("encoding links out", int(part.lists.degrees.sum(dtype=np.int64)))
+        self._scratch.close()
+        return lists.close()
 
-    def _encode_out(self, b: int, buckets: Buckets, by_target: Buckets, code: Code) -> EncodedBucket:
-        low, high = buckets.borders[b], buckets.borders[b + 1]
+    def _encode_out(self, b: int, code: Code) -> EncodedBucket:
+        low, high = self._by_source.borders[b : b + 2]
         source, count, target, attribute, weight, position = (
-            self.scratch.column(f"out-{b}.{name}", dtype) for name, dtype in COLUMNS.items()
+            self._scratch.column(f"out-{b}.{name}", dtype) for name, dtype in BUCKET_COLUMNS.items()
         )
-        row_start = np.cumsum(count, dtype=np.int64) - count
-        rows = BucketRows(np.argsort(source, kind="stable"), source, row_start, count, target, attribute)
+        rows = BucketRows(np.argsort(source, kind="stable"), source, starts_of(count)[:-1], count, target, attribute)
         longest = int(sorting.longest_list(rows))
         table = np.zeros(1 << (2 * longest + 16).bit_length(), np.uint64)
         starts, kept = np.zeros(high - low + 1, np.int64), np.empty(len(target), np.uint32)
         links = sorting.join_rows(rows, low, starts, kept, table)
         kept = kept[:links]
-        repeats: dict[str, NDArray[np.uint32]] = {}
+        repeats: dict[str, Pages] = {}
         if links < len(target):
             pages, again = sorting.find_repeats(rows, low, starts, kept, longest)
             if len(pages):
                 again = again[np.lexsort((all_blocks(attribute[again]), pages))]
                 repeats = {"repeat.page": pages, "repeat.target": target[again], "repeat.attribute": attribute[again]}
-        targets = target[kept]
-        counts = np.zeros(by_target.count + 1, np.int64)
-        sorting.count_turned(targets, by_target.cells, counts[1:])
-        np.cumsum(counts, out=counts)
+        targets, cells = target[kept], self._by_target.cells
+        bounds = np.zeros(len(self._by_target.borders), np.int64)
+        sorting.count_turned(targets, cells, bounds[1:])
+        np.cumsum(bounds, out=bounds)
         to, of = np.empty(links, np.uint32), np.empty(links, np.uint32)
-        sorting.turn_rows(starts, low, targets, by_target.cells, counts[:-1].copy(), to, of)
+        sorting.turn_rows(starts, low, targets, cells, bounds[:-1].copy(), to, of)
         return EncodedBucket(
             encode(targets, attribute[kept], starts, low, code),
             weight[kept] if len(weight) else weight,
             position[kept] if len(position) else position,
             repeats,
-            [(to[start:stop], of[start:stop]) for start, stop in pairwise(counts)],
+            [(to[start:stop], of[start:stop]) for start, stop in pairwise(bounds)],
         )
 
-    def _write_in(self, buckets: Buckets, progress: Progress) -> None:
+    def _write_in(self) -> Lists:
         """Sort and encode links in."""
-        borders = buckets.borders
+        borders = self._by_target.borders
 
-        def read(b: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        def read(b: int) -> tuple[Starts, Pages]:
             starts = np.zeros(borders[b + 1] - borders[b] + 1, np.int64)
-            targets, sources = (self.scratch.column(f"in-{b}.{end}", np.uint32) for end in ("target", "source"))
+            targets, sources = (self._scratch.column(f"in-{b}.{end}", np.uint32) for end in ("target", "source"))
             ordered = np.empty(len(sources), np.uint32)
             sorting.sort_turned(targets, sources, borders[b], starts, ordered)
             return starts, ordered
 
         # One bucket in the middle is the sample for the code: buckets differ in address, not in kind.
-        middle = buckets.count // 2
+        middle = len(self._by_target.numbers) // 2
         starts, sources = read(middle)
         pages = np.arange(borders[middle], borders[middle + 1], dtype=np.uint32)
         code = Code.from_counts(count_symbols(sources, NO_ATTRIBUTES, starts, pages))
@@ -229,9 +236,85 @@ class LinkSorter:
             starts, sources = read(b)
             return encode(sources, NO_ATTRIBUTES, starts, borders[b], code)
 
-        lists = ListWriter(self.writer, "in", code)
-        for b, part in enumerate(self.resolved.workers.in_order(work, range(buckets.count))):
+        lists = ListWriter(self._writer, "in", code)
+        for b, part in enumerate(self._workers.in_order(work, self._by_target.numbers)):
             lists.append(part)
-            self.scratch.remove(f"in-{b}.target", f"in-{b}.source")
-            progress("encoding links in", int(part.degrees.sum(dtype=np.int64)))
-        lists.close()
+            self._scratch.remove(f"in-{b}.target", f"in-{b}.source")
+            self._progress("encoding links in", int(part.degrees.sum(dtype=np.int64)))
+        return lists.close()
+
+
+def starts_of(counts: NDArray[Any]) -> Starts:
+    """Where each of several lists begins, and the end of the last, from their lengths."""
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    return starts
+
+
+def count_symbols(targets: Pages, attributes: Pages, starts: Starts, pages: Pages) -> NDArray[np.int64]:
+    """How often the lists of some pages need each symbol: makes their code."""
+    symbols = np.zeros(link_codec.SYMBOLS, np.int64)
+    link_codec.count_symbols(targets, attributes, starts, pages, EQUAL_LENGTHS, symbols)
+    return symbols
+
+
+def encode(targets: Pages, attributes: Pages, starts: Starts, low: int, code: Code) -> EncodedLists:
+    """Encode the lists of pages from `low` on; those of page low + i are targets[starts[i]:starts[i + 1]]."""
+    max_link_bits = 12 + link_codec.RAW_BITS + 32 + (38 if len(attributes) else 0)
+    words = np.zeros(len(targets) * max_link_bits // 64 + 2, np.uint64)
+    ends = np.zeros(len(starts) - 1, np.int64)
+    bases = np.arange(low, low + len(starts) - 1, dtype=np.uint32)
+    bits = link_codec.encode_lists(targets, attributes, starts, bases, code.codes, code.lengths, words, ends)
+    return EncodedLists(words, int(bits), ends, np.diff(starts).astype(np.uint32))
+
+
+class ListWriter:
+    """Writes the lists of one direction, `out` or `in`: words, offsets, degrees and their code."""
+
+    def __init__(self, writer: Writer, direction: str, code: Code) -> None:
+        self._writer, self._direction, self._code = writer, direction, code
+        self._bits = self._links = 0
+        self._carry = np.zeros(0, np.uint64)  # the last, unfilled word
+
+    def _put(self, part: str, values: NDArray[Any]) -> None:
+        self._writer.append(f"{self._direction}.{part}", values)
+
+    def append(self, lists: EncodedLists) -> None:
+        """Add lists of further pages (a multiple of PER_BASE of them, or the last)."""
+        starts = np.append(0, lists.ends)[:-1] + self._bits
+        bases = starts[::PER_BASE]
+        offsets = starts - np.repeat(bases, PER_BASE)[: len(starts)]
+        if offsets.max(initial=0) >= 1 << 32:
+            what = "the lists of sixteen neighbouring pages take more than 512 MiB"
+            raise BadStore(f"{what}: split the source into several stores")
+        self._put("base", bases.astype(np.uint64))
+        self._put("offset", offsets.astype(np.uint32))
+        self._put("degree", lists.degrees)
+        if self._direction == "out":
+            before = starts_of(lists.degrees) + self._links
+            self._put("first", before[:-1:PER_BASE].astype(np.uint64))
+            self._links = int(before[-1])
+        used = lists.words[: (lists.bits + 63) >> 6]
+        shift = np.uint64(self._bits & 63)
+        if shift:
+            moved = np.append(used << shift, np.uint64(0))
+            moved[1:] |= used >> (np.uint64(64) - shift)
+            moved[0] |= self._carry[0]
+            used = moved
+        self._bits += lists.bits
+        full = (self._bits >> 6) - self._writer.length(f"{self._direction}.words")
+        self._put("words", used[:full])
+        self._carry = used[full : full + 1] if self._bits & 63 else np.zeros(0, np.uint64)
+
+    def close(self) -> Lists:
+        """Write the end of the last list, the unfilled word, the empty word that decoders may read, and the code."""
+        name = self._direction
+        if self._writer.length(f"{name}.degree") % PER_BASE == 0:
+            self._put("base", np.array([self._bits], np.uint64))
+        last_base = int(self._writer.map(f"{name}.base")[-1])
+        self._put("offset", np.array([self._bits - last_base], np.uint32))
+        self._put("words", np.append(self._carry, np.uint64(0)))
+        self._put("code", self._code.lengths)
+        for part in LIST_PARTS:
+            self._writer.finish(f"{name}.{part}")
+        return read_lists(self._writer.map, name)

@@ -59,9 +59,9 @@ def export(
         raise BadParameter(f"Unknown format {name!r}: choose one of {', '.join(FORMATS)}")
     if path == links.STDOUT and name not in ("edges", "csv"):
         raise BadParameter(f"Only edges and csv can be written to standard output: give a file name for {name}")
-    if graph.links > FORMATS[name].max_links and not force:
+    if len(graph.links) > FORMATS[name].max_links and not force:
         raise BadParameter(
-            f"{graph.links:,} links make about {graph.links * 130 / 1e9:.0f} GB of {name}, more than most programs can"
-            " read: use parquet or npz, or give --force"
+            f"{len(graph.links):,} links make about {len(graph.links) * 130 / 1e9:.0f} GB of {name}, more than most "
+            "programs can read: use parquet or npz, or give --force"
         )
     return FORMATS[name].write(graph, path, progress)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from cocite.errors import BadParameter
-from cocite.graph.all_addresses import addresses
 from cocite.graph.export.links import LINK_COLUMNS, LinkChunk, csr_chunks, csr_layout, link_chunks
+from cocite.graph.names import addresses
 from cocite.graph.store import Graph
 
 MAX_LINKS = 5_000_000
@@ -42,9 +42,9 @@ def _named_links(graph: Graph, pages: Iterable[int] | None) -> tuple[dict[int, s
     if pages is not None:
         names = {page: graph.address(page) for page in sorted({int(page) for page in pages})}
         return names, _join(link_chunks(graph, pages=names))
-    if graph.links > MAX_LINKS:
+    if len(graph.links) > MAX_LINKS:
         raise BadParameter(
-            f"{graph.links:,} links are too many for this: give the pages that you want, pages=[...],"
+            f"{len(graph.links):,} links are too many for this: give the pages that you want, pages=[...],"
             " or use to_scipy() or cocite export"
         )
     return dict(enumerate(addresses(graph, 0, graph.pages))), _join(link_chunks(graph))
@@ -72,7 +72,7 @@ def to_scipy(graph: Graph) -> Any:
     """The links as a `scipy.sparse.csr_array`: row = source, column = target, value = weight (1 without weights)."""
     sparse = library("scipy.sparse")
     starts, value = csr_layout(graph)
-    columns, values, done = np.empty(graph.links, starts.dtype), np.empty(graph.links, value), 0
+    columns, values, done = np.empty(len(graph.links), starts.dtype), np.empty(len(graph.links), value), 0
     for some, own in csr_chunks(graph):
         columns[done : done + len(some)], values[done : done + len(some)] = some, own
         done += len(some)

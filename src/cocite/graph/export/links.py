@@ -18,10 +18,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cocite.graph.all_addresses import addresses, mapped_addresses
 from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.generation import Progress, no_progress
-from cocite.graph.store import Graph, OutLinks
+from cocite.graph.links import OutLinks
+from cocite.graph.names import addresses, mapped_addresses
+from cocite.graph.store import Graph
 from cocite.sources.page_records import compressing, replacing
 
 CHUNK_PAGES = 1 << 13
@@ -49,11 +50,11 @@ def link_chunks(
     chunks = graph.iter_links(CHUNK_PAGES) if pages is None else map(partial(_links_of, graph), pages)
     for first, starts, (targets, blocks, flags) in chunks:
         sources, some = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts)), len(targets)
-        at = graph.first_link(first)
+        at = graph.links.first_link(first)
         weight = weights[at : at + some] if len(weights) else np.ones(some)
         columns = sources, targets, blocks, (flags & BOILERPLATE) > 0, (flags & NOFOLLOW) > 0, weight
         yield {name: values.astype(dtype) for values, (name, dtype) in zip(columns, LINK_COLUMNS.items(), strict=True)}
-        progress("writing links", some, graph.links)
+        progress("writing links", some, len(graph.links))
 
 
 def _links_of(graph: Graph, page: int) -> tuple[int, NDArray[np.int64], OutLinks]:
@@ -94,7 +95,7 @@ def write_lines(graph: Graph, path: Path, progress: Progress, *, delimiter: str)
             if len(lines):  # they follow each other in one buffer
                 _, offsets, data = lines.buffers()
                 out.write(memoryview(data)[: int(np.frombuffer(offsets, np.int64)[len(lines)])])
-    return graph.links
+    return len(graph.links)
 
 
 def write_parquet(graph: Graph, path: Path, progress: Progress) -> int:
@@ -115,12 +116,12 @@ def write_parquet(graph: Graph, path: Path, progress: Progress) -> int:
             columns |= {end: known.take(pa.array(links[end])).cast(pa.string()) for end in ("source", "target")}
             columns["block"] = pa.array(links["block"], mask=links["block"] < 0)
             writer.write_table(pa.table({name: columns[name] for name in schema.names}, schema))
-    return graph.links
+    return len(graph.links)
 
 
 def csr_layout(graph: Graph) -> tuple[NDArray[Any], np.dtype[Any]]:
     """The row starts of a matrix, whose type is that of its columns, too; and the type of its values."""
-    index = np.int32 if max(graph.pages, graph.links) < 2**31 else np.int64
+    index = np.int32 if max(graph.pages, len(graph.links)) < 2**31 else np.int64
     value = np.float32 if len(graph.array("out.weight")) else np.int8
     return np.append(0, np.cumsum(graph.out_degree, dtype=np.int64)).astype(index), np.dtype(value)
 
@@ -147,12 +148,16 @@ def write_npz(graph: Graph, path: Path, progress: Progress) -> int:
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, array)  # type: ignore[no-untyped-call, arg-type, unused-ignore]
         for part, (name, dtype) in enumerate((("indices", starts.dtype), ("data", value))):
-            header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (graph.links,)}
+            header = {
+                "descr": np.lib.format.dtype_to_descr(dtype),
+                "fortran_order": False,
+                "shape": (len(graph.links),),
+            }
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array_header_1_0(file, header)  # type: ignore[no-untyped-call, unused-ignore]
                 for chunk in csr_chunks(graph, no_progress if part else progress):
                     file.write(chunk[part].astype(dtype).tobytes())
-    return graph.links
+    return len(graph.links)
 
 
 def addresses_file(path: Path) -> Path:
@@ -187,7 +192,7 @@ def _write_xml(
             rows = zip(*(column.tolist() for column in links.values()), strict=True)
             out.writelines(edge(*row).encode() for row in rows)
         out.write(texts[2].encode())
-    return graph.links
+    return len(graph.links)
 
 
 def write_graphml(graph: Graph, path: Path, progress: Progress) -> int:

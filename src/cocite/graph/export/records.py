@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cocite.graph.all_addresses import mapped_addresses
-from cocite.graph.arrays import BOILERPLATE, REL, rows_of
-from cocite.graph.build.reread import TextCursor, column_part, stored_weights
+from cocite.graph.arrays import BOILERPLATE, HAS_RECORD, NOINDEX, REL, rows_of
 from cocite.graph.generation import Progress
-from cocite.graph.store import FETCHED, NOINDEX, Graph
+from cocite.graph.names import mapped_addresses
+from cocite.graph.store import Graph
 from cocite.sources.page_records import write_jsonl, write_parquet
 from cocite.sources.records import LINK, SCHEMA, Link, Page
 
@@ -46,24 +46,24 @@ def _page(row: dict[str, object]) -> Page:
 def _record_batches(graph: Graph, known: pa.Array, progress: Progress) -> Iterator[pa.RecordBatch]:
     """Every record of a store, in page order: of pages that have one of their own, and of aliases."""
     arrays = graph.manifest["arrays"]
-    cursors = {name: TextCursor(graph, name) for name in TEXT_COLUMNS if f"{name}.pages" in arrays}
+    columns_of = {name: graph.texts.column(name) for name in TEXT_COLUMNS if f"{name}.pages" in arrays}
     aliases, alias_targets = graph.array("alias.page"), graph.array("alias.target")
 
     def addresses(pages: NDArray[np.integer], is_null: NDArray[np.bool_] | None = None) -> pa.Array:
         return known.take(pa.array(pages.astype(np.int64), mask=is_null)).cast(pa.string())
 
     for first, once, distinct in graph.iter_links(RECORDS_CHUNK_PAGES):
-        starts, links, added = graph.with_repeats(first, once, distinct)
+        starts, links, weights = graph.links.with_repeats(first, once, distinct)
         numbers = np.arange(first, first + len(starts) - 1)
-        texts = {name: cursor.take(first, len(numbers)) for name, cursor in cursors.items()}
-        weights = stored_weights(graph, first, len(distinct.targets), added)
+        part = partial(graph.arrays.part, first=first, count=len(numbers))
+        texts = {
+            name: pa.array(column.between(first, len(numbers)), pa.string()) for name, column in columns_of.items()
+        }
         lead = np.full(len(numbers), -1, np.int64)
         low, high = rows_of(aliases, first, len(numbers))
         lead[aliases[low:high].astype(np.int64) - first] = alias_targets[low:high]
-        kind = graph.array("page.kind")[numbers]
-        status = column_part(graph, "page.status", numbers, np.uint16)
-        captured = column_part(graph, "page.captured", numbers, np.uint32).tolist()
-        language = column_part(graph, "page.language", numbers, np.uint32).astype("<u4")
+        kind, status, captured = part("page.kind"), part("page.status"), part("page.captured").tolist()
+        language = part("page.language").astype("<u4")
         link_columns = {
             "url": addresses(links.targets),
             "text": _link_texts(texts.pop("anchors", None), starts),
@@ -87,8 +87,8 @@ def _record_batches(graph: Graph, known: pa.Array, progress: Progress) -> Iterat
         }
         columns = [made.get(field.name, pa.nulls(len(numbers), field.type)) for field in SCHEMA]
         batch = pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
-        progress("writing records", len(distinct.targets), graph.links)
-        yield batch.filter(pa.array(((kind & FETCHED) > 0) | (lead >= 0)))
+        progress("writing records", len(distinct.targets), len(graph.links))
+        yield batch.filter(pa.array(((kind & HAS_RECORD) > 0) | (lead >= 0)))
 
 
 def _link_texts(column: pa.Array | None, starts: NDArray[np.int64]) -> pa.Array:

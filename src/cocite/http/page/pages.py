@@ -79,7 +79,7 @@ def document(state: State, view: View, web: Snapshot | None = None) -> bytes:
     store = None
     if web is not None:
         built = str(web.graph.manifest.get("built", ""))[:10]
-        store = {"pages": web.graph.pages, "links": web.graph.links, "built": built}
+        store = {"pages": web.graph.pages, "links": len(web.graph.links), "built": built}
     return render(view.template, state=state, title=view.title, look=view.look, store=store, **view.values)
 
 

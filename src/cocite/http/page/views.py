@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from cocite.errors import BadAddress, BadParameter, BadStore, CociteError, UnknownPage, UnknownWord
-from cocite.graph.notebook import largest
+from cocite.graph.notebook import top_indices
 from cocite.http.page.render import cut, name_of, sentence, shown_address
 from cocite.http.page.state import State
 from cocite.http.questions import IDLE, Asked
@@ -69,7 +69,7 @@ class AskedPage(NamedTuple):
 def start(web: Snapshot) -> View:
     """The first visit."""
     graph = web.graph
-    figures = (("pages", graph.pages), ("links", graph.links), ("sites", int(graph.manifest.get("sites") or 0)))
+    figures = (("pages", graph.pages), ("links", len(graph.links)), ("sites", int(graph.manifest.get("sites") or 0)))
     values = {"figures": figures, "examples": list(examples(web)), "popular": popular(web)}
     return View("start.html", "", values, look="first")
 
@@ -283,7 +283,7 @@ def examples(web: Snapshot) -> Iterator[tuple[str, str, int]]:
     graph, titles = web.graph, Titles(web.graph)
     candidates = min(EXAMPLES_FROM, graph.pages)
     sites: set[int] = set()
-    for page in largest(graph.in_degree, candidates):
+    for page in top_indices(graph.in_degree, candidates):
         site, title = int(graph.units("site")[page]), titles.of(page)
         if len(sites) == MAX_EXAMPLES or not graph.in_degree[page]:
             return
@@ -297,7 +297,7 @@ def popular(web: Snapshot) -> list[str]:
     if not web.has("keywords") or not web.has("search"):
         return []
     words, frequency = web.keywords.words, web.keywords.frequency
-    return [words[word] for word in largest(frequency, POPULAR_WORDS)]
+    return [words[word] for word in top_indices(frequency, POPULAR_WORDS)]
 
 
 def pages_with(web: Snapshot, words: str, limit: int) -> list[tuple[str, str]]:

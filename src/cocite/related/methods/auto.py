@@ -233,7 +233,7 @@ def add_links(web: Web, view: View, found: Blend, row: int, own: NDArray[np.bool
     candidates = kernels.Candidates(numbered.set, merged.number)
     order, degrees = np.argsort(groups, kind="stable"), graph.out_degree[listing.pages]
     parents = kernels.ParentWeights(order, groups, around.weights, degrees, params.near, params.elsewhere)
-    kernels.add_together(listing, parents, graph.repeats, view.refused, candidates, totals)
+    kernels.add_together(listing, parents, graph.links.repeats, view.refused, candidates, totals)
     totals[:, own] = 0
     in_section = totals[kernels.IN_SECTION]
     found.in_section.append(in_section)

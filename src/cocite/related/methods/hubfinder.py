@@ -224,7 +224,7 @@ class _Gamma:
         """The number of links that the extension of Γ′ reads."""
         graph, most = self._graph, min(in_links, self._graph.pages)
         links = int(graph.out_degree[self._new].sum(dtype=np.int64))
-        if links > graph.links:
+        if links > len(graph.links):
             raise graph.damaged()  # validated before allocating
         return links + int(np.minimum(graph.in_degree[self._new], most).sum(dtype=np.int64))
 

@@ -68,7 +68,7 @@ def _walk(web: Web, seed: int, params: Params) -> tuple[SeedScores, float]:
         if head != tail:  # no room for the links of the next page
             page = int(state.found.members[state.queue[head % len(state.queue)]])
             more = int(graph.out_degree[page]) + int(graph.in_degree[page])
-            if more > 2 * graph.links:
+            if more > 2 * len(graph.links):
                 raise graph.damaged()
             state, head, tail = _larger(state, count, head, tail, max(4 * len(state.found.members), 2 * (count + more)))
     pages, rest = state.found.members[:count], state.rests[:count]

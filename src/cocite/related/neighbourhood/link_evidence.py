@@ -100,7 +100,7 @@ class LinkEvidence:
         """For each result examples of parents that link to both, and last their number; empty if there are none."""
         view = self.view
         count, hits, last = listings.find_listings(
-            view.out, parents, subjects, view.graph.repeats, self.repeats, view.refused
+            view.out, parents, subjects, view.graph.links.repeats, self.repeats, view.refused
         )
         view.check(count)
         groups = view.group(parents.pages)[0]

@@ -243,7 +243,7 @@ def _affordable(graph: Graph, pages: Pages, values: Values, drop: float, most: i
     if last < len(order):
         drop = max(drop, float(np.nextafter(values[order[last]], np.inf)))
     room = int(kernels.room_below(graph.out_degree, pages, values, drop))
-    if room > graph.links:
+    if room > len(graph.links):
         raise graph.damaged()
     return drop, room
 

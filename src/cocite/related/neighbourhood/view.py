@@ -64,7 +64,7 @@ class View:
         flags = (NOFOLLOW if switches.rel == "follow" else 0) | (0 if switches.boilerplate else BOILERPLATE)
         self.refused = Excluded(flags, stop, degree, graph.in_degree)
         self.plain = not (flags or degree or len(stop))  # every link counts
-        self.out = graph.out_in_part
+        self.out = graph.links.out_in_part
         near, representative = graph.facts.near
         self.near = merging.NearPages(*(each if switches.merge else each[:0] for each in (near, representative)))
 

@@ -72,7 +72,7 @@ class Blocks:
     def __init__(self, threads: Threads, lists: Lists) -> None:
         self.threads, self.lists = threads, lists
         longest = int(lists.degree.max(initial=0))
-        if longest > threads.graph.links:
+        if longest > len(threads.graph.links):
             raise threads.damaged()  # checked before memory is allocated for it
         self.bounds: list[int] = kernels.block_bounds(lists.degree, BLOCK_LINKS).tolist()
         self.longest, self.pages = max(BLOCK_LINKS, longest) + 1, int(np.diff(self.bounds).max(initial=0))
@@ -100,7 +100,7 @@ class Blocks:
         for good in self.threads.pool.map(work, [part.tolist() for part in parts]):
             if not good:
                 raise self.threads.damaged()
-        progress(self.threads.graph.links)
+        progress(len(self.threads.graph.links))
 
 
 class Mixing:
@@ -195,7 +195,7 @@ class Surfer:
             for lane in range(LANES):
                 first, last = self._ends(lane, step)
                 self.shared[first:last] = self.lanes[lane, : last - first]
-            read(self.threads.graph.links // self.steps)
+            read(len(self.threads.graph.links) // self.steps)
         return float(changes.sum())
 
     def _settle(self, step: int, changes: Vector, worker: int) -> None:

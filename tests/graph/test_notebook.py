@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.graph.notebook import largest
+from cocite.graph.notebook import top_indices
 
 
 @given(st.lists(st.integers(0, 6), max_size=60), st.integers(0, 70))
 def test_as_by_sorting(values: list[int], count: int) -> None:
     by_sorting = sorted(range(len(values)), key=lambda at: (-values[at], at))
-    assert largest(np.array(values, np.uint32), count) == by_sorting[:count]
+    assert top_indices(np.array(values, np.uint32), count) == by_sorting[:count]

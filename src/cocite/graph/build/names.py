@@ -1,0 +1,180 @@
+"""Addresses → fingerprints, and the files of names that a build sorts: a part of its first pass.
+
+The text of an address is parsed once. Its key goes to a file of names the first time (more or less) that it is read.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cocite.graph.build.scratch import ScratchFolder
+from cocite.kernels.addresses.canonical import Keyed, key_addresses
+from cocite.kernels.hash_tables import mark_unseen
+from cocite.pages.key import APART, BARE, HTTP
+from cocite.sources.records import ReadReport
+
+CHUNK_ADDRESSES = 1 << 21
+"""Addresses that are keyed at once."""
+MAX_DICTIONARIES = 4
+NAME_COLUMNS = pa.schema(
+    [("key", pa.binary()), ("order", pa.uint16()), ("fingerprint", pa.uint64()), ("shown", pa.string())]
+)
+"""A name in one spelling: its key, the rank of the spelling, and the text of a spelling that flags can't give."""
+_QUOTED = re.compile(r"""(['"]).*?\1""")
+
+
+class SharedDictionary(NamedTuple):
+    """A dictionary of addresses that batches of one source share."""
+
+    name: str
+    addresses: pa.Array
+    own: bool
+    fingerprint: NDArray[np.uint64]
+    used: NDArray[np.bool_]
+
+
+class NameFiles:
+    """The names of one build in its work folder. `key` may be called by several threads."""
+
+    def __init__(self, scratch: ScratchFolder, report: ReadReport, removed: NDArray[np.uint64], memory: int) -> None:
+        self._scratch, self._report, self._removed = scratch, report, removed
+        self._seen = np.zeros(1 << max(10, (memory >> 3).bit_length() - 1), np.uint64)
+        self._lock = threading.Lock()
+        self._dictionaries: dict[tuple[int, ...], SharedDictionary] = {}
+        self._dictionary_lock = threading.Lock()
+
+    def finish(self) -> None:
+        """Enter the names of shared dictionaries after the last address, and free what only reading needs."""
+        for shared in self._dictionaries.values():
+            self._enter_dictionary(shared)
+        self._seen = np.zeros(1, np.uint64)
+        self._dictionaries = {}
+
+    def skip(self, reason: str, example: str, count: int = 1) -> None:
+        """Report something that cannot be used."""
+        with self._lock:
+            self._report.skip(reason, example, count)
+
+    def key(self, name: str, urls: pa.Array, own: bool) -> NDArray[np.uint64]:
+        """Fingerprints of addresses, 0 for unusable ones; names that are new go to the file of names."""
+        if pa.types.is_dictionary(urls.type):
+            return self._key_dictionary(name, urls, own)
+        fingerprints = np.zeros(len(urls), np.uint64)
+        for start, part, keyed in keyed_chunks(urls):
+            keyed.fingerprint = self._usable(keyed, part)
+            self._enter(f"{name}-{start}", keyed, own)
+            fingerprints[start : start + len(part)] = keyed.fingerprint
+        return fingerprints
+
+    def _key_dictionary(self, name: str, urls: pa.Array, own: bool) -> NDArray[np.uint64]:
+        """As `key`, each distinct address once: a dictionary that batches share is keyed with the first of them.
+
+        Its names are entered in the end, and only those that were used: a graph's vertices may have no links.
+        """
+        dictionary, indices = urls.dictionary, urls.indices
+        places = indices.drop_null().to_numpy(zero_copy_only=False)
+        identity = (len(dictionary), dictionary.offset, *(buffer.address for buffer in dictionary.buffers() if buffer))
+        with self._dictionary_lock:
+            shared = self._dictionaries.get(identity)
+            if shared is None:
+                sizes = np.zeros(len(dictionary), np.uint64), np.zeros(len(dictionary), np.bool_)
+                shared = self._dictionaries[identity] = SharedDictionary(name, dictionary, own, *sizes)
+                for start, part, keyed in keyed_chunks(dictionary):
+                    shared.fingerprint[start : start + len(part)] = self._usable(keyed, part)
+            shared.used[places] = True  # before another thread can have its names entered
+            if len(self._dictionaries) > MAX_DICTIONARIES:
+                self._enter_dictionary(self._dictionaries.pop(next(iter(self._dictionaries))))
+        fingerprints = np.zeros(len(indices), np.uint64)
+        fingerprints[indices.is_valid().to_numpy(zero_copy_only=False)] = shared.fingerprint[places]
+        return fingerprints
+
+    def _enter_dictionary(self, shared: SharedDictionary) -> None:
+        """Enter the names of a dictionary that were used."""
+        usable = shared.used & (shared.fingerprint != 0)
+        for start, part, keyed in keyed_chunks(shared.addresses):
+            keyed.fingerprint = np.where(usable[start : start + len(part)], keyed.fingerprint, np.uint64(0))
+            self._enter(f"{shared.name}-dictionary-{start}", keyed, shared.own)
+
+    def _usable(self, keyed: Keyed, urls: pa.Array) -> NDArray[np.uint64]:
+        """Fingerprints, 0 for removed pages and for texts that aren't addresses, which are reported."""
+        for index, message in keyed.bad:
+            # Counted by kind: without the hint and without the address itself.
+            reason = _QUOTED.sub("…", message.rpartition(": ")[0] or message)
+            self.skip(reason, str(urls[index].as_py() or "")[:200])
+        if not len(self._removed) or not (gone := np.isin(keyed.fingerprint, self._removed)).any():
+            return keyed.fingerprint
+        with self._lock:  # as the user wants it: not a fault of the source
+            self._report.read["addresses of pages removed from this store"] += int(gone.sum())
+        return np.where(gone, np.uint64(0), keyed.fingerprint)
+
+    def _enter(self, name: str, keyed: Keyed, own: bool) -> None:
+        """Write names that are new to the file of names."""
+        orders = spelling_orders(keyed.flags, own)
+        fresh = np.zeros(len(orders), np.bool_)
+        mark_unseen(keyed.fingerprint, orders, self._seen, fresh)
+        shown: list[str | None] | None = None
+        if keyed.shown:
+            texts = np.full(len(orders), None, object)
+            for index, text in keyed.shown.items():
+                texts[index] = text
+                fresh[index] |= keyed.fingerprint[index] != 0
+            shown = texts[fresh].tolist()
+        self.put(name, key_array(keyed.data, keyed.offsets, fresh), orders[fresh], keyed.fingerprint[fresh], shown)
+
+    def put(
+        self,
+        name: str,
+        keys: pa.Array,
+        orders: NDArray[np.uint16],
+        fingerprints: NDArray[np.uint64],
+        shown: list[str | None] | None,
+    ) -> None:
+        """Write names to a file."""
+        texts = pa.nulls(len(keys), pa.string()) if shown is None else pa.array(shown, pa.string())
+        if len(keys):
+            columns = [keys, pa.array(orders), pa.array(fingerprints), texts]
+            self._scratch.save_table(f"{name}.names", pa.Table.from_arrays(columns, schema=NAME_COLUMNS))
+
+
+def keyed_chunks(urls: pa.Array) -> Iterator[tuple[int, pa.Array, Keyed]]:
+    """Addresses with their keys, some at a time: (place of the first, addresses, keys)."""
+    for start in range(0, len(urls), CHUNK_ADDRESSES):
+        part = urls.slice(start, CHUNK_ADDRESSES)
+        yield start, part, key_addresses(*text_buffers(part))
+
+
+def spelling_orders(flags: NDArray[np.uint8], own: bool) -> NDArray[np.uint16]:
+    """Which spelling of a page to show: its own record's, then one that needs no text, then https."""
+    wide = flags.astype(np.uint16)
+    rank = ((wide & APART) >> 7 << 14) | ((wide & HTTP) << 13) | ((wide & BARE) >> 3 << 12)
+    return (rank | wide | (0 if own else 1 << 15)).astype(np.uint16)
+
+
+def key_array(data: NDArray[np.uint8], offsets: NDArray[np.int64], chosen: NDArray[np.bool_]) -> pa.Array:
+    """Some of the keys `data[offsets[i]:offsets[i + 1]]`, as Arrow has them."""
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    keys = pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
+    return keys.filter(pa.array(chosen)).cast(pa.binary())
+
+
+def text_buffers(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of all texts and where each starts; nulls are empty."""
+    if texts.type not in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
+        texts = texts.cast(pa.large_string())
+    if texts.null_count:
+        texts = pc.fill_null(texts, pa.scalar("" if "string" in str(texts.type) else b"", texts.type))
+    width = np.int32 if texts.type in (pa.string(), pa.binary()) else np.int64
+    _, offset_buffer, data_buffer = texts.buffers()
+    if offset_buffer is None or len(texts) == 0:
+        return np.zeros(0, np.uint8), np.zeros(len(texts) + 1, np.int64)
+    offsets = np.frombuffer(offset_buffer, width)[texts.offset : texts.offset + len(texts) + 1]
+    data = np.frombuffer(data_buffer, np.uint8) if data_buffer is not None else np.zeros(0, np.uint8)
+    return data, offsets.astype(np.int64)
