@@ -24,9 +24,10 @@ from resiliparse.parse.html import HTMLTree, NodeType
 
 from cocite.sources.archives.archive_records import open_records
 from cocite.sources.archives.http_content import decode_body
-from cocite.sources.archives.warc import HTML_TYPES, media_type, read_warc
+from cocite.sources.archives.warc import read_warc, record_type
 from cocite.sources.html.encoding import decode
 from cocite.sources.html.page import read_html
+from cocite.sources.html.response import HTML_TYPES
 from cocite.sources.html.tokens import tokens
 from cocite.sources.records import ReadReport
 from tables import show
@@ -43,7 +44,7 @@ def html_pages(files: list[Path]) -> Iterator[tuple[bytes, str]]:
     """The content and address of every HTML answer, whatever its status."""
     for path in files:
         for record in open_records(path, ReadReport()):
-            if record.kind == "response" and record.url and media_type(record) in HTML_TYPES:
+            if record.kind == "response" and record.url and record_type(record) in HTML_TYPES:
                 http = record.http
                 coding = http.get("content-encoding", "")
                 yield decode_body(record.body(), http.get("transfer-encoding", ""), coding, 16 << 20)[0], record.url

@@ -25,8 +25,9 @@ from hypothesis import strategies as st
 from cocite.errors import BadParameter, BadSource
 from cocite.sources.crawl import start as crawl_module
 from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped
-from cocite.sources.crawl.guard import Refused, guarded, is_public, refusal, web_address
+from cocite.sources.crawl.guard import RefusedConnection, guarded, is_public, refusal, web_address
 from cocite.sources.crawl.start import crawl
+from cocite.sources.html.response import read_response
 from cocite.sources.records import Page, ReadReport
 
 pytest.importorskip("scrapy")
@@ -388,7 +389,7 @@ def test_guard_judges_the_address_that_is_connected_to() -> None:
     connect = guarded(lambda host, port, *args, **options: opened.append((host, port)), allow_private=False)
     connect("8.8.8.8", 443, "factory", timeout=1)
     for host, port in (("127.0.0.1", 80), ("localhost", 80), ("example.org", 80), ("8.8.8.8", 22), ("::1", 80)):
-        with pytest.raises(Refused):
+        with pytest.raises(RefusedConnection):
             connect(host, port, "factory")
     assert opened == [("8.8.8.8", 443)]
     assert refusal("127.0.0.1", 8000, allow_private=True) is None
@@ -645,11 +646,9 @@ def robots(text: str, delay: float = 0.5) -> tuple[Any, SimpleNamespace]:
     ],
 )
 def test_x_robots_tag(lines: list[str], tags: set[str]) -> None:
-    from scrapy.http import Headers
-
-    from cocite.sources.crawl.spider import robots_tags
-
-    assert robots_tags(Headers({"X-Robots-Tag": lines}), crawl_module.USER_AGENT) == tags
+    headers = {"x-robots-tag": ", ".join(lines)}
+    page = read_response(b"<a href=x>x</a>", "https://e.example/", headers, user_agent=crawl_module.USER_AGENT)
+    assert (page.noindex, page.links[0].rel == "nofollow") == ("noindex" in tags, "nofollow" in tags)
 
 
 @pytest.mark.parametrize(("asked", "given_delay"), [("3", 3.0), ("0.1", 0.5), ("86400", 60.0), ("soon", 0.5)])

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadSource
-from cocite.sources import link_list
+from cocite.sources.collections import link_list
+from cocite.sources.collections.link_list import decoded, list_address, read_list_file, web_link
 from cocite.sources.folders import checked_base, walk_files
-from cocite.sources.link_list import decoded, list_address, read_list_file, web_link
 from cocite.sources.records import ReadReport
 
 PAGE = "https://example.org/a/b?c"

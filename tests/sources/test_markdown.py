@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadSource
-from cocite.sources.markdown.page import parse, read_markdown
+from cocite.sources.collections.markdown import parse, read_markdown
 from cocite.sources.records import Link, ReadReport
 
 HERE = "https://example.org/notes/list.md"

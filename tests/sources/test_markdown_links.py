@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cocite.sources.markdown.links import MarkdownLink, read_blocks
+from cocite.sources.collections.markdown import MarkdownLink, read_blocks
 
 REFERENCES = "\n\n[r]: ref\n[two words]: words\n"
 

@@ -11,7 +11,7 @@ import pytest
 import zstandard
 
 from cocite.errors import BadSource
-from cocite.sources.archives.warc import NO_PAGE, read_warc, recognises
+from cocite.sources.archives.warc import NO_PAGE, SOURCE, read_warc
 from cocite.sources.records import Page, ReadReport
 
 ARCHIVES = Path(__file__).parents[3] / "shared" / "data" / "warc"
@@ -466,6 +466,6 @@ def test_arc(tmp_path: Path) -> None:
 
 def test_recognises() -> None:
     path = Path("x")
-    assert recognises(path, response())
-    assert recognises(path, arc())
-    assert not recognises(path, HTML)
+    assert SOURCE.recognises(path, response())
+    assert SOURCE.recognises(path, arc())
+    assert not SOURCE.recognises(path, HTML)

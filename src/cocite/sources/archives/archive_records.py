@@ -1,6 +1,7 @@
-"""Read the records of a web archive file, WARC (with fastwarc) or ARC (with warcio), in one shape.
+"""Read the records of a web archive file, WARC (with FastWARC) or ARC (with warcio), in one shape.
 
-Bodies are read only on demand. Files may be compressed by record, as a whole, or not at all.
+Bodies are read only on demand. Files may be compressed by record, as a whole, or not at all. HTTP headers are parsed
+here: FastWARC 1.1 loses the page where a response has none, or where their lines end in line feeds only.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -20,9 +22,8 @@ MAX_BODY = 64 << 20
 MAX_RATIO = 500
 FREE_OUTPUT = 1 << 30
 """Bytes of output before `MAX_RATIO` applies."""
-TRUNCATED = "archive that ends in the middle of a record: read up to its end"
-DAMAGED = "damaged archive: read up to the damage"
-BOMB = f"archive that expands over {MAX_RATIO} times: stopped"
+TRUNCATED_ARCHIVE = "archive that ends in the middle of a record: read up to its end"
+DAMAGED_ARCHIVE = "damaged archive: read up to the damage"
 
 _FIRST_LINE = re.compile(rb"WARC/[0-9]+\.[0-9]+\s*\r?\n")
 _ARC_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d))?")
@@ -90,27 +91,22 @@ def _warc_records(file: _CountedFile, name: str, report: ReadReport) -> Iterator
     total = 0
     try:
         for raw in ArchiveIterator(file, record_types=any_type, parse_http=False, strict_mode=False):
-            headers = _named(raw.headers.items())
+            headers = _by_name(raw.headers.items())
             body = _Body(raw.reader.read, raw.content_length)
-            record = Record(
-                str(raw.record_type),
-                web_address(headers.get("warc-target-uri", "")),
-                headers.get("warc-date", ""),
-                headers,
-                body.read,
-            )
+            url, date = web_address(headers.get("warc-target-uri", "")), headers.get("warc-date", "")
+            record = Record(str(raw.record_type), url, date, headers, body.read)
             if record.kind in ("response", "revisit") and "http" in headers.get("content-type", ""):
                 body.read_head(record)
             yield record
             while body.skip(raw.reader.consume):
                 if total + body.taken > max(FREE_OUTPUT, MAX_RATIO * file.tell()):
-                    report.skip(BOMB, name)
+                    report.skip(f"archive that expands over {MAX_RATIO} times: stopped", name)
                     return
             total += body.taken
             if body.missing:
-                report.skip(TRUNCATED, f"{name}: {record.url or record.kind}")
+                report.skip(TRUNCATED_ARCHIVE, f"{name}: {record.url or record.kind}")
     except (OSError, ValueError) as error:
-        report.skip(DAMAGED, f"{name}: {error}")
+        report.skip(DAMAGED_ARCHIVE, f"{name}: {error}")
 
 
 def _arc_records(stream: IO[bytes], name: str, report: ReadReport) -> Iterator[Record]:
@@ -120,25 +116,26 @@ def _arc_records(stream: IO[bytes], name: str, report: ReadReport) -> Iterator[R
     records.INC_RECORD = ""  # warcio would print this for a record of a wrong length; we count it
     try:
         for raw in records:
-            headers = _named(raw.rec_headers.headers)
-            size = int(headers.get("length", "0"))
-            body = _Body(raw.raw_stream.read, size)
+            headers = _by_name(raw.rec_headers.headers)
+            body = _Body(raw.raw_stream.read, int(headers.get("length", "0")))
             url = web_address(headers.get("uri", ""))
             kind = "arc header" if raw.rec_type == "arc_header" else "response"
-            record = Record(kind, url, _arc_date(headers.get("archive-date", "")), headers, body.read)
+            date = _ARC_DATE.match(headers.get("archive-date", ""))
+            captured = "" if date is None else date.expand(r"\1-\2-\3T\4:\5:\6Z" if date[4] else r"\1-\2-\3")
+            record = Record(kind, url, captured, headers, body.read)
             if url:
                 body.read_head(record)
             yield record
             while body.skip():
                 pass
             if body.missing and kind == "response":
-                report.skip(TRUNCATED, f"{name}: {record.url or record.kind}")
+                report.skip(TRUNCATED_ARCHIVE, f"{name}: {record.url or record.kind}")
         if records.err_count:
             report.skip("record with a wrong length", name, records.err_count)
     except BadSource:
         raise
     except Exception as error:  # warcio raises errors of all types for damaged data
-        report.skip(DAMAGED, f"{name}: {error}")
+        report.skip(DAMAGED_ARCHIVE, f"{name}: {error}")
 
 
 class _Body:
@@ -150,13 +147,10 @@ class _Body:
         self.taken = 0
         self._start = b""
 
-    def _count(self, size: int) -> None:
-        self.missing -= size
-        self.taken += size
-
     def _read_some(self, size: int) -> bytes:
         data = self._read(size)
-        self._count(len(data))
+        self.missing -= len(data)
+        self.taken += len(data)
         return data
 
     def read_head(self, record: Record) -> None:
@@ -168,7 +162,7 @@ class _Body:
             self._start = start[end.end() :]
             lines = _HEAD_LINE.findall(start[: end.start()])
             record.status = int(status[1])
-            record.http = _named((key.decode("ascii"), _text(value)) for key, value in lines)
+            record.http = _by_name((key.decode("ascii"), _text(value)) for key, value in lines)
 
     def read(self) -> bytes:
         """Return the body, or its first 64 MiB."""
@@ -181,12 +175,15 @@ class _Body:
         """Skip towards the end of the record. Return False if it is reached."""
         if self.missing <= 0:
             return False
-        size = consume(_SKIP_BYTES) if consume else len(self._read(_READ_BYTES))
-        self._count(size)
+        if consume is None:
+            return len(self._read_some(_READ_BYTES)) > 0
+        size = consume(_SKIP_BYTES)
+        self.missing -= size
+        self.taken += size
         return size > 0
 
 
-def _named(items: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _by_name(items: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return headers by lower-case name. Of several with the same name the first counts, but lists are joined."""
     found: dict[str, str] = {}
     for name, value in items:
@@ -200,15 +197,6 @@ def _named(items: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def _text(value: bytes) -> str:
     """Decode the value of a header. Addresses in UTF-8 are common, though not standard."""
-    try:
+    with suppress(UnicodeDecodeError):
         return " ".join(value.decode("utf-8").split())
-    except UnicodeDecodeError:
-        return " ".join(value.decode("latin-1").split())
-
-
-def _arc_date(stamp: str) -> str:
-    match = _ARC_DATE.match(stamp)
-    if match is None:
-        return ""
-    year, month, day, hour, minute, second = match.groups()
-    return f"{year}-{month}-{day}" + (f"T{hour}:{minute}:{second}Z" if hour else "")
+    return " ".join(value.decode("latin-1").split())

@@ -1,16 +1,14 @@
 """Decode the body of an HTTP response: join its chunks and decompress it, within limits.
 
-Our own code, because fastwarc 1.1 (`auto_decode`) loses a page, and the rest of the file, where a header is false. Of
-14 codings tried it failed on 7: x-gzip, raw deflate, an unknown one, and gzip, deflate, br or chunked in the headers of
-a body that was decoded before it was archived.
+FastWARC decompresses, but its `auto_decode` loses a page, and the rest of the file, where a header is false. Of 14
+codings tried with version 1.1 it failed on 7: x-gzip, raw deflate, an unknown one, and gzip, deflate, br or chunked in
+the headers of a body that was decoded before it was archived.
 """
 
 from __future__ import annotations
 
 import io
 import re
-import zlib
-from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
@@ -18,13 +16,10 @@ MAX_RATIO = 200
 """Content that expands more than this, beyond the size limit, is a bomb. HTML expands 3 to 30 times."""
 MAX_CODINGS = 3
 
-_OUTPUT = 64 << 10
-_INPUT = 1 << 10  # bytes decompressed at a time, to know how many bytes of input a bomb has taken
+_OUTPUT_BYTES = 64 << 10
+_INPUT_BYTES = 1 << 10  # decompressed at a time, to measure how much input a bomb has taken
 _CHUNK_HEAD = re.compile(rb"[ \t]*([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _CODING = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
-
-Pieces = Iterator[tuple[bytes, int]]
-"""Output, at most 64 KiB at a time, and the number of bytes of input taken so far."""
 
 
 class Completeness(Enum):
@@ -45,12 +40,10 @@ def decode_body(body: bytes, transfer_encoding: str, content_encoding: str, limi
         return b"", Completeness.DAMAGED
     state = Completeness.WHOLE
     for coding in reversed(codings):
-        body, state = _decompressed(body, coding, limit)
+        body, state = _decompressed(body, coding.removeprefix("x-"), limit)
         if state in (Completeness.BOMB, Completeness.DAMAGED):
             return b"", state
-    if len(body) > limit:
-        return body[:limit], Completeness.TRUNCATED
-    return body, state
+    return body[:limit], Completeness.TRUNCATED if len(body) > limit else state
 
 
 def join_chunks(body: bytes) -> bytes:
@@ -68,56 +61,36 @@ def join_chunks(body: bytes) -> bytes:
 
 
 def _decompressed(body: bytes, coding: str, limit: int) -> tuple[bytes, Completeness]:
-    if coding in ("gzip", "x-gzip"):
+    import zstandard
+    from fastwarc.stream_io import BrotliReader, GzipReader
+
+    source = io.BytesIO(body)
+    reader: Any
+    if coding == "gzip":
         if not body.startswith(b"\x1f\x8b"):
             return body, Completeness.WHOLE  # already decoded
-        pieces = _inflate(body, 31)
-    elif coding in ("deflate", "x-deflate"):
-        pieces = _inflate(body, 15 if body[:1] == b"\x78" else -15)  # many servers omit zlib's header
+        reader = GzipReader(source, _INPUT_BYTES)
+    elif coding == "deflate":
+        if body[:1] != b"\x78":  # many servers omit zlib's header
+            source = io.BytesIO(b"\x78\x9c" + body)
+        reader = GzipReader(source, _INPUT_BYTES, zlib=True)
     elif coding == "br":
-        from fastwarc.stream_io import BrotliReader
-
-        source = io.BytesIO(body)
-        pieces = _read_all(BrotliReader(source, _INPUT), source)
+        reader = BrotliReader(source, _INPUT_BYTES)
     elif coding == "zstd":
-        import zstandard
-
-        source = io.BytesIO(body)
-        pieces = _read_all(zstandard.ZstdDecompressor(max_window_size=8 << 20).stream_reader(source, _INPUT), source)
+        reader = zstandard.ZstdDecompressor(max_window_size=8 << 20).stream_reader(source, _INPUT_BYTES)
     else:
         return b"", Completeness.DAMAGED
-    out: list[bytes] = []
-    produced = 0
-    for piece, consumed in pieces:
-        out.append(piece)
-        produced += len(piece)
-        if produced > limit:
-            is_bomb = produced > MAX_RATIO * consumed
-            return b"".join(out)[:limit], Completeness.BOMB if is_bomb else Completeness.TRUNCATED
-    if not produced and body:
+    out = bytearray()
+    try:
+        while len(out) <= limit and (piece := reader.read(_OUTPUT_BYTES)):
+            out += piece
+    except (OSError, EOFError, ValueError, zstandard.ZstdError):
+        pass  # keep the output before the damage
+    if len(out) > limit:
+        consumed = getattr(reader, "inner_tell", source.tell)()  # FastWARC's readers buffer their source
+        is_bomb = len(out) > MAX_RATIO * consumed
+        return bytes(out[:limit]), Completeness.BOMB if is_bomb else Completeness.TRUNCATED
+    if not out and body:
         looks_decoded = b"<" in body[:1000]
         return (body, Completeness.WHOLE) if looks_decoded else (b"", Completeness.DAMAGED)
-    return b"".join(out), Completeness.WHOLE
-
-
-def _inflate(body: bytes, window: int) -> Pieces:
-    decoder = zlib.decompressobj(window)
-    try:
-        for start in range(0, len(body), _INPUT):
-            data = body[start : start + _INPUT]
-            while data and not decoder.eof:
-                yield decoder.decompress(data, _OUTPUT), start + _INPUT
-                data = decoder.unconsumed_tail
-        yield decoder.flush(_OUTPUT), len(body)
-    except zlib.error:
-        return  # keep the output before the damage
-
-
-def _read_all(reader: Any, source: io.BytesIO) -> Pieces:
-    import zstandard
-
-    try:
-        while piece := reader.read(_OUTPUT):
-            yield piece, source.tell()
-    except (OSError, EOFError, ValueError, zstandard.ZstdError):
-        return  # keep the output before the damage
+    return bytes(out), Completeness.WHOLE

@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from cocite.sources.archives.archive_records import Record, open_records, web_address
-from cocite.sources.archives.warc import GONE, REDIRECTS
+from cocite.sources.archives.warc import NOT_HTML
+from cocite.sources.collections.link_list import count_skipped_link
 from cocite.sources.html.page import MAX_TITLE, add_nofollow, parsed, read_head, resolve
+from cocite.sources.html.response import GONE_STATUSES, REDIRECT_STATUSES
 from cocite.sources.html.running_text import MAX_ANCHOR, MAX_LINKS
 from cocite.sources.kinds import SourceKind
-from cocite.sources.link_list import count_skipped_link
 from cocite.sources.records import Link, Page, ReadReport
 
 LINK_PATHS = frozenset({"A@/href", "AREA@/href"})
-_STATUS = re.compile("[0-9]{3}")
 NO_HTML = "WAT file without HTML pages"
-INVALID = "invalid WAT record"
 
 
 def read_wat(path: Path, report: ReadReport) -> Iterator[Page]:
@@ -31,7 +30,7 @@ def read_wat(path: Path, report: ReadReport) -> Iterator[Page]:
     described = False
     for record in open_records(path, report):
         page = _page(record, report)
-        described = described or (page is not None and page.status not in REDIRECTS | GONE)
+        described = described or (page is not None and page.status not in REDIRECT_STATUSES | GONE_STATUSES)
         if page is not None:
             report.read["pages"] += 1
             report.read["links"] += len(page.links)
@@ -55,7 +54,7 @@ def _page(record: Record, report: ReadReport) -> Page | None:
     try:
         envelope = _dict(json.loads(record.body()), "Envelope")
     except (ValueError, RecursionError):
-        report.skip(INVALID, record.url)
+        report.skip("invalid WAT record", record.url)
         return None
     header = _dict(envelope, "WARC-Header-Metadata")
     kind = _text(header, "WARC-Type")
@@ -65,28 +64,24 @@ def _page(record: Record, report: ReadReport) -> Page | None:
         report.read[f"{kind or 'other'} record"] += 1
         return None
     status = _text(_dict(response, "Response-Message"), "Status")
-    page = Page(url, captured=_text(header, "WARC-Date"), status=int(status) if _STATUS.fullmatch(status) else None)
-    if page.status in REDIRECTS:
-        return _redirect(page, response, report)
-    if page.status in GONE:
+    page = Page(url, captured=_text(header, "WARC-Date"))
+    page.status = int(status) if re.fullmatch("[0-9]{3}", status) else None
+    if page.status in REDIRECT_STATUSES:
+        headers = {name.lower(): value for name, value in _dict(response, "Headers").items()}
+        location = _text(headers, "location").strip()
+        page.redirect = resolve(parsed(page.url), location) if location else ""
+        if not page.redirect:
+            report.skip("redirect to an invalid address", f"{page.url} to {location!r}")
+        return page if page.redirect else None
+    if page.status in GONE_STATUSES:
         return page
     if page.status is not None and not 200 <= page.status < 300:
         report.read[f"response with HTTP status {page.status}"] += 1
         return None
     if "HTML-Metadata" not in response:
-        report.read["record that is not HTML"] += 1
+        report.read[NOT_HTML] += 1
         return None
     return _read_html_metadata(page, _dict(response, "HTML-Metadata"), report)
-
-
-def _redirect(page: Page, response: dict[str, Any], report: ReadReport) -> Page | None:
-    headers = {name.lower(): value for name, value in _dict(response, "Headers").items()}
-    location = _text(headers, "location").strip()
-    page.redirect = resolve(parsed(page.url), location) if location else ""
-    if not page.redirect:
-        report.skip("redirect to an invalid address", f"{page.url} to {location!r}")
-        return None
-    return page
 
 
 def _read_html_metadata(page: Page, found: dict[str, Any], report: ReadReport) -> Page:

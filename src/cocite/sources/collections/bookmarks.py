@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
-from cocite.sources.html.tokens import attributes
-from cocite.sources.kinds import SourceKind
-from cocite.sources.link_list import (
+from cocite.sources.collections.link_list import (
     MAX_CONTEXT,
     MAX_TEXT,
     FolderPage,
@@ -22,6 +20,8 @@ from cocite.sources.link_list import (
     read_list_file,
     shortened,
 )
+from cocite.sources.html.tokens import attributes
+from cocite.sources.kinds import SourceKind
 from cocite.sources.records import EMPTY_SOURCE, Page, ReadReport
 
 # No < inside a tag: no two scans overlap, so time is linear whatever the file holds. Quotation marks are optional.

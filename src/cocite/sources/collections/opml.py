@@ -11,8 +11,15 @@ from pathlib import Path
 from xml.parsers import expat
 
 from cocite.errors import BadSource
+from cocite.sources.collections.link_list import (
+    MAX_CONTEXT,
+    MAX_TEXT,
+    FolderPage,
+    list_address,
+    read_list_file,
+    shortened,
+)
 from cocite.sources.kinds import SourceKind
-from cocite.sources.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, list_address, read_list_file, shortened
 from cocite.sources.records import EMPTY_SOURCE, Page, ReadReport
 
 

@@ -1,8 +1,8 @@
 """The crawling process: `python -m cocite.sources.crawl.process PIPE`. Only `crawl` starts it.
 
-It reads a `Job` as one line of JSON from standard input, and writes one message per line to the pipe: a page, something
-skipped, or the end. It uses Scrapy's downloader (HTTP, time-outs, delays, decompression). The frontier decides what to
-fetch next; Scrapy's extensions, caches and console are off.
+It reads a `CrawlJob` as one line of JSON from standard input, and writes one message per line to the pipe: a page,
+something skipped, or the end. It uses Scrapy's downloader (HTTP, time-outs, delays, decompression). The frontier decides
+what to fetch next; Scrapy's extensions, caches and console are off.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scrapy.utils.reactor import install_reactor
 from cocite.sources.crawl.guard import guarded
 from cocite.sources.crawl.robots import RobotsRules
 from cocite.sources.crawl.spider import PageSpider
-from cocite.sources.crawl.start import Job
+from cocite.sources.crawl.start import CrawlJob
 from cocite.sources.page_records import page_to_json
 from cocite.sources.records import Page
 
@@ -36,7 +36,7 @@ _REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 _MIDDLEWARES = "scrapy.downloadermiddlewares"
 
 
-class Output:
+class MessagePipe:
     """Messages to the reader, written by a thread of its own so that a slow reader doesn't stop the network."""
 
     def __init__(self, descriptor: int) -> None:
@@ -114,7 +114,7 @@ class Scheduler:
         return False  # all requests come from the frontier
 
 
-def settings(job: Job) -> dict[str, Any]:
+def settings(job: CrawlJob) -> dict[str, Any]:
     """Return Scrapy's settings. Proxies look up names themselves, so they are on only if private addresses are
     allowed."""
     middlewares: dict[Any, int] = {
@@ -158,8 +158,8 @@ def _exit_with_parent() -> None:
 
 def main() -> None:
     """Run a crawl."""
-    out = Output(int(sys.argv[1]))
-    job = Job(**json.loads(sys.stdin.buffer.readline()))
+    out = MessagePipe(int(sys.argv[1]))
+    job = CrawlJob(**json.loads(sys.stdin.buffer.readline()))
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     options = settings(job)
     configure_logging(options)

@@ -16,13 +16,13 @@ from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
-from cocite.sources.crawl.guard import Refused, web_address
+from cocite.sources.crawl.guard import RefusedConnection, web_address
+from cocite.sources.html.response import REDIRECT_STATUSES
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-REDIRECTS = frozenset([301, 302, 303, 307, 308])
 MAX_DELAY = 60.0  # seconds; some hosts ask for hours
 _MAX_BYTES = 512 << 10  # RFC 9309 asks for at least 500 KiB
 _MAX_RULES = 1_000_000  # agents × rules: the parser copies each rule for each agent of its group
@@ -87,7 +87,7 @@ class RobotsRules:
                 if response.status < 500 and response.status != 429:
                     return self._read(origin, response)
                 failure = Disallowed("robots.txt can't be fetched", f"HTTP status {response.status}")
-            except (Refused, CannotResolveHostError) as error:
+            except (RefusedConnection, CannotResolveHostError) as error:
                 return error  # will not change
             except Exception as error:
                 failure = error
@@ -98,12 +98,11 @@ class RobotsRules:
             meta = {"robots": True, "download_maxsize": _MAX_BYTES}
             response = await self.crawler.engine.download_async(Request(url, callback=NO_CALLBACK, meta=meta))
             location = response.headers.get("Location")
-            if response.status not in REDIRECTS or not location:
+            if response.status not in REDIRECT_STATUSES or not location:
                 break
-            target = web_address(location.decode("utf-8", "replace"), url)
-            if target is None:
+            url = web_address(location.decode("utf-8", "replace"), url) or ""
+            if not url:
                 break
-            url = target
         return response
 
     def _read(self, origin: str, response: Response) -> Protego | Exception:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,20 +22,19 @@ from scrapy.http import Headers, Response
 from twisted.python.failure import Failure
 
 from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped, page_key
-from cocite.sources.crawl.guard import Refused, web_address
-from cocite.sources.crawl.robots import REDIRECTS, Disallowed, slow_down
-from cocite.sources.crawl.start import Job
-from cocite.sources.html.page import read_html
+from cocite.sources.crawl.guard import RefusedConnection, web_address
+from cocite.sources.crawl.robots import Disallowed, slow_down
+from cocite.sources.crawl.start import CrawlJob
+from cocite.sources.html.page import recognises as looks_like_html
+from cocite.sources.html.response import GONE_STATUSES, HTML_TYPES, REDIRECT_STATUSES, media_type, read_response
 from cocite.sources.records import Page, ReadReport
 
 if TYPE_CHECKING:
-    from cocite.sources.crawl.process import Output
+    from cocite.sources.crawl.process import MessagePipe
 
-HTML_TYPES = frozenset(["text/html", "application/xhtml+xml"])
-GONE = frozenset([404, 410])
-PERMANENT = frozenset([301, 308])
-OVERLOADED = frozenset([429, 503])
-TRANSIENT = OVERLOADED | {500, 502, 504}  # worth a second attempt
+PERMANENT_REDIRECTS = frozenset([301, 308])
+OVERLOAD_STATUSES = frozenset([429, 503])
+TRANSIENT_STATUSES = OVERLOAD_STATUSES | {500, 502, 504}  # worth a second attempt
 MAX_REDIRECTS = 10
 MAX_FOLLOWED_LINKS = 10_000  # of one page; its record keeps all links
 
@@ -46,10 +44,9 @@ class PageSpider(Spider):
 
     name = "cocite"
 
-    def __init__(self, job: Job, out: Output) -> None:
+    def __init__(self, job: CrawlJob, out: MessagePipe) -> None:
         super().__init__()
-        self.job = job
-        self.out = out
+        self.job, self.out = job, out
         self.frontier = Frontier(job.max_pages, job.concurrency, out.full)
         self.scope = Scoped(job.scope)
         self.aliases: dict[str, str] = {}  # aliases sent, canonical to canonical: they must not form a loop
@@ -73,7 +70,8 @@ class PageSpider(Spider):
 
     def stop_unless_html(self, headers: Headers, request: Request) -> None:
         """End a download that isn't HTML by its header: films and archives are not worth their traffic."""
-        if not request.meta.get("robots") and content_type(headers) not in HTML_TYPES | {""}:
+        kind = media_type(by_name(headers).get("content-type", ""))
+        if not request.meta.get("robots") and kind not in HTML_TYPES | {""}:
             raise StopDownload(fail=False)
 
     def next_request(self) -> Request | None:
@@ -106,35 +104,37 @@ class PageSpider(Spider):
     def _read(self, response: Response, fetch: Fetch) -> None:
         status = response.status
         location = response.headers.get("Location")
-        if status in REDIRECTS and location:
+        if status in REDIRECT_STATUSES and location:
             self._redirected(fetch, status, location.decode("utf-8", "replace"))
-        elif status in GONE:
+        elif status in GONE_STATUSES:
             self._deliver(fetch, Page(fetch.url, status=status, captured=now()))
-        elif status in TRANSIENT and self._retry(fetch):
-            if status in OVERLOADED:
+        elif status in TRANSIENT_STATUSES and self._retry(fetch):
+            if status in OVERLOAD_STATUSES:
                 slow_down(self.crawler, response.meta["download_slot"])
         elif not 200 <= status < 300:
             self.out.skip(f"HTTP status {status}", fetch.url)
-        elif not is_html(response):
-            self.out.skip("not HTML", f"{fetch.url} ({content_type(response.headers) or 'no content type'})")
         else:
             self._read_page(response, fetch)
 
     def _read_page(self, response: Response, fetch: Fetch) -> None:
-        hint = charset(response.headers)
-        skipped = ReadReport()
-        page = read_html(response.body, fetch.url, encoding_hint=hint, text=self.job.text, report=skipped)
+        headers = by_name(response.headers)
+        kind = media_type(headers.get("content-type", ""))
+        if kind not in HTML_TYPES and (kind or not looks_like_html(fetch.url, response.body[:4096])):
+            self.out.skip("not HTML", f"{fetch.url} ({kind or 'no content type'})")
+            return
+        skipped, job = ReadReport(), self.job
+        page = read_response(
+            response.body, fetch.url, headers, text=job.text, user_agent=job.user_agent, report=skipped
+        )
         for reason, count in skipped.skipped.items():
             self.out.skip(reason, skipped.example[reason], count)
         if page.redirect:  # by <meta http-equiv=refresh>
             self._redirected(fetch, response.status, page.redirect)
             return
         page.status, page.captured = response.status, now()
-        tags = robots_tags(response.headers, self.job.user_agent)
-        page.noindex |= "noindex" in tags
         self._deliver(fetch, page, len(response.body))
-        all_nofollow = all("nofollow" in link.rel.split() for link in page.links)  # `read_html` marks each link
-        if fetch.depth < self.job.depth and not (self.job.obey_robots and ("nofollow" in tags or all_nofollow)):
+        all_nofollow = all("nofollow" in link.rel.split() for link in page.links)  # header and <meta> mark each link
+        if fetch.depth < self.job.depth and not (self.job.obey_robots and all_nofollow):
             for link in page.links[:MAX_FOLLOWED_LINKS]:
                 if self.frontier.spent:
                     break
@@ -160,7 +160,7 @@ class PageSpider(Spider):
         elif key == fetch.key:  # another spelling of the same page, such as https for http
             self.frontier.add_again(onward)
         else:
-            if fetch.depth == 0 and status in PERMANENT:
+            if fetch.depth == 0 and status in PERMANENT_REDIRECTS:
                 self.scope.include(key)  # a seed that has moved
             inside = self.scope.contains(key)
             if not inside or not self.frontier.offer(onward):
@@ -209,39 +209,15 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def content_type(headers: Headers) -> str:
-    return (headers.get("Content-Type") or b"").decode("latin-1").partition(";")[0].strip().lower()
-
-
-def charset(headers: Headers) -> str | None:
-    found = re.search(rb"charset\s*=\s*[\"']?([\w.:-]+)", headers.get("Content-Type") or b"", re.IGNORECASE)
-    return found[1].decode("ascii", "replace") if found else None
-
-
-def is_html(response: Response) -> bool:
-    """Return whether a response is HTML, by its header, or by its first bytes if it has none, as in browsers."""
-    kind = content_type(response.headers)
-    start = response.body[:1024].lower()
-    tags = (b"<!doctype html", b"<html", b"<head", b"<body")
-    return kind in HTML_TYPES or (not kind and any(tag in start for tag in tags))
-
-
-def robots_tags(headers: Headers, user_agent: str) -> set[str]:
-    """Return what the header X-Robots-Tag asks of all robots or of this one: noindex, nofollow."""
-    tags: set[str] = set()
-    for line in headers.getlist("X-Robots-Tag"):
-        text = line.decode("latin-1").lower()
-        name, colon, rest = text.partition(":")
-        if colon and re.fullmatch(r"[\w-]+", name.strip()) and not name.strip().startswith(("unavailable_", "max-")):
-            text = rest if name.strip() in user_agent.lower() else ""
-        tags.update(tag.strip() for tag in text.split(","))
-    return {"noindex", "nofollow"} if "none" in tags else tags & {"noindex", "nofollow"}
+def by_name(headers: Headers) -> dict[str, str]:
+    """Return headers by lower-case name. Several of one name are joined."""
+    return {name.decode("latin-1").lower(): b", ".join(given).decode("latin-1") for name, given in headers.items()}
 
 
 def explain(error: BaseException) -> tuple[str, str, bool]:
     """Return why a fetch failed: the reason to count, a detail, and whether another attempt is useless."""
     match error:
-        case Refused():
+        case RefusedConnection():
             return error.reason, error.target, True
         case Disallowed():
             return error.reason, error.detail, True

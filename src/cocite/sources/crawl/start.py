@@ -34,7 +34,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")  # not the host and port
 
 
 @dataclass(frozen=True)
-class Job:
+class CrawlJob:
     """The options of a crawl."""
 
     seeds: list[str]
@@ -54,12 +54,12 @@ class Job:
 def crawl(seeds: list[str], report: ReadReport, **options: Any) -> Iterator[Page]:
     """Fetch the seeds and the pages around them, breadth first. Yield the pages as they are fetched.
 
-    `options` are the fields of `Job`. Private and local addresses are refused, whatever name or redirect leads to them,
-    unless `allow_private`. What is skipped is counted in `report`. Closing the iterator ends the crawl.
+    `options` are the fields of `CrawlJob`. Private and local addresses are refused, whatever name or redirect leads to
+    them, unless `allow_private`. What is skipped is counted in `report`. Closing the iterator ends the crawl.
     """
     if find_spec("scrapy") is None:
         raise BadSource('Crawling needs Scrapy: pip install "cocite[crawl]"')
-    job = Job(_checked_seeds(seeds, report), **options)
+    job = CrawlJob(_checked_seeds(seeds, report), **options)
     _check(job)
     return _pages(job, report)
 
@@ -79,7 +79,7 @@ def _checked_seeds(seeds: list[str], report: ReadReport) -> list[str]:
     return list(checked)
 
 
-def _check(job: Job) -> None:
+def _check(job: CrawlJob) -> None:
     if job.scope not in ("site", "host", "any"):
         raise BadParameter(f"Invalid scope {job.scope!r}: use site, host or any")
     minimum = {"depth": 0, "max_pages": 1, "delay": 0, "concurrency": 1, "timeout": 0.1, "max_bytes": 1}
@@ -91,7 +91,7 @@ def _check(job: Job) -> None:
         raise BadParameter("Invalid user_agent: give one line of printable ASCII, such as 'mybot/1.0 (me@example.org)'")
 
 
-def _pages(job: Job, report: ReadReport) -> Iterator[Page]:
+def _pages(job: CrawlJob, report: ReadReport) -> Iterator[Page]:
     """Run the crawling process and yield its pages. The process ends with this generator."""
     with tempfile.TemporaryDirectory(prefix="cocite-crawl-") as folder, tempfile.TemporaryFile() as log:
         process, messages = _start(job, folder, log)
@@ -117,7 +117,7 @@ def _pages(job: Job, report: ReadReport) -> Iterator[Page]:
                 process.stdin.close()
 
 
-def _start(job: Job, folder: str, log: IO[bytes]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+def _start(job: CrawlJob, folder: str, log: IO[bytes]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
     """Start the crawling process in its own folder, with the same module path.
 
     It gets the job on standard input, whose end tells it that the reader has stopped. Messages come through their own

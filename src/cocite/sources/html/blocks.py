@@ -7,6 +7,7 @@ its group. `number_blocks` then merges groups that belong together, and numbers 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -38,9 +39,8 @@ _MAY_BE_NAMED = re.compile(r"class|id|role", re.IGNORECASE)
 
 def is_boilerplate(attribute_source: str) -> bool:
     """Return whether the role, id or class of an element marks navigation, a page header or footer, or a side bar."""
-    if len(attribute_source) >= MAX_CACHED_SOURCE:
-        return _is_boilerplate.__wrapped__(attribute_source)
-    return _is_boilerplate(attribute_source)
+    long = len(attribute_source) >= MAX_CACHED_SOURCE
+    return _is_boilerplate.__wrapped__(attribute_source) if long else _is_boilerplate(attribute_source)
 
 
 @lru_cache(maxsize=20_000)
@@ -73,10 +73,7 @@ def number_blocks(links: list[Link], groups: list[Group]) -> list[str]:
 
     Consecutive entries (`<h3><a>title</a></h3><p>teaser</p>`, repeated) are one block, under the heading above them.
     """
-    link_counts: dict[int, int] = {}
-    for link in links:
-        number = link.block or 0
-        link_counts[number] = link_counts.get(number, 0) + 1
+    link_counts = Counter(link.block or 0 for link in links)
     headings: list[str] = []
     block_of: dict[int, int] = {}
     run: tuple[int, str, bool] | None = None
@@ -92,10 +89,7 @@ def number_blocks(links: list[Link], groups: list[Group]) -> list[str]:
             headings.append(group.heading)
             run, merged = entry, False
         block_of[number] = len(headings) - 1
-    number, block, boilerplate = -1, 0, False
     for link in links:
-        if link.block != number:
-            number = link.block or 0
-            block, boilerplate = block_of[number], groups[number].boilerplate
-        link.block, link.boilerplate = block, boilerplate
+        number = link.block or 0
+        link.block, link.boilerplate = block_of[number], groups[number].boilerplate
     return headings

@@ -13,12 +13,12 @@ import re
 
 import can_ada
 
+from cocite.sources.collections.link_list import INVALID_LINK, has_web_scheme
 from cocite.sources.html.blocks import number_blocks
 from cocite.sources.html.encoding import decode
 from cocite.sources.html.text import plain
 from cocite.sources.html.tokens import tokens
 from cocite.sources.html.walk import PageWalk
-from cocite.sources.link_list import INVALID_LINK, has_web_scheme
 from cocite.sources.records import Link, Page, ReadReport
 
 MAX_CONTENT = 16 << 20

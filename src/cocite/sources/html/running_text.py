@@ -27,8 +27,6 @@ SUMMARY_LEVEL = 7  # of a heading in `<summary>` or `<legend>`, below `<h6>`
 class Element:
     """An open element that delimits groups, and the state to restore when it closes."""
 
-    __slots__ = ("group", "heading", "kind", "links", "list_depth", "name", "pieces", "region", "term")
-
     def __init__(self, name: str, kind: int, region: bool, text: RunningText) -> None:
         self.name, self.kind, self.region = name, kind, region
         self.heading, self.group = text.heading, text.group
@@ -38,12 +36,6 @@ class Element:
 
 class RunningText:
     """Text, links and headings in page order. A *paragraph* is the smallest item, cell, paragraph or line."""
-
-    __slots__ = (
-        *("after_list", "boilerplate", "bold", "bold_from", "bold_groups", "cut_from", "cuts", "group", "groups"),
-        *("heading", "line_from", "link", "link_depth", "link_from", "link_alternative", "link_title", "links"),
-        *("list_depth", "open_heading", "pieces", "spans", "stack", "term", "unit", "words"),
-    )
 
     def __init__(self) -> None:
         self.links: list[Link] = []  # `block` is the number of the group until blocks are numbered
@@ -97,7 +89,10 @@ class RunningText:
             if not self.boilerplate:
                 set_contexts(self.pieces[self.unit :], self.spans, self.unit)
         elif self.bold or self.bold_from >= 0:
-            self.bold_line()
+            if self.bold_from >= 0:
+                self.bold.append((max(self.bold_from, self.unit), len(self.pieces)))
+            if not self.list_depth and is_bold_heading(self.pieces, self.unit, self.bold):
+                self.begin(" ".join("".join(self.pieces[self.unit :]).split()), bold=True)
 
     def line(self, _source: str = "") -> None:
         """Begin or end a line or paragraph. Within an item or a heading the paragraph continues."""
@@ -121,9 +116,8 @@ class RunningText:
     def split_off_bold_line(self) -> None:
         """If the last line is a heading in bold type, end the paragraph before it."""
         start = self.line_from
-        if self.link is not None or self.list_depth or self.open_heading is not None or self.bold_from >= 0:
-            return
-        if self.spans and self.spans[-1][1] > start:
+        is_open = self.link is not None or self.open_heading is not None or self.bold_from >= 0
+        if is_open or self.list_depth or (self.spans and self.spans[-1][1] > start):
             return
         if is_bold_heading(self.pieces, start, self.bold):
             if not self.boilerplate:
@@ -151,13 +145,6 @@ class RunningText:
             self.bold.append((self.bold_from, len(self.pieces)))
             self.bold_from = -1
 
-    def bold_line(self) -> None:
-        """Take a paragraph in bold type as a heading if it looks like one."""
-        if self.bold_from >= 0:
-            self.bold.append((max(self.bold_from, self.unit), len(self.pieces)))
-        if not self.list_depth and is_bold_heading(self.pieces, self.unit, self.bold):
-            self.begin(" ".join("".join(self.pieces[self.unit :]).split()), bold=True)
-
     def enter_boilerplate(self) -> None:
         """Begin an element that is boilerplate."""
         if not self.boilerplate:
@@ -172,12 +159,9 @@ class RunningText:
 
     def main_text(self) -> list[str]:
         """Return the pieces of text outside boilerplate."""
-        kept: list[str] = []
-        start = 0
-        for first, end in self.cuts:
-            kept += self.pieces[start:first]
-            start = end
-        return kept + self.pieces[start:]
+        starts = [0, *(end for _, end in self.cuts)]
+        ends = [*(start for start, _ in self.cuts), len(self.pieces)]
+        return [piece for start, end in zip(starts, ends, strict=True) for piece in self.pieces[start:end]]
 
     def plain_link(self, href: str, further: str, text: str) -> None:
         """`<a href="…">text</a>`: the same as `begin_link` and `end_link`, but faster."""
@@ -190,8 +174,7 @@ class RunningText:
         link = Link(href, " ".join(text.split()), self.group)
         if further:
             named = attributes(further)
-            if "rel" in named:
-                link.rel = " ".join(named["rel"].lower().split())
+            link.rel = " ".join(named.get("rel", "").lower().split())
             if not link.text:
                 link.text = " ".join((named.get("aria-label") or named.get("title") or "").split())
         if len(text) > MAX_ANCHOR:
@@ -207,11 +190,9 @@ class RunningText:
         if self.link is not None:
             self.end_link()
         named = attributes(source)
-        href = named.get("href")
-        if href is None or len(self.links) >= MAX_LINKS:
+        if "href" not in named or len(self.links) >= MAX_LINKS:
             return
-        rel = named.get("rel")
-        self.link = Link(href, "", self.group, "", " ".join(rel.lower().split()) if rel else "")
+        self.link = Link(named["href"], "", self.group, "", " ".join(named.get("rel", "").lower().split()))
         self.links.append(self.link)
         self.link_from = len(self.pieces)
         self.link_depth = len(self.stack)
@@ -248,7 +229,7 @@ class RunningText:
             rel = " ".join(named.get("rel", "").lower().split())
             self.links.append(Link(named["href"], clip(" ".join(text.split()), MAX_ANCHOR), self.group, "", rel))
 
-    def begin_heading(self, level: int) -> None:
+    def begin_heading(self, _source: str, level: int) -> None:
         """`<h1>` … `<h6>`, `<summary>`, `<legend>`."""
         first = len(self.links) - (self.link is not None)
         if self.open_heading is not None and self.open_heading[0] >= SUMMARY_LEVEL:  # a heading inside a summary

@@ -1,0 +1,396 @@
+"""Read Markdown files as pages: a link list such as a README, a folder of notes, the sources of a documentation site.
+
+Every heading begins a block. Bare addresses become links, as on GitHub. The address of a page is the `url` of its front
+matter, or else `base` with the file's path in the folder, including `.md`, so that links between files lead to their
+pages. The address of a single file is `base`, or the file under it if `base` ends with a slash.
+
+markdown-it (CommonMark with tables) parses the text, and the tokenizer of the HTML reader the HTML in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote, urljoin
+
+from cocite.errors import BadSource
+from cocite.sources.collections.link_list import (
+    MAX_CONTEXT,
+    MAX_TEXT,
+    count_skipped_link,
+    decoded,
+    read_list_file,
+    shortened,
+    web_link,
+)
+from cocite.sources.folders import address_under, checked_base, walk_files
+from cocite.sources.html.tokens import attributes, tokens
+from cocite.sources.kinds import SourceKind, content_suffix
+from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_core import StateCore
+    from markdown_it.token import Token
+
+MARKDOWN_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")
+MAX_FRONT_MATTER = 64 << 10
+MAX_NESTING = 40
+"""Levels of lists, quotations and brackets; parsing 1 MB of open brackets takes time proportional to this."""
+MAX_PARAGRAPH = 20_000
+"""Characters parsed at a time. Longer paragraphs are split between words: some inline rules take quadratic time."""
+MAX_OPEN_BRACKETS = 100
+"""Unclosed brackets in a paragraph. A text with more is not prose, and is searched for bare addresses only."""
+
+_YAML = re.compile(r"---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
+_ENTRY = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$", re.MULTILINE)
+_DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d:\d\d.*)?)?)?", re.ASCII)
+_FOOTNOTE = re.compile(r"^[> ]{0,6}(?=\[\^)", re.MULTILINE)
+_MARKUP = re.compile(r"[\n\\`~*_\[<&]")  # where the inline rules of markdown-it begin
+_BARE_ADDRESS = re.compile(r"(?<![^\W_])https?://[^\s<>\[\]`|]++", re.IGNORECASE)
+_HIDDEN = re.compile(r"<(/?)(?:script|style)\b", re.IGNORECASE)
+_HEADING_TAG = re.compile(r"/?h[1-6]")
+_TAGS_INSIDE_WORDS = frozenset(
+    ("b", "i", "em", "strong", "code", "span", "sub", "sup", "u", "s", "kbd", "font", "small")
+)
+_BEFORE_CONTEXT = " \t\n-–—:;,.|)]*•·"
+
+
+def read_markdown(path: Path, report: ReadReport, *, base: str | None = None) -> Iterator[Page]:
+    """Yield the pages of a Markdown file, or of all Markdown files in a folder."""
+    base = None if base is None else checked_base(base)
+    found = False
+    for file in walk_files(path) if path.is_dir() else [path]:
+        if path.is_dir() and file.suffix.lower() not in MARKDOWN_SUFFIXES:
+            continue
+        content = read_list_file(file, report)
+        if content is not None:
+            found = True
+            yield parse(decoded(content), _address(base, path, file), report, file.name)
+    if not found:
+        report.skip(EMPTY_SOURCE, path.name)
+
+
+def _address(base: str | None, path: Path, file: Path) -> str | None:
+    if base is None:
+        return None
+    if path.is_dir():
+        return address_under(base, path, file)
+    return base + quote(os.fsencode(file.name)) if base.endswith("/") else base
+
+
+def parse(text: str, address: str | None, report: ReadReport, name: str = "the text") -> Page:
+    """Return one Markdown text as a page. `address` is its own, unless its front matter has another."""
+    front, text = _front_matter(text.replace("\r\n", "\n"), report, name)
+    url = _resolved(front.get("url", ""), address)
+    if not url:
+        raise BadSource(f"{name} has no address: use --base, or add a line `url: https://…` to its front matter")
+    page = Page(url, captured=_captured(front, report, name), lang=front.get("lang", ""))
+    texts = []
+    heading = ""
+    block: int | None = None
+    for parsed in read_blocks(text):
+        texts.append(parsed.text)
+        for item in parsed.items:
+            if isinstance(item, MarkdownHeading):
+                heading, block = item.text, None
+                if item.level == 1 and not page.title:
+                    page.title = heading
+                continue
+            target = web_link(url, item.url)
+            if target is None:
+                count_skipped_link(item.url, url, report)
+                continue
+            if block is None:
+                block = len(page.headings)
+                page.headings.append(heading)
+            page.links.append(Link(target, text=item.text, block=block, context=item.context))
+    page.title = page.title or front.get("title", "")
+    page.text = "\n".join(filter(None, texts))
+    return page
+
+
+def _resolved(url: str, address: str | None) -> str:
+    try:
+        url = urljoin(address or "", url)
+    except ValueError:
+        return address or ""
+    return url if "://" in url else (address or "")
+
+
+def _front_matter(text: str, report: ReadReport, name: str) -> tuple[dict[str, str], str]:
+    """Return the fields of the front matter (simple YAML or TOML), and the text after it."""
+    if found := _TOML.match(text, 0, MAX_FRONT_MATTER):
+        try:
+            values = tomllib.loads(found[1])
+        except tomllib.TOMLDecodeError as error:
+            report.skip("front matter that is not valid TOML", f"{name}: {error}")
+            values = {}
+        return {key.lower(): str(value) for key, value in values.items()}, text[found.end() :]
+    if found := _YAML.match(text, 0, MAX_FRONT_MATTER):
+        fields = {entry[1].lower(): _scalar(entry[2] or "") for entry in _ENTRY.finditer(found[1])}
+        if fields:
+            return fields, text[found.end() :]
+    return {}, text
+
+
+def _scalar(text: str) -> str:
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        return text[1:-1]
+    return text.partition(" #")[0].rstrip()
+
+
+def _captured(front: dict[str, str], report: ReadReport, name: str) -> str:
+    for key in ("captured", "date"):
+        value = front.get(key, "")
+        if _DATE.fullmatch(value):
+            return value
+        if value:
+            report.skip(f"front matter with a {key} that is not an ISO date", f"{name}: {value}")
+    return ""
+
+
+class MarkdownLink(NamedTuple):
+    """A link with the text that follows it, up to the next link."""
+
+    url: str
+    text: str
+    context: str
+
+
+class MarkdownHeading(NamedTuple):
+    """A heading, written in Markdown or in HTML."""
+
+    text: str
+    level: int
+
+
+class MarkdownBlock(NamedTuple):
+    """A paragraph, heading, table row or piece of HTML: its plain text, and its links and headings in order."""
+
+    text: str
+    items: list[MarkdownLink | MarkdownHeading]
+
+
+def read_blocks(text: str) -> Iterator[MarkdownBlock]:
+    """Yield the blocks of a Markdown text in order. Code blocks are skipped."""
+    text = _FOOTNOTE.sub(r"\g<0>\\", text)  # CommonMark would read a footnote as the definition of a link
+    block = _BlockReader()
+    in_row = False  # the cells of a table row make one block
+    for token in _parser().parse(text):
+        if token.type == "heading_open":
+            block.begin(_HEADING, int(token.tag[1]))
+        elif token.type == "inline":
+            block.add_inline(token)
+        elif token.type == "html_block":
+            block.add_html(token.content)
+        elif token.type in ("tr_open", "tr_close"):
+            in_row = token.type == "tr_open"
+        if block.pieces and not in_row:
+            yield block.finished()
+            block = _BlockReader()
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # importing it takes 0.2 s
+
+    parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
+    parser.core.ruler.at("inline", _parse_inline)
+    # Keep addresses as they are written: `web_link` decides which of them lead to web pages.
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]
+    parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
+    parser.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
+    return parser
+
+
+def _parse_inline(state: StateCore) -> None:
+    """Parse the links and marks of paragraphs, in bounded time."""
+    from markdown_it.token import Token
+
+    made: list[Token] = []
+    for token in state.tokens:
+        made.append(token)
+        if token.type != "inline":
+            continue
+        token.content, *others = _parts(token.content)
+        made += [token.copy(content=part, children=[]) for part in others]
+        for inline in made[-1 - len(others) :]:
+            part, children = inline.content, inline.children
+            assert children is not None
+            if not _MARKUP.search(part) or part.count("[") - part.count("]") > MAX_OPEN_BRACKETS:
+                children.append(Token("text", "", 0, content=part))  # a third of all lines are plain text
+            else:
+                state.md.inline.parse(part, state.md, state.env, children)
+    state.tokens = made
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Split a text between lines or words into parts of at most `MAX_PARAGRAPH` characters."""
+    start = 0
+    while len(text) - start > MAX_PARAGRAPH:
+        end = start + MAX_PARAGRAPH
+        end = max(text.rfind("\n", start, end), text.rfind(" ", start, end), start) + 1
+        end = end if end > start + 1 else start + MAX_PARAGRAPH
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+_HEADING, _LINK = 0, 1  # a heading comes before the links inside it
+
+
+class _BlockReader:
+    """Collect the text of one block in pieces, and which pieces are links and headings."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.alts: dict[int, str] = {}  # the texts of images, keyed by the empty pieces in their places
+        self.open: dict[
+            int, tuple[int, str | int]
+        ] = {}  # first piece, and address or level, of the open link or heading
+        self.spans: list[
+            tuple[int, int, int, str | int]
+        ] = []  # first piece, kind, piece after the last, address or level
+        self.hidden = False
+
+    def begin(self, kind: int, value: str | int) -> None:
+        self.end(kind)
+        self.open[kind] = len(self.pieces), value
+
+    def end(self, kind: int) -> None:
+        if kind in self.open:
+            start, value = self.open.pop(kind)
+            self.spans.append((start, kind, len(self.pieces), value))
+
+    def add_link(self, url: str, text: str) -> None:
+        self.begin(_LINK, url)
+        self.pieces.append(text)
+        self.end(_LINK)
+
+    def add_inline(self, token: Token) -> None:
+        """Read the inline tokens of a paragraph, heading or table cell."""
+        for child in token.children or ():
+            match child.type:
+                case "text" | "code_inline" if not self.hidden:
+                    self.add_text(child.content, bare_addresses=child.type == "text")
+                case "softbreak" | "hardbreak":
+                    self.pieces.append(" ")
+                case "link_open":
+                    self.begin(_LINK, str(child.attrs["href"]))
+                case "link_close":
+                    self.end(_LINK)
+                case "image":
+                    self.add_image(_alternative_text(child))
+                case "html_inline":
+                    if found := _HIDDEN.match(child.content):
+                        self.hidden = not found[1]
+                    self.add_html(child.content)
+        self.pieces.append(" ")
+
+    def add_text(self, text: str, bare_addresses: bool) -> None:
+        """Add text. A bare address in it is a link, unless a link is open."""
+        start = 0
+        for found in _BARE_ADDRESS.finditer(text) if bare_addresses and _LINK not in self.open else ():
+            url = _without_punctuation(found[0])
+            if url.partition("://")[2][:1].isalnum():
+                self.pieces.append(text[start : found.start()])
+                self.add_link(url, url)
+                start = found.start() + len(url)
+        self.pieces.append(text[start:])
+
+    def add_html(self, source: str) -> None:
+        """Read a piece of HTML: its text, links, images and headings."""
+        for parts in tokens(source):
+            take = iter(parts)
+            self.pieces.append(unescape(next(take) or ""))
+            for href, _, label, raw, name, given, text in zip(*[take] * 7, strict=True):
+                if href is not None:
+                    self.add_link(unescape(href), unescape(label or ""))
+                elif name is not None:
+                    self.add_tag(name.lower(), attributes(given or ""))
+                elif raw is not None:
+                    self.pieces.append(" ")
+                self.pieces.append(unescape(text or ""))
+
+    def add_tag(self, name: str, given: dict[str, str]) -> None:
+        """Read one HTML tag with its attributes."""
+        if name in ("a", "/a"):
+            self.end(_LINK)
+            if name == "a" and given.get("href", "").strip():
+                self.begin(_LINK, given["href"].strip())
+        elif name == "img":
+            self.add_image(given.get("alt", ""))
+        elif _HEADING_TAG.fullmatch(name):
+            self.end(_HEADING)
+            if name[0] == "h":
+                self.begin(_HEADING, int(name[1]))
+            self.pieces.append(" ")
+        elif name.strip("/") not in _TAGS_INSIDE_WORDS:
+            self.pieces.append(" ")
+
+    def add_image(self, text: str) -> None:
+        """Keep an image's text for a link or heading without other text."""
+        self.alts[len(self.pieces)] = text[:MAX_TEXT]
+        self.pieces.append("")
+
+    def text_between(self, start: int, end: int) -> str:
+        """Return the text of some pieces, or of the images among them if there is no other text."""
+        text = shortened("".join(self.pieces[start:end]), MAX_TEXT)
+        if text or not self.alts:
+            return text
+        return shortened(" ".join(self.alts[i] for i in range(start, end) if i in self.alts), MAX_TEXT)
+
+    def finished(self) -> MarkdownBlock:
+        """Return the block."""
+        self.end(_LINK)
+        self.end(_HEADING)
+        self.spans.sort()
+        items: list[MarkdownLink | MarkdownHeading] = []
+        next_starts = [start for start, *_ in self.spans[1:]] + [len(self.pieces)]
+        for (start, _, end, value), next_start in zip(self.spans, next_starts, strict=False):
+            text = self.text_between(start, end)
+            if isinstance(value, int):
+                items.append(MarkdownHeading(text, value))
+            else:
+                context = "".join(self.pieces[end:next_start]).lstrip(_BEFORE_CONTEXT)
+                items.append(MarkdownLink(value, text, shortened(context, MAX_CONTEXT).rstrip(" |")))
+        text = " ".join("".join(self.pieces).split())
+        return MarkdownBlock(text or self.text_between(0, len(self.pieces)), items)
+
+
+def _alternative_text(image: Token) -> str:
+    """Return the text of an image, without its marks."""
+    return "".join(
+        _alternative_text(child) if child.type == "image" else child.content if child.type != "softbreak" else " "
+        for child in image.children or ()
+    )
+
+
+def _without_punctuation(url: str) -> str:
+    """Cut off the punctuation after a bare address that belongs to the sentence."""
+    surplus = url.count(")") - url.count("(")
+    end = len(url)
+    while end and (url[end - 1] in "?!.,:;*_~'\"" or (url[end - 1] == ")" and surplus > 0)):
+        surplus -= url[end - 1] == ")"
+        end -= 1
+    return url[:end]
+
+
+SOURCE = SourceKind(
+    "markdown",
+    "Markdown files",
+    lambda path, head: content_suffix(path) in MARKDOWN_SUFFIXES,
+    lambda path, report, options: read_markdown(path, report, base=options.base),
+    reads_folders=True,
+    suffixes=MARKDOWN_SUFFIXES,
+    order=70,
+)
