@@ -1,7 +1,7 @@
 """The crawling process: `python -m cocite.sources.crawl.process PIPE`. Only `crawl` starts it.
 
 It reads a `CrawlJob` as one line of JSON from standard input, and writes one message per line to the pipe: a page,
-something skipped, or the end. It uses Scrapy's downloader (HTTP, time-outs, delays, decompression). The frontier decides
+something skipped, or the end. It uses Scrapy's downloader (HTTP, time-outs, delays, decompression). The frontier says
 what to fetch next; Scrapy's extensions, caches and console are off.
 """
 
