@@ -35,7 +35,7 @@ import numpy as np
 import psutil
 
 from cocite.graph.store import Graph
-from cocite.results import DEFAULT_METHOD
+from cocite.operations import DEFAULT_METHOD
 from load import Outcome, at_rate, flat_out
 from tables import show
 

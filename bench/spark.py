@@ -30,9 +30,9 @@ import numpy as np
 
 from cocite.graph.names import CONTROL
 from cocite.graph.store import Graph
+from cocite.operations.pages.batch import linked_pages
 from cocite.related import ranks
 from cocite.related.methods import method
-from cocite.results.batch import linked_pages
 from cocite.results.workers import answer
 from cocite.web import Web
 from tables import show

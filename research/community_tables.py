@@ -24,10 +24,10 @@ from bench.tables import show
 from cocite.evaluate.noise import BY_WORDS, Labels, draw, drift, filtering, labels_by_words, labels_of, noise_report
 from cocite.graph.build.passes import BuildOptions
 from cocite.graph.build.passes import build as build_store
+from cocite.operations.words.communities import find, root_set
 from cocite.python import build
 from cocite.related.methods.community import BaseSet, Params, communities
 from cocite.related.neighbourhood.view import View
-from cocite.results.communities import find, root_set
 from cocite.results.community_words import words_of_pages
 from cocite.sources.records import Page, ReadReport, batch
 from cocite.web import Web

@@ -26,8 +26,8 @@ from cocite.evaluate import measures
 from cocite.evaluate.evaluation import Evaluation, in_store
 from cocite.evaluate.judgements import Judgements, Run
 from cocite.evaluate.significance import Tests, compare
+from cocite.operations import DEFAULT_METHOD
 from cocite.related.methods import method, names
-from cocite.results import DEFAULT_METHOD
 from cocite.results.ask import Question, ask
 from cocite.results.filters import Filters
 from cocite.sources.records import ReadReport

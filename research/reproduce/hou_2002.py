@@ -12,10 +12,10 @@ import numpy as np
 
 from cocite.evaluate.noise import Labels, drift, falls, filtering, labels_by_words, labels_of, mean_rate
 from cocite.graph.build.passes import BuildOptions, build
+from cocite.operations.words.communities import root_set
 from cocite.related.methods.community import BaseSet, Params
 from cocite.related.neighbourhood.hits import iterate
 from cocite.related.neighbourhood.view import View
-from cocite.results.communities import root_set
 from cocite.results.community_words import words_of_pages
 from cocite.sources.records import ReadReport
 from cocite.web import Web

@@ -1,11 +1,16 @@
-"""What `import cocite` offers: `cocite.build` and `cocite.open`."""
+"""What `import cocite` offers: `cocite.build` and `cocite.open`.
+
+The methods of a store ask the operations: `made_from` gives them the help and the parameters of the declaration.
+Parameters that an operation doesn't declare are those of its method: `web.related("nytimes.com", parents=500)`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from inspect import cleandoc
+from inspect import Parameter as Argument
+from inspect import Signature, cleandoc, signature
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,28 +24,22 @@ from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 from cocite.operations import DEFAULT_METHOD
 from cocite.operations.declare import Operation, make, parameters_on
-from cocite.operations.pages.batch import Batch
+from cocite.operations.pages.batch import Batch, BatchSummary
 from cocite.operations.pages.cluster import Cluster
-from cocite.operations.pages.compare import Compare
-from cocite.operations.pages.hubs import Hubs, find_hubs
+from cocite.operations.pages.compare import Compare, Comparison
+from cocite.operations.pages.hubs import Hubs
 from cocite.operations.pages.recommend import Recommend
 from cocite.operations.pages.related import Related
-from cocite.operations.pages.similarity import Similarity, SimilarityResult, similarity
-from cocite.operations.store.rank import TopPage, top_pages
-from cocite.operations.words.communities import FindCommunities
-from cocite.parameters import parameters_of
+from cocite.operations.pages.similarity import Similarity, SimilarityResult
+from cocite.operations.store.rank import RankPages, TopPage, top_pages
+from cocite.operations.words.communities import CommunitiesFound, FindCommunities
+from cocite.operations.words.keywords import FindKeywords, KeywordsFound, PageKeywords
+from cocite.operations.words.search import SearchPages
 from cocite.related import methods
 from cocite.related.methods.hubfinder import Criterion
 from cocite.related.ranks import Ranked
 from cocite.results.answer import Answers
-from cocite.results.ask import check_address, question
-from cocite.results.batch import BatchSummary, batch
-from cocite.results.communities import CommunitiesFound
-from cocite.results.compare import Comparison
-from cocite.results.filters import Filters
-from cocite.results.history import entries_of
-from cocite.results.keywords import KeywordsFound, PageKeywords, keywords_for, keywords_of_page
-from cocite.results.search import search_for
+from cocite.results.history import check_weight
 from cocite.sources.clicks import read_clicks
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
@@ -49,18 +48,26 @@ from cocite.words.keywords import KeywordIndex
 from cocite.words.search import SEARCH, SearchIndex, renew_search
 
 Texts = str | Sequence[str]
-F = TypeVar("F", bound=Callable[..., Any])
+Weights = Mapping[str, float] | Iterable[str | tuple[str, float]]
+MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 
 
-def made_from(operation: type[Operation]) -> Callable[[F], F]:
-    """Give a method of Store the help of an operation: summary, parameters with their meaning, and its own notes."""
+def made_from(operation: type[Operation]) -> Callable[[MethodT], MethodT]:
+    """Give a method of Store the help and the parameters of an operation, and its own notes."""
 
-    def describe(method: F) -> F:
-        about, notes = operation.about, cleandoc(method.__doc__ or "")
-        lines = [f"    {each.name}: {each.help}." for _, each in parameters_on(operation, "python")]
-        method.__doc__ = "\n\n".join(
-            filter(None, (about.summary, about.help, notes, "Parameters:\n" + "\n".join(lines)))
-        )
+    def describe(method: MethodT) -> MethodT:
+        about, declared = operation.about, [each for _, each in parameters_on(operation, "python")]
+        lines = "\n".join(f"    {each.name}: {each.help}." for each in declared)
+        notes = (about.summary, about.help, cleandoc(method.__doc__ or ""), f"Parameters:\n{lines}")
+        method.__doc__ = "\n\n".join(filter(None, notes))
+        own = {name: each for name, each in signature(method).parameters.items() if each.kind is not each.VAR_KEYWORD}
+        more = [
+            Argument(each.name, Argument.KEYWORD_ONLY, default=each.default)
+            for each in declared
+            if each.name not in own
+        ]
+        rest = [Argument("parameters_of_the_method", Argument.VAR_KEYWORD)] if hasattr(operation, "method") else []
+        method.__signature__ = Signature([*own.values(), *more, *rest])  # type: ignore[attr-defined]
         return method
 
     return describe
@@ -69,26 +76,30 @@ def made_from(operation: type[Operation]) -> Callable[[F], F]:
 class StoreSearch(SearchIndex):
     """The search index of a store; it can be called."""
 
-    def __call__(self, query: str, k: int = 10) -> Answers:
-        """The pages that suit some words best, `web.search("static site generator")`; phrases in double quotes."""
-        return replace(search_for(self.graph, self, query, k), graph=self.graph)
+    @made_from(SearchPages)
+    def __call__(self, query: str, k: int = 10, **filters: Any) -> Answers:
+        """`web.search("static site generator")`."""
+        web = Store(self.graph)
+        web.search = self
+        return web._pages(SearchPages, query=query, k=k, **filters)
 
 
 @dataclass(frozen=True)
 class StoreKeywords(KeywordIndex):
     """The keywords of a store; they can be called."""
 
-    web: Web
+    web: Store
 
-    def __call__(
-        self, words: str | Sequence[str], k: int = 10, *, alpha: float = 0.5, beta: float = 0.5, beside: str = "support"
-    ) -> KeywordsFound:
-        """Keywords to go on with from some words, `web.keywords("password manager").similar`."""
-        return keywords_for(self.web, _texts(words), k, alpha, beta, beside)
+    @made_from(FindKeywords)
+    def __call__(self, words: Texts = (), k: int = 10, **options: Any) -> KeywordsFound:
+        """`web.keywords("password manager").similar`."""
+        found: KeywordsFound = self.web._ask(FindKeywords, words=words, k=k, **options)
+        return found
 
     def of_page(self, page: str) -> PageKeywords:
         """The keywords of a page, and its main ones: `web.keywords.of_page("nodejs.org").main`."""
-        return keywords_of_page(self.web, check_address(page))
+        found: PageKeywords = self.web._ask(FindKeywords, page=page)
+        return found
 
 
 @dataclass(frozen=True)
@@ -103,10 +114,30 @@ class StoreRank(Ranked):
 
 
 class Store(Web):
-    """A store, ready to be asked."""
+    """A store, ready for questions."""
 
     def _repr_html_(self) -> str:
         return self.graph._repr_html_()
+
+    def _ask(self, operation: type[Operation], fields: Mapping[str, Any] | None = None, /, **given: Any) -> Any:
+        """The result of an operation. Parameters that it doesn't declare are those of its method."""
+        declared = {each.name: each for _, each in parameters_on(operation, "python")}
+        more = {name: given.pop(name) for name in list(given) if name not in declared}
+        given = {
+            name: value for name, value in given.items() if value is not None or declared[name].default is not None
+        }
+        if hasattr(operation, "method"):
+            own = {"method": str(methods.method(given.pop("method", operation.method), more))}
+            fields = {**own, **(fields or {})}
+            more = {}
+        for name, value in given.items():
+            if declared[name].many and isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray):
+                given[name] = list(value)
+        return make(operation, "python", {**given, **more}, **(fields or {})).run(self)
+
+    def _pages(self, operation: type[Operation], fields: Mapping[str, Any] | None = None, /, **given: Any) -> Answers:
+        found: Answers = self._ask(operation, fields, **given)
+        return replace(found, graph=self.graph)
 
     @cached_property
     def search(self) -> StoreSearch:
@@ -124,16 +155,44 @@ class Store(Web):
 
         A `history` is pages with weights, such as `{"nytimes.com": 3, "bmw.com": 1}`.
         """
-        options |= {"pages": _texts(pages), "k": k, "unwanted": _texts(options.get("unwanted", ()))}
         options["history"] = tuple(entries_of(options.get("history", ())))
-        own, parameters = _split(Related, options)
-        asked = make(Related, "python", {**own, "method": str(methods.method(method, parameters))})
-        return replace(asked.run(self), graph=self.graph)
+        return self._pages(Related, pages=pages, method=method, k=k, **options)
+
+    @made_from(Recommend)
+    def recommend(self, history: Weights, k: int = 10, **options: Any) -> Answers:
+        """`history` is a mapping of addresses to weights, or addresses: `web.recommend({"nytimes.com": 3})`."""
+        return self.related(history=history, k=k, **options)
+
+    @made_from(Compare)
+    def compare(self, page: Texts, methods_: Texts = (), k: int = 10, **filters: Any) -> Comparison:
+        """The result has `by_method`, `votes()` and `overlap(one, other)`."""
+        found: Comparison = self._ask(Compare, pages=page, methods_=methods_, k=k, **filters)
+        return found
 
     @made_from(Similarity)
     def similarity(self, page: str, other: str, method: str = "integrated", **parameters: Any) -> SimilarityResult:
         """`float()` of the result is the score."""
-        return similarity(self, page, other, methods.method(method, parameters))
+        found: SimilarityResult = self._ask(Similarity, page=page, other=other, method=method, **parameters)
+        return found
+
+    @made_from(Hubs)
+    def hubs(self, pages: Texts, k: int = 10, *, criterion: str | Criterion | None = None, **options: Any) -> Answers:
+        """`criterion` may also be a function of (web, page numbers) that rates pages."""
+        rating = criterion if callable(criterion) else None
+        named = "" if criterion is None or rating else criterion
+        return self._pages(Hubs, {"rating": rating}, pages=pages, k=k, criterion=named, **options)
+
+    @made_from(Cluster)
+    def cluster(self, pages: Sequence[str], most: int = 12, by: str = "lli") -> list[tuple[tuple[str, ...], list[str]]]:
+        """The result has the keywords of each group, and the addresses of its pages."""
+        found = self._ask(Cluster, pages=pages, most=most, by=by)
+        return [(group.keywords, [url for url, _ in group.pages]) for group in found.groups]
+
+    @made_from(FindCommunities)
+    def communities(self, query: str = "", k: int = 10, **options: Any) -> CommunitiesFound:
+        """Parameters of the method may be given by name: `web.communities("jaguar", npea="min", vectors=5)`."""
+        found: CommunitiesFound = self._ask(FindCommunities, query=query, k=k, **options)
+        return found
 
     @made_from(Batch)
     def batch(
@@ -142,20 +201,19 @@ class Store(Web):
         method: str = DEFAULT_METHOD,
         k: int = 10,
         *,
-        pages: str | Sequence[str] | None = None,
-        processes: int | None = None,
-        all_pairs: bool = False,
         progress: Progress = no_progress,
         **options: Any,
     ) -> BatchSummary:
         """A script that calls this needs `if __name__ == "__main__":`, as it starts processes."""
-        own, parameters = _split(Filters, options)
-        chosen, kept = str(methods.method(method, parameters)), Filters(**own)
-        asked = None if pages is None else [self.graph.find(check_address(page)) for page in _texts(pages)]
-        return batch(
-            self.graph, chosen, Path(output), k=k, queries=asked, filters=kept, processes=processes,
-            together=all_pairs, progress=progress,
-        )  # fmt: skip
+        web = Store(self.graph)
+        web.progress = progress
+        done: BatchSummary = web._ask(Batch, output=str(output), method=method, k=k, **options)
+        return done
+
+    @made_from(RankPages)
+    def rank(self, by: str = "pagerank") -> StoreRank:
+        """`web.rank("hubrank").top(20)`: the rank that is kept, else computed now, and not kept."""
+        return StoreRank(**vars(super().rank(by)), graph=self.graph)
 
     def add_clicks(
         self, files: str | Path | Sequence[str | Path], *, kind: str | None = None, anew: bool = False
@@ -163,74 +221,28 @@ class Store(Web):
         """Count click logs into the store, as `cocite clicks` does; `web.clicks` has them then."""
         paths = [Path(file) for file in ([files] if isinstance(files, str | Path) else files)]
         report = ReadReport()
-        kept = add_clicks(
-            self.graph, (trail for path in paths for trail in read_clicks(path, report, kind)), report, anew
-        )
+        trails = (trail for path in paths for trail in read_clicks(path, report, kind))
+        kept = add_clicks(self.graph, trails, report, anew)
         self.__dict__.pop("clicks", None)
         return kept
 
-    def rank(self, call: str) -> StoreRank:
-        """A rank of all pages, `web.rank("hubrank").top(20)`: the one that is kept, else worked out now."""
-        return StoreRank(**vars(super().rank(call)), graph=self.graph)
 
-    @made_from(FindCommunities)
-    def communities(self, query: str = "", k: int = 10, *, pages: Texts = (), **parameters: Any) -> CommunitiesFound:
-        """Further parameters are those of the method community: `web.communities("jaguar", npea="min", vectors=5)`."""
-        call = str(methods.method("community", parameters))
-        asked = make(FindCommunities, "python", {"query": query, "k": k, "pages": _texts(pages)})
-        return replace(asked, method=call).run(self)
-
-    @made_from(Hubs)
-    def hubs(
-        self,
-        pages: Texts,
-        k: int = 10,
-        *,
-        criterion: Criterion | None = None,
-        explain: bool = True,
-        **options: Any,
-    ) -> Answers:
-        """`criterion` is a function of (web, page numbers) that rates pages; else parameters of hubfinder name one."""
-        own, parameters = _split(Filters, options)
-        asked, chosen = question(self.graph, _texts(pages)), methods.method("hubfinder", parameters)
-        found = find_hubs(self, asked, chosen, k, criterion=criterion, explained=explain, filters=Filters(**own))
-        return replace(found, graph=self.graph)
-
-    @made_from(Cluster)
-    def cluster(self, pages: Sequence[str], most: int = 12, by: str = "lli") -> list[tuple[tuple[str, ...], list[str]]]:
-        """The result has the keywords of each group, and the addresses of its pages."""
-        found = make(Cluster, "python", {"pages": _texts(pages), "most": most, "by": by}).run(self)
-        return [(group.keywords, [url for url, _ in group.pages]) for group in found.groups]
-
-    @made_from(Compare)
-    def compare(self, page: Texts, methods_: Texts = (), k: int = 10, **filters: Any) -> Comparison:
-        """The result has `by_method`, `votes()` and `overlap(one, other)`."""
-        named = tuple(_texts(methods_, "a method is given by its name"))
-        return make(Compare, "python", {"pages": _texts(page), "methods_": named, "k": k, **filters}).run(self)
-
-    @made_from(Recommend)
-    def recommend(self, history: Mapping[str, float] | Texts, k: int = 10, **options: Any) -> Answers:
-        """`history` is a mapping of addresses to weights, or addresses: `web.recommend({"nytimes.com": 3})`."""
-        return self.related(history=history, k=k, **options)
-
-
-def _split(cls: type, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Options that are parameters of a declaration, and the others, which are parameters of a method."""
-    names = {shown.name for each in parameters_of(cls) if (shown := each.for_surface("python")) is not None}
-    own = {name: value for name, value in options.items() if name in names}
-    return own, {name: value for name, value in options.items() if name not in names}
-
-
-def _texts(given: Texts, kind: str = "a page is given by its address") -> list[str]:
-    if isinstance(given, str):
-        return [given]
-    if isinstance(given, bytes | bytearray | memoryview) or not isinstance(given, Iterable):
-        raise BadParameter(f"{kind}, several by a list of these, not by {given!r:.100}")
-    return list(given)
+def entries_of(given: Weights) -> list[tuple[str, float]]:
+    """Addresses with weights, from a mapping of weights, from addresses, or from pairs."""
+    pairs = given.items() if isinstance(given, Mapping) else given
+    entries = []
+    for each in pairs if isinstance(pairs, Iterable) and not isinstance(pairs, str) else [pairs]:
+        address, weight = (each, 1.0) if isinstance(each, str) else each if isinstance(each, tuple) else (None, None)
+        if not isinstance(address, str):
+            raise BadParameter(
+                f"a history must be a mapping of addresses to weights, or a list of addresses, not {each!r:.100}"
+            )
+        entries.append((address, check_weight(weight, f"the weight of {address!r:.200}")))
+    return entries
 
 
 def open(path: str | Path) -> Store:
-    """A store, ready to be asked."""
+    """A store, ready for questions."""
     if not isinstance(path, str | PathLike):
         raise BadParameter(f"a store is opened by its path, a text or a Path, not {path!r:.100}")
     return Store(path)

@@ -209,10 +209,10 @@ def compile_answers() -> None:
     from cocite.graph.build.near_duplicates import near_duplicate_groups
     from cocite.kernels.codec.look_up import find
     from cocite.kernels.codec.name_codec import LONGEST_KEY
+    from cocite.operations import DEFAULT_METHOD
     from cocite.related.methods import method
     from cocite.related.neighbourhood.scores import NO_TIES, Scores
     from cocite.related.neighbourhood.view import NO_PAGES
-    from cocite.results import DEFAULT_METHOD
 
     web = empty_web()
     graph, chosen, nothing = web.graph, method(DEFAULT_METHOD), Scores(NO_PAGES, NO_TIES, [0], NO_PAGES)

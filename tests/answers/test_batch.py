@@ -17,9 +17,9 @@ import pytest
 
 import cocite
 from cocite.errors import BadParameter, BadStore, CociteError
+from cocite.operations.pages.batch import PLAN_FILE, Batch, BatchSummary, batch, linked_pages
 from cocite.related.methods import method
 from cocite.results.ask import Question, ask
-from cocite.results.batch import PLAN, BatchSummary, batch, linked_pages
 from cocite.results.filters import Filters
 from cocite.web import Web
 from tests.answers.conftest import MANY, PAGES
@@ -68,7 +68,7 @@ def test_every_page(web: Web, place: Path, ending: str, call: str) -> None:
     assert left == [f"r.{ending}"], "no folder of parts, nothing unfinished"
     if ending == "parquet":
         names = sorted(path.name for path in (place / "r.parquet").iterdir())
-        assert names == [PLAN, *(f"part-{n:05d}.parquet" for n in range(done.parts))]
+        assert names == [PLAN_FILE, *(f"part-{n:05d}.parquet" for n in range(done.parts))]
 
 
 def test_all_pages_at_once(place: Path) -> None:
@@ -149,7 +149,7 @@ def test_another_stop_list_is_another_batch(web: Web, place: Path) -> None:
 
 def test_another_version_is_another_batch(web: Web, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batch(web.graph, "proximity", place / "r.parquet")
-    monkeypatch.setattr("cocite.results.batch.__version__", "0.0.7")
+    monkeypatch.setattr("cocite.operations.pages.batch.__version__", "0.0.7")
     with pytest.raises(BadParameter, match="contains something other than this batch"):
         batch(web.graph, "proximity", place / "r.parquet")
 
@@ -165,7 +165,7 @@ def test_from_python(web: Web, place: Path) -> None:
         store.batch(place / "r.csv")
     with pytest.raises(BadParameter, match="processes must be a whole number from 1 to 256, not 0"):
         store.batch(place / "r2.tsv", processes=0)
-    with pytest.raises(BadParameter, match="an address is a text, not 5"):
+    with pytest.raises(BadParameter, match="pages must be a list of texts, not"):
         store.batch(place / "r2.tsv", pages=[5])  # type: ignore[list-item]
     with pytest.raises(cocite.UnknownPage):
         store.batch(place / "r2.tsv", pages=["unknown.example"])
@@ -235,7 +235,7 @@ def test_a_folder_of_something_else_is_refused_and_an_empty_one_taken(web: Web, 
             batch(web.graph, "proximity", place / f"{name}.parquet")
     assert (place / "full.parquet" / "mine.txt").read_text() == (place / "file.parquet").read_text() == "mine"
     (place / "empty.parquet").mkdir()
-    (place / "empty.parquet" / f".{PLAN}.unfinished").write_text("{")  # killed while it wrote its plan
+    (place / "empty.parquet" / f".{PLAN_FILE}.unfinished").write_text("{")  # killed while it wrote its plan
     assert batch(web.graph, "proximity", place / "empty.parquet").answers > 0
 
 
@@ -251,9 +251,9 @@ def test_a_store_that_changed_meanwhile(place: Path) -> None:
 
 
 @pytest.mark.parametrize("k", [-1, 10**9, "x"])
-def test_bad_numbers(web: Web, place: Path, k: Any) -> None:
+def test_bad_numbers(place: Path, k: Any) -> None:
     with pytest.raises(BadParameter, match="k must be a whole number from 0 to"):
-        batch(web.graph, "proximity", place / "r.parquet", k=k)
+        Batch(output=str(place / "r.parquet"), method="proximity", k=k)
     assert not list(place.iterdir())
 
 
@@ -263,7 +263,7 @@ KILLED = """
 import json, os, signal, sys, time
 from multiprocessing import active_children
 from pathlib import Path
-from cocite.results.batch import batch
+from cocite.operations.pages.batch import batch
 from cocite.graph.store import Graph
 store, output, processes, victim = sys.argv[1:]
 finished = 0
@@ -326,7 +326,7 @@ def test_killed_between_its_file_and_the_parts_of_it(web: Web, place: Path, monk
     """The file is whole and the parts are there: another run drops them, and says what the first would have said."""
     output, parts = place / "r.tsv", place / "r.tsv.parts"
     with monkeypatch.context() as dying:
-        dying.setattr("cocite.results.batch._drop", dies)
+        dying.setattr("cocite.operations.pages.batch._drop", dies)
         with pytest.raises(KeyboardInterrupt):
             batch(web.graph, "proximity", output, part=4, processes=1)
     whole, names = output.read_bytes(), sorted(file.name for file in parts.iterdir())

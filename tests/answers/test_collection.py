@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadParameter, UnknownPage
-from cocite.related.methods import method
-from cocite.results.collection import NO_FOLDER, Collection, Folder, ask_collection, read_collection
+from cocite.operations.pages.collection import (
+    NO_FOLDER,
+    Collection,
+    CollectionResults,
+    RelatedToCollection,
+    read_collection,
+)
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make
@@ -40,14 +45,12 @@ def web(fast_root: Path) -> Web:
 
 def test_bookmarks_and_opml_are_read_by_folder(tmp_path: Path) -> None:
     (tmp_path / "b.html").write_text(BOOKMARKS)
-    folders = (
-        Folder(NO_FOLDER, (url("loose"),)),
-        Folder("Birds", (url("robin"),)),
-        Folder("Birds / Songs", (url("wren"),)),
-    )
-    assert read_collection(tmp_path / "b.html") == Collection("Mine", folders)
+    folders = {NO_FOLDER: (url("loose"),), "Birds": (url("robin"),), "Birds / Songs": (url("wren"),)}
+    found = read_collection(tmp_path / "b.html")
+    assert found == Collection("Mine", folders) and found is not None
+    assert list(found.folders) == list(folders)
     (tmp_path / "f.opml").write_text(OPML)
-    assert read_collection(tmp_path / "f.opml") == Collection("Feeds", (Folder("Birds", (url("robin"),)),))
+    assert read_collection(tmp_path / "f.opml") == Collection("Feeds", {"Birds": (url("robin"),)})
 
 
 def test_other_files_are_no_collections(tmp_path: Path) -> None:
@@ -66,29 +69,33 @@ def test_other_files_are_no_collections(tmp_path: Path) -> None:
         read_collection(tmp_path / "none.html")
 
 
+def near(web: Web, title: str, folders: dict[str, tuple[str, ...]], k: int, *exclude: str) -> CollectionResults:
+    collection = Collection(title, folders)
+    return RelatedToCollection(collection=collection, method="cocitation(unit=none)", k=k, exclude=exclude).run(web)
+
+
 def test_pages_near_to_each_folder(web: Web) -> None:
-    folders = Folder("Birds", (url("robin"), url("nowhere"))), Folder("Cars", (url("audi"), url("bmw")))
-    found = ask_collection(web, Collection("Mine", folders), method("cocitation(unit=none)"), 3)
-    answers = {near.folder: [answer.url for answer in near.answers] for near in found.folders}
+    folders = {"Birds": (url("robin"), url("nowhere")), "Cars": (url("audi"), url("bmw"))}
+    found = near(web, "Mine", folders, 3)
+    answers = {each.folder: [answer.url for answer in each.answers] for each in found.folders}
     assert answers == {"Birds": [url("finch"), url("wren"), url("swift")], "Cars": [url("ford"), url("volvo")]}
     assert [answer.rank for answer in found.folders[0].answers] == [1, 2, 3]
     assert found.unknown == [url("nowhere")] and found.pages == 4
-    assert [(near.pages, near.known) for near in found.folders] == [(2, 1), (2, 2)]
+    assert [(each.pages, each.known) for each in found.folders] == [(2, 1), (2, 2)]
     told = found.to_dict()
     assert told["collection"] == {"title": "Mine", "pages": 4, "unknown": [url("nowhere")]}
     assert told["method"] == "cocitation" and told["folders"][1]["answers"][0]["reasons"]
 
 
 def test_nothing_is_recommended_that_is_there_already(web: Web) -> None:
-    folders = Folder("Some", (url("robin"),)), Folder("Others", (url("wren"), url("swift")))
-    found = ask_collection(web, Collection("", folders), method("cocitation(unit=none)"), 10)
-    shown = [answer.url for near in found.folders for answer in near.answers]
+    found = near(web, "", {"Some": (url("robin"),), "Others": (url("wren"), url("swift"))}, 10)
+    shown = [answer.url for folder in found.folders for answer in folder.answers]
     assert len(shown) == len(set(shown)) and not {url("robin"), url("wren"), url("swift")} & set(shown)
 
 
 def test_unwanted_pages_and_folders_of_which_nothing_is_known(web: Web) -> None:
-    folders = Folder("Gone", ("http://[", url("nowhere"))), Folder("Birds", (url("robin"),))
-    found = ask_collection(web, Collection("", folders), method("cocitation(unit=none)"), 10, unwanted=[url("swift")])
+    gone = {"Gone": ("http://[", url("nowhere"))}
+    found = near(web, "", {**gone, "Birds": (url("robin"),)}, 10, url("swift"))
     assert found.folders[0].answers == () and url("swift") not in [each.url for each in found.folders[1].answers]
     with pytest.raises(UnknownPage, match="no page of the collection"):
-        ask_collection(web, Collection("", folders[:1]), method("cocitation"), 3)
+        near(web, "", gone, 3)

@@ -9,8 +9,8 @@ import pytest
 
 import cocite
 from cocite.errors import BadAddress, BadParameter, BadStore, UnknownPage
+from cocite.operations.words.communities import CommunitiesFound
 from cocite.python import Store
-from cocite.results.communities import CommunitiesFound
 from cocite.sources.records import Link, Page
 from cocite.words.search import build_search
 from tests.graph.webs import make
@@ -132,7 +132,7 @@ def test_communities_come_by_fit_times_strength(place: Path) -> None:
     store = cocite.open(place / "web.cocite")
     build_search(store.graph)
     found = store.communities("seed", npea="off", off_topic=1, window=0)
-    strengths = [each.fit * each.value for each in found if each.fit is not None]
+    strengths = [each.fit * each.singular_value for each in found if each.fit is not None]
     assert len(strengths) == len(found) and strengths == sorted(strengths, reverse=True)
     assert all(0 <= (each.fit or 0) <= 1 for each in found)
     suits = dict(store.search.find("seed", 100))

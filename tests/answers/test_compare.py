@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 
+from cocite.operations.pages.compare import Compare
 from cocite.related import methods
-from cocite.results.ask import question
-from cocite.results.compare import compare
 from cocite.web import Web
 from tests.answers.conftest import MANY, OTHERS
 
 
 def test_side_by_side(web: Web) -> None:
     calls = ["proximity", "cocitation(window=2)", "companion"]
-    found = compare(web, question(web.graph, ["q.example"]), [methods.method(call) for call in calls], 5)
+    found = Compare(urls=("q.example",), methods=tuple(calls), k=5).run(web)
     assert list(found.by_method) == calls
     urls = {call: [answer.url for answer in answers] for call, answers in found.by_method.items()}
     assert urls["proximity"] == [*MANY, OTHERS[0]]
@@ -29,13 +28,21 @@ def test_side_by_side(web: Web) -> None:
 
 
 def test_as_json(web: Web) -> None:
-    chosen = [methods.method(name) for name in methods.names()]
-    found = json.loads(json.dumps(compare(web, question(web.graph, ["q.example"]), chosen, 3).to_dict()))
+    chosen = tuple(methods.names())
+    found = json.loads(json.dumps(Compare(urls=("q.example",), methods=chosen, k=3).run(web).to_dict()))
+    assert "note" not in found
     assert list(found["methods"]) == methods.names()
     assert len(found["overlaps"]) == len(chosen) * (len(chosen) - 1) // 2
     assert all(0 <= each["common"] <= 3 for each in found["overlaps"])
 
 
 def test_the_same_method_twice_is_one(web: Web) -> None:
-    chosen = [methods.method("companion"), methods.method("companion(parents=2000)")]
-    assert list(compare(web, question(web.graph, ["q.example"]), chosen, 3).by_method) == ["companion"]
+    found = Compare(urls=("q.example",), methods=("companion", "companion(parents=2000)"), k=3).run(web)
+    assert list(found.by_method) == ["companion"]
+
+
+def test_a_shorter_address_is_noted(web: Web) -> None:
+    found = Compare(urls=("q.example/unknown",), methods=("cocitation", "proximity"), k=3).run(web)
+    note = "q.example/unknown isn't in this store; these results are for https://q.example/"
+    assert found.note == found.to_dict()["note"] == note
+    assert {answers.note for answers in found.by_method.values()} == {note}

@@ -15,7 +15,7 @@ import networkx as nx
 import pytest
 
 import cocite
-from cocite.results.communities import CommunitiesFound
+from cocite.operations.words.communities import CommunitiesFound
 from cocite.results.pictures.communities import communities_page
 from cocite.sources.records import Link, Page
 from tests.answers.test_communities import PAGES, site

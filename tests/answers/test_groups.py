@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.errors import BadParameter
+from cocite.operations.pages.cluster import Cluster
 from cocite.related.methods import method
 from cocite.results import groups
 from cocite.results.ask import ask, question
-from cocite.results.groups import by_sections, cluster, group_answers, group_pages, silhouette
+from cocite.results.groups import by_sections, cluster, group_pages, grouped, silhouette
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make
@@ -68,7 +69,7 @@ def test_sections_become_groups(web: Web) -> None:
 
 def test_answers_keep_their_order_in_groups(web: Web) -> None:
     answers = ask(web, question(web.graph, [url("times")]), method("cocitation"), 20)
-    found = group_answers(web, answers)
+    found = grouped(web, answers).groups
     assert sorted(each.rank for _, some in found for each in some) == [each.rank for each in answers]
     for _, some in found:
         ranks = [each.rank for each in some]
@@ -197,6 +198,6 @@ def test_by_integrated_similarity(web: Web) -> None:
         ({"by": 3}, "by must be one of"),
     ],
 )
-def test_wrong_questions(web: Web, given_: dict[str, Any], says: str) -> None:
+def test_wrong_questions(given_: dict[str, Any], says: str) -> None:
     with pytest.raises(BadParameter, match=says):
-        group_pages(web, [0, 1, 2], **given_)
+        Cluster(urls=("a.com", "b.com", "c.com"), **given_)

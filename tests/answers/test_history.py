@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from cocite.errors import BadParameter, UnknownPage
+from cocite.python import entries_of
 from cocite.related import methods
 from cocite.results.ask import ask, question
-from cocite.results.history import entries_of, find_history, read_history
+from cocite.results.history import find_history, read_history
 from cocite.web import Web
 from tests.answers.conftest import MANY, OTHERS
 

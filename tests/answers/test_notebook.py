@@ -12,12 +12,11 @@ import pandas as pd
 import pytest
 
 from cocite.errors import BadParameter
+from cocite.operations.words.communities import find
 from cocite.python import Store
 from cocite.related import methods
 from cocite.results.answer import Answer, Answers, Reason
 from cocite.results.ask import ask, question
-from cocite.results.communities import find
-from cocite.results.compare import compare
 from cocite.results.pictures.notebook import html, svg
 from cocite.web import Web
 from tests.answers.conftest import MANY, NASTY
@@ -171,9 +170,7 @@ def test_a_store_is_shown(store: Store) -> None:
 
 
 def test_a_comparison_is_shown(store: Store) -> None:
-    found = compare(
-        store, question(store.graph, ["q.example"]), [methods.method("proximity"), methods.method("walk")], 3
-    )
+    found = store.compare("q.example", ["proximity", "walk"], 3)
     page = Tags(found._repr_html_())
     assert {tag for tag, _ in page.tags} <= PLAIN and "proximity" in page.words
     table = found.to_frame()

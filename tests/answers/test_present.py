@@ -10,8 +10,8 @@ import pytest
 from cocite.related import methods
 from cocite.results.answer import Answer, Answers, Reason
 from cocite.results.ask import ask, question
-from cocite.results.present import briefly, lines, separated, text
-from cocite.results.reasons import label_of
+from cocite.results.naming import label_of
+from cocite.results.present import briefly, lines, separated
 from cocite.web import Web
 from tests.answers.conftest import MANY, NASTY
 
@@ -42,8 +42,8 @@ def test_text_for_a_prompt(web: Web) -> None:
     assert head == "related to q.example by proximity"
     assert rows[0] == f"  1  10.6859     {MANY[0]} Null"
     assert len(rows) == 3
-    assert "\x1b" not in text(answers_of(Answer(1, "u", NASTY, 1.0)))
-    assert text(answers_of()).splitlines()[-1] == "  nothing"
+    assert "\x1b" not in repr(answers_of(Answer(1, "u", NASTY, 1.0)))
+    assert repr(answers_of()).splitlines()[-1] == "  nothing"
 
 
 def reason(kind: str, text: str, query: str = "") -> Reason:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from cocite.errors import UnknownPage
-from cocite.operations.pages.similarity import similarity
+from cocite.operations.pages.similarity import Similarity, SimilarityResult
 from cocite.related import methods
 from cocite.results.ask import ask, question
 from cocite.sources.records import Link, Page
@@ -29,12 +29,16 @@ def shops() -> Iterator[Web]:
     yield web
 
 
+def similarity(web: Web, page: str, other: str, method: str) -> SimilarityResult:
+    return Similarity(page=page, other=other, method=method).run(web)
+
+
 @pytest.mark.parametrize("name", methods.names())
 def test_it_is_what_the_answers_say(shops: Web, name: str) -> None:
     found = ask(shops, question(shops.graph, ["apple.example"]), methods.method(name), 100)
     expected = {answer.url: answer.score for answer in found}
     for url in ("https://microsoft.example/", "https://iphone.example/", "https://alone.example/"):
-        pair = similarity(shops, "apple.example", url, methods.method(name))
+        pair = similarity(shops, "apple.example", url, name)
         assert pair.score == pytest.approx(expected.get(url, 0.0), rel=1e-4, abs=1e-8)
         assert pair.pages == ("https://apple.example/", url)
         assert float(pair) == pair.score
@@ -42,7 +46,7 @@ def test_it_is_what_the_answers_say(shops: Web, name: str) -> None:
 
 
 def test_reasons_by_words_and_links(shops: Web) -> None:
-    pair = similarity(shops, "apple.example", "microsoft.example", methods.method("integrated"))
+    pair = similarity(shops, "apple.example", "microsoft.example", "integrated")
     said = [reason.text for reason in pair.reasons]
     assert said[0] == "Shared keywords: company (1 of 2)"
     assert said[1].startswith("Related keywords: apple – ")
@@ -53,10 +57,10 @@ def test_reasons_by_words_and_links(shops: Web) -> None:
 
 
 def test_words_that_never_meet_do_not_go_together(shops: Web) -> None:
-    pair = similarity(shops, "apple.example", "alone.example", methods.method("semantic"))
+    pair = similarity(shops, "apple.example", "alone.example", "semantic")
     assert list(map(str, pair.reasons)) == ["Keywords that never occur together: apple – bread, company – bread"]
 
 
 def test_unknown_pages(shops: Web) -> None:
     with pytest.raises(UnknownPage):
-        similarity(shops, "apple.example", "nowhere.example", methods.method("semantic"))
+        similarity(shops, "apple.example", "nowhere.example", "semantic")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadAddress, UnknownPage
+from cocite.operations.pages.unseen import MAX_LINKED_PAGES, ask_unseen, linked_pages
 from cocite.related.methods import method
 from cocite.results.filters import Filters
-from cocite.results.unseen import MAX_LINKED_PAGES, ask_unseen, linked_pages
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words.search import build_search
@@ -55,16 +55,16 @@ def test_links_count_by_their_weight(web: Web) -> None:
 def test_only_links_of_its_main_part_to_other_sites(web: Web) -> None:
     record = Page("https://site.example/new", links=[Link(SITE), Link(WREN, boilerplate=True), Link(ROBIN)])
     find = web.graph.find
-    assert linked_pages(web.graph, record, "site.example/new") == {find(ROBIN): 1.0}
+    assert linked_pages(web.graph, record) == {find(ROBIN): 1.0}
     record.links.pop()
-    assert linked_pages(web.graph, record, "site.example/new") == {find(SITE): 1.0, find(WREN): 1.0}
+    assert linked_pages(web.graph, record) == {find(SITE): 1.0, find(WREN): 1.0}
 
 
 def test_not_too_many_links(web: Web) -> None:
     links = [Link(f"https://unknown{n}.example/") for n in range(5000)] + [Link(ROBIN)]
-    assert linked_pages(web.graph, Page(NEW, links=links), "new.example/list") == {}
+    assert linked_pages(web.graph, Page(NEW, links=links)) == {}
     strange = [Link(text) for text in ("", "/relative", "mailto:a@b.example", "http://", "https://\ud800/", "name:x")]
-    assert linked_pages(web.graph, Page(NEW, links=strange), "new.example/list") == {}
+    assert linked_pages(web.graph, Page(NEW, links=strange)) == {}
     assert MAX_LINKED_PAGES == 50
 
 

@@ -84,7 +84,7 @@ def test_another_batch_in_its_place_is_refused(store: Path, place: Path) -> None
 
 INTERRUPTED = """
 import os, signal, sys, time
-import cocite.results.batch as batch
+import cocite.operations.pages.batch as batch
 from cocite.cli import main
 batch.batch.__kwdefaults__["part"] = 1
 write = batch._write

@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 
 import cocite
-from cocite.operations.pages.hubs import find_hubs
-from cocite.related.methods import method
-from cocite.results.ask import question
 from cocite.sources.records import Link, Page
 from tests.cli.conftest import LONELY, run
 from tests.graph.webs import make, page
@@ -61,9 +58,8 @@ def test_in_python(hubs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert web.related(START, "hubfinder(criterion=out_degree)").steps[0] == {
         "distance": 1, "met": 3, "passed": 3, "explored": 3,
     }  # fmt: skip
-    few = find_hubs(
-        web, question(web.graph, [START]), method("hubfinder", {"criterion": "out_degree"}), max_compared_links=3
-    )
+    monkeypatch.setattr("cocite.operations.pages.hubs.MAX_COMPARED_LINKS", 3)
+    few = web.hubs(START, criterion="out_degree")
     assert [step["untrimmed"] for step in few.steps] == [3, None]  # the second round has more than three links
     assert "steps" not in web.related(START, "cocitation").to_dict()
 

@@ -135,4 +135,4 @@ def test_what_stands_beside_is_of_the_same_block(place: Path, near: int) -> None
     make(place / "web.cocite", [Page(LIST, links=links)])
     graph = Graph(place / "web.cocite")
     found = citation(graph, graph.find("l3.example"), graph.find(LIST), near)
-    assert [text for text, _ in found.beside] == {0: [], 1: ["l2"], 5: ["l0", "l1", "l2"]}[near]
+    assert [each["text"] for each in found.beside] == {0: [], 1: ["l2"], 5: ["l0", "l1", "l2"]}[near]

@@ -25,9 +25,9 @@ import numpy as np
 from cocite.errors import BadStore, CociteError
 from cocite.graph.check import check
 from cocite.graph.store import Graph
+from cocite.operations.words.keywords import FindKeywords
 from cocite.related.methods import method
 from cocite.results.ask import Question, ask
-from cocite.results.keywords import keywords_for, keywords_of_page
 from cocite.web import Web
 from cocite.words.search import open_search
 from cocite.words.vectors import open_vectors
@@ -136,8 +136,8 @@ def questions(place: Path, without: str = "") -> dict[str, Any]:
         "clicks": lambda web: clicked(web.graph, names_of(web.graph)),
         "rank": lambda web: ranked(web.graph, "pagerank"),
         "vectors": alike,
-        "keywords": lambda web: keywords_for(web, [word(7)]).to_dict(),
-        "page": lambda web: keywords_of_page(web, "https://site7.example/").to_dict(),
+        "keywords": lambda web: FindKeywords(words=(word(7),)).run(web).to_dict(),
+        "page": lambda web: FindKeywords(page="https://site7.example/").run(web).to_dict(),
         "search": lambda web: open_search(web.graph).find(f"{word(7)} page", 20),
         **{name: lambda web, name=name: related(web, name) for name in METHODS},
     }

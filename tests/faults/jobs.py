@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from cocite.graph.store import Graph
-from cocite.results.batch import batch, linked_pages
+from cocite.operations.pages.batch import batch, linked_pages
 from tests.faults.dying import WRONG, command, duration, end_all, finished, fork, told
 from tests.faults.model import ABSENT, ADDED, REMOVED, SITES, STALE, empty, look, store, unindexed, word
 

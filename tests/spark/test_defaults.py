@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from cocite.graph.store import Graph
+from cocite.operations.pages.batch import batch
 from cocite.related import ranks
-from cocite.results.batch import batch
 from tests.conftest import long
 from tests.spark.webs import build_records, build_store, messy_web, table
 

@@ -9,7 +9,7 @@ import pytest
 
 from cocite.errors import BadParameter, BadSource
 from cocite.graph.store import Graph
-from cocite.results.batch import batch
+from cocite.operations.pages.batch import batch
 from cocite.spark import related
 from cocite.spark.related import check, write_related
 from tests.conftest import long

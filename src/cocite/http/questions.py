@@ -16,11 +16,11 @@ from cocite.http.responses import CSV, JSON, TSV, to_json
 from cocite.operations.bounds import bounded, bounded_method, check_addresses
 from cocite.operations.declare import Operation
 from cocite.operations.pages.related import Related
+from cocite.operations.pages.unseen import ask_unseen
 from cocite.related.methods import Method
 from cocite.results.answer import Answers
 from cocite.results.filters import Filters
 from cocite.results.present import briefly, one_line, separated
-from cocite.results.unseen import ask_unseen
 from cocite.snapshot import Snapshot
 from cocite.sources.page_records import page_from_json
 from cocite.sources.records import Page, ReadReport

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from cocite.errors import BadStore, CociteError
 from cocite.log import Log
+from cocite.operations import DEFAULT_METHOD
 from cocite.related.methods import method
-from cocite.results import DEFAULT_METHOD
 from cocite.results.ask import ask, question
 from cocite.snapshot import Snapshot, pointer_of, stamp_of
 

@@ -14,10 +14,10 @@ from cocite.mcp import shapes
 from cocite.mcp.shapes import MAX_REASON_CHARS, MAX_URL_CHARS, quoted
 from cocite.operations.bounds import bounded
 from cocite.operations.declare import Operation, operations_by_name, parameters_on
+from cocite.operations.pages.compare import Comparison
+from cocite.operations.words.communities import CommunitiesFound
 from cocite.parameters import Parameter
 from cocite.results.answer import Answer, Answers
-from cocite.results.communities import CommunitiesFound
-from cocite.results.compare import Comparison
 from cocite.results.naming import title_of
 from cocite.results.reasons import brief, sentences
 from cocite.snapshot import Snapshot

@@ -1,12 +1,10 @@
-"""Bounds on what strangers may ask of a method: HTTP and assistants use them.
+"""Bounds on what strangers may ask of a method, over HTTP and through assistants: no question takes minutes.
 
-On the command line a method does what its owner wants. A stranger may neither keep a thread busy for minutes nor have
-a file of the server read as a list of pages.
+On the command line a method does what its owner wants.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cocite.errors import BadAddress, BadParameter
 from cocite.operations.declare import Operation
 from cocite.operations.shared_parameters import ADDRESS_BOUNDS
-from cocite.parameters import Parameter, changed, parameters_of, parse, spell
+from cocite.parameters import Parameter, parameters_of, parse
 
 if TYPE_CHECKING:
     from cocite.related.methods import Method
@@ -47,17 +45,12 @@ def bounded_method(call: str) -> tuple[Method, frozenset[str]]:
     from cocite.related import methods
 
     method, given = methods.method(call), frozenset(parse(call)[1])
-    lists = {}
     for each in parameters_of(type(method.params)):
         value = getattr(method.params, each.name)
         if isinstance(value, int | float) and value > maximum(each):
             raise BadParameter(f"{each.name} must be at most {maximum(each):,.10g} here, not {value:,}")
-        if isinstance(value, tuple) and value:
-            if len(value) > MAX_ADDRESSES:
-                raise BadParameter(f"{each.name} may have at most {MAX_ADDRESSES} addresses here, not {len(value):,}")
-            lists[each.name] = tuple(filter(None, map(only_address, value)))
-    if lists:
-        method = methods.method(spell(method.name, {**changed(method.params), **lists}))
+        if isinstance(value, tuple) and len(value) > MAX_ADDRESSES:
+            raise BadParameter(f"{each.name} may have at most {MAX_ADDRESSES} addresses here, not {len(value):,}")
     return method, given
 
 
@@ -67,14 +60,6 @@ def maximum(parameter: Parameter) -> float:
     if parameter.type is not int or parameter.name in FREE_NUMBERS:
         return own
     return min(own, float(max(DEFAULT_FACTOR * parameter.default, ALWAYS_ALLOWED)))
-
-
-def only_address(text: str) -> str:
-    """An entry of a list of pages so that it can't be read as the name of a file; empty if it can be nothing else."""
-    host, slash, _ = text.partition("/")
-    if "://" in text or ("." in host.strip(".~") and host[:1] not in ".~"):
-        return text if "://" in text else f"https://{text}"
-    return "" if slash or text[:1] in ".~" or "\\" in text or os.path.lexists(text) else text
 
 
 def check_addresses(urls: Sequence[str]) -> None:

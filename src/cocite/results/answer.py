@@ -1,19 +1,59 @@
-"""Answer and Answers: the results of a question as data; `present.py` makes text and tables of them."""
+"""Answer and Answers: the results of a question as data, with their JSON, text, tables and graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from cocite.errors import BadParameter
 from cocite.results.reasons import Reason as Reason
+from cocite.results.reasons import brief, one_line
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
+    from cocite.results.pictures.neighbourhood import Picture
+
+Row = TypeVar("Row", covariant=True)
+HIDDEN = {"hidden": True}
+"""Metadata of a field that the JSON of a result doesn't have."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class Result:
+    """What an operation returns. Its JSON has its fields, without the hidden ones."""
+
+    def to_dict(self) -> Any:
+        """For JSON."""
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self) if "hidden" not in each.metadata}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "_asdict"):
+        return value._asdict()
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.to_dict() if hasattr(value, "to_dict") else value
+
+
+class Rows(Sequence[Row]):
+    """A result that can be used like a list."""
+
+    _rows: Sequence[Row]
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+@dataclass(frozen=True)
+class Answer(Result):
     """A related page."""
 
     rank: int
@@ -30,36 +70,27 @@ class Answer:
 
 
 @dataclass(frozen=True, repr=False)
-class Answers(Sequence[Answer]):
+class Answers(Rows[Answer], Result):
     """The answers to one question, best first, with what was asked and how."""
 
     query: tuple[str, ...]
     method: str
     params: Mapping[str, Any]
-    used: tuple[str, ...]  # differs from the query where an address was chopped or led elsewhere
+    used: tuple[str, ...]  # differs from the query where a shorter address was used, or an alias was followed
     answers: tuple[Answer, ...]
     store: Mapping[str, Any]
     milliseconds: float  # without those in which loops are compiled or loaded, once by a process
     facts: Mapping[str, Any] = field(default_factory=dict)  # nodes, edges, rounds …; what did not count
     steps: Sequence[Mapping[str, Any]] = ()  # what each round did, for a method that reports rounds
     note: str = ""  # what to know about the whole result, in words
-    graph: Graph | None = field(default=None, compare=False)  # for drawings, where they were asked from Python
+    graph: Graph | None = field(default=None, compare=False)  # for drawings, in Python
 
-    @overload
-    def __getitem__(self, index: int) -> Answer: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Answer]: ...
-    def __getitem__(self, index: int | slice) -> Answer | Sequence[Answer]:
-        return self.answers[index]
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    def __iter__(self) -> Iterator[Answer]:
-        return iter(self.answers)
+    @property
+    def _rows(self) -> tuple[Answer, ...]:  # type: ignore[override]
+        return self.answers
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON, as docs and other programs know it: `facts` differ from method to method and are left out."""
+        """For JSON. `facts` differ from method to method and are left out."""
         return {
             "query": list(self.query),
             "method": self.method,
@@ -74,24 +105,41 @@ class Answers(Sequence[Answer]):
 
     def to_frame(self, library: str = "pandas") -> Any:
         """The answers as a table of pandas, or of Polars: rank, url, title, score, why in short, reasons as in JSON."""
-        from cocite.results.tables import frame
+        from cocite.graph.export.libraries import frame_of
 
-        return frame(self, library)
+        why = [one_line(" · ".join(brief(answer.reasons))) for answer in self]
+        reasons = [[reason.to_dict() for reason in answer.reasons] for answer in self]
+        return frame_of({**columns_of(self), "why": why, "reasons": reasons}, library)
 
     def to_networkx(self) -> Any:
         """The neighbourhood, which a notebook draws, as a `networkx.DiGraph` of addresses.
 
         Nodes have `kind` (asked, related, citing, cited), `title`, `rank`, `score` and `page`, the number.
         """
-        from cocite.results.tables import networkx
+        from cocite.graph.export.libraries import library
 
-        return networkx(self)
+        made, picture = library("networkx").DiGraph(), self._picture()
+        made.add_nodes_from((node.url, {name: getattr(node, name) for name in NODE_FACTS}) for node in picture.nodes)
+        made.add_edges_from((picture.nodes[a].url, picture.nodes[b].url) for a, b in picture.links)
+        return made
 
     def to_igraph(self) -> Any:
         """The same as a directed `igraph.Graph`; `name` is the address."""
-        from cocite.results.tables import igraph
+        from cocite.graph.export.libraries import library
 
-        return igraph(self)
+        picture = self._picture()
+        made = library("igraph").Graph(n=len(picture.nodes), edges=list(picture.links), directed=True)
+        made.vs["name"] = [node.url for node in picture.nodes]
+        for name in NODE_FACTS:
+            made.vs[name] = [getattr(node, name) for node in picture.nodes]
+        return made
+
+    def _picture(self) -> Picture:
+        from cocite.results.pictures.neighbourhood import picture_of
+
+        if self.graph is None:
+            raise BadParameter("These results have no store to read links from: use cocite.open(...).related(...)")
+        return picture_of(self.graph, self)
 
     def _repr_html_(self) -> str:
         from cocite.results.pictures.notebook import html
@@ -99,6 +147,15 @@ class Answers(Sequence[Answer]):
         return html(self)
 
     def __repr__(self) -> str:  # str(), too: a prompt shows a list, not all reasons of all answers
-        from cocite.results.present import text
+        head = one_line(f"related to {', '.join(self.query)} by {self.method}")
+        rows = [f"{each.rank:3d}  {each.score:<11g} {one_line(f'{each.url}  {each.title}')}" for each in self]
+        return "\n".join([head, *(rows or ["  nothing"])])
 
-        return text(self)
+
+NODE_FACTS = ("kind", "title", "rank", "score", "page")
+
+
+def columns_of(answers: Iterable[Answer]) -> dict[str, list[Any]]:
+    """Answers as columns of a table."""
+    found = list(answers)
+    return {name: [getattr(answer, name) for answer in found] for name in ("rank", "url", "title", "score")}

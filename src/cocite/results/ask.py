@@ -1,17 +1,20 @@
-"""The question itself: addresses and a method → Answers. Every surface asks through here."""
+"""The question itself: addresses and a method → Answers. Every front end asks through here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from cocite.errors import BadParameter
+from cocite.errors import BadAddress, BadParameter
+from cocite.graph.nearest import chopped
 from cocite.graph.store import Graph
 from cocite.kernels.jit import stopwatch
+from cocite.pages.address import parse_query
+from cocite.pages.site import Sites
 from cocite.parameters import Parameter, values_of
 from cocite.related.methods import Method
 from cocite.related.neighbourhood.view import Switches, View
@@ -19,13 +22,14 @@ from cocite.results.answer import Answer, Answers
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
 from cocite.results.history import NO_HISTORY, History, find_history, relate_history
 from cocite.results.naming import Titles
-from cocite.results.reasons import ReasonNames, reasons_of
+from cocite.results.reasons import reasons_of
 from cocite.web import Web
 
-MOST = 100_000
-MOST_QUERIES = 1000
-FAR = 1000
-"""So many pages related to an unwanted page are unwanted, as far as they are nearer to it."""
+MAX_RESULTS = 100_000
+MAX_QUERY_PAGES = 1000
+UNWANTED_RESULTS = 1000
+"""Pages related to an unwanted page that are unwanted too, where they are closer to it than to the query."""
+_K = Parameter(name="k", help="Maximum number of results", type=int, default=10, minimum=0, maximum=MAX_RESULTS)
 
 
 @dataclass(frozen=True)
@@ -36,87 +40,113 @@ class Question:
     seeds: tuple[int, ...]
     unwanted: tuple[int, ...] = ()
     history: History = NO_HISTORY  # if there is one, its pages are the seeds
-    known: frozenset[int] = frozenset()  # pages that are no answers, as somebody has them already
+    known: frozenset[int] = frozenset()  # pages that are not returned, since the reader has them already
+    notes: tuple[str, ...] = ()  # where a shorter address is used
 
 
 def check_address(given: object) -> str:
-    """What is to be an address, if it is a text."""
+    """An address, if it is a text."""
     if not isinstance(given, str):
         raise BadParameter(f"an address is a text, not {given!r:.100}")
     return given
 
 
 def question(
-    graph: Graph, urls: Sequence[str], unwanted: Sequence[str] = (), history: Sequence[tuple[str, float]] = ()
+    graph: Graph,
+    urls: Sequence[str],
+    unwanted: Sequence[str] = (),
+    history: Sequence[tuple[str, float]] = (),
+    shorter: bool = False,
 ) -> Question:
-    """Find the pages of a question; raises UnknownPage, BadAddress. Beside a history, addresses weigh 1 each."""
+    """Find the pages of a question; raises UnknownPage, BadAddress. Beside a history, addresses have weight 1 each.
+
+    With `shorter`, an unknown address is replaced by its nearest known shorter one, if its site is known.
+    """
+    if len(urls) + len(unwanted) > MAX_QUERY_PAGES:
+        raise BadParameter(f"more than {MAX_QUERY_PAGES:,} addresses: ask about fewer at once")
+    known, notes = [], []
+    for url in urls:
+        known.append(check_address(url))
+        if shorter and graph.get(url) is None and (page := next(known_shorter(graph, url), None)) is not None:
+            known[-1] = graph.address(page)
+            notes.append(f"{url[:200]} isn't in this store; these results are for {known[-1]}")
+    seeds = tuple(graph.find(url) for url in known)
+    texts, read = tuple(urls), NO_HISTORY
     if history:
-        for url in urls:
-            graph.find(check_address(url))
-        read = find_history(graph, [*((url, 1.0) for url in urls), *history])
-        return replace(question(graph, read.texts, unwanted), history=read)
-    if not urls:
+        read = find_history(graph, [*((url, 1.0) for url in known), *history])
+        texts, seeds = read.texts, read.pages
+    elif not urls:
         raise BadParameter("no page to ask about: give an address")
-    if len(urls) + len(unwanted) > MOST_QUERIES:
-        raise BadParameter(f"more than {MOST_QUERIES:,} addresses: ask about fewer at once")
-    seeds, others = (tuple(graph.find(check_address(url)) for url in each) for each in (urls, unwanted))
+    others = tuple(graph.find(check_address(url)) for url in unwanted)
     for url, page in zip(unwanted, others, strict=True):
         if page in seeds:
             raise BadParameter(f"{url!r:.200} is asked about and unwanted at once: leave out one")
-    return Question(tuple(urls), seeds, others)
+    return Question(texts, seeds, others, read, notes=tuple(notes))
 
 
-_K = Parameter(name="k", help="Maximum number of results", type=int, default=10, minimum=0, maximum=MOST)
+def known_shorter(graph: Graph, url: str) -> Iterator[int]:
+    """Known pages of the same site at ever shorter addresses."""
+    try:
+        canonical = parse_query(url).canonical
+    except BadAddress:
+        return
+    sites = Sites()
+    for address in () if canonical.startswith("name:") else chopped(canonical):
+        page = graph.get(address)
+        if page is not None and sites.site(graph.canonical(page)) == sites.site(canonical):
+            yield page
 
 
 def check_k(k: int) -> int:
-    """The number of answers wanted, if it can be one."""
+    """The number of results, if it is valid."""
     return int(_K.check(k))
 
 
 def ask(
     web: Web, asked: Question, method: Method, k: int = 10, filters: Filters = NO_FILTERS, explained: bool = True
 ) -> Answers:
-    """The k pages most related to those asked about, with reasons unless they are not wanted."""
+    """The k pages most related to the query pages, with reasons unless they are not wanted."""
     with stopwatch() as passed:
         graph, k = web.graph, check_k(k)
         history = asked.history
         scores = relate_history(web, history, method) if history.pages else method.relate(web, asked.seeds)
-        far = {**unwanted_ranks(web, asked.unwanted, method), **dict.fromkeys(asked.known, 0)}
-        chosen = list(best_answers(graph, scores, asked.seeds, k, filters, far))
+        unwanted = {**unwanted_ranks(web, asked.unwanted, method), **dict.fromkeys(asked.known, 0)}
+        chosen = list(best_answers(graph, scores, asked.seeds, k, filters, unwanted))
         pages = np.array([page for page, _ in chosen], np.uint32)
         evidence = method.explain(web, scores, pages) if explained and chosen else [[]] * len(chosen)
-        titles, names = Titles(graph), ReasonNames(graph)
-        answers = [
-            Answer(rank, titles.address(page), titles.of(page), score, reasons_of(names, why), page)
-            for rank, ((page, score), why) in enumerate(zip(chosen, evidence, strict=True), 1)
-        ]
+        titles, facts = Titles(graph), dict(scores.facts)
+        if isinstance(method.params, Switches):
+            facts |= View(graph, scores.used, method.params, web.known_pages(method.params.stop)).ignored()
+        own, used = (
+            [graph.canonical(each).removeprefix("name:") for each in some] for some in (asked.seeds, scores.used)
+        )
+        notes = list(asked.notes)
+        if others := [page for page in used if page not in own]:
+            notes.append(f"Too few links are known around the page itself; these results are for {', '.join(others)}")
         return Answers(
             query=asked.texts,
             method=method.name,
             params=values_of(method.params),
-            used=tuple(graph.canonical(page).removeprefix("name:") for page in scores.used),
-            answers=tuple(answers),
+            used=tuple(used),
+            answers=tuple(
+                Answer(rank, titles.address(page), titles.of(page), score, reasons_of(titles, why), page)
+                for rank, ((page, score), why) in enumerate(zip(chosen, evidence, strict=True), 1)
+            ),
             store=about_store(graph),
             milliseconds=passed(),
-            facts={**scores.facts, **_ignored(web, scores.used, method.params)},
+            facts=facts,
             steps=scores.steps,
+            note=". ".join(notes),
         )
 
 
-def _ignored(web: Web, used: Sequence[int], params: Any) -> Mapping[str, Any]:
-    """What the switches of a method that has them kept from counting."""
-    if not isinstance(params, Switches):
-        return {}
-    return View(web.graph, used, params, web.known_pages(params.stop)).ignored()
-
-
 def unwanted_ranks(web: Web, unwanted: Sequence[int], method: Method) -> Mapping[int, int]:
-    """The best rank of each page among those related to an unwanted page; 0: itself, or what stands for it."""
+    """The best rank of each page among those related to an unwanted page; 0: the page, or its representative."""
     ranks: dict[int, int] = {}
     for page in unwanted:
         scores = method.relate(web, [page])
-        for rank, (other, _) in enumerate(islice(scores.ranked(web.graph.in_degree, FAR), FAR), 1):
+        best = islice(scores.ranked(web.graph.in_degree, UNWANTED_RESULTS), UNWANTED_RESULTS)
+        for rank, (other, _) in enumerate(best, 1):
             ranks[other] = min(rank, ranks.get(other, rank))
         for same in (page, *scores.used):
             ranks |= {same: 0, web.graph.facts.representative(same): 0}
@@ -124,6 +154,6 @@ def unwanted_ranks(web: Web, unwanted: Sequence[int], method: Method) -> Mapping
 
 
 def about_store(graph: Graph) -> dict[str, Any]:
-    """What an answer says of the store it comes from."""
+    """What a result says about its store."""
     manifest = graph.manifest
     return {"id": manifest.get("id"), "built": manifest.get("built"), "pages": graph.pages, "links": len(graph.links)}

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING
 
 from cocite.errors import BadParameter
@@ -125,33 +126,25 @@ def passing(
     """
     sites, seeds = graph.units("site"), list(seeds)
     own = {int(sites[page]) for page in seeds} if filters.not_own_site else set()
-    inside, outside = (_ranges(graph, each) for each in (filters.site, filters.not_site))
-    since, until = max(seconds("since", filters.since, last=False), 1), seconds("until", filters.until, last=True)
+    inside, outside = ([*map(graph.names.pages_under, each)] for each in (filters.site, filters.not_site))
+    since = max(seconds("since", filters.since, last=False), 1)
+    until, dated = seconds("until", filters.until, last=True) or inf, filters.since or filters.until
     language, per_site, count = filters.language, filters.per_site, Counter[int]()
     linked = _linked(graph, seeds) if filters.unlinked else None
     for place, (page, score) in enumerate(ranked, 1):
         site = int(sites[page])
         if site in own or unwanted.get(page, place + 1) <= place or (per_site and count[site] >= per_site):
             continue
-        if filters.site and not any(page in each for each in inside):
-            continue
-        if any(page in each for each in outside):
+        if (filters.site and not any(page in each for each in inside)) or any(page in each for each in outside):
             continue
         if language and graph.facts.language(page) != language:
             continue
-        if (filters.since or until) and not since <= graph.facts.captured(page) <= (
-            until or graph.facts.captured(page)
-        ):
-            continue  # an unknown date is 0
+        if dated and not since <= graph.facts.captured(page) <= until:  # an unknown date is 0
+            continue
         if linked is not None and linked(page):
             continue
         count[site] += 1
         yield page, score
-
-
-def _ranges(graph: Graph, sites: Sequence[str]) -> list[range]:
-    """The pages of sites: a site's pages have neighbouring numbers."""
-    return [graph.names.pages_under(site) for site in sites]
 
 
 def _linked(graph: Graph, seeds: Sequence[int]) -> Callable[[int], bool]:

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, log
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import all_blocks
-from cocite.parameters import Parameter
 from cocite.related.neighbourhood.gather import parents_of
 from cocite.related.neighbourhood.view import Switches, View
 from cocite.results.answer import Answer, Answers
@@ -45,10 +44,8 @@ ROUNDING = 1e-9
 MIN_PAIR_COSINE = 0.3
 """Two pages alone form a group from this cosine on; for more pages the silhouette decides."""
 MAX_PAGES = 2000
-MOST_GROUPS = 12
+MAX_GROUPS = 12
 WAYS = ("lli", "integrated")
-_BY = Parameter(name="by", help="Similarity of pages", default="lli", choices=WAYS)
-_MOST = Parameter(name="most", help="Maximum number of groups", type=int, default=MOST_GROUPS, minimum=2, maximum=100)
 GENERIC_WORDS = {
     "and", "are", "awesome", "best", "contents", "etc", "for", "from", "general", "in", "index", "links", "list",
     "lists", "more", "misc", "miscellaneous", "of", "on", "other", "others", "our", "page", "pages", "resource",
@@ -60,14 +57,14 @@ NAME_WORDS = 3
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 Matrix = NDArray[np.float64]
+Member = TypeVar("Member")
 
 
-@dataclass(frozen=True)
-class Group:
+class PageGroup(NamedTuple, Generic[Member]):
     """Pages on one topic, and the words that name it."""
 
     keywords: tuple[str, ...]
-    pages: tuple[int, ...]
+    pages: tuple[Member, ...]
     alone: bool = False  # pages that share nothing with any other page
 
     @property
@@ -76,46 +73,11 @@ class Group:
         return ", ".join(self.keywords) or ("others" if self.alone else "unnamed group")
 
 
-def group_pages(web: Web, pages: Sequence[int], most: int = MOST_GROUPS, by: str = WAYS[0]) -> list[Group]:
-    """Cluster pages: the largest group first; pages that share nothing with any other come last, in one group."""
-    most, by, pages = _MOST.check(most), _BY.check(by), list(dict.fromkeys(pages))
-    if len(pages) > MAX_PAGES:
-        raise BadParameter(f"cannot group {len(pages):,} pages: give at most {MAX_PAGES:,}")
-    cited = [_listings(web.graph, page) for page in pages]
-    alike = by_words_and_links(web, pages) if by == "integrated" else by_sections(cited)
-    placed = np.flatnonzero(alike.diagonal() > 0)
-    labels = cluster(1 - alike[np.ix_(placed, placed)], most)
-    found = [[int(i) for i in placed[labels == label]] for label in dict.fromkeys(labels.tolist())]
-    found.sort(key=lambda members: (-len(members), members[0]))
-    alone = sorted(set(range(len(pages))) - set(placed.tolist()))
-    words = [_words(web.graph, [cited[i] for i in members], [pages[i] for i in members]) for members in found]
-    everywhere: Counter[str] = sum(words, Counter())
-    named: dict[object, tuple[tuple[str, ...], list[int]]] = {}
-    for at, members in enumerate(found):
-        keywords = _distinctive(words[at], everywhere)
-        named.setdefault(frozenset(keywords) or at, (keywords, []))[1].extend(members)
-    groups = [Group(keywords, tuple(pages[i] for i in sorted(members))) for keywords, members in named.values()]
-    groups.sort(key=lambda group: -len(group.pages))
-    return groups + ([Group((), tuple(pages[i] for i in alone), True)] if alone else [])
-
-
-def group_answers(
-    web: Web, answers: Sequence[Answer], most: int = MOST_GROUPS, by: str = WAYS[0]
-) -> list[tuple[Group, list[Answer]]]:
-    """Cluster results: best first in each group; the group of the best result first, pages without a group last."""
-    of = {answer.page: answer for answer in answers}
-    found = [
-        (group, sorted((of[page] for page in group.pages), key=lambda answer: answer.rank))
-        for group in group_pages(web, list(of), most, by)
-    ]
-    return sorted(found, key=lambda each: (each[0].alone, each[1][0].rank))
-
-
 @dataclass(frozen=True, repr=False)
 class GroupedAnswers(Answers):
     """Results with their groups."""
 
-    groups: Sequence[tuple[Group, Sequence[Answer]]] = ()
+    groups: Sequence[tuple[PageGroup[int], Sequence[Answer]]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -124,8 +86,37 @@ class GroupedAnswers(Answers):
 
 
 def grouped(web: Web, answers: Answers, by: str = WAYS[0]) -> GroupedAnswers:
-    """Cluster results."""
-    return GroupedAnswers(**vars(answers), groups=group_answers(web, answers, by=by))
+    """Cluster results: best first in each group; the group of the best result first, pages without a group last."""
+    of = {answer.page: answer for answer in answers}
+    found = [
+        (group, sorted((of[page] for page in group.pages), key=lambda answer: answer.rank))
+        for group in group_pages(web, list(of), by=by)
+    ]
+    found.sort(key=lambda each: (each[0].alone, each[1][0].rank))
+    return GroupedAnswers(**vars(answers), groups=found)
+
+
+def group_pages(web: Web, pages: Sequence[int], most: int = MAX_GROUPS, by: str = WAYS[0]) -> list[PageGroup[int]]:
+    """Cluster pages: the largest group first; pages that share nothing with any other come last, in one group."""
+    pages = list(dict.fromkeys(pages))
+    if len(pages) > MAX_PAGES:
+        raise BadParameter(f"cannot group {len(pages):,} pages: give at most {MAX_PAGES:,}")
+    cited = [_listings(web.graph, page) for page in pages]
+    alike = by_words_and_links(web, pages) if by == "integrated" else by_sections(cited)
+    placed = np.flatnonzero(alike.diagonal() > 0)
+    labels = cluster(1 - alike[np.ix_(placed, placed)], most)
+    found = [[int(i) for i in placed[labels == label]] for label in dict.fromkeys(labels.tolist())]
+    found.sort(key=lambda members: (-len(members), members[0]))
+    words = [_words(web.graph, [cited[i] for i in members], [pages[i] for i in members]) for members in found]
+    everywhere: Counter[str] = sum(words, Counter())
+    named: dict[object, tuple[tuple[str, ...], list[int]]] = {}
+    for at, members in enumerate(found):
+        keywords = _distinctive(words[at], everywhere)
+        named.setdefault(frozenset(keywords) or at, (keywords, []))[1].extend(members)
+    groups = [PageGroup(keywords, tuple(pages[i] for i in sorted(members))) for keywords, members in named.values()]
+    groups.sort(key=lambda group: -len(group.pages))
+    alone = tuple(pages[i] for i in sorted(set(range(len(pages))) - set(placed.tolist())))
+    return groups + ([PageGroup((), alone, True)] if alone else [])
 
 
 class Listings(NamedTuple):
@@ -222,10 +213,8 @@ def silhouette(distance: Matrix, labels: NDArray[np.int64]) -> float:
     members = labels[:, None] == np.unique(labels)[None, :]
     if members.shape[1] < 2:
         return -1.0
-    sizes = members.sum(axis=0)
-    sums = distance @ members
-    own = members.argmax(axis=1)
-    rows = np.arange(len(labels))
+    sizes, sums = members.sum(axis=0), distance @ members
+    own, rows = members.argmax(axis=1), np.arange(len(labels))
     a = sums[rows, own] / np.maximum(sizes[own] - 1, 1)
     means = sums / sizes
     means[rows, own] = np.inf

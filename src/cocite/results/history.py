@@ -6,7 +6,7 @@ with every method.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -27,7 +27,7 @@ MAX_HISTORY_PAGES = 1000
 EXPLAINED_PAGES = 5
 """Reasons are given for this many pages of a history, the heaviest."""
 CHUNK_PAGES = 16
-"""Scores of this many pages are held before they are added up."""
+"""Pages whose scores are in memory before they are added up."""
 
 
 class History(NamedTuple):
@@ -69,20 +69,6 @@ def check_weight(given: object, where: str) -> float:
     return weight
 
 
-def entries_of(given: Mapping[str, float] | Iterable[str | tuple[str, float]]) -> list[tuple[str, float]]:
-    """Addresses with weights, from a mapping of weights, from addresses, or from pairs."""
-    pairs = given.items() if isinstance(given, Mapping) else given
-    entries = []
-    for each in pairs if isinstance(pairs, Iterable) and not isinstance(pairs, str) else [pairs]:
-        address, weight = (each, 1.0) if isinstance(each, str) else each if isinstance(each, tuple) else (None, None)
-        if not isinstance(address, str):
-            raise BadParameter(
-                f"a history must be a mapping of addresses to weights, or a list of addresses, not {each!r:.100}"
-            )
-        entries.append((address, check_weight(weight, f"the weight of {address!r:.200}")))
-    return entries
-
-
 def find_history(graph: Graph, entries: Sequence[tuple[str, float]]) -> History:
     """Find the pages of a history; raises UnknownPage if none is in the store. Weights of one page are added up."""
     if len(entries) > MAX_HISTORY_PAGES:
@@ -102,10 +88,8 @@ def find_history(graph: Graph, entries: Sequence[tuple[str, float]]) -> History:
             texts.setdefault(page, address)
     if entries and not weights:
         graph.find(entries[0][0])  # raises UnknownPage with suggestions
-    order = sorted(weights, key=lambda page: -weights[page])
-    return History(
-        tuple(order), tuple(weights[page] for page in order), tuple(texts[page] for page in order), tuple(unknown)
-    )
+    order = tuple(sorted(weights, key=lambda page: -weights[page]))
+    return History(order, tuple(map(weights.__getitem__, order)), tuple(map(texts.__getitem__, order)), tuple(unknown))
 
 
 def relate_history(web: Web, history: History, method: Method) -> Scores:
@@ -139,11 +123,10 @@ def relate_history(web: Web, history: History, method: Method) -> Scores:
 def _about(used: Sequence[int], found: list[list[Evidence]]) -> list[list[Evidence]]:
     """Evidence for results, with the query page that it is about."""
 
-    def named(one: Evidence) -> Evidence:
-        known = one.query is not None or isinstance(one, MergedDuplicates) or not used
-        return one if known else replace(one, query=used[0])
+    def lacks_page(one: Evidence) -> bool:
+        return one.query is None and not isinstance(one, MergedDuplicates) and len(used) > 0
 
-    return [[named(one) for one in each] for each in found]
+    return [[replace(one, query=used[0]) if lacks_page(one) else one for one in each] for each in found]
 
 
 def _add(sums: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:

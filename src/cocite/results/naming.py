@@ -1,33 +1,78 @@
 """What to call a page, and the links around two pages on a list.
 
-Most pages of a link graph were never fetched, so a page without a title is named by the text of links to it.
+Most pages of a link graph were never fetched, so a page without a title is named by the text of links to it. What is
+read is cached with the graph, for all questions and threads: results share lists, and recur. Without the cache, naming
+ten results took 2.1 ms, a third of a query on real link lists.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
-from cocite.results.memory import Memory, memory_of
+from cocite.results.reasons import one_line
 
+Value = TypeVar("Value")
 MAX_PARENTS = 3
 """Parents whose link text is read for a name."""
 MAX_NAME_LINKS = 2048
 """Longer lists are not read for a name."""
-CACHED_LINKS, CACHED_NAMES = 500_000, 1 << 16
-"""Links (in lists) and names cached with a graph, about 60 MB at most: results share lists, and recur. Without the
-cache, naming ten results took 2.1 ms, a third of a query on real link lists."""
+CACHED_LINKS, CACHED_NAMES, CACHED_LABELS = 500_000, 1 << 16, 1 << 14
+"""Links (in lists), names, and labels or lists of headings in the cache: about 60 MB at most."""
 MAX_EXCERPT_LINKS = 5000
 """Longer lists are not read for an excerpt: 5,000 links with their text take 3 ms."""
 MAX_GAP_LINKS = 6
 """If two links are further apart, an excerpt shows only the neighbours of each."""
 CONTEXT_LINKS = 1
 """Links shown before the first and after the last of the two."""
+MAX_LABEL_CHARS = 80
+GENERIC_TITLES = frozenset(
+    ("about", "blog", "contents", "docs", "documentation", "download", "github", "home", "homepage", "index",
+     "introduction", "links", "list", "lists", "logo", "main", "news", "overview", "page", "readme", "resources",
+     "start", "untitled", "welcome", "wiki")
+)  # fmt: skip
+"""Titles that don't identify a page: the host follows them."""
+
+
+class NumberCache(Generic[Value]):
+    """Size-bounded FIFO cache keyed by page number; when it is full, it shrinks to a half.
+
+    It doesn't refer to the graph: a graph in a reference cycle would keep its files open. Threads need no lock, since a
+    dictionary changes in one step; at worst two of them read the same thing, or the size is off by it.
+    """
+
+    def __init__(self, max_size: int, size: Callable[[Value], int] = lambda _: 1) -> None:
+        self._max_size, self._size_of, self._size = max_size, size, 0
+        self._values: dict[int, Value] = {}
+
+    def get(self, number: int, read: Callable[[int], Value]) -> Value:
+        """The cached value of a number, else what is read now."""
+        found = self._values.get(number)
+        if found is None:
+            found = read(number)
+            self._size += self._size_of(found)
+            if self._size > self._max_size:
+                self._shrink()
+            self._values[number] = found
+        return found
+
+    def _shrink(self) -> None:
+        for old in list(self._values):
+            gone = self._values.pop(old, None)
+            self._size -= 0 if gone is None else self._size_of(gone)
+            if self._size <= self._max_size // 2:
+                break
+
+
+def cache_of(graph: Graph, name: str, max_size: int, size: Callable[[Any], int] = lambda _: 1) -> NumberCache[Any]:
+    """The cache of a graph under a name."""
+    found: NumberCache[Any] = vars(graph).setdefault(f"_cache_{name}", NumberCache(max_size, size))
+    return found
 
 
 class LinkList(NamedTuple):
@@ -38,65 +83,89 @@ class LinkList(NamedTuple):
     texts: list[str]
 
 
-def _list_of(graph: Graph, page: int) -> LinkList:
-    lists: Memory[LinkList] = memory_of(graph, "lists", CACHED_LINKS, lambda read: len(read.targets) + 1)
-
-    def read(page: int) -> LinkList:
-        links = graph.links_from(page)
-        return LinkList(links.targets, links.blocks, graph.anchors(page))
-
-    return lists.get(page, read)
-
-
 class Titles:
-    """Names of the pages of a graph, cached with the graph for all queries and threads."""
+    """Names of the pages of a graph, and their links by name."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._names: Memory[str] = memory_of(graph, "names", CACHED_NAMES)
-        self._addresses: Memory[str] = memory_of(graph, "addresses", CACHED_NAMES)
+        self._names: NumberCache[str] = cache_of(graph, "names", CACHED_NAMES)
+        self._addresses: NumberCache[str] = cache_of(graph, "addresses", CACHED_NAMES)
+        self._labels: NumberCache[tuple[str, str]] = cache_of(graph, "labels", CACHED_LABELS)
+        self._headings: NumberCache[list[str]] = cache_of(graph, "headings", CACHED_LABELS)
+        self._lists: NumberCache[LinkList] = cache_of(graph, "lists", CACHED_LINKS, lambda read: len(read.targets) + 1)
 
     def address(self, page: int) -> str:
         """The address of a page."""
         return self._addresses.get(page, self._graph.address)
 
+    def title(self, page: int) -> str:
+        """The page's own title, perhaps empty."""
+        return self._labels.get(page, self._read_label)[0]
+
+    def label(self, page: int) -> str:
+        """The title on one line, with the host if it is generic; without a title the address, without its scheme."""
+        return self._labels.get(page, self._read_label)[1]
+
+    def heading(self, page: int, section: int) -> str:
+        """The heading of a section of a page, perhaps empty."""
+        headings = self._headings.get(page, self._graph.headings)
+        return headings[section] if section < len(headings) else ""
+
     def of(self, page: int) -> str:
         """The title of a page, else the most frequent text of some links to it, else an empty text.
 
-        A text that its list uses for several links, such as "Source code", is used only if there is no other.
-        Of equally frequent texts, one that shares a word with the address wins.
+        A text that its list uses for several links, such as "Source code", is the last choice. Of equally frequent
+        texts, one that shares a word with the address wins.
         """
         return self._names.get(page, self._read_name)
 
-    def _read_name(self, page: int) -> str:
+    def list_of(self, page: int) -> LinkList:
+        """The links of a page."""
+        return self._lists.get(page, self._read_list)
+
+    def _read_label(self, page: int) -> tuple[str, str]:
         title = self._graph.title(page)
-        if title or not len(self._graph.array("anchors.pages")):
+        return title, label_of(self.address(page), title)
+
+    def _read_list(self, page: int) -> LinkList:
+        links = self._graph.links_from(page)
+        return LinkList(links.targets, links.blocks, self._graph.anchors(page))
+
+    def _read_name(self, page: int) -> str:
+        graph = self._graph
+        title = graph.title(page)
+        if title or not len(graph.array("anchors.pages")):
             return title
-        unique: Counter[str] = Counter()
-        repeated: Counter[str] = Counter()
-        for parent in self._parents(page):
-            read = _list_of(self._graph, parent)
+        best = graph.best_parents(page)
+        parents = graph.links_to(page) if best is None else best
+        unique, repeated = Counter[str](), Counter[str]()
+        for parent in parents[graph.out_degree[parents] <= MAX_NAME_LINKS][:MAX_PARENTS].tolist():
+            read = self.list_of(parent)
             for text in (read.texts[place] for place in np.flatnonzero(read.targets == page).tolist()):
                 if text:
                     (unique if read.texts.count(text) == 1 else repeated)[text] += 1
         texts = unique or repeated
-        address = self._graph.address(page).lower() if len(texts) > 1 else ""
-        return max(texts, key=lambda text: (texts[text], _shares_word(text, address)), default="")
+        address = self.address(page).lower() if len(texts) > 1 else ""
 
-    def _parents(self, page: int) -> list[int]:
-        graph, best = self._graph, self._graph.best_parents(page)
-        parents = graph.links_to(page) if best is None else best
-        found: list[int] = parents[graph.out_degree[parents] <= MAX_NAME_LINKS][:MAX_PARENTS].tolist()
-        return found
+        def rating(text: str) -> tuple[int, bool]:
+            return texts[text], any(len(word) > 2 and word in address for word in text.lower().split())
 
-
-def _shares_word(text: str, address: str) -> bool:
-    return any(len(word) > 2 and word in address for word in text.lower().split())
+        return max(texts, key=rating, default="")
 
 
 def title_of(graph: Graph, page: int) -> str:
     """What to call one page."""
     return Titles(graph).of(page)
+
+
+def label_of(address: str, title: str) -> str:
+    """What to call a page in a sentence."""
+    label, bare = one_line(title), address.partition("://")[2] or address
+    host = bare.partition("/")[0].removeprefix("www.")
+    if label.lower().strip(" .:!|-") in GENERIC_TITLES and host:
+        return f"{label} ({host})"
+    label = label or one_line(bare.removeprefix("www.").rstrip("/"))
+    return label if len(label) <= MAX_LABEL_CHARS else label[: MAX_LABEL_CHARS - 1].rstrip() + "…"
 
 
 class ExcerptLine(NamedTuple):
@@ -116,7 +185,7 @@ class Excerpts:
         """The links around two pages on a page that links to both; empty if one is missing, or the list too long."""
         if self._graph.out_degree[citing] > MAX_EXCERPT_LINKS:
             return []
-        read = _list_of(self._graph, citing)
+        read = self._titles.list_of(citing)
         ones, others = np.flatnonzero(read.targets == first), np.flatnonzero(read.targets == second)
         if not len(ones) or not len(others):
             return []
@@ -126,10 +195,8 @@ class Excerpts:
 
     def _lines(self, read: LinkList, low: int, high: int) -> list[ExcerptLine]:
         """The two links, their neighbours in the same sections, and gaps."""
-        places: Iterable[int]
-        if high - low <= MAX_GAP_LINKS:
-            places = range(low - CONTEXT_LINKS, high + CONTEXT_LINKS + 1)
-        else:
+        places: Iterable[int] = range(low - CONTEXT_LINKS, high + CONTEXT_LINKS + 1)
+        if high - low > MAX_GAP_LINKS:
             places = [place + step for place in (low, high) for step in range(-CONTEXT_LINKS, CONTEXT_LINKS + 1)]
         own = {int(read.sections[low]), int(read.sections[high])}
         found: list[ExcerptLine] = []
@@ -139,8 +206,7 @@ class Excerpts:
                 if last >= 0 and place > last + 1:
                     found.append(ExcerptLine("", -1))
                 page = int(read.targets[place])
-                found.append(
-                    ExcerptLine(read.texts[place] or self._titles.of(page) or self._titles.address(page), page)
-                )
+                text = read.texts[place] or self._titles.of(page) or self._titles.address(page)
+                found.append(ExcerptLine(text, page))
                 last = place
         return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 from html import escape
 
 from cocite.related.evidence import plural
@@ -20,9 +19,9 @@ def briefly(answer: Answer) -> str:
     return " · ".join(brief(answer.reasons))
 
 
-def lines(answer: Answer) -> Iterator[str]:
+def lines(answer: Answer) -> list[str]:
     """Every reason, on a line of its own."""
-    return iter(sentences(answer.reasons))
+    return sentences(answer.reasons)
 
 
 def apart(reason: Reason) -> str:
@@ -32,18 +31,11 @@ def apart(reason: Reason) -> str:
     return ", next to each other" if reason.distance == 1 else f", {plural(reason.distance, 'link')} apart"
 
 
-def text(answers: Answers) -> str:
-    """A plain list, for a Python prompt."""
-    head = f"related to {', '.join(answers.query)} by {answers.method}"
-    rows = [f"{answer.rank:3d}  {answer.score:<11g} {one_line(f'{answer.url}  {answer.title}')}" for answer in answers]
-    return "\n".join([one_line(head), *(rows or ["  nothing"])])
-
-
 def separated(answers: Answers, separator: str) -> str:
     """Rows with a header line: rank, score, url, title, why. By commas for spreadsheets, by tabs without quoting.
 
-    Spreadsheets take a text that begins with = + - or @ for a formula, and titles are strangers': by commas, such a
-    text gets an apostrophe before it, as is usual.
+    Spreadsheets run a text that begins with = + - or @ as a formula, and titles are strangers' texts. By commas, such
+    a text gets an apostrophe before it, as is usual.
     """
     found = [[str(answer.rank), f"{answer.score:g}", answer.url, answer.title, briefly(answer)] for answer in answers]
     rows = [["rank", "score", "url", "title", "why"], *([one_line(text) for text in row] for row in found)]
@@ -56,7 +48,7 @@ def separated(answers: Answers, separator: str) -> str:
 
 
 def linked(url: str, label: str) -> str:
-    """A label, which is HTML already, as a link if an address is one that a browser may be given."""
+    """A label, which is HTML already, as a link if a browser may follow the address."""
     if not url.lower().startswith(("http://", "https://")):
         return label  # an opaque name, or a scheme that a browser might run
     return f'<a href="{escape(url, quote=True)}" rel="noreferrer noopener">{label}</a>'

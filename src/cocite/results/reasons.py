@@ -6,20 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from cocite.graph.store import Graph
-from cocite.related.evidence import ByLinks, Evidence, ListedTogether, Listing, SharedLink, SharedLinks
-from cocite.results.memory import Memory, memory_of
+from cocite.related.evidence import ByLinks, Evidence, ListedTogether, Listing, PageLabels, SharedLink, SharedLinks
 
-CACHED_PAGES = 1 << 14
-"""Pages whose names, and lists whose headings, are cached with a graph: results share lists, and recur."""
-MAX_LABEL_CHARS, MIN_BRIEF_SHARE = 80, 0.05
-GENERIC_TITLES = frozenset(
-    ("about", "blog", "contents", "docs", "documentation", "download", "github", "home", "homepage", "index",
-     "introduction", "links", "list", "lists", "logo", "main", "news", "overview", "page", "readme", "resources",
-     "start", "untitled", "welcome", "wiki")
-)  # fmt: skip
-"""Titles that don't tell which page is meant: the host follows them."""
-
+MIN_BRIEF_SHARE = 0.05
 TOTALS = {Listing.kind: ListedTogether.kind, SharedLink.kind: SharedLinks.kind}
 """Examples, and the kind that counts them."""
 
@@ -65,51 +54,6 @@ class Reason:
 _FIELDS = tuple(each.name for each in fields(Reason))
 
 
-class ReasonNames:
-    """Names of pages for reasons, cached with the graph."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self._about: Memory[tuple[str, str, str]] = memory_of(graph, "about", CACHED_PAGES)
-        self._headings: Memory[list[str]] = memory_of(graph, "headings", CACHED_PAGES)
-
-    def address(self, page: int) -> str:
-        """The address of a page."""
-        return self._about.get(page, self._read)[0]
-
-    def title(self, page: int) -> str:
-        """The page's own title, perhaps empty."""
-        return self._about.get(page, self._read)[1]
-
-    def label(self, page: int) -> str:
-        """The title on one line, with the host if it is generic; without a title the address, without its scheme."""
-        return self._about.get(page, self._read)[2]
-
-    def heading(self, page: int, section: int) -> str:
-        """The heading of a section of a page, perhaps empty."""
-        headings = self._headings.get(page, self._graph.headings)
-        return headings[section] if section < len(headings) else ""
-
-    def _read(self, page: int) -> tuple[str, str, str]:
-        address, title = self._graph.address(page), self._graph.title(page)
-        return address, title, label_of(address, title)
-
-
-def label_of(address: str, title: str) -> str:
-    """What to call a page in a sentence."""
-    label, bare = one_line(title), address.partition("://")[2] or address
-    if not label:
-        return shortened(one_line(bare.removeprefix("www.").rstrip("/")))
-    host = bare.partition("/")[0].removeprefix("www.")
-    generic = label.lower().strip(" .:!|-") in GENERIC_TITLES
-    return f"{label} ({host})" if generic and host else shortened(label)
-
-
-def shortened(text: str) -> str:
-    """A text of at most MAX_LABEL_CHARS."""
-    return text if len(text) <= MAX_LABEL_CHARS else text[: MAX_LABEL_CHARS - 1].rstrip() + "…"
-
-
 def one_line(text: str) -> str:
     """Text on one line, without control characters, which could steer a terminal."""
     if not text.isprintable():
@@ -117,7 +61,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def reasons_of(names: ReasonNames, evidence: Iterable[Evidence]) -> tuple[Reason, ...]:
+def reasons_of(names: PageLabels, evidence: Iterable[Evidence]) -> tuple[Reason, ...]:
     """The reasons for one result, in the order of its evidence."""
     found = []
     for each in evidence:

@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,7 +62,6 @@ class BatchTask(NamedTuple):
     store: Path
     generation: str
     call: str
-    stop: NDArray[np.uint32]  # stop pages, resolved once so that all processes use the same
     k: int
     filters: Filters
 
@@ -72,12 +71,11 @@ def answer_parts(task: BatchTask, parts: PartPages, processes: int | None) -> Ge
     count = min(processes or os.cpu_count() or 1, len(parts))
     if count == 1:
         opened = open_task(task)
-        for i, pages in parts:
-            yield i, answer(*opened, pages, task.k, task.filters)
+        yield from ((i, answer(*opened, pages, task.k, task.filters)) for i, pages in parts)
         return
     waiting, context = iter(parts), get_context("spawn")
     stop = context.RawValue("b", 0)  # without a lock, which a killed process might hold
-    pool = ProcessPoolExecutor(count, context, _begin, (stop,))
+    pool = ProcessPoolExecutor(count, context, _watch_in_background, (stop,))
     running: dict[Future[BatchPart], int] = {}
     try:
         while True:
@@ -118,32 +116,27 @@ def answer(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters:
 def _answer_chunk(web: Web, method: Method, pages: NDArray[np.uint32], k: int, filters: Filters) -> BatchPart:
     """All pages at once if the method can; pages that may need a shorter address are answered one by one."""
     best = method.best_of_each(web, pages, k) if filters == NO_FILTERS else None
-    left = np.arange(len(pages)) if best is None else np.flatnonzero(~best.enough)
-    one_by_one = _collect(
-        best_answers(web.graph, method.relate(web, [page]), [page], k, filters) for page in pages[left].tolist()
-    )
+
+    def one_by_one(left: NDArray[np.uint32]) -> BatchPart:
+        return _collect(best_answers(web.graph, method.relate(web, [p]), [p], k, filters) for p in left.tolist())
+
     if best is None:
-        return one_by_one
-    counts, found, scores = best.counts.copy(), *(np.split(each, np.cumsum(best.counts)[:-1]) for each in best[1:3])
-    ends = np.cumsum(one_by_one.counts)
-    for at, end, count in zip(left.tolist(), ends.tolist(), one_by_one.counts.tolist(), strict=True):
-        counts[at] = count
-        found[at], scores[at] = one_by_one.pages[end - count : end], one_by_one.scores[end - count : end]
+        return one_by_one(pages)
+    left = np.flatnonzero(~best.enough)
+    single, counts = one_by_one(pages[left]), best.counts.copy()
+    found, scores = (np.split(each, np.cumsum(best.counts)[:-1]) for each in best[1:3])
+    own_found, own_scores = (np.split(each, np.cumsum(single.counts)[:-1]) for each in single[1:])
+    counts[left] = single.counts
+    for at, own, values in zip(left.tolist(), own_found, own_scores, strict=False):
+        found[at], scores[at] = own, values
     return BatchPart(counts, np.concatenate(found), np.concatenate(scores))
 
 
 def _collect(results: Iterable[Iterable[tuple[int, float]]]) -> BatchPart:
-    counts: list[int] = []
-    found: list[tuple[int, float]] = []
-    for some in results:
-        before = len(found)
-        found.extend(some)
-        counts.append(len(found) - before)
-    return BatchPart(
-        np.array(counts, np.int32),
-        np.array([page for page, _ in found], np.uint32),
-        np.array([score for _, score in found], np.float64),
-    )
+    found = [list(some) for some in results]
+    pages, scores = zip(*chain.from_iterable(found), strict=True) if any(found) else ((), ())
+    counts = np.array(list(map(len, found)), np.int32)
+    return BatchPart(counts, np.array(pages, np.uint32), np.array(scores, np.float64))
 
 
 def open_task(task: BatchTask) -> tuple[Web, Method]:
@@ -174,8 +167,7 @@ def answer_all_pairs(
 ) -> Generator[tuple[int, BatchPart]]:
     """The results of every part, after comparing all pages of the store."""
     web, method = open_task(task)
-    web.progress = progress
-    params = check_all_pairs(method, web.graph.pages)
+    web.progress, params = progress, check_all_pairs(method, web.graph.pages)
     words = likeness_of(web, params.alpha)
     links = counted_links(web, words, params)
     found = all_alike(words, links, task.k + SPARE_RESULTS, params.mix, threads=threads, progress=progress)
@@ -195,12 +187,12 @@ def answer_all_pairs(
 _opened: tuple[Web, Method] | None = None
 
 
-def _begin(stop: Any) -> None:
+def _watch_in_background(stop: Any) -> None:
     threading.Thread(target=_watch, args=(stop,), daemon=True).start()
 
 
 def _watch(stop: Any) -> None:
-    """End this process when its result is no longer needed.
+    """End this process when nobody needs its result.
 
     The pool would wait for the current part, and forever if a killed process held the lock of the queue. Without this,
     the process would also outlive a killed parent.

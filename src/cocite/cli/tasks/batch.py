@@ -17,7 +17,7 @@ from cocite.operations.pages.batch import Batch
 from cocite.results.text import count
 
 if TYPE_CHECKING:
-    from cocite.operations.pages.batch import BatchResult
+    from cocite.operations.pages.batch import BatchSummary
 
 Queries = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Only for the pages of this file of addresses, one per line.")
@@ -33,7 +33,7 @@ class BatchView(View):
     def read(self, values: Options, options: Options) -> Operation:
         """The question, with the pages of a file."""
         file = options["queries"]
-        return make(Batch, "cli", values, pages=tuple(read_addresses(file)) if file else ())
+        return make(Batch, "cli", values, pages=tuple(read_addresses(file)) if file else (), skip_unknown=True)
 
     def run(self, values: Options, options: Options) -> None:
         """Keep what is finished when interrupted."""
@@ -43,9 +43,9 @@ class BatchView(View):
             complain("Interrupted; finished parts are kept, and the same command continues from there")
             raise typer.Exit(INTERRUPTED) from None
 
-    def show(self, screen: Screen, asked: Any, result: BatchResult, options: Options) -> None:
+    def show(self, screen: Screen, asked: Any, result: BatchSummary, options: Options) -> None:
         """Print a summary."""
-        screen, done, took = Screen(stderr=True), result.done, result.seconds
+        screen, done, took = Screen(stderr=True), result, result.seconds
         if result.unknown:
             what = "address" if result.unknown == 1 else "addresses"
             screen.line((f"Not in this store: {result.unknown:,} {what} of {options['queries']}", "yellow"))

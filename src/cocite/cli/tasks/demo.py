@@ -16,7 +16,7 @@ import typer
 from cocite import __version__
 from cocite.cli.terminal import Cell, Screen, seconds
 from cocite.errors import BadStore
-from cocite.results import DEFAULT_METHOD
+from cocite.operations import DEFAULT_METHOD
 from cocite.results.text import count
 from cocite.warm import SecondProcess
 

@@ -18,7 +18,7 @@ from cocite.results.text import count
 
 if TYPE_CHECKING:
     from cocite.evaluate.noise import NoiseReport
-    from cocite.results.communities import CommunitiesFound, CommunityResult, Member, NoisePage
+    from cocite.operations.words.communities import CommunitiesFound, CommunityResult, Member, NoisePage
     from cocite.web import Web
 
 DRAWN_PAGES = 12

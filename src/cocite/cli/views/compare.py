@@ -9,7 +9,7 @@ from cocite.cli.terminal import Cell, Screen
 from cocite.operations.pages.compare import Compare
 
 if TYPE_CHECKING:
-    from cocite.results.compare import Comparison
+    from cocite.operations.pages.compare import Comparison
 
 
 class CompareView(View):

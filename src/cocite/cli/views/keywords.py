@@ -14,7 +14,7 @@ from cocite.operations.words.keywords import FindKeywords
 from cocite.results.text import count
 
 if TYPE_CHECKING:
-    from cocite.results.keywords import Keyword, PageKeyword
+    from cocite.operations.words.keywords import Keyword, PageKeyword
     from cocite.web import Web
 
 PER_PAGE = 20

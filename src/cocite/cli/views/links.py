@@ -88,7 +88,7 @@ def where(citation: Citation) -> str:
     """Where a link to the page is, in words."""
     parts = [f"as “{citation.text}”"] if citation.text else []
     parts += [f"under “{citation.heading}”"] if citation.heading else []
-    beside = [text or url for text, url in citation.beside]
+    beside = [each["text"] or each["url"] for each in citation.beside]
     parts += [f"next to {', '.join(beside)}"] if beside else []
     parts += ["in boilerplate"] if citation.boilerplate else []
     return " ".join(parts + citation.rel) or "in an unknown section"

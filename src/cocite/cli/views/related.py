@@ -21,8 +21,8 @@ from cocite.operations.pages.related import Related
 from cocite.results.text import count
 
 if TYPE_CHECKING:
+    from cocite.operations.pages.collection import CollectionResults
     from cocite.results.answer import Answer, Answers
-    from cocite.results.collection import CollectionResults
     from cocite.web import Web
 
 Explain = Annotated[bool, typer.Option("--explain", "-e", help="Show all reasons, not one line of them.")]
@@ -87,7 +87,7 @@ collection are shown: -k for every folder, none that is in it already. Pages tha
 
     def read(self, values: Options, options: Options) -> Operation:
         """The question, with the addresses of files."""
-        from cocite.results.collection import read_collection
+        from cocite.operations.pages.collection import read_collection
         from cocite.results.history import read_history
 
         like, history = options["like"], options["history"]

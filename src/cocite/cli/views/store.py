@@ -33,11 +33,11 @@ class RankView(View):
 
     def show(self, screen: Screen, asked: RankPages, result: RankResult, options: Options) -> None:
         """Print the pages with their values."""
-        ranked = result.ranked
+        ranked = result
         done = f"{count(ranked.rounds, 'round')}, residual {ranked.residual:.1e}, {seconds(result.seconds)}"
         screen.line((result.call, "bold"), f"  {count(result.pages, 'page')}, {done}")
         if not ranked.converged:
-            call = f'--by "{result.name}(rounds=1000)"'
+            call = f'--by "{result.rank}(rounds=1000)"'
             screen.line((f"The tolerance was not reached: allow more rounds, as in {call}", "yellow"))
         if result.top:
             screen.blank()

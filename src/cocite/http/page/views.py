@@ -12,9 +12,10 @@ from cocite.http.page.render import cut, name_of, sentence, shown_address
 from cocite.http.page.state import State
 from cocite.http.questions import IDLE, Asked
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD
+from cocite.operations.words.communities import CommunityResult
+from cocite.operations.words.search import search_for
 from cocite.related import methods
 from cocite.results.answer import Answer, Answers, Reason
-from cocite.results.communities import CommunityResult
 from cocite.results.groups import GroupedAnswers
 from cocite.results.naming import Excerpts, Titles
 from cocite.results.pictures.neighbourhood import (
@@ -31,7 +32,6 @@ from cocite.results.pictures.neighbourhood import (
     picture_of,
     positions,
 )
-from cocite.results.search import search_for
 from cocite.snapshot import Snapshot
 
 MAX_EXAMPLES = 9
@@ -303,7 +303,7 @@ def popular(web: Snapshot) -> list[str]:
 def pages_with(web: Snapshot, words: str, limit: int) -> list[tuple[str, str]]:
     """Pages that have some words: address and title."""
     try:
-        return [(hit.url, hit.title) for hit in search_for(web.graph, web.search, words, limit)]
+        return [(hit.url, hit.title) for hit in search_for(web, words, limit)]
     except (BadStore, BadParameter):
         return []
 

@@ -1,39 +1,61 @@
-"""Find the related pages of every page."""
+"""Find the related pages of every page, on all cores.
+
+Pages are answered in parts. Each part gets its final name only when it is complete, so an interrupted batch resumes
+with the missing parts.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, nullcontext, suppress
+from functools import partial
+from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cocite import __version__
 from cocite.errors import BadAddress, BadParameter
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
-from cocite.parameters import parameter
-from cocite.results.filters import Filters
+from cocite.parameters import parameter, values_of
+from cocite.results.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
-    from cocite.results.batch import BatchSummary
+    import pyarrow as pa
+
+    from cocite.graph.generation import Progress
+    from cocite.graph.store import Graph
+    from cocite.related.neighbourhood.view import Pages
+    from cocite.results.workers import BatchPart
     from cocite.web import Web
 
 ENDLESS = 100_000_000
+PART_PAGES = 20_000
+"""Some seconds of work, which is what an interruption may cost."""
+PLAN_FILE = "_batch.json"
+"""Readers of Parquet folders ignore names that begin with an underscore."""
+UNFINISHED = ".unfinished"
 
 
-@dataclass(frozen=True)
-class BatchResult:
-    """What was written."""
+class BatchSummary(NamedTuple):
+    """Summary of a finished batch."""
 
-    done: BatchSummary
-    output: str
-    unknown: int  # pages asked about that the store doesn't have
-    seconds: float
+    pages: int
+    answered: int
+    answers: int
+    parts: int
+    kept: int  # parts from an earlier run
+    unknown: int = 0  # query pages that the store doesn't have
+    output: str = ""
+    seconds: float = 0.0
 
-    def to_dict(self) -> Mapping[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        own = {"unknown": self.unknown, "output": self.output, "seconds": round(self.seconds, 3)}
-        return {**self.done._asdict(), **own}
+        return {**self._asdict(), "seconds": round(self.seconds, 3)}
 
 
 @operation(
@@ -63,32 +85,231 @@ class Batch(Operation, Filters):
     method: str = shared_parameters.method()
     k: int = shared_parameters.k(help="Maximum number of results of each page")
     pages: tuple[str, ...] = parameter(
-        (), "Only for these pages", max_items=ENDLESS, surfaces=("python",)
+        (), "Only for these pages", max_items=ENDLESS, surfaces=("python",), on={"python": {"default": None}}
     )  # the command line reads them from a file
     all_pairs: bool = parameter(False, "Compare all pages at once: integrated only, much faster, approximate")
     threads: int = parameter(
         0, "Number of processes (default: one per core)", metavar="N", minimum=0, maximum=256,
-        on={"cli": {"default": None, "minimum": 1}, "python": {"name": "processes"}},
+        on={"cli": {"default": None, "minimum": 1}, "python": {"name": "processes", "default": None, "minimum": 1}},
     )  # fmt: skip
+    skip_unknown: bool = parameter(False, "Skip pages that the store doesn't have", surfaces=())
 
-    def run(self, web: Web) -> BatchResult:
+    def run(self, web: Web) -> BatchSummary:
         """Write the results."""
-        from cocite.results.batch import batch
-
-        began, graph = time.monotonic(), web.graph
-        found = [self._find(web, url) for url in self.pages]
-        known = [page for page in found if page is not None]
-        if self.pages and not known:
+        began, found = time.monotonic(), list[int]()
+        for url in self.pages:
+            try:
+                page = web.graph.get(url) if self.skip_unknown else web.graph.find(url)
+            except BadAddress:
+                if not self.skip_unknown:
+                    raise
+                page = None
+            found += [] if page is None else [page]
+        if self.pages and not found:
             raise BadParameter("None of the pages is in this store: check both")
         done = batch(
-            graph, self.method, Path(self.output), k=self.k, queries=known if self.pages else None,
+            web.graph, self.method, Path(self.output), k=self.k, queries=found if self.pages else None,
             filters=self.filters, processes=self.threads or None, together=self.all_pairs, progress=web.progress,
         )  # fmt: skip
-        return BatchResult(done, self.output, len(found) - len(known), time.monotonic() - began)
+        unknown, seconds = len(self.pages) - len(found), time.monotonic() - began
+        return done._replace(unknown=unknown, output=self.output, seconds=seconds)
 
-    @staticmethod
-    def _find(web: Web, url: str) -> int | None:
-        try:
-            return web.graph.get(url)
-        except BadAddress:
-            return None
+
+def batch(
+    graph: Graph,
+    call: str,
+    output: Path,
+    *,
+    k: int = 10,
+    queries: Sequence[int] | None = None,
+    filters: Filters = NO_FILTERS,
+    processes: int | None = None,
+    together: bool = False,
+    part: int = PART_PAGES,
+    progress: Progress = lambda stage, done, total: None,
+) -> BatchSummary:
+    """Write the results for pages (default: all with links) to a folder of Parquet files or to one TSV file.
+
+    With `together`, all pairs of pages are compared at once: for integrated similarity only.
+    """
+    import numpy as np
+
+    from cocite.graph.names import mapped_addresses
+    from cocite.related.methods import method as method_of
+    from cocite.results.workers import BatchTask, answer_all_pairs, answer_parts, check_all_pairs
+
+    if output.suffix not in (".parquet", ".tsv"):
+        raise BadParameter(f"Unknown output format {output.suffix!r}: {output} must end in .parquet or .tsv")
+    asked = linked_pages(graph) if queries is None else np.array(list(dict.fromkeys(queries)), np.uint32)
+    method = method_of(call)
+    if together:
+        check_all_pairs(method, graph.pages)
+        if filters != NO_FILTERS:
+            raise BadParameter("All pairs at once works without filters: leave out one or the other.")
+    task = BatchTask(graph.path.absolute(), str(graph.manifest["id"]), call, k, filters)
+    plan = {
+        "store": task.generation,
+        "method": f"{method}, all pages at once" if together else str(method),
+        "k": k,
+        "pages": len(asked),
+        "queries": blake2b(asked.astype("<u4").tobytes(), digest_size=16).hexdigest(),
+        "part": part,
+        "filters": values_of(filters),
+        "version": __version__,  # results may differ between versions
+    }
+    flat = output.suffix == ".tsv"
+    folder = output.with_name(output.name + ".parts") if flat else output
+    parts = [asked[start : start + part] for start in range(0, max(1, len(asked)), part)]
+    files = [folder / f"part-{number:05d}{output.suffix}" for number in range(len(parts))]
+    _prepare(folder, output, plan, files if flat else [])
+    missing = [i for i, file in enumerate(files) if not file.exists()]
+    kept = sorted(set(range(len(parts))).difference(missing))
+    tallies = [_tally(files[i]) for i in kept]
+    if missing:
+        few = len(asked) * (k + 1) < graph.pages // 10
+        to_do = [(i, parts[i]) for i in missing]
+        answer = partial(answer_all_pairs, progress=progress) if together else answer_parts
+        with (
+            nullcontext() if few else mapped_addresses(graph, folder / PLAN_FILE, progress) as addresses,
+            closing(answer(task, to_do, processes)) as ready,
+        ):
+            progress("answering pages", sum(len(parts[i]) for i in kept), len(asked))
+            for i, found in ready:
+                _write(files[i], _table(graph, addresses, parts[i], found))
+                tallies.append((int(np.count_nonzero(found.counts)), len(found.pages)))
+                progress("answering pages", len(parts[i]), len(asked))
+    if flat:
+        if not output.exists():
+            _atomically(output, lambda path: _join(files, path))
+        _drop(folder)
+    answered, answers = np.array(tallies).sum(axis=0).tolist()
+    return BatchSummary(len(asked), answered, answers, len(files), len(kept))
+
+
+def linked_pages(graph: Graph) -> Pages:
+    """All pages with in-links or out-links."""
+    import numpy as np
+
+    return np.flatnonzero((np.asarray(graph.in_degree) > 0) | (np.asarray(graph.out_degree) > 0)).astype(np.uint32)
+
+
+def _tally(file: Path) -> tuple[int, int]:
+    """The pages with results, and the results, of a finished part."""
+    if file.suffix == ".tsv":
+        with file.open("rb") as rows:
+            firsts = [line.split(b"\t")[1] == b"1" for line in rows]
+    else:
+        import pyarrow.parquet as pq
+
+        firsts = (pq.read_table(file, columns=["rank"])["rank"].to_numpy() == 1).tolist()
+    return sum(firsts), len(firsts)
+
+
+def _prepare(folder: Path, output: Path, plan: dict[str, Any], joined: Sequence[Path]) -> None:
+    """Make the folder of parts, or check that an existing one has the same plan.
+
+    `joined` are the parts of a single output file. That file may exist if it consists of exactly these parts: an
+    earlier run was killed after joining them and before deleting them.
+    """
+    shutil.rmtree(_dropped(folder), ignore_errors=True)  # of a killed run
+    try:
+        same = json.loads((folder / PLAN_FILE).read_text(encoding="utf-8")) == json.loads(json.dumps(plan))
+    except (OSError, ValueError):
+        same = False
+    if joined and output.exists() and not (same and _is_joined(output, joined)):
+        raise BadParameter(f"{output} already exists: remove it, or choose another place")
+    if folder.exists() and not same:
+        unfinished_plan = f".{PLAN_FILE}{UNFINISHED}"  # of a killed run
+        if not folder.is_dir() or any(each.name != unfinished_plan for each in folder.iterdir()):
+            raise BadParameter(f"{folder} contains something other than this batch: remove it, or choose another place")
+    folder.mkdir(parents=True, exist_ok=True)
+    _sync(folder.parent)
+    for left in folder.glob(".cocite-export-*"):  # of a killed run
+        shutil.rmtree(left, ignore_errors=True)
+    if not same:
+        text = json.dumps(plan, indent=1)
+        _atomically(folder / PLAN_FILE, lambda path: path.write_text(text, encoding="utf-8"))
+
+
+def _table(graph: Graph, all_addresses: pa.Array | None, queried: Pages, found: BatchPart) -> pa.Table:
+    """Rows of a part. Without all addresses, each is read alone: for a batch of few pages of a large store."""
+    import numpy as np
+    import pyarrow as pa
+
+    from cocite.graph.names import addresses
+
+    def addresses_of(pages: Pages) -> pa.Array:
+        if all_addresses is not None:
+            return all_addresses.take(pa.array(pages)).cast(pa.string())
+        return pa.array([next(addresses(graph, page, 1)) for page in pages.tolist()], pa.string())
+
+    starts = np.cumsum(found.counts) - found.counts
+    ranks = np.arange(len(found.pages)) - np.repeat(starts, found.counts) + 1
+    queries = addresses_of(np.repeat(queried, found.counts))
+    columns = [queries, pa.array(ranks, pa.int32()), addresses_of(found.pages), pa.array(found.scores)]
+    return pa.table(columns, names=["query", "rank", "url", "score"])
+
+
+def _write(file: Path, table: pa.Table) -> None:
+    if file.suffix == ".tsv":
+        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+        text = "".join(f"{query}\t{rank}\t{url}\t{score:g}\n" for query, rank, url, score in rows)
+        _atomically(file, lambda to: to.write_text(text, encoding="utf-8"))
+    else:
+        import pyarrow.parquet as pq
+
+        _atomically(file, lambda to: pq.write_table(table, to, compression="zstd"))
+
+
+def _atomically(path: Path, write: Callable[[Path], object]) -> None:
+    """Write a file completely or not at all."""
+    unfinished = path.with_name(f".{path.name}{UNFINISHED}")
+    try:
+        write(unfinished)
+        with unfinished.open("rb") as file:
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+        _sync(path.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _sync(folder: Path) -> None:
+    """Make a new file name durable."""
+    from cocite.graph.generation import sync_folder
+
+    with suppress(PermissionError):  # a folder may be writable but not listable
+        sync_folder(folder)
+
+
+def _join(files: Iterable[Path], output: Path) -> None:
+    with output.open("wb") as out:
+        for file in files:
+            with file.open("rb") as part:
+                shutil.copyfileobj(part, out)
+
+
+def _is_joined(output: Path, files: Iterable[Path]) -> bool:
+    """Whether a file consists of exactly these parts."""
+
+    def digest(paths: Iterable[Path]) -> bytes:
+        found = blake2b()
+        for path in paths:
+            with path.open("rb") as file:
+                file_digest(file, lambda: found)
+        return found.digest()
+
+    try:
+        return digest([output]) == digest(files)
+    except OSError:
+        return False
+
+
+def _drop(folder: Path) -> None:
+    """Delete a folder of parts. It is renamed first, so that a killed run never leaves half of it."""
+    folder.rename(_dropped(folder))
+    shutil.rmtree(_dropped(folder))
+
+
+def _dropped(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.dropped")

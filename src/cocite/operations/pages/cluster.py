@@ -11,23 +11,15 @@ from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter
 
 if TYPE_CHECKING:
+    from cocite.results.groups import PageGroup
     from cocite.web import Web
 
 
 @dataclass(frozen=True)
-class PageGroup:
-    """Pages that belong together."""
-
-    name: str
-    keywords: tuple[str, ...]
-    pages: tuple[tuple[str, str], ...]  # (address, title)
-
-
-@dataclass(frozen=True)
 class PageGroups:
-    """Groups, the largest first."""
+    """Groups, the largest first; their pages are pairs of address and title."""
 
-    groups: tuple[PageGroup, ...]
+    groups: tuple[PageGroup[tuple[str, str]], ...]
     unknown: tuple[str, ...] = ()  # addresses that the store doesn't have
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,18 +49,15 @@ class Cluster(Operation):
     skip_unknown: bool = parameter(False, "Skip pages that the store doesn't have", surfaces=())
 
     def validate(self) -> None:
-        """Check that there are pages."""
         if not self.urls:
             raise BadParameter("No pages to group: give addresses, or --file FILE")
 
     def run(self, web: Web) -> PageGroups:
         """The groups; raises UnknownPage where none of the pages is known."""
-        from cocite.results.groups import group_pages
+        from cocite.results.groups import PageGroup, group_pages
         from cocite.results.naming import title_of
 
-        graph = web.graph
-        pages: list[int] = []
-        unknown = []
+        graph, pages, unknown = web.graph, list[int](), list[str]()
         for url in self.urls:
             try:
                 pages.append(graph.find(url))
@@ -78,11 +67,10 @@ class Cluster(Operation):
                 unknown.append(url)
         if not pages:
             raise UnknownPage(f"None of the {len(unknown):,} pages is in this store, such as {unknown[0]!r:.200}")
-        groups = group_pages(web, pages, self.most, self.by)
-        shown = [
+        groups = [
             PageGroup(
-                each.name, each.keywords, tuple((graph.address(page), title_of(graph, page)) for page in each.pages)
+                each.keywords, tuple((graph.address(page), title_of(graph, page)) for page in each.pages), each.alone
             )
-            for each in groups
+            for each in group_pages(web, pages, self.most, self.by)
         ]
-        return PageGroups(tuple(shown), tuple(unknown))
+        return PageGroups(tuple(groups), tuple(unknown))

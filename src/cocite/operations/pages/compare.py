@@ -2,16 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from cocite.operations import COMPARED_METHODS, shared_parameters
 from cocite.operations.declare import Operation, operation
-from cocite.operations.pages.related import find_pages, why_filtered, why_unrelated
+from cocite.operations.pages.related import why_filtered, why_unrelated
+from cocite.results.answer import Answers, Result, columns_of
 from cocite.results.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
-    from cocite.results.compare import Comparison
     from cocite.web import Web
+
+
+@dataclass(frozen=True)
+class Comparison(Result):
+    """The results of each method, keyed by its name with parameters."""
+
+    by_method: dict[str, Answers]
+
+    @property
+    def note(self) -> str:
+        """What to know about all results, in words."""
+        return "; ".join(dict.fromkeys(answers.note for answers in self.by_method.values() if answers.note))
+
+    def overlap(self, first: str, second: str) -> int:
+        """Number of results that two methods share."""
+        return len({a.page for a in self.by_method[first]} & {a.page for a in self.by_method[second]})
+
+    def votes(self) -> list[tuple[str, list[str]]]:
+        """Every result with the methods that return it: most methods first, then best rank."""
+        found: dict[str, list[str]] = {}
+        best: dict[str, int] = {}
+        for name, answers in self.by_method.items():
+            for answer in answers:
+                found.setdefault(answer.url, []).append(name)
+                best[answer.url] = min(answer.rank, best.get(answer.url, answer.rank))
+        return sorted(found.items(), key=lambda item: (-len(item[1]), best[item[0]], item[0]))
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """A pandas (or Polars) table with a row for every result of every method."""
+        from cocite.graph.export.libraries import frame_of
+
+        methods = [name for name, answers in self.by_method.items() for _ in answers]
+        rows = columns_of(answer for answers in self.by_method.values() for answer in answers)
+        return frame_of({"method": methods, **rows}, library)
+
+    def _repr_html_(self) -> str:
+        from cocite.results.pictures.notebook import comparison_html
+
+        return comparison_html(self.by_method)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "methods": {name: answers.to_dict() for name, answers in self.by_method.items()},
+            "overlaps": [
+                {"methods": list(pair), "common": self.overlap(*pair)} for pair in combinations(self.by_method, 2)
+            ],
+            **({"note": self.note} if self.note else {}),
+        }
 
 
 @operation(
@@ -39,12 +90,13 @@ class Compare(Operation, Filters):
     k: int = shared_parameters.k(help="Maximum number of results of each method", mcp_default=5)
 
     def run(self, web: Web) -> Comparison:
-        """The results of each method."""
+        """The results of each method, without reasons."""
         from cocite.related.methods import method
-        from cocite.results.compare import compare
+        from cocite.results.ask import ask, question
 
-        chosen = [method(call) for call in self.calls]
-        return compare(web, find_pages(web.graph, self.urls)[0], chosen, self.k, self.filters)
+        chosen = {str(each): each for each in map(method, self.calls)}
+        asked = question(web.graph, self.urls, shorter=True)
+        return Comparison({name: ask(web, asked, each, self.k, self.filters, False) for name, each in chosen.items()})
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -52,8 +104,7 @@ class Compare(Operation, Filters):
         return tuple(dict.fromkeys(self.methods or COMPARED_METHODS))
 
     def why_empty(self, web: Web, result: Any) -> str:
-        """Why no method finds anything, and what to try."""
-        if not self.k or any(len(answers) for answers in result.by_method.values()):
+        if not self.k or any(map(len, result.by_method.values())):
             return ""
         if self.filters != NO_FILTERS:
             return why_filtered(web, self.filters, self.urls)

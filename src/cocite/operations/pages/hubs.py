@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
-from cocite.operations.pages.related import find_pages, why_filtered
+from cocite.operations.pages.related import why_filtered
 from cocite.parameters import parameter
 from cocite.results.filters import NO_FILTERS, Filters
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from cocite.related.methods import Method
     from cocite.related.methods.hubfinder import Criterion
     from cocite.results.answer import Answers
-    from cocite.results.ask import Question
     from cocite.web import Web
 
 UNLIMITED = 1 << 62
@@ -46,18 +45,23 @@ class Hubs(Operation, Filters):
     )  # fmt: skip
     by: str = parameter(
         "", "Criterion for keeping pages: a rank, out_degree, in_degree or text (default: hubrank)",
-        metavar="CRITERION", surfaces=("cli", "http"), on={"http": shared_parameters.TEXT_BOUNDS},
+        metavar="CRITERION", surfaces=("cli", "http", "python"),
+        on={"http": shared_parameters.TEXT_BOUNDS, "python": {"name": "criterion"}},
     )  # fmt: skip
     rounds: int = parameter(
-        3, "Number of extensions after the first", metavar="N", minimum=0, maximum=5, surfaces=("cli", "http")
+        3, "Number of extensions after the first", metavar="N", minimum=0, maximum=5, surfaces=("cli", "http", "python")
     )
     likeness: float = parameter(
-        0.0, "Minimum similarity of texts, from 0 to 1", metavar="X", minimum=0, maximum=1, surfaces=("cli", "http")
-    )
+        0.0, "Minimum similarity of texts, from 0 to 1", metavar="X", minimum=0, maximum=1,
+        surfaces=("cli", "http", "python"),
+    )  # fmt: skip
     k: int = shared_parameters.k()
     untrimmed: bool = parameter(
         False, "Count what HITS would explore without trimming, however long that takes", surfaces=("cli",)
     )
+    explain: bool = parameter(True, "Give reasons", surfaces=("python",))
+    method: str = "hubfinder"  # with its other parameters
+    rating: Criterion | None = None  # a criterion of your own, from Python
 
     def chosen(self) -> Method:
         """HubFinder with these parameters."""
@@ -65,59 +69,35 @@ class Hubs(Operation, Filters):
 
         kind = "authorities" if self.authorities else self.kind
         given = {"kind": kind, "criterion": self.by, "rounds": self.rounds, "likeness": self.likeness}
-        return method("hubfinder", given)
+        return method(self.method, given)
 
     def run(self, web: Web) -> Answers:
         """The k best hubs or authorities; `steps` of the result are the rounds."""
-        asked, notes = find_pages(web.graph, self.urls)
-        compared = UNLIMITED if self.untrimmed else MAX_COMPARED_LINKS
-        answers = find_hubs(web, asked, self.chosen(), self.k, max_compared_links=compared, filters=self.filters)
-        return replace(answers, note=". ".join(notes)) if notes else answers
+        from cocite.related.methods import Method
+        from cocite.related.methods.hubfinder import relate
+        from cocite.results.ask import ask, question
+
+        chosen, compared = self.chosen(), UNLIMITED if self.untrimmed else MAX_COMPARED_LINKS
+        relating = partial(relate, criterion=self.rating, max_compared_links=compared)
+        hubfinder = Method(chosen.name, chosen.params, relating)
+        asked = question(web.graph, self.urls, shorter=True)
+        return ask(web, asked, hubfinder, self.k, self.filters, self.explain)
 
     def why_empty(self, web: Web, result: Any) -> str:
-        """Why there are no hubs, and what to try."""
         if len(result) or not self.k:
             return ""
         if self.filters != NO_FILTERS:
             return why_filtered(web, self.filters, self.urls)
-        return why_none(web, find_pages(web.graph, self.urls)[0], self.chosen().params, result)
-
-
-def find_hubs(
-    web: Web,
-    asked: Question,
-    hubfinder: Method,
-    k: int = 10,
-    *,
-    criterion: Criterion | None = None,
-    explained: bool = True,
-    max_compared_links: int = MAX_COMPARED_LINKS,
-    filters: Filters = NO_FILTERS,
-) -> Answers:
-    """The k best hubs or authorities, as the parameters say; `steps` of the result are the rounds."""
-    from functools import partial
-
-    from cocite.related.methods import Method
-    from cocite.related.methods.hubfinder import relate
-    from cocite.results.ask import ask
-
-    relating = partial(relate, criterion=criterion, max_compared_links=max_compared_links)
-    return ask(web, asked, Method(hubfinder.name, hubfinder.params, relating), k, filters, explained)
-
-
-def why_none(web: Web, asked: Question, params: Any, answers: Answers) -> str:
-    """Why there are no hubs, and what to try."""
-    pages = ", ".join(asked.texts)
-    met = sum(step["met"] for step in answers.steps)
-    if not met:
-        return f"No links to or from {pages}: see cocite links"
-    around = f"Explored {met:,} {'page' if met == 1 else 'pages'} around {pages}, but"
-    if params.likeness > 0 or params.criterion == "text":
-        option = f"--likeness {params.likeness:g}" if params.likeness > 0 else "--by text"
-        if not web.graph.texts:
-            return f"{option} compares texts, and this store has none: leave it out, or build the store with texts"
-        what = f"has a text similarity of {params.likeness:g}" if params.likeness > 0 else "shares a word"
-        return f"{around} none {what} with them: leave out {option}"
-    none = {"out_degree": "has out-links", "in_degree": "has in-links"}
-    what = none.get(params.criterion, f"has a value by {params.criterion or 'the criterion'}")
-    return f"{around} none {what}: try another --by, or more --rounds"
+        params, pages, met = self.chosen().params, ", ".join(self.urls), sum(step["met"] for step in result.steps)
+        if not met:
+            return f"No links to or from {pages}: see cocite links"
+        around = f"Explored {met:,} {'page' if met == 1 else 'pages'} around {pages}, but"
+        if params.likeness > 0 or params.criterion == "text":
+            option = f"--likeness {params.likeness:g}" if params.likeness > 0 else "--by text"
+            if not web.graph.texts:
+                return f"{option} compares texts, and this store has none: leave it out, or build the store with texts"
+            what = f"has a text similarity of {params.likeness:g}" if params.likeness > 0 else "shares a word"
+            return f"{around} none {what} with them: leave out {option}"
+        none = {"out_degree": "has out-links", "in_degree": "has in-links"}
+        what = none.get(params.criterion, f"has a value by {params.criterion or 'the criterion'}")
+        return f"{around} none {what}: try another --by, or more --rounds"

@@ -8,7 +8,7 @@ from cocite.errors import BadParameter
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
 from cocite.operations.pages.related import Related
-from cocite.parameters import parameter, parameters_of
+from cocite.parameters import parameter
 from cocite.results.filters import Filters
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ class Recommend(Operation, Filters):
     exclude: tuple[str, ...] = shared_parameters.exclude()
 
     def validate(self) -> None:
-        """Check that there is a history, and a weight for each of its pages."""
         super().validate()
         if not self.urls:
             raise BadParameter("No page to start from: give addresses, or a history")
@@ -58,13 +57,12 @@ class Recommend(Operation, Filters):
     def question(self) -> Related:
         """The same question, as one about related pages."""
         history = tuple(zip(self.urls, self.weights or (1.0,) * len(self.urls), strict=True))
-        filters = {each.name: getattr(self, each.name) for each in parameters_of(Filters)}
-        return Related(history=history, method=self.method, k=self.k, exclude=self.exclude, **filters)
+        own = {name: value for name, value in vars(self).items() if name not in ("urls", "weights")}
+        return Related(history=history, **own)
 
     def run(self, web: Web) -> Answers:
         """The k pages most related to the history."""
         return self.question.run(web)
 
     def why_empty(self, web: Web, result: Any) -> str:
-        """Why there is nothing to recommend, and what to try."""
         return self.question.why_empty(web, result)

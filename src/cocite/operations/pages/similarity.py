@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
-from cocite.parameters import parameter
+from cocite.parameters import parameter, values_of
+from cocite.results.answer import Reason, Result
 
 if TYPE_CHECKING:
-    from cocite.related.methods import Method
-    from cocite.results.reasons import Reason
     from cocite.web import Web
 
 
 @dataclass(frozen=True)
-class SimilarityResult:
+class SimilarityResult(Result):
     """The similarity of two pages."""
 
     pages: tuple[str, str]
@@ -32,11 +31,6 @@ class SimilarityResult:
 
     def __float__(self) -> float:
         return self.score
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        about = {"pages": list(self.pages), "method": self.method, "params": self.params, "score": self.score}
-        return {**about, "error": self.error, "reasons": [reason.to_dict() for reason in self.reasons]}
 
 
 @operation(
@@ -55,37 +49,24 @@ class Similarity(Operation):
     method: str = shared_parameters.method("integrated", "How to compare them; see cocite methods", example=None)
 
     def run(self, web: Web) -> SimilarityResult:
-        """The score, how exact it is, and reasons."""
-        from cocite.related.methods import method
+        """The score, how exact it is, and reasons; raises UnknownPage, BadAddress."""
+        import numpy as np
 
-        return similarity(web, self.page, self.other, method(self.method))
+        from cocite.related.methods import method as method_of
+        from cocite.related.neighbourhood.scores import rounded
+        from cocite.results.ask import question
+        from cocite.results.naming import Titles
+        from cocite.results.reasons import reasons_of
+
+        graph, method = web.graph, method_of(self.method)
+        one, other = question(graph, [self.page, self.other]).seeds
+        scores = method.relate(web, [one])
+        score, error = method.compare(web, one, other) or (float(scores.values[scores.pages == other].sum()), None)
+        evidence = method.explain(web, scores, np.array([other], np.uint32))[0] if score else []
+        pages, reasons = (graph.address(one), graph.address(other)), reasons_of(Titles(graph), evidence)
+        return SimilarityResult(pages, method.name, values_of(method.params), rounded(score), error, reasons)
 
     def why_empty(self, web: Web, result: Any) -> str:
-        """Why the pages aren't similar, and what to try."""
         if result.score:
             return ""
         return f"{result.method} finds nothing that {' and '.join(result.pages)} have in common: try -m cocitation"
-
-
-def similarity(web: Web, first: str, second: str, method: Method) -> SimilarityResult:
-    """How similar the second page is to the first; raises UnknownPage, BadAddress."""
-    import numpy as np
-
-    from cocite.parameters import values_of
-    from cocite.related.neighbourhood.scores import rounded
-    from cocite.results.ask import question
-    from cocite.results.reasons import ReasonNames, reasons_of
-
-    graph = web.graph
-    one, other = question(graph, [first, second]).seeds
-    scores = method.relate(web, [one])
-    found = method.compare(web, one, other)
-    if found is None:
-        at = np.flatnonzero(scores.pages == other)
-        score, error = (float(scores.values[at[0]]) if len(at) else 0.0), None
-    else:
-        score, error = found
-    evidence = method.explain(web, scores, np.array([other], np.uint32))[0] if score else []
-    reasons = reasons_of(ReasonNames(graph), evidence)
-    pages = (graph.address(one), graph.address(other))
-    return SimilarityResult(pages, method.name, values_of(method.params), rounded(score), error, reasons)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.operations.declare import Operation, operation
+from cocite.parameters import parameter
 
 if TYPE_CHECKING:
     from cocite.web import Web
@@ -33,7 +35,7 @@ STORE_PARTS = {
 
 
 class StoreInfo(NamedTuple):
-    """What anybody may know about a store: neither its path nor its sources."""
+    """Facts about a store."""
 
     facts: dict[str, Any]
 
@@ -46,21 +48,28 @@ class StoreInfo(NamedTuple):
 class Info(Operation):
     """Show what a store has: pages, links, sources, and the size of its parts."""
 
-    def run(self, web: Web) -> StoreInfo:
-        """Facts about the store that may be shown to anybody."""
+    store: str = parameter(
+        "", "The store to use, instead of -i", metavar="STORE", positional=True, surfaces=("cli",)
+    )  # by its path, its owner asks
+
+    def run(self, web: Web | None) -> StoreInfo:
+        """Everything for the owner of a store; for others, neither its path nor its sources."""
         from cocite.graph.side import list_sides
 
+        if web is None:
+            return StoreInfo(describe(Path(self.store)))
         manifest, path = web.graph.manifest, web.graph.path
-        sides = {name: list_sides(path, manifest["id"], name) for name in ("rank_", "clicks")}
-        facts = {
-            **{name: manifest.get(name) for name in FACTS},
-            "edition": web.edition,
-            "search": web.has("search"),
-            "keywords": web.has("relevance"),
-            "ranks": sorted(str(about.get("rank")) for about, fresh in sides["rank_"] if fresh),
-            "clicks": sides["clicks"][0][0].get("clicks", 0) if sides["clicks"] else 0,
-        }
-        return StoreInfo(facts)
+        ranks, clicks = (list_sides(path, manifest["id"], name) for name in ("rank_", "clicks"))
+        return StoreInfo(
+            {
+                **{name: manifest.get(name) for name in FACTS},
+                "edition": web.edition,
+                "search": web.has("search"),
+                "keywords": web.has("relevance"),
+                "ranks": sorted(str(about.get("rank")) for about, fresh in ranks if fresh),
+                "clicks": clicks[0][0].get("clicks", 0) if clicks else 0,
+            }
+        )
 
 
 def describe(path: Path) -> dict[str, Any]:
@@ -69,8 +78,9 @@ def describe(path: Path) -> dict[str, Any]:
     from cocite.graph.side import list_sides
 
     _, manifest = read_current(path)
-    pages, links = int(manifest["pages"]), int(manifest["links"])
-    parts, clicks = part_bytes(manifest["arrays"]), list_sides(path, manifest["id"], "clicks")
+    pages, links = max(1, int(manifest["pages"])), max(1, int(manifest["links"]))
+    parts = part_bytes(manifest["arrays"])
+    ranks, clicks = (list_sides(path, manifest["id"], name) for name in ("rank_", "clicks"))
     return {
         "store": str(path),
         **{name: manifest[name] for name in FACTS},
@@ -81,25 +91,22 @@ def describe(path: Path) -> dict[str, Any]:
             {
                 "part": name,
                 "bytes": number,
-                "bits_per_link": round(number * 8 / max(1, links), 3),
-                "bytes_per_page": round(number / max(1, pages), 3),
+                "bits_per_link": round(number * 8 / links, 3),
+                "bytes_per_page": round(number / pages, 3),
             }
             for name, number in parts.items()
         ],
-        "sources": manifest["sources"],
-        "options": manifest["options"],
-        "skipped": manifest["skipped"],
+        **{name: manifest[name] for name in ("sources", "options", "skipped")},
         "public_suffix_list": manifest.get("public_suffix_list", ""),
-        "ranks": {str(about.get("rank")): fresh for about, fresh in list_sides(path, manifest["id"], "rank_")},
+        "ranks": {str(about.get("rank")): fresh for about, fresh in ranks},
         "clicks": clicks[0][0].get("clicks", 0) if clicks else 0,
     }
 
 
 def part_bytes(arrays: dict[str, dict[str, Any]]) -> dict[str, int]:
     """Bytes of each part."""
-    found: dict[str, int] = {}
+    found = Counter[str]()
     for name, entry in arrays.items():
         part = next(part for part, pattern in STORE_PARTS.items() if re.fullmatch(pattern, name))
-        width = int(re.sub(r"\D", "", str(entry["type"])) or 1)
-        found[part] = found.get(part, 0) + int(entry["length"]) * width
-    return {part: found[part] for part in STORE_PARTS if found.get(part)}
+        found[part] += int(entry["length"]) * int(re.sub(r"\D", "", str(entry["type"])) or 1)
+    return {part: found[part] for part in STORE_PARTS if found[part]}

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadAddress
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
+from cocite.results.answer import HIDDEN, Result
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
     from cocite.web import Web
 
-UNKNOWN_BLOCK = -1
 NEIGHBOUR_LINKS = 2
 """Links shown before and after a link to the page."""
 MAX_LINKS_OVER_HTTP = 1000
 
 
 @dataclass(frozen=True)
-class ChildLink:
+class ChildLink(Result):
     """A link out of the page."""
 
     position: int  # on the page, from 1
@@ -35,7 +35,7 @@ class ChildLink:
 
 
 @dataclass(frozen=True)
-class Section:
+class Section(Result):
     """Links of one section of the page."""
 
     block: int | None  # its number; None: unknown
@@ -49,7 +49,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Citation:
+class Citation(Result):
     """A link to the page, with its section and the links next to it."""
 
     url: str
@@ -61,26 +61,18 @@ class Citation:
     rel: list[str]
     weight: float
     boilerplate: bool
-    beside: list[tuple[str, str]]  # (text, address) of the links next to it in its section, in page order
+    beside: list[dict[str, str]]  # text and url of the links next to it in its section, in page order
 
 
 @dataclass(frozen=True)
-class PageLinks:
+class PageLinks(Result):
     """The links around one page."""
 
     query: str
     page: dict[str, Any]  # facts about the page
     blocks: list[Section]
     cited_by: list[Citation]
-    is_alias: bool  # the query is another address of the page
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        cited = [asdict(citation) for citation in self.cited_by]
-        for citation in cited:
-            citation["beside"] = [{"text": text, "url": url} for text, url in citation["beside"]]
-        blocks = [asdict(block) for block in self.blocks]
-        return {"query": self.query, "page": self.page, "blocks": blocks, "cited_by": cited}
+    is_alias: bool = field(metadata=HIDDEN)  # the query is another address of the page
 
 
 @operation(
@@ -110,15 +102,19 @@ class ShowLinks(Operation):
 
     def run(self, web: Web) -> PageLinks:
         """The links, with sections and texts."""
+        from cocite.pages.address import parse_query
+
         graph = web.graph
         page = graph.find(self.url)
         cited = [citation(graph, page, parent) for parent in parents(graph, page, self.k)]
-        return PageLinks(
-            self.url, facts(graph, page), sections(graph, page, self.k), cited, is_alias(graph, page, self.url)
-        )
+        try:
+            asked = parse_query(self.url).canonical
+        except BadAddress:
+            asked = "name:"
+        is_alias = asked != graph.canonical(page) and not asked.startswith("name:")
+        return PageLinks(self.url, facts(graph, page), sections(graph, page, self.k), cited, is_alias)
 
     def why_empty(self, web: Web, result: Any) -> str:
-        """That the page has no links."""
         page = result.page
         return "" if page["links_out"] or page["links_in"] else f"{page['url']} is known, but has no links"
 
@@ -139,44 +135,16 @@ def facts(graph: Graph, page: int) -> dict[str, Any]:
     }
 
 
-def rel_words(flags: int) -> list[str]:
-    """The `rel` of a link."""
-    from cocite.graph.arrays import REL
-
-    return [word for word, bit in REL.items() if flags & bit]
-
-
-def decimal(weight: Any) -> float:
-    """A stored 32-bit weight as it was written: 0.1, not 0.10000000149011612."""
-    return float(str(weight))
-
-
 def sections(graph: Graph, page: int, limit: int) -> list[Section]:
     """The first links of a page by section, in page order; limit 0: all."""
-    from cocite.graph.arrays import BOILERPLATE
-
-    links, headings, texts = graph.links_from(page), graph.headings(page), graph.anchors(page)
-    contexts, weights = graph.contexts(page), graph.weights_from(page)
-    blocks: dict[int, Section] = {}
-    shown = len(links.targets) if not limit else min(limit, len(links.targets))
-    for place in range(shown):
-        number, flags, target = int(links.blocks[place]), int(links.flags[place]), int(links.targets[place])
+    links, headings = graph.links_from(page), graph.headings(page)
+    about, blocks = _LinkFacts(graph, page), dict[int, Section]()
+    for place, target in enumerate(links.targets[: limit or None].tolist()):
+        number = int(links.blocks[place])
         if number not in blocks:
-            known = number != UNKNOWN_BLOCK
-            heading = headings[number] if known and number < len(headings) else ""
-            blocks[number] = Section(number if known else None, heading)
-        blocks[number].links.append(
-            ChildLink(
-                position=place + 1,
-                url=graph.address(target),
-                text=texts[place],
-                title=graph.title(target),
-                context=contexts[place],
-                rel=rel_words(flags),
-                weight=decimal(weights[place]),
-                boilerplate=bool(flags & BOILERPLATE),
-            )
-        )
+            blocks[number] = Section(None if number < 0 else number, _heading(headings, number))
+        link = ChildLink(place + 1, graph.address(target), title=graph.title(target), **about.of(place))
+        blocks[number].links.append(link)
     return list(blocks.values())
 
 
@@ -185,46 +153,53 @@ def parents(graph: Graph, page: int, limit: int) -> list[int]:
     import numpy as np
 
     ready = graph.best_parents(page)
-    if ready is not None and 0 < limit <= len(ready):  # no need to read all parents, which may be millions
-        best: list[int] = ready[:limit].tolist()
-        return best
-    found = graph.links_to(page)
-    order = np.argsort(-graph.in_degree[found].astype(np.int64), kind="stable")
-    chosen: list[int] = found[order][: limit or None].tolist()
+    if ready is None or not 0 < limit <= len(ready):  # else there is no need to read all parents, perhaps millions
+        found = graph.links_to(page)
+        ready = found[np.argsort(-graph.in_degree[found].astype(np.int64), kind="stable")]
+    chosen: list[int] = ready[: limit or None].tolist()
     return chosen
 
 
 def citation(graph: Graph, page: int, parent: int, near: int = NEIGHBOUR_LINKS) -> Citation:
     """How a parent links to a page, with up to `near` links before and after it in the same section."""
-    import numpy as np
-
-    from cocite.graph.arrays import BOILERPLATE
-
-    links, headings, texts = graph.links_from(parent), graph.headings(parent), graph.anchors(parent)
-    place = int(np.argmax(links.targets == page))
-    block, flags = int(links.blocks[place]), int(links.flags[place])
+    links, about = graph.links_from(parent), _LinkFacts(graph, parent)
+    place = int((links.targets == page).argmax())
+    block = int(links.blocks[place])
     around = range(max(0, place - near), min(len(links.targets), place + near + 1))
-    beside = [i for i in around if i != place and links.blocks[i] == block]
     return Citation(
         url=graph.address(parent),
         title=graph.title(parent),
         in_links=int(graph.in_degree[parent]),
-        heading=headings[block] if 0 <= block < len(headings) else "",
-        text=texts[place],
-        context=graph.contexts(parent)[place],
-        rel=rel_words(flags),
-        weight=decimal(graph.weights_from(parent)[place]),
-        boilerplate=bool(flags & BOILERPLATE),
-        beside=[(texts[i], graph.address(int(links.targets[i]))) for i in beside],
+        heading=_heading(graph.headings(parent), block),
+        beside=[
+            {"text": about.texts[i], "url": graph.address(int(links.targets[i]))}
+            for i in around
+            if i != place and links.blocks[i] == block
+        ],
+        **about.of(place),
     )
 
 
-def is_alias(graph: Graph, page: int, url: str) -> bool:
-    """Whether an address is another one of its page."""
-    from cocite.pages.address import parse_query
+def _heading(headings: list[str], block: int) -> str:
+    return headings[block] if 0 <= block < len(headings) else ""
 
-    try:
-        asked = parse_query(url).canonical
-    except BadAddress:
-        return False
-    return asked != graph.canonical(page) and not asked.startswith("name:")
+
+class _LinkFacts:
+    """What the store has about the links of a page."""
+
+    def __init__(self, graph: Graph, page: int) -> None:
+        self.texts, self._contexts, self._weights = graph.anchors(page), graph.contexts(page), graph.weights_from(page)
+        self._flags = graph.links_from(page).flags
+
+    def of(self, place: int) -> dict[str, Any]:
+        """Facts about one link. A stored 32-bit weight is shown as it was written: 0.1, not 0.10000000149011612."""
+        from cocite.graph.arrays import BOILERPLATE, REL
+
+        flags = int(self._flags[place])
+        return {
+            "text": self.texts[place],
+            "context": self._contexts[place],
+            "rel": [word for word, bit in REL.items() if flags & bit],
+            "weight": float(str(self._weights[place])),
+            "boilerplate": bool(flags & BOILERPLATE),
+        }

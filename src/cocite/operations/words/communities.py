@@ -1,19 +1,141 @@
-"""Find communities of hubs and authorities on a topic."""
+"""Find communities of hubs and authorities on a topic.
+
+A community without pages of its own is not shown. With a text query, communities are ordered by fit × singular value:
+the fit is the mean search score of the first ten authorities, relative to the best result. Without one, they are
+ordered by singular value.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
-from cocite.parameters import parameter, parse
+from cocite.parameters import parameter, parse, values_of
+from cocite.results.answer import HIDDEN, Result, Rows
+from cocite.results.reasons import one_line
 
 if TYPE_CHECKING:
-    from cocite.results.communities import CommunitiesFound
+    from cocite.related.methods.community import BaseSet, Communities, Community, Params, WeightedPages
+    from cocite.related.neighbourhood.view import Pages
     from cocite.web import Web
 
 COMMUNITY_METHOD = "community"
+MAX_KEYWORDS = 8
+SCORED_RESULTS = 2000
+"""Search results whose scores show how well pages match the query."""
+FIT_AUTHORITIES = 10
+"""Authorities whose match is averaged; with fewer, the missing ones count as 0."""
+STATISTICS = {"avg": "mean", "max": "maximum", "min": "minimum"}
+
+
+@dataclass(frozen=True)
+class Member(Result):
+    """A hub or an authority of a community."""
+
+    url: str
+    title: str
+    score: float
+    root: bool  # in the root set: found by the search, or given
+    page: int = field(metadata=HIDDEN)  # number in the store
+
+
+@dataclass(frozen=True)
+class NoisePage(Result):
+    """A page that NPEA removed: its measure is below that of the root set."""
+
+    url: str
+    title: str
+    measure: float
+    root_pages_linked: int
+    why: str
+    page: int = field(metadata=HIDDEN)
+
+
+@dataclass(frozen=True)
+class CommunityResult(Result):
+    """One community for display."""
+
+    name: str  # `principal`, or the vector and its end
+    vector: int  # 1: the principal singular vector
+    end: str  # positive or negative
+    singular_value: float
+    fit: float | None  # match with the query, from 0 to 1; None without a text query
+    pages: int  # pages of its own: they weigh more here than in any other community
+    keywords: tuple[str, ...]
+    hubs: tuple[Member, ...]
+    authorities: tuple[Member, ...]
+    links: tuple[tuple[int, int], ...]  # (hub, authority), as indices of the two tuples
+    eliminated: tuple[NoisePage, ...]  # noise pages linked with its pages, most links first
+    eliminated_in_all: int
+
+
+@dataclass(frozen=True, repr=False)
+class CommunitiesFound(Rows[CommunityResult], Result):
+    """The communities for one query, and what NPEA removed from its base set."""
+
+    query: str  # the text query, if there is one
+    pages: tuple[str, ...]  # the given addresses
+    params: Mapping[str, Any]
+    communities: tuple[CommunityResult, ...]
+    root: int
+    base: int
+    links: int
+    eliminated: int
+    threshold: float
+    k: int
+    rank: int
+    noise: tuple[NoisePage, ...]  # the noise pages nearest to the threshold
+    left_out: frozenset[int]  # all noise pages, by number
+    store: Mapping[str, Any]
+    milliseconds: float
+    found: Communities = field(metadata=HIDDEN, compare=False)  # by page number, with the base set
+    plain: CommunitiesFound | None = field(default=None, metadata=HIDDEN, compare=False)  # without eliminating noise
+
+    @property
+    def _rows(self) -> tuple[CommunityResult, ...]:  # type: ignore[override]
+        return self.communities
+
+    def __repr__(self) -> str:
+        rows = [f"{each.pages:5d} pages  {', '.join(each.keywords)}" for each in self]
+        head = f"communities on {self.query or ', '.join(self.pages)}"
+        return "\n".join(map(one_line, [head, *(rows or ["nothing"])]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        counts = {name: getattr(self, name) for name in ("links", "eliminated", "threshold", "k", "rank")}
+        noise = [each.to_dict() for each in self.noise]
+        return {
+            "query": self.query or list(self.pages),
+            "method": COMMUNITY_METHOD,
+            "params": dict(self.params),
+            "base_set": {"root": self.root, "pages": self.base, **counts, "noise": noise},
+            "communities": [each.to_dict() for each in self],
+            "store": dict(self.store),
+            "milliseconds": round(self.milliseconds, 3),
+            **({"without_npea": [each.to_dict() for each in self.plain]} if self.plain is not None else {}),
+        }
+
+    def to_html(self) -> str:
+        """One HTML page that needs no other file: every community drawn, hubs left, authorities right, and noise."""
+        from cocite.results.pictures.communities import communities_page
+
+        return communities_page(self)
+
+    def _repr_html_(self) -> str:
+        """That page in a sandboxed frame."""
+        page = escape(self.to_html(), quote=True)
+        return f'<iframe sandbox srcdoc="{page}" width="100%" height="640" style="border:1px solid #8884"></iframe>'
+
+    def to_gexf(self) -> str:
+        """The whole base set as GEXF 1.3, for Gephi and NetworkX: communities, weights, positions and colours."""
+        from cocite.results.pictures.gexf import communities_gexf
+
+        return communities_gexf(self)
 
 
 @operation(
@@ -51,11 +173,9 @@ class FindCommunities(Operation):
         },
     )  # fmt: skip
     method: str = shared_parameters.method(
-        COMMUNITY_METHOD,
-        "Parameters: community(delta=0.3, npea=min, vectors=5)",
-        example=None,
-        surfaces=("cli", "http"),
-    )
+        COMMUNITY_METHOD, "Parameters: community(delta=0.3, npea=min, vectors=5)", example=None,
+        surfaces=("cli", "http", "python"),
+    )  # fmt: skip
     k: int = parameter(
         5, "Maximum number of hubs and of authorities in each community", metavar="N", flags=("-k",), minimum=0,
         maximum=shared_parameters.MAX_RESULTS,
@@ -71,7 +191,6 @@ class FindCommunities(Operation):
     )
 
     def validate(self) -> None:
-        """Check that there is something to ask about, and by the right method."""
         if not self.query.strip() and not self.urls:
             raise BadParameter("Nothing to look for: give some words, or pages")
         if parse(self.method)[0] != COMMUNITY_METHOD:
@@ -79,19 +198,15 @@ class FindCommunities(Operation):
 
     def run(self, web: Web) -> CommunitiesFound:
         """The communities, and with `no_npea` those without eliminating noise."""
-        from dataclasses import replace
-
         from cocite.related.methods import method
-        from cocite.results.communities import find
 
         params = method(self.method).params
         found = find(web, self.query, self.urls, params, self.k)
-        if self.no_npea:
-            found = replace(found, plain=find(web, self.query, self.urls, replace(params, npea="off"), self.k))
-        return found
+        if not self.no_npea:
+            return found
+        return replace(found, plain=find(web, self.query, self.urls, replace(params, npea="off"), self.k))
 
     def why_empty(self, web: Web, result: Any) -> str:
-        """Why there is no community, and what to try."""
         if len(result):
             return ""
         if not result.root:
@@ -99,3 +214,118 @@ class FindCommunities(Operation):
         number = f"{result.root:,} page{'' if result.root == 1 else 's'}"
         what = f"the {number} found for {result.query!r}" if result.query else ", ".join(result.pages)
         return f"No link between two sites around {what}: see links with cocite links, or try 'community(unit=none)'"
+
+
+def root_set(web: Web, query: str, urls: Sequence[str], params: Params) -> tuple[list[int], Mapping[int, float] | None]:
+    """The best search results for a query, the given pages, or both; and how well pages match the query.
+
+    The match is a search score divided by the best one; 1 for given pages. It is None without a query. Raises
+    UnknownPage, BadAddress.
+    """
+    given = [web.graph.find(url) for url in urls]
+    if not query.strip():
+        return list(dict.fromkeys(given)), None
+    results = web.search.find(query, max(params.results, SCORED_RESULTS))
+    best = max((score for _, score in results), default=1.0)
+    match = {page: score / best for page, score in results} | dict.fromkeys(given, 1.0)
+    return list(dict.fromkeys([*given, *(page for page, _ in results[: params.results])])), match
+
+
+def find(web: Web, query: str, urls: Sequence[str], params: Params, k: int = 10) -> CommunitiesFound:
+    """Communities for words or pages, each with its k best hubs and authorities."""
+    import numpy as np
+
+    from cocite.kernels.jit import stopwatch
+    from cocite.related.methods.community import communities
+    from cocite.related.neighbourhood.scores import rounded
+    from cocite.results.ask import about_store
+    from cocite.results.community_words import distinctive_words, words_of_pages
+    from cocite.words.tokens import words_of
+
+    with stopwatch() as passed:
+        root, match = root_set(web, query, urls, params)
+        found = communities(web, root, params, match)
+        base, measured = found.base, found.base.measured
+        words = words_of_pages(web.graph, base.edges) if found else {}
+        search, asked = (None, frozenset[str]()) if match is None else (web.search, frozenset(words_of(query)))
+
+        def fit(community: Community) -> float:
+            first = community.authorities.pages[:FIT_AUTHORITIES].tolist()
+            return sum((match or {}).get(page, 0.0) for page in first) / FIT_AUTHORITIES
+
+        def shown(each: Community) -> CommunityResult:
+            end = "positive" if each.end > 0 else "negative"
+            return CommunityResult(
+                name="principal" if each.vector == 1 and each.end > 0 else f"vector {each.vector}, {end} end",
+                vector=each.vector,
+                end=end,
+                singular_value=rounded(each.value),
+                fit=None if match is None else rounded(fit(each)),
+                pages=len(each.members),
+                keywords=tuple(distinctive_words(words, each, MAX_KEYWORDS, search, asked)),
+                hubs=_members(base, each.hubs, k),
+                authorities=_members(base, each.authorities, k),
+                links=tuple(_links(base, each.hubs.pages[:k], each.authorities.pages[:k])),
+                eliminated=_noise(base, each.eliminated[:k]),
+                eliminated_in_all=len(each.eliminated),
+            )
+
+        own = [each for each in found if len(each.members)]
+        if match is not None:
+            own.sort(key=lambda each: -rounded(fit(each) * each.value))
+        noise = np.flatnonzero(~measured.keep)
+        nearest = noise[np.lexsort((noise, -np.round(measured.measure[noise], 9)))][:k]
+        return CommunitiesFound(
+            query=query.strip(),
+            pages=tuple(urls),
+            params=values_of(params),
+            communities=tuple(map(shown, own)),
+            root=int(base.root.sum()),
+            base=len(base.root),
+            links=len(base.edges.ends),
+            eliminated=len(base.root) - len(base.rest.pages),
+            threshold=rounded(measured.threshold),
+            k=measured.k,
+            rank=measured.rank,
+            noise=_noise(base, base.edges.pages[nearest]),
+            left_out=frozenset(base.edges.pages[noise].tolist()),
+            store=about_store(web.graph),
+            milliseconds=passed(),
+            found=found,
+        )
+
+
+def _links(base: BaseSet, hubs: Pages, authorities: Pages) -> Iterable[tuple[int, int]]:
+    """Links from hubs to authorities, as their indices."""
+    edges, index = base.edges, {page: at for at, page in enumerate(authorities.tolist())}
+    for hub, at in enumerate(edges.pages.searchsorted(hubs).tolist()):
+        targets = edges.pages[edges.ends[edges.starts[at] : edges.starts[at + 1]]].tolist()
+        yield from ((hub, authority) for authority in sorted(index[page] for page in targets if page in index))
+
+
+def _members(base: BaseSet, side: WeightedPages, k: int) -> tuple[Member, ...]:
+    """The first k hubs or authorities."""
+    from cocite.related.neighbourhood.scores import rounded
+    from cocite.results.naming import Titles
+
+    titles, pages, weights = Titles(base.view.graph), side.pages[:k], side.weights[:k].tolist()
+    root = base.root[base.edges.pages.searchsorted(pages)].tolist()
+    return tuple(
+        Member(titles.address(page), titles.of(page), rounded(weight), in_root, page)
+        for page, weight, in_root in zip(pages.tolist(), weights, root, strict=True)
+    )
+
+
+def _noise(base: BaseSet, pages: Pages) -> tuple[NoisePage, ...]:
+    """Noise pages, each with the reason why it was removed."""
+    from cocite.related.neighbourhood.scores import rounded
+    from cocite.results.naming import Titles
+
+    titles, measured, roots, found = Titles(base.view.graph), base.measured, int(base.root.sum()), []
+    below = f"is below {measured.threshold:.3g}, the {STATISTICS.get(base.params.npea, '')} of the root set"
+    for page, at in zip(pages.tolist(), base.edges.pages.searchsorted(pages).tolist(), strict=True):
+        measure, links = float(measured.measure[at]), int(measured.ties[at])
+        linked = f"linked with {links} of {roots} root pages" if links else "no link with root pages"
+        why = f"{linked}; its measure {measure:.3g} {below}"
+        found.append(NoisePage(titles.address(page), titles.of(page), rounded(measure), links, why, page))
+    return tuple(found)

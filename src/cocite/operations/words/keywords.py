@@ -1,17 +1,60 @@
-"""Find keywords related to some words, or the keywords of a page."""
+"""Find keywords related to some words, or the keywords of a page.
+
+Similar keywords maximise Σ r_s(w, k) over the given words w; logically related ones maximise Σ r_l(w → k) (Zhao et al.
+2016, eq. 24 and 25). The main keywords of a page maximise Σ r_s to its other keywords (eq. 23).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter
+from cocite.results.answer import Result
 
 if TYPE_CHECKING:
-    from cocite.results.keywords import KeywordsFound, PageKeywords
     from cocite.web import Web
+
+MAX_WORDS = 1000
+MAIN_KEYWORDS = 3
+
+
+@dataclass(frozen=True)
+class Keyword(Result):
+    """A recommended keyword."""
+
+    word: str
+    relevance: float  # to six significant digits
+    pages: int  # pages that have it
+
+
+@dataclass(frozen=True)
+class KeywordsFound(Result):
+    """Keywords recommended for some words, best first."""
+
+    words: list[str]
+    similar: list[Keyword]
+    logical: list[Keyword]
+
+
+@dataclass(frozen=True)
+class PageKeyword(Keyword):
+    """A keyword of a page; its relevance is the sum over the page's other keywords."""
+
+    count: int  # occurrences in the page
+
+
+@dataclass(frozen=True)
+class PageKeywords(Result):
+    """The keywords of a page, most frequent first."""
+
+    page: str
+    main: list[str]
+    keywords: list[PageKeyword]
 
 
 @operation(
@@ -65,24 +108,55 @@ class FindKeywords(Operation):
     )  # fmt: skip
 
     def validate(self) -> None:
-        """Check that there are either words or a page."""
         if bool(self.words) == bool(self.page):
             raise BadParameter(
                 "Give either words or a page, not both" if self.page else "Nothing to ask about: give words, or a page"
             )
 
     def run(self, web: Web) -> KeywordsFound | PageKeywords:
-        """Related keywords, or those of the page."""
-        from cocite.results.keywords import keywords_for, keywords_of_page
-
+        """Related keywords, or those of the page. Raises UnknownWord for a word that is not a keyword of any page."""
         if self.page:
             return keywords_of_page(web, self.page)
-        return keywords_for(web, self.words, self.k, self.alpha, self.beta, self.beside)
+        keywords = web.keywords
+        relevance = replace(web.relevance, alpha=self.alpha, beta=self.beta, beside=self.beside)
+        asked = list(dict.fromkeys(word for text in self.words for word in keywords.find(text)))
+        if not 0 < len(asked) <= MAX_WORDS:
+            raise BadParameter(f"give from 1 to {MAX_WORDS:,} words, not {len(asked):,}")
+        similar, logical = (_best(web, asked, row, self.k) for row in (relevance.all_similar, relevance.all_led_to))
+        return KeywordsFound([keywords.words[word] for word in asked], similar, logical)
 
     def why_empty(self, web: Web, result: Any) -> str:
-        """Why there are no keywords, and what to try."""
         if self.page:
             return "" if result.keywords else f"No words are known for {result.page[:200]}, so it has no keywords"
         if result.similar or result.logical or not self.k:
             return ""
         return f"No other keyword is related to {' '.join(result.words)[:200]}; try others"
+
+
+def _best(web: Web, asked: Sequence[int], row: Callable[[int], Any], k: int) -> list[Keyword]:
+    """The k keywords with the highest sum of relevance, without the given ones; equal ones by alphabet."""
+    from cocite.related.neighbourhood.scores import rounded
+
+    total, keywords = sum(map(row, asked)), web.keywords
+    total[list(asked)] = 0.0
+    return [
+        Keyword(keywords.words[word], rounded(total[word]), int(keywords.frequency[word]))
+        for word in (-total).argsort(kind="stable")[:k].tolist()
+        if total[word] > 0
+    ]
+
+
+def keywords_of_page(web: Web, address: str) -> PageKeywords:
+    """The keywords of a page; raises UnknownPage, BadAddress."""
+    from cocite.related.neighbourhood.scores import rounded
+
+    page, keywords = web.graph.find(address), web.keywords
+    ordered = keywords.ordered(page)
+    own = [word for word, _ in ordered]
+    overall = [float(web.relevance.all_similar(word)[own].sum() - 1.0) for word in own]
+    found = [
+        PageKeyword(keywords.words[word], rounded(value), int(keywords.frequency[word]), count)
+        for (word, count), value in zip(ordered, overall, strict=True)
+    ]
+    best = sorted(range(len(own)), key=lambda at: -overall[at])
+    return PageKeywords(web.graph.address(page), [found[at].word for at in best[:MAIN_KEYWORDS]], found)

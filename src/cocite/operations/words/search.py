@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter
-from cocite.results.filters import NO_FILTERS, Filters
+from cocite.results.answer import Answer, Answers
+from cocite.results.filters import NO_FILTERS, Filters, passing
 
 if TYPE_CHECKING:
-    from cocite.results.answer import Answers
     from cocite.web import Web
 
 
@@ -40,24 +41,18 @@ class SearchPages(Operation, Filters):
     k: int = shared_parameters.k()
 
     def validate(self) -> None:
-        """Check that there is something to search for."""
         super().validate()
         if not self.query.strip():
             raise BadParameter("Nothing to search for: give some words")
 
     def run(self, web: Web) -> Answers:
         """The k best pages; `facts` says how many query words each of them has, and how many there are."""
-        from dataclasses import replace
-
-        from cocite.results.filters import passing
-        from cocite.results.search import search_for
-
         if self.filters == NO_FILTERS:
-            return search_for(web.graph, web.search, self.query, self.k)
+            return search_for(web, self.query, self.k)
         looked_at = 10 * self.k + 100
         while True:
             looked_at = min(looked_at, shared_parameters.MAX_RESULTS)
-            found = search_for(web.graph, web.search, self.query, looked_at)
+            found = search_for(web, self.query, looked_at)
             ranked = ((answer.page, answer.score) for answer in found)
             passed = {page for page, _ in passing(web.graph, ranked, (), self.filters, {})}
             if len(passed) >= self.k or len(found) < looked_at or looked_at == shared_parameters.MAX_RESULTS:
@@ -67,9 +62,24 @@ class SearchPages(Operation, Filters):
         return replace(found, answers=tuple(replace(answer, rank=rank) for rank, answer in enumerate(best, 1)))
 
     def why_empty(self, web: Web, result: Any) -> str:
-        """Why nothing is found, and what to try."""
         if len(result) or not self.k:
             return ""
         if self.filters != NO_FILTERS:
             return f"No page with the words {self.query[:200]!r} passes the filters; give fewer of them"
         return f"No page has any of the words {self.query[:200]!r}; try others"
+
+
+def search_for(web: Web, query: str, k: int = 10) -> Answers:
+    """The k best pages for a query."""
+    from cocite.kernels.jit import stopwatch
+    from cocite.results.ask import about_store
+    from cocite.results.naming import Titles
+
+    with stopwatch() as passed:
+        found, titles = web.search.search(query, k), Titles(web.graph)
+        answers = tuple(
+            Answer(rank, titles.address(page), titles.of(page), score, (), page)
+            for rank, (page, score) in enumerate(found.hits, 1)
+        )
+        facts = {"had": found.matched, "asked": found.total}
+        return Answers((query,), "search", {}, (), answers, about_store(web.graph), passed(), facts)

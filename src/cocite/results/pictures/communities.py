@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader
 
 from cocite.parameters import spell
-from cocite.results.communities import CommunitiesFound, CommunityResult, Member
 from cocite.results.present import one_line
 from cocite.words.tokens import forms
+
+if TYPE_CHECKING:
+    from cocite.operations.words.communities import CommunitiesFound, CommunityResult, Member
 
 COLOURS = 6
 HEADING_WORDS = 3
@@ -105,7 +107,7 @@ def _drawing(each: CommunityResult, heading: str) -> Drawing:
     return Drawing(
         each,
         heading,
-        " · ".join([*facts, f"singular value {each.value:.3g}"]),
+        " · ".join([*facts, f"singular value {each.singular_value:.3g}"]),
         rows,
         hubs,
         authorities,

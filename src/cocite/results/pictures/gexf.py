@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
 from cocite.results.answer import Answers
-from cocite.results.communities import CommunitiesFound
 from cocite.results.naming import Titles
 from cocite.results.pictures.neighbourhood import ASKED, CITED, CITING, RELATED, Picture, positions
 from cocite.results.present import one_line
+
+if TYPE_CHECKING:
+    from cocite.operations.words.communities import CommunitiesFound
 
 Colour = tuple[int, int, int]
 PICTURE_ATTRIBUTES = {"url": "string", "kind": "string", "rank": "integer", "score": "double"}

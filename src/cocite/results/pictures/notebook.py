@@ -6,7 +6,7 @@ Only marks are coloured; text and lines take the notebook's own colour, light or
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,6 @@ from cocite.results.present import briefly, lines, linked, one_line
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
-    from cocite.results.compare import Comparison
 
 FILLS = {ASKED: "#0b6e5f", RELATED: "#1d5fb8", CITING: "#8f4e06", CITED: "#7a3fb0"}
 LEGEND = {ASKED: "query", RELATED: "related", CITING: "links to several", CITED: "both link to it"}
@@ -53,12 +52,12 @@ def html(answers: Answers) -> str:
     return f"<div>{drawing}<table><caption {LEFT}>{about}</caption><tr>{head}</tr>{rows}</table></div>"
 
 
-def comparison(found: Comparison) -> str:
+def comparison_html(by_method: Mapping[str, Answers]) -> str:
     """The results of several methods side by side."""
-    head = "".join(f"<th {LEFT}>{escape(one_line(name))}</th>" for name in found.by_method)
+    head = "".join(f"<th {LEFT}>{escape(one_line(name))}</th>" for name in by_method)
     rows = (
-        "".join(f"<td {LEFT}>{_link(some[at]) if at < len(some) else ''}</td>" for some in found.by_method.values())
-        for at in range(max(map(len, found.by_method.values()), default=0))
+        "".join(f"<td {LEFT}>{_link(some[at]) if at < len(some) else ''}</td>" for some in by_method.values())
+        for at in range(max(map(len, by_method.values()), default=0))
     )
     body = "".join(f"<tr><td>{at}</td>{row}</tr>" for at, row in enumerate(rows, 1))
     return f"<table><tr><th></th>{head}</tr>{body}</table>"
