@@ -52,7 +52,13 @@ def main() -> None:
             shares.append(trimmed.explored / max(1, whole.explored))
             found.append(overlap(trimmed, whole))
             times.append(
-                ((middle - began) * 1e3, (ended - middle) * 1e3, trimmed.explored, whole.explored, trimmed.met)
+                (
+                    (middle - began) * 1e3,
+                    (ended - middle) * 1e3,
+                    trimmed.explored,
+                    whole.explored,
+                    sum(step["met"] for step in trimmed.steps),
+                )
             )
         median = np.median(times, axis=0)
         counts = [f"{median[2]:,.0f}", f"{median[4]:,.0f}", f"{median[3]:,.0f}"]

@@ -49,7 +49,7 @@ def mixed(web: Web) -> Callable[..., Relate]:
     """What's Related with any weights; the scores by links, words and usage are computed once per page."""
 
     @cache
-    def gathered(page: int) -> dict[str, whats_related.Share]:
+    def gathered(page: int) -> dict[str, whats_related.KindShares]:
         return whats_related.parts_of(web, page, whats_related.Params(near=False, words=1.0, prior=1.0))
 
     def weighed(links: float, words: float, usage: float, prior: float) -> Relate:

@@ -95,7 +95,7 @@ class Snapshot(Web):
     def _wanted(self) -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
         """Parts that methods may need beside links: how to open each, and how to build it."""
         from cocite.related import ranks
-        from cocite.related.methods.hubfinder import RANKS
+        from cocite.related.methods.hubfinder import DEFAULT_RANKS
         from cocite.words import keywords, relevance, search, vectors
 
         graph = self.graph
@@ -108,7 +108,7 @@ class Snapshot(Web):
                 lambda: relevance.open_relevance(graph, self.keywords),
                 lambda: relevance.ready_relevance(graph, self.keywords),
             )
-        for call in RANKS.values():
+        for call in DEFAULT_RANKS.values():
             found[f"rank {call}"] = partial(ranks.kept, graph, call), partial(super().rank, call)
         return found
 

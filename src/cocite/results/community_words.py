@@ -20,7 +20,7 @@ import numpy as np
 
 from cocite.graph.store import Graph
 from cocite.kernels.related.hubs_authorities import Edges
-from cocite.related.methods.community import Community, WeightedPages
+from cocite.related.methods.community import WebCommunity, WeightedPages
 from cocite.words.search import SearchIndex
 from cocite.words.tokens import DEFAULT_LANGUAGE, forms, language_of, stop_words, words_of
 
@@ -68,7 +68,7 @@ def _words(text: str) -> set[str]:
 
 def distinctive_words(
     words: dict[int, set[str]],
-    community: Community,
+    community: WebCommunity,
     count: int,
     search: SearchIndex | None = None,
     query: Set[str] = frozenset(),

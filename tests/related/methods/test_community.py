@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cocite.errors import BadParameter
 from cocite.python import build
 from cocite.related.methods import method
-from cocite.related.methods.community import Communities, Community, Params, communities, relate
+from cocite.related.methods.community import Params, WebCommunities, WebCommunity, communities, relate
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import examples, page
@@ -29,7 +29,7 @@ def site(name: str) -> str:
     return f"https://{name}.example/"
 
 
-def ask(web: Web, root: list[str], **given_: Any) -> Communities:
+def ask(web: Web, root: list[str], **given_: Any) -> WebCommunities:
     pages = [web.graph.find(site(name)) for name in root]
     return communities(web, pages, method("community", given_).params)
 
@@ -61,7 +61,7 @@ def test_communities_are_ends_of_singular_vectors(pages: list[Page], data: st.Da
         compare(found, *naive_community.vectors(view, edges, weighted))
 
 
-def compare(found: list[Community], pages: list[int], u: Any, singular: Any, v: Any) -> None:
+def compare(found: list[WebCommunity], pages: list[int], u: Any, singular: Any, v: Any) -> None:
     """The same ends, as far as singular values are equal or well apart and not cut by the number of vectors."""
     gaps = np.append(-np.diff(singular), 1.0)
     if not ((gaps < 1e-10) | (gaps > 1e-3)).all():

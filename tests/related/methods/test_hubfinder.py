@@ -53,7 +53,7 @@ def test_the_slow_truth(pages: list[Page], data: st.DataObject) -> None:
         expected, steps = naive_hubfinder.hubfinder(truth, seeds, values, **chosen)
         found = explore(web, seeds, Params(**chosen), by_number)
         assert dict(zip(found.pages.tolist(), found.values.tolist(), strict=True)) == expected
-        assert [(step.found, step.filtered, step.kept) for step in found.steps] == steps
+        assert [(step["met"], step["passed"], step["explored"]) for step in found.steps] == steps
         for answer in found.pages.tolist()[:5]:
             way = found.path(answer)
             assert way[0] in seeds and way[-1] == answer
@@ -93,7 +93,7 @@ def test_hubs_need_links_out_the_more_the_further(chain: Web) -> None:
     """At distance 2 a hub needs 4 links: b1 has 4, so all ten pass; 90 / 2 = 45 % of them, 5 rounded up, are kept."""
     start = chain.graph.find("start.example")
     found = explore(chain, [start], Params(rounds=1, alpha=1, criterion="out_degree"))
-    assert [(step.distance, step.found, step.filtered, step.kept) for step in found.steps] == [
+    assert [tuple(step.values()) for step in found.steps] == [
         (1, 4, 4, 4),
         (2, 10, 10, 5),
     ]

@@ -14,8 +14,7 @@ from cocite.errors import BadParameter
 from cocite.kernels.related.small_webs import match_parents
 from cocite.related.methods import method
 from cocite.related.methods.probabilistic_simrank import transitions
-from cocite.related.methods.simrank import Params, all_pairs, similarity_of
-from cocite.related.neighbourhood.meetings import Walk, similar, similarity
+from cocite.related.methods.simrank import Params, Walk, all_pairs, similar_pages, similarity, similarity_of
 from cocite.results.ask import ask, question
 from cocite.sources.records import Link, Page
 from cocite.web import Web
@@ -90,15 +89,15 @@ def test_simrank_of_large_webs_is_within_its_bound(pages: list[Page], seed: int)
     web = make_web(pages)
     truth = naive.simrank(links_of(web))
     for page in range(0, web.graph.pages, 7):
-        walk = Walk(web.graph, page, 0.8, 10, 20_000, seed)
-        found = similar(walk)
-        values = dict(zip(found.pages.tolist(), found.values.tolist(), strict=True))
+        walk = Walk(web.graph, page, Params(draws=20_000, seed=seed))
+        found = similar_pages(walk)
+        values = dict(zip(*(part.tolist() for part in found.steps[0]), strict=True))
         assert found.error < 0.2
         for other in range(web.graph.pages):
             if other != page:
                 assert abs(values.get(other, 0.0) - truth[page, other]) <= found.error + 1e-9
         other = (page * 7 + 3) % web.graph.pages
-        value, error = similarity(walk, Walk(web.graph, other, 0.8, 10, 20_000, seed))
+        value, error = similarity(walk, Walk(web.graph, other, Params(draws=20_000, seed=seed)))
         assert abs(value - truth[page, other]) <= error + 1e-9
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cocite.errors import BadParameter
 from cocite.related.neighbourhood import npea
 from cocite.related.neighbourhood.hits import Edges
-from cocite.related.neighbourhood.npea import Elimination, Measured, filter_pages, measure
+from cocite.related.neighbourhood.npea import Elimination, Linkage, Measured, filter_pages
 from cocite.related.neighbourhood.view import Switches, View
 from cocite.web import Web
 from tests.graph.webs import make, page
@@ -28,6 +28,11 @@ def edges_of(pairs: set[Pair], size: int) -> Edges:
     starts = np.searchsorted([source for source, _ in order], np.arange(size + 1)).astype(np.int64)
     ends = np.array([target for _, target in order], np.int32)
     return Edges(np.arange(size, dtype=np.uint32), np.arange(size, dtype=np.int32), size, starts, ends)
+
+
+def measure(edges: Edges, root: npea.Marks, params: Elimination) -> Measured:
+    """NPEA on the links of a base set."""
+    return Linkage(edges, root).measured(params)
 
 
 def marks(size: int, chosen: set[int]) -> npea.Marks:

@@ -20,7 +20,7 @@ from cocite.results.answer import HIDDEN, Result, Rows
 from cocite.results.reasons import one_line
 
 if TYPE_CHECKING:
-    from cocite.related.methods.community import BaseSet, Communities, Community, Params, WeightedPages
+    from cocite.related.methods.community import BaseSet, Params, WebCommunities, WebCommunity, WeightedPages
     from cocite.related.neighbourhood.view import Pages
     from cocite.web import Web
 
@@ -93,7 +93,7 @@ class CommunitiesFound(Rows[CommunityResult], Result):
     left_out: frozenset[int]  # all noise pages, by number
     store: Mapping[str, Any]
     milliseconds: float
-    found: Communities = field(metadata=HIDDEN, compare=False)  # by page number, with the base set
+    found: WebCommunities = field(metadata=HIDDEN, compare=False)  # by page number, with the base set
     plain: CommunitiesFound | None = field(default=None, metadata=HIDDEN, compare=False)  # without eliminating noise
 
     @property
@@ -249,11 +249,11 @@ def find(web: Web, query: str, urls: Sequence[str], params: Params, k: int = 10)
         words = words_of_pages(web.graph, base.edges) if found else {}
         search, asked = (None, frozenset[str]()) if match is None else (web.search, frozenset(words_of(query)))
 
-        def fit(community: Community) -> float:
+        def fit(community: WebCommunity) -> float:
             first = community.authorities.pages[:FIT_AUTHORITIES].tolist()
             return sum((match or {}).get(page, 0.0) for page in first) / FIT_AUTHORITIES
 
-        def shown(each: Community) -> CommunityResult:
+        def shown(each: WebCommunity) -> CommunityResult:
             end = "positive" if each.end > 0 else "negative"
             return CommunityResult(
                 name="principal" if each.vector == 1 and each.end > 0 else f"vector {each.vector}, {end} end",

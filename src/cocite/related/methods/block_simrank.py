@@ -18,37 +18,23 @@ Computed exactly in a store of up to `pages` pages; in a larger one for as many 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.parameters import parameter
 from cocite.related.evidence import Evidence, SimilarSites
-from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
-from cocite.related.neighbourhood.small_web import (
-    Adjacency,
-    Matrix,
-    SmallWeb,
-    connect,
-    simrank_matrix,
-    solve_around,
-)
-from cocite.related.neighbourhood.view import Pages
+from cocite.related.neighbourhood import small_web
+from cocite.related.neighbourhood.scores import Scores, Values
+from cocite.related.neighbourhood.small_web import Adjacency, Matrix, SmallWeb, SmallWebParams, connect, simrank_matrix
 from cocite.web import Web
 
 
-@dataclass(frozen=True, kw_only=True)
-class Params:
+class Params(SmallWebParams):
     """C, and the size of the web."""
 
-    decay: float = parameter(0.8, "C: decay per step", minimum=0, maximum=0.99)
-    rounds: int = parameter(10, "Maximum number of steps", minimum=1, maximum=100)
-    pages: int = parameter(1000, "Pages around the query page in a larger store", minimum=2, maximum=5000)
 
-
-class Blocks(NamedTuple):
+class SiteBlocks(NamedTuple):
     """Similarities inside and between blocks."""
 
     of: NDArray[np.intp]  # the block of each page
@@ -56,23 +42,16 @@ class Blocks(NamedTuple):
     inside_links: Adjacency
     between: Matrix  # similarities of blocks
     between_links: Adjacency
-    external: NDArray[np.float64]  # e: the share of in-links from other blocks
+    external: Values  # e: the share of in-links from other blocks
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by BlockSimRank."""
-    around, blocks = solve_around(web, seeds, params, lambda part: solve(part, params))
+    around, blocks = small_web.solve_around(web, seeds, params, solve)
 
-    def find(seed: int) -> SeedScores:
-        node = around.node(seed)
+    def values(node: int) -> Values:
         across = blocks.external[node] * blocks.external * blocks.between[blocks.of[node]][blocks.of]
-        values = np.where(blocks.of == blocks.of[node], blocks.inside[node], across)
-        links = [blocks.inside_links]
-        path = lambda page: around.pages_of(connect(blocks.inside, links, node, around.node(page)))  # noqa: E731
-        return SeedScores(around.pages, values, path)
-
-    def evidence(pages: Pages) -> list[list[Evidence]]:
-        return [similar_sites(page) for page in pages.tolist()]
+        return np.asarray(np.where(blocks.of == blocks.of[node], blocks.inside[node], across))
 
     def similar_sites(page: int) -> list[Evidence]:
         """The sites through which the site of a page is similar to that of a query page."""
@@ -87,29 +66,26 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
                 return [SimilarSites(sites=names, query=seed if len(seeds) > 1 else None)]
         return []
 
-    return replace(combine_seeds(seeds, find, facts=around.facts), evidence=evidence)
+    return small_web.scores_around(
+        around,
+        seeds,
+        values,
+        lambda a, b: connect(blocks.inside, [blocks.inside_links], a, b),
+        evidence=lambda pages: [similar_sites(page) for page in pages.tolist()],
+    )
 
 
-def solve(around: SmallWeb, params: Params) -> Blocks:
+def solve(around: SmallWeb, params: Params) -> SiteBlocks:
     """SimRank in all blocks, and between them."""
     _, of = np.unique(around.graph.units("site")[around.pages], return_inverse=True)
-    links, owners = around.into.links, around.into.owners
+    links, owners, count = around.into.links, around.into.owners, int(of.max()) + 1
     own = of[owners] == of[links]
     inside_links = Adjacency.from_owners(owners[own], links[own], len(around))
-    shares = inside_links.shares(np.diff(inside_links.starts).astype(np.float64))
-    inside = simrank_matrix(inside_links, shares, params.decay, params.rounds)
-    between_links, weights = _links_between(of[owners[~own]], of[links[~own]], int(of.max()) + 1)
+    inside = simrank_matrix(inside_links, inside_links.shares(), params.decay, params.rounds)
+    pairs, times = np.unique(of[owners[~own]] * count + of[links[~own]], return_counts=True)
+    targets = pairs // count
+    between_links = Adjacency.from_owners(targets, pairs % count, count)
+    weights = times / np.bincount(targets, times, count)[targets]
     between = simrank_matrix(between_links, weights, params.decay, params.rounds)
-    degree = np.maximum(1, np.diff(around.into.starts))
-    external = np.bincount(owners[~own], minlength=len(around)) / degree
-    return Blocks(of, inside, inside_links, between, between_links, external)
-
-
-def _links_between(
-    targets: NDArray[np.intp], sources: NDArray[np.intp], count: int
-) -> tuple[Adjacency, NDArray[np.float64]]:
-    """In-links of all blocks from others, and the probability of each."""
-    pairs, times = np.unique(targets * count + sources, return_counts=True)
-    owners = pairs // count
-    links = Adjacency.from_owners(owners, pairs % count, count)
-    return links, times / np.bincount(owners, times, count)[owners]
+    external = np.bincount(owners[~own], minlength=len(around)) / np.maximum(1, np.diff(around.into.starts))
+    return SiteBlocks(of, inside, inside_links, between, between_links, external)

@@ -37,14 +37,15 @@ from cocite.kernels.related.hubs_authorities import Edges
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import chosen_parents
 from cocite.related.neighbourhood.hits import edges_among, iterate, membership
-from cocite.related.neighbourhood.npea import Elimination, Linkage, Marks, Measured, ascending, chosen, measure
-from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, six_digits
+from cocite.related.neighbourhood.npea import Elimination, Linkage, Marks, Measured, ascending, chosen
+from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, Values, six_digits
 from cocite.related.neighbourhood.spectra import leading
 from cocite.related.neighbourhood.start import begin
 from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View
 from cocite.web import Web
 
-Weights = NDArray[np.float64]
+MIN_ENTRY = np.sqrt(MIN_SCORE)
+"""Smaller entries of singular vectors are rounding errors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +77,8 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
         return base, len(base.edges.ends) > 0
 
     start, base = begin(web, seeds, params, gather)
-    rest = base.rest
+    rest, found = base.rest, base.measured
     done = iterate(rest, params.weighted, params.rounds)
-    found = base.measured
     facts = {
         "rounds": done.rounds, "residual": done.residual, "root": int(base.root.sum()), "base": len(base.root),
         "eliminated": len(base.root) - len(rest.pages), "threshold": found.threshold, "k": found.k, "rank": found.rank,
@@ -93,15 +93,21 @@ class BaseSet:
         """`roots` are the root pages in parts; the pages around each part are kept apart in `each`."""
         self.view, self.params = view, params
         every = np.unique(np.array([page for part in roots for page in part], np.uint32))
-        self.each = [_around(view, part, every, params) for part in roots]
-        everyone = np.unique(np.concatenate([NO_PAGES, *self.each])).astype(np.uint32)
-        self.edges = ascending(edges_among(view, everyone))
+        self.each = [self._around(part, every) for part in roots]
+        self.edges = ascending(edges_among(view, np.unique(np.concatenate([NO_PAGES, *self.each])).astype(np.uint32)))
         self.root: Marks = np.isin(self.edges.pages, view.representatives(every))
+
+    def _around(self, part: Sequence[int], root: Pages) -> Pages:
+        """Some root pages, their children, and some of their parents; ascending."""
+        found, view, params = [np.array(part, np.uint32)], self.view, self.params
+        for page in part:
+            found += [children_near(view, page, root, params.window), chosen_parents(view, page, params.in_links)]
+        return np.unique(np.concatenate(found))
 
     @cached_property
     def measured(self) -> Measured:
         """The result of NPEA."""
-        return measure(self.edges, self.root, self.params)
+        return Linkage(self.edges, self.root).measured(self.params)
 
     @cached_property
     def linkage(self) -> Linkage:
@@ -115,36 +121,26 @@ class BaseSet:
         return self.edges if bool(keep.all()) else chosen(self.edges, np.flatnonzero(keep))
 
 
-def _around(view: View, part: Sequence[int], root: Pages, params: Params) -> Pages:
-    """Some root pages, their children, and some of their parents; ascending."""
-    found = [np.array(part, np.uint32)]
-    for page in part:
-        found += [children_near(view, page, root, params.window), chosen_parents(view, page, params.in_links)]
-    return np.unique(np.concatenate(found))
-
-
 def children_near(view: View, page: int, others: Pages, window: int) -> Pages:
     """The children of a page that are near its links to some other pages, those included.
 
     Near is within window / 2 links and, if sections are known, in the same section. A page of at most window + 1 links
     gives all, and one without links to the others its first ones; a window of 0 is the whole page. `others` ascend.
     """
-    degree = int(view.graph.out_degree[page])
-    targets, attributes = np.empty(degree, np.uint32), np.empty(degree, np.uint32)
+    targets, attributes = np.empty((2, int(view.graph.out_degree[page])), np.uint32)
     count = read_children(view.out, page, view.refused, targets, attributes)
     view.check(count)
     targets = targets[:count]
     if not window or count <= window + 1:
         return targets
-    blocks = all_blocks(attributes[:count])  # 0: unknown
-    place = np.minimum(np.searchsorted(others, targets), max(0, len(others) - 1))
-    at = np.flatnonzero(others[place] == targets) if len(others) else np.zeros(0, np.intp)
+    at = np.flatnonzero(np.isin(targets, others))
     if not len(at):
         return targets[: window + 1]
     near = at[:, None] + np.arange(-(window // 2), window // 2 + 1)
     inside = (near >= 0) & (near < count)
     near = np.clip(near, 0, count - 1)
-    own, other = blocks[at][:, None], blocks[near]
+    sections = all_blocks(attributes[:count])  # 0: unknown
+    own, other = sections[at][:, None], sections[near]
     shown = np.zeros(count, np.bool_)
     shown[near[inside & ((own == other) | (own == 0) | (other == 0))]] = True
     return targets[shown]
@@ -154,11 +150,11 @@ class WeightedPages(NamedTuple):
     """Pages of one community as hubs, or as authorities, best first."""
 
     pages: Pages
-    weights: Weights
+    weights: Values
 
 
 @dataclass(frozen=True)
-class Community:
+class WebCommunity:
     """One end of a singular vector."""
 
     vector: int  # 1: the principal one
@@ -170,43 +166,47 @@ class Community:
     eliminated: Pages  # noise pages linked with members, most links first
 
 
-class Communities(list[Community]):
+class WebCommunities(list[WebCommunity]):
     """The communities of one base set, in the order of their vectors."""
 
-    def __init__(self, found: Sequence[Community], base: BaseSet) -> None:
+    def __init__(self, found: Sequence[WebCommunity], base: BaseSet) -> None:
         super().__init__(found)
         self.base = base
 
 
-def communities(web: Web, root: Sequence[int], params: Params, match: Mapping[int, float] | None = None) -> Communities:
-    """The communities of the base set of root pages; none if there is no link between two units.
+def communities(
+    web: Web, root: Sequence[int], params: Params, match: Mapping[int, float] | None = None
+) -> WebCommunities:
+    """The communities of the base set of root pages; empty without a link between two units.
 
     `match` is how well pages match a text query, from 0, the default, to 1; None without such a query.
     """
-    graph = web.graph
     root = list(dict.fromkeys(root))
-    view = View(graph, root, params, web.known_pages(params.stop))
-    base = BaseSet(view, [root], params)
+    base = BaseSet(View(web.graph, root, params, web.known_pages(params.stop)), [root], params)
     rest = base.rest
     matrix = _matrix(rest, params.weighted)
     if match is not None:
-        worth = np.array([match.get(page, 0.0) for page in rest.pages.tolist()])
-        matrix.data *= (params.off_topic + (1 - params.off_topic) * worth)[matrix.indices]
+        relevance = np.array([match.get(page, 0.0) for page in rest.pages.tolist()])
+        matrix.data *= (params.off_topic + (1 - params.off_topic) * relevance)[matrix.indices]
     u, singular, v = leading(matrix, params.vectors)
     ends = [
         (at, sign, np.maximum(sign * u[:, at], 0.0), np.maximum(sign * v[:, at], 0.0))
         for at in range(len(singular))
         for sign in (1, -1)
+        if (sign * v[:, at]).max(initial=0.0) > MIN_ENTRY
     ]
-    ends = [each for each in ends if each[3].max() > np.sqrt(MIN_SCORE)]  # smaller weights are rounding errors
-    owner = _owners(rest, [(hubs, authorities, singular[at]) for at, _, hubs, authorities in ends])
+    owner, heaviest = np.full(len(rest.pages), -1, np.int64), np.full(len(rest.pages), MIN_ENTRY)
+    for number, (at, _, hubs, authorities) in enumerate(ends):
+        weight = six_digits(np.maximum(hubs, authorities) * singular[at])
+        owner[weight > heaviest] = number
+        heaviest = np.maximum(heaviest, weight)
     found = []
     for number, (at, sign, hubs, authorities) in enumerate(ends):
         members = rest.pages[owner == number]
-        best_hubs, best = (_best(rest.pages, weights, graph.in_degree) for weights in (hubs, authorities))
+        best_hubs, best = (_best(rest.pages, weights, web.graph.in_degree) for weights in (hubs, authorities))
         noise = _eliminated(base, members)
-        found.append(Community(at + 1, sign, float(singular[at]), best_hubs, best, members, noise))
-    return Communities(found, base)
+        found.append(WebCommunity(at + 1, sign, float(singular[at]), best_hubs, best, members, noise))
+    return WebCommunities(found, base)
 
 
 def _matrix(edges: Edges, weighted: bool) -> Any:
@@ -225,20 +225,9 @@ def _matrix(edges: Edges, weighted: bool) -> Any:
     return csr_array((values, edges.ends, edges.starts), shape=(size, size))
 
 
-def _owners(edges: Edges, ends: Sequence[tuple[Weights, Weights, float]]) -> NDArray[np.int64]:
-    """The community of each page, by number; -1 if no vector has a weight for it."""
-    owner = np.full(len(edges.pages), -1, np.int64)
-    best = np.full(len(edges.pages), np.sqrt(MIN_SCORE))
-    for number, (hubs, authorities, value) in enumerate(ends):
-        weight = six_digits(np.maximum(hubs, authorities) * value)
-        owner[weight > best] = number
-        best = np.maximum(best, weight)
-    return owner
-
-
-def _best(pages: Pages, weights: Weights, in_degree: NDArray[np.uint32]) -> WeightedPages:
+def _best(pages: Pages, weights: Values, in_degree: NDArray[np.uint32]) -> WeightedPages:
     """Ordered by weight to six significant digits, in-links, address."""
-    seen = np.flatnonzero(weights > np.sqrt(MIN_SCORE))
+    seen = np.flatnonzero(weights > MIN_ENTRY)
     degree = in_degree[pages[seen]].astype(np.int64)
     order = seen[np.lexsort((pages[seen], -degree, -six_digits(weights[seen])))]
     return WeightedPages(pages[order], weights[order])

@@ -25,20 +25,11 @@ from scipy.sparse import csr_array
 
 from cocite.parameters import parameter
 from cocite.related.evidence import Evidence
+from cocite.related.neighbourhood import page_similarity
 from cocite.related.neighbourhood.link_sets import LinkSets
-from cocite.related.neighbourhood.page_similarity import (
-    MAX_ERROR,
-    LinkParams,
-    SimilarityData,
-    Values,
-    link_likeness,
-    linked_alike,
-    relate_each,
-    similarity_data,
-)
-from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.page_similarity import SimilarityData
+from cocite.related.neighbourhood.scores import Scores, Values
 from cocite.related.neighbourhood.view import Pages
-from cocite.related.neighbourhood.word_evidence import by_links, by_words, for_each
 from cocite.web import Web
 
 MAX_POSITIONS = 200
@@ -46,7 +37,7 @@ MAX_POSITIONS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Params(LinkParams):
+class Params(page_similarity.LinkParams):
     """The paper's α and β of equation 22 are `mix` and 1 - `mix`."""
 
     mix: float = parameter(0.5, "Weight of semantic similarity; the rest is for link similarity", minimum=0, maximum=1)
@@ -58,24 +49,24 @@ class Params(LinkParams):
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by the similarity of their keywords and of the pages linked with them."""
-    data, seeds = similarity_data(web, params, params.rarity), list(dict.fromkeys(seeds))
+    data = page_similarity.similarity_data(web, params, params.rarity)
 
     def score(page: int) -> tuple[Pages, Values]:
         near = data.words.near(page, params.candidates, params.reach, params.postings)
-        others = np.union1d(near, linked_alike(data, page, params))
+        others = np.union1d(near, page_similarity.linked_alike(data, page, params))
         return others, integrated(data, page, others, params)
 
-    def evidence(page: int, result: int) -> list[Evidence]:
-        words = by_words(web, data.words, page, result) if params.mix > 0 else []
-        return [*words, *(by_links(data, page, result) if params.mix < 1 else [])]
+    def explain(page: int, result: int) -> list[Evidence]:
+        words = page_similarity.keyword_evidence(web, data.words, page, result) if params.mix > 0 else []
+        return [*words, *(page_similarity.linked_evidence(data, page, result) if params.mix < 1 else [])]
 
-    return relate_each(seeds, score, for_each(seeds, evidence))
+    return page_similarity.relate_each(seeds, score, explain)
 
 
 def similarity_of(web: Web, page: int, other: int, params: Params) -> tuple[float, float]:
     """Sim of two pages, and its maximum error for the linked pages that are compared."""
-    data = similarity_data(web, params, params.rarity)
-    return float(integrated(data, page, np.array([other], np.uint32), params)[0]), MAX_ERROR
+    data = page_similarity.similarity_data(web, params, params.rarity)
+    return float(integrated(data, page, np.array([other], np.uint32), params)[0]), page_similarity.MAX_ERROR
 
 
 def integrated(data: SimilarityData, page: int, others: Pages, params: Params) -> Values:
@@ -84,7 +75,7 @@ def integrated(data: SimilarityData, page: int, others: Pages, params: Params) -
     if params.steps:
         by_links = walked_likeness(data, page, others, params.steps)
     else:
-        by_links = link_likeness(data, page, others)
+        by_links = page_similarity.link_likeness(data, page, others)
     found: Values = params.mix * by_words + (1 - params.mix) * by_links
     return found
 

@@ -25,34 +25,26 @@ from functools import partial
 
 import numpy as np
 
-from cocite.related.neighbourhood.page_similarity import (
-    MAX_ERROR,
-    LinkParams,
-    Values,
-    link_likeness,
-    linked_alike,
-    relate_each,
-    similarity_data,
-)
-from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood import page_similarity
+from cocite.related.neighbourhood.scores import Scores, Values
 from cocite.related.neighbourhood.view import Pages
-from cocite.related.neighbourhood.word_evidence import by_links, for_each
 from cocite.web import Web
 
-Params = LinkParams
+Params = page_similarity.LinkParams
 
 
-def relate(web: Web, seeds: Sequence[int], params: LinkParams) -> Scores:
+def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by the similarity of the pages linked with them."""
-    data, seeds = similarity_data(web, params), list(dict.fromkeys(seeds))
+    data = page_similarity.similarity_data(web, params)
 
     def score(page: int) -> tuple[Pages, Values]:
-        others = linked_alike(data, page, params)
-        return others, link_likeness(data, page, others)
+        others = page_similarity.linked_alike(data, page, params)
+        return others, page_similarity.link_likeness(data, page, others)
 
-    return relate_each(seeds, score, for_each(seeds, partial(by_links, data)))
+    return page_similarity.relate_each(seeds, score, partial(page_similarity.linked_evidence, data))
 
 
-def similarity_of(web: Web, page: int, other: int, params: LinkParams) -> tuple[float, float]:
+def similarity_of(web: Web, page: int, other: int, params: Params) -> tuple[float, float]:
     """Sim_l of two pages, and its maximum error for the linked pages that are compared."""
-    return float(link_likeness(similarity_data(web, params), page, np.array([other], np.uint32))[0]), MAX_ERROR
+    data = page_similarity.similarity_data(web, params)
+    return float(page_similarity.link_likeness(data, page, np.array([other], np.uint32))[0]), page_similarity.MAX_ERROR

@@ -18,21 +18,15 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cocite.kernels.related.small_webs import match_parents
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
-from cocite.related.neighbourhood.small_web import (
-    Adjacency,
-    Matrix,
-    SmallWeb,
-    in_blocks,
-    solve_around,
-)
+from cocite.related.neighbourhood import small_web
+from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.small_web import Adjacency, Matrix, SmallWeb
 from cocite.web import Web
 
-TOLERANCE = 1e-8
+MAX_LAST_CHANGE = 1e-8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,70 +42,48 @@ class Params:
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by MatchSim."""
-    around, (similar, into) = solve_around(web, seeds, params, lambda part: all_pairs(part, params))
-
-    def find(seed: int) -> SeedScores:
-        node = around.node(seed)
-        path = lambda page: around.pages_of(common_ancestor_path(into, node, around.node(page)))  # noqa: E731
-        return SeedScores(around.pages, similar[node], path)
-
-    return combine_seeds(seeds, find, facts=around.facts)
+    around, (similar, into) = small_web.solve_around(web, seeds, params, all_pairs)
+    return small_web.scores_around(around, seeds, similar.__getitem__, partial(common_ancestor_path, into))
 
 
 def all_pairs(around: SmallWeb, params: Params) -> tuple[Matrix, Adjacency]:
     """MatchSim of all pairs, and the in-links that are matched."""
-    into, degree = _best_parents(around, params.matched), around.in_degree
-    similar = np.eye(len(around))
-    for _ in range(params.rounds):
-        before, half = similar, np.zeros_like(similar)
-        in_blocks(partial(_match, into, degree, before, half), len(around))
-        similar = half + half.T
-        np.fill_diagonal(similar, 1.0)
-        if float(np.abs(similar - before).max(initial=0.0)) < TOLERANCE:
-            break
-    return similar, into
-
-
-def _match(into: Adjacency, degree: NDArray[np.float64], similar: Matrix, half: Matrix, first: int, last: int) -> None:
-    match_parents(into.starts, into.links, degree, similar, first, last, half)
-
-
-def _best_parents(around: SmallWeb, limit: int) -> Adjacency:
-    """In-links from the parents of each page that have most in-links themselves, then by address."""
-    into, degree = around.into, around.in_degree
+    into, degree, limit = around.into, around.in_degree, params.matched
     chosen = [
         parents if len(parents) <= limit else np.sort(parents[np.lexsort((parents, -degree[parents]))[:limit]])
         for parents in map(into.of, range(len(around)))
     ]
-    starts = np.zeros(len(around) + 1, np.int64)
-    np.cumsum([len(each) for each in chosen], out=starts[1:])
-    return Adjacency(starts, np.concatenate(chosen))
+    into = Adjacency(np.cumsum([0, *map(len, chosen)]), np.concatenate(chosen))
+    similar = np.eye(len(around))
+    for _ in range(params.rounds):
+        before, half = similar, np.zeros_like(similar)
+
+        def match(first: int, last: int, before: Matrix = before, half: Matrix = half) -> None:
+            match_parents(into.starts, into.links, degree, before, first, last, half)
+
+        small_web.in_blocks(match, len(around))
+        similar = half + half.T
+        np.fill_diagonal(similar, 1.0)
+        if float(np.abs(similar - before).max(initial=0.0)) < MAX_LAST_CHANGE:
+            break
+    return similar, into
 
 
 def common_ancestor_path(into: Adjacency, a: int, b: int) -> list[int]:
     """The shortest path up to a common ancestor, equally far from both nodes, and down; empty if there is none."""
-    ups: list[tuple[dict[int, int], dict[int, int]]] = [({a: a}, {b: b})]
-    for _ in range(len(into.starts)):
-        rings = tuple(_parents(into, ring) for ring in ups[-1])
-        ups.append((rings[0], rings[1]))
-        common = rings[0].keys() & rings[1].keys()
-        if common or not (rings[0] and rings[1]):
-            break
-    else:
-        common = set()
+    rings: list[list[dict[int, int]]] = [[{a: a}, {b: b}]]  # nodes, and from which each was reached first
+    common: set[int] = set()
+    while not common and all(rings[-1]) and len(rings) <= len(into.starts):
+        rings.append([{}, {}])
+        for ring, above in zip(*rings[-2:], strict=True):
+            for node in ring:
+                for parent in into.of(node).tolist():
+                    above.setdefault(parent, node)
+        common = rings[-1][0].keys() & rings[-1][1].keys()
     if not common:
         return []
     halves: list[list[int]] = [[min(common)], [min(common)]]
-    for rings in ups[:0:-1]:
-        for half, ring in zip(halves, rings, strict=True):
-            half.append(ring[half[-1]])
+    for pair in rings[:0:-1]:
+        for half, reached_from in zip(halves, pair, strict=True):
+            half.append(reached_from[half[-1]])
     return halves[0][::-1] + halves[1][1:]
-
-
-def _parents(into: Adjacency, ring: dict[int, int]) -> dict[int, int]:
-    """The parents of some nodes, each with the node from which it was reached first."""
-    found: dict[int, int] = {}
-    for node in ring:
-        for parent in into.of(node).tolist():
-            found.setdefault(parent, node)
-    return found

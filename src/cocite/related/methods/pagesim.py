@@ -22,16 +22,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
-from cocite.related.neighbourhood.small_web import Adjacency, Matrix, SmallWeb, solve_around
+from cocite.related.neighbourhood import small_web
+from cocite.related.neighbourhood.scores import Scores, Values
+from cocite.related.neighbourhood.small_web import Adjacency, Matrix, SmallWeb
 from cocite.web import Web
 
 MAX_ROUNDS = 200
-TOLERANCE = 1e-12
+ROUNDING_ERROR = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,29 +46,30 @@ class Params:
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by PageSim."""
-    around, received = solve_around(web, seeds, params, lambda part: pass_on(part, params).T.copy())
+    around, received = small_web.solve_around(web, seeds, params, lambda part, given: pass_on(part, given).T.copy())
 
-    def find(seed: int) -> SeedScores:
-        values = _similar(received[around.node(seed)], received)
-        return SeedScores(around.pages, values, lambda page: _path(around, received, seed, page))
+    def path(a: int, b: int) -> list[int]:
+        """From the query page up to the page that gives most to both, and down to the other."""
+        low, high = np.minimum(received[a], received[b]), np.maximum(received[a], received[b])
+        giver = int(np.divide(low * low, high, out=np.zeros(len(low)), where=high > 0).argmax())
+        return shortest_path(around.out, giver, a)[::-1] + shortest_path(around.out, giver, b)[1:]
 
-    return combine_seeds(seeds, find, facts=around.facts)
+    return small_web.scores_around(around, seeds, lambda node: similarities(received, node), path)
 
 
-def _similar(own: NDArray[np.float64], received: Matrix) -> NDArray[np.float64]:
+def similarities(received: Matrix, node: int) -> Values:
     """PS of one page with all; row v of `received` is PG(·, v)."""
-    givers = np.flatnonzero(own > 0)
-    low, high = np.minimum(own[givers], received[:, givers]), np.maximum(own[givers], received[:, givers])
-    found: NDArray[np.float64] = (low * low / high).sum(axis=1)
+    givers = np.flatnonzero(received[node] > 0)
+    own, others = received[node, givers], received[:, givers]
+    low, high = np.minimum(own, others), np.maximum(own, others)
+    found: Values = (low * low / high).sum(axis=1)
     return found
 
 
 def pass_on(around: SmallWeb, params: Params) -> Matrix:
     """PG(i, v) of all pairs: paths of up to three links are walks minus those that visit a page twice."""
-    count = len(around)
     weights = around.out.shares(around.out_degree)
-    step = csr_array((weights, around.out.links, around.out.starts), shape=(count, count))
-    importance = page_rank(step, params.damping)
+    step = csr_array((weights, around.out.links, around.out.starts), shape=(len(around), len(around)))
     one = step.toarray() * params.decay
     found = one.copy()
     if params.radius > 1:
@@ -78,44 +79,30 @@ def pass_on(around: SmallWeb, params: Params) -> Matrix:
         if params.radius > 2:
             walks = params.decay * (step @ two)
             paths = walks - back[:, None] * one - one * back[None, :] + one * one * one.T
-            found += np.where(paths > TOLERANCE * walks, paths, 0.0)  # smaller values are rounding errors
+            found += np.where(paths > ROUNDING_ERROR * walks, paths, 0.0)
     np.fill_diagonal(found, 1.0)
-    return np.asarray(found * importance[:, None])
+    return np.asarray(found * page_rank(step, params.damping)[:, None])
 
 
-def page_rank(step: Any, damping: float) -> NDArray[np.float64]:
+def page_rank(step: Any, damping: float) -> Values:
     """PR(v) = (1 - δ) + δ·Σ PR(q)/|O(q)|."""
-    found = np.ones(step.shape[0])
-    turned = step.T.tocsr()
+    found, turned = np.ones(step.shape[0]), step.T.tocsr()
     for _ in range(MAX_ROUNDS):
-        new = (1 - damping) + damping * (turned @ found)
-        change = float(np.abs(new - found).max(initial=0.0))
-        found = new
-        if change < TOLERANCE:
+        before, found = found, (1 - damping) + damping * (turned @ found)
+        if float(np.abs(found - before).max(initial=0.0)) < ROUNDING_ERROR:
             break
     return found
 
 
-def _path(around: SmallWeb, received: Matrix, seed: int, page: int) -> list[int]:
-    """From the query page up to the page that gives most to both, and down to the other."""
-    a, b = around.node(seed), around.node(page)
-    low, high = np.minimum(received[a], received[b]), np.maximum(received[a], received[b])
-    giver = int(np.divide(low * low, high, out=np.zeros(len(low)), where=high > 0).argmax())
-    return around.pages_of(_shortest(around.out, giver, a)[::-1] + _shortest(around.out, giver, b)[1:])
-
-
-def _shortest(links: Adjacency, first: int, last: int) -> list[int]:
+def shortest_path(links: Adjacency, first: int, last: int) -> list[int]:
     """A shortest path along links."""
-    before = {first: first}
-    ring = [first]
-    while ring and last not in before:
-        new = []
-        for node in ring:
-            for child in links.of(node).tolist():
-                if child not in before:
-                    before[child] = node
-                    new.append(child)
-        ring = new
+    before, queue = {first: first}, [first]
+    for node in queue:
+        if last in before:
+            break
+        new = [child for child in links.of(node).tolist() if child not in before]
+        before |= dict.fromkeys(new, node)
+        queue += new
     path = [last]
     while path[-1] != first:
         path.append(before[path[-1]])

@@ -17,36 +17,37 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocite.parameters import parameter
+from cocite.related.neighbourhood import small_web
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.small_web import Matrix, Rounds, SmallWeb, scores_of_matrix, solve_around
+from cocite.related.neighbourhood.small_web import Matrix, SmallWeb, SmallWebParams
 from cocite.web import Web
 
 
 @dataclass(frozen=True, kw_only=True)
-class Params:
+class Params(SmallWebParams):
     """λ, C, and the size of the web."""
 
     balance: float = parameter(0.5, "λ: weight of in-links; the rest is for out-links", minimum=0, maximum=1)
-    decay: float = parameter(0.8, "C: decay per step", minimum=0, maximum=0.99)
-    rounds: int = parameter(10, "Maximum number of steps", minimum=1, maximum=100)
-    pages: int = parameter(1000, "Pages around the query page in a larger store", minimum=2, maximum=5000)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by P-Rank."""
-    around, similar = solve_around(web, seeds, params, lambda part: all_pairs(part, params))
-    return scores_of_matrix(around, similar, [around.into, around.out], seeds)
+    around, similar = small_web.solve_around(web, seeds, params, all_pairs)
+    sides = [around.into, around.out]
+    return small_web.scores_around(
+        around, seeds, similar.__getitem__, lambda a, b: small_web.connect(similar, sides, a, b)
+    )
 
 
 def all_pairs(around: SmallWeb, params: Params) -> Matrix:
     """P-Rank of all pairs."""
-    similar, work = np.eye(len(around)), Rounds(len(around))
+    similar, spread = np.eye(len(around)), small_web.Spread(len(around))
     sides = [(params.balance, around.into, around.in_degree), (1 - params.balance, around.out, around.out_degree)]
     for _ in range(params.rounds):
         new = np.zeros_like(similar)
         for weight, links, degree in sides:
             if weight:
-                new += weight * params.decay * work.spread(links, links.shares(degree), similar)
+                new += weight * params.decay * spread(links, links.shares(degree), similar)
         np.fill_diagonal(new, 1.0)
         similar = new
     return similar

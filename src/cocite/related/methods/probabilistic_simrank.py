@@ -17,35 +17,31 @@ page (`neighbourhood/small_web.py`). Links from outside count with the mean prob
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore
 from cocite.kernels.related.small_webs import expected_shares
-from cocite.parameters import parameter
-from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.small_web import Matrix, SmallWeb, scores_of_matrix, simrank_matrix, solve_around
+from cocite.related.neighbourhood import small_web
+from cocite.related.neighbourhood.scores import Scores, Values
+from cocite.related.neighbourhood.small_web import Matrix, SmallWeb, SmallWebParams
 from cocite.web import Web
 
 PANELS, PANEL_POINTS = 24, 12
 """Intervals of the integral, each half as long as the one before, as products of many links lie near 1."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Params:
+class Params(SmallWebParams):
     """C, and the size of the web."""
-
-    decay: float = parameter(0.8, "C: decay per step", minimum=0, maximum=0.99)
-    rounds: int = parameter(10, "Maximum number of steps", minimum=1, maximum=100)
-    pages: int = parameter(1000, "Pages around the query page in a larger store", minimum=2, maximum=5000)
 
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by probabilistic SimRank."""
-    around, similar = solve_around(web, seeds, params, lambda part: all_pairs(part, params))
-    return scores_of_matrix(around, similar, [around.into], seeds)
+    around, similar = small_web.solve_around(web, seeds, params, all_pairs)
+    return small_web.scores_around(
+        around, seeds, similar.__getitem__, lambda a, b: small_web.connect(similar, [around.into], a, b)
+    )
 
 
 def all_pairs(around: SmallWeb, params: Params) -> Matrix:
@@ -54,27 +50,20 @@ def all_pairs(around: SmallWeb, params: Params) -> Matrix:
         weights = transitions(around.into.starts, around.in_weights, around.in_degree)
     except BadParameter as error:
         raise BadStore(f"{error}: build the store {around.graph.path} again") from error
-    return simrank_matrix(around.into, weights, params.decay, params.rounds)
+    return small_web.simrank_matrix(around.into, weights, params.decay, params.rounds)
 
 
-def transitions(
-    starts: NDArray[np.int64], probabilities: NDArray[np.float64], degree: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+def transitions(starts: NDArray[np.int64], probabilities: Values, degree: Values | None = None) -> Values:
     """P(b → a) of all in-links, those of page b at starts[b]:starts[b + 1]; `degree` counts links from outside, too."""
     invalid = np.flatnonzero(~((probabilities >= 0) & (probabilities <= 1)))
     if len(invalid):
         raise BadParameter(f"the probability of a link must be from 0 to 1, not {probabilities[invalid[0]]:g}")
     inside = np.diff(starts)
     outside = np.zeros(len(inside)) if degree is None else np.maximum(0.0, degree - inside)
-    points, weights = _quadrature()
-    found = np.empty(len(probabilities))
-    expected_shares(starts, probabilities.astype(np.float64), outside, points, weights, found)
-    return found
-
-
-def _quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Points and weights of the integral from 0 to 1."""
     points, weights = np.polynomial.legendre.leggauss(PANEL_POINTS)
     ends = np.append(1 - 0.5 ** np.arange(PANELS + 1), 1.0)
     low, width = ends[:-1, None], np.diff(ends)[:, None]
-    return (low + width * (points + 1) / 2).ravel(), (width * weights / 2).ravel()
+    points, weights = (low + width * (points + 1) / 2).ravel(), (width * weights / 2).ravel()
+    found = np.empty(len(probabilities))
+    expected_shares(starts, probabilities.astype(np.float64), outside, points, weights, found)
+    return found

@@ -17,26 +17,26 @@ from functools import partial
 
 import numpy as np
 
-from cocite.related.neighbourhood.page_similarity import MAX_ERROR, Values, WordParams, likeness_of, relate_each
-from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood import page_similarity
+from cocite.related.neighbourhood.scores import Scores, Values
 from cocite.related.neighbourhood.view import Pages
-from cocite.related.neighbourhood.word_evidence import by_words, for_each
 from cocite.web import Web
 
-Params = WordParams
+Params = page_similarity.WordParams
 
 
-def relate(web: Web, seeds: Sequence[int], params: WordParams) -> Scores:
+def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by the similarity of their keywords."""
-    words, seeds = likeness_of(web, params.alpha), list(dict.fromkeys(seeds))
+    words = page_similarity.likeness_of(web, params.alpha)
 
     def score(page: int) -> tuple[Pages, Values]:
         others = words.near(page, params.candidates, params.reach, params.postings)
         return others, words.alike(page, others)
 
-    return relate_each(seeds, score, for_each(seeds, partial(by_words, web, words)))
+    return page_similarity.relate_each(seeds, score, partial(page_similarity.keyword_evidence, web, words))
 
 
-def similarity_of(web: Web, page: int, other: int, params: WordParams) -> tuple[float, float]:
+def similarity_of(web: Web, page: int, other: int, params: Params) -> tuple[float, float]:
     """Sim_s of two pages, and its maximum error."""
-    return float(likeness_of(web, params.alpha).alike(page, np.array([other], np.uint32))[0]), MAX_ERROR
+    found = page_similarity.likeness_of(web, params.alpha).alike(page, np.array([other], np.uint32))
+    return float(found[0]), page_similarity.MAX_ERROR

@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cocite.kernels.hash_tables import add_members
 from cocite.kernels.related.push import WalkedLinks, WalkState, push
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import Numbered
@@ -43,23 +42,22 @@ class Params:
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """Pages by how often a walk visits them."""
-    rests: list[float] = []
+    rests = [0.0]
 
     def find(seed: int) -> SeedScores:
-        found, rest = _walk(web, seed, params)
+        found, rest = walk_from(web, seed, params)
         rests.append(rest)
         return found
 
-    return replace(combine_seeds(seeds, find), facts={"rest": round(max(rests, default=0.0), 6)})
+    return replace(combine_seeds(seeds, find), facts={"rest": round(max(rests), 6)})
 
 
-def _walk(web: Web, seed: int, params: Params) -> tuple[SeedScores, float]:
+def walk_from(web: Web, seed: int, params: Params) -> tuple[SeedScores, float]:
     """The ranks around one page, and the rest that was not pushed."""
     graph = web.graph
     one, other = (graph.into, graph.out) if params.links == "in" else (graph.out, graph.into)
     links = WalkedLinks(one, other, params.links == "both")
-    state, count, head, tail = _room(FIRST_ROOM_PAGES), 1, 0, 1
-    _number(state, np.array([seed], np.uint32))
+    state, count, head, tail = _state(FIRST_ROOM_PAGES, np.array([seed], np.uint32)), 1, 0, 1
     state.rests[0], state.waiting[0], state.origin[0] = 1.0, True, -1
     while head != tail:
         count, head, tail = map(int, push(links, params.restart, params.least, state, count, head, tail))
@@ -70,7 +68,11 @@ def _walk(web: Web, seed: int, params: Params) -> tuple[SeedScores, float]:
             more = int(graph.out_degree[page]) + int(graph.in_degree[page])
             if more > 2 * len(graph.links):
                 raise graph.damaged()
-            state, head, tail = _larger(state, count, head, tail, max(4 * len(state.found.members), 2 * (count + more)))
+            larger = _state(max(4 * len(state.found.members), 2 * (count + more)), state.found.members[:count])
+            for name in ("ranks", "rests", "origin", "waiting"):
+                getattr(larger, name)[:count] = getattr(state, name)[:count]
+            larger.queue[: tail - head] = state.queue[np.arange(head, tail) % len(state.queue)]
+            state, head, tail = larger, 0, tail - head
     pages, rest = state.found.members[:count], state.rests[:count]
 
     def path(page: int) -> list[int]:
@@ -85,24 +87,11 @@ def _walk(web: Web, seed: int, params: Params) -> tuple[SeedScores, float]:
     return SeedScores(pages, state.ranks[:count] + stays, path), float((rest - stays).sum())
 
 
-def _room(count: int) -> WalkState:
-    """Room for as many pages."""
-    numbered = Numbered(count)
-    return WalkState(
-        numbered.set, np.zeros(count), np.zeros(count), np.zeros(count, np.int32), np.zeros(count, np.bool_),
-        np.zeros(count, np.int32),
-    )  # fmt: skip
-
-
-def _number(state: WalkState, pages: Pages) -> None:
-    add_members(state.found, 0, pages)
-
-
-def _larger(state: WalkState, count: int, head: int, tail: int, room: int) -> tuple[WalkState, int, int]:
-    """The same state with more room, and the queue at its beginning."""
-    larger = _room(room)
-    _number(larger, state.found.members[:count])
-    for name in ("ranks", "rests", "origin", "waiting"):
-        getattr(larger, name)[:count] = getattr(state, name)[:count]
-    larger.queue[: tail - head] = state.queue[np.arange(head, tail) % len(state.queue)]
-    return larger, 0, tail - head
+def _state(room: int, pages: Pages) -> WalkState:
+    """A state with some pages, and room for as many."""
+    numbered = Numbered(room)
+    numbered.add(pages)
+    ranks, rests = np.zeros((2, room))
+    origin, queue = np.zeros((2, room), np.int32)
+    waiting = np.zeros(room, np.bool_)
+    return WalkState(numbered.set, ranks, rests, origin, waiting, queue)

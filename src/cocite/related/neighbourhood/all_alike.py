@@ -19,23 +19,22 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
-from cocite.graph.generation import Progress
-from cocite.kernels.related.all_alike import Limits, LinkedWeb, Near, Room, Vocabulary, alike_by_both, alike_by_words
+from cocite.graph.generation import Progress, no_progress
+from cocite.kernels.related import all_alike as kernels
 from cocite.kernels.words.best_matches import Known, as_whole, scratch
 from cocite.related.neighbourhood.link_sets import LinksInMemory
 from cocite.words.likeness import Likeness
 from cocite.words.relevance import in_parts, ranges
 
 CHUNK_PAGES = 256
-REST = 0.6
+SHARE_OF_OTHERS = 0.6
 """Similarity of linked pages that are not kept, as a share of the lowest kept value (docs/integrated.md)."""
-BY_WORDS, BY_BOTH = "comparing pages by words", "comparing pages by words and links"
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,7 @@ class SearchLimits:
     alike: int = 20
 
 
-@dataclass(frozen=True)
-class AllAlike:
+class AllAlike(NamedTuple):
     """The pages most similar to each page, best first, a row each; unused entries have value 0."""
 
     pages: NDArray[np.uint32]
@@ -64,66 +62,49 @@ def all_alike(
     mix: float = 0.5,
     limits: SearchLimits | None = None,
     threads: int | None = None,
-    progress: Progress = lambda stage, done, total: None,
+    progress: Progress = no_progress,
 ) -> AllAlike:
     """The k pages of highest integrated similarity to every page."""
-    limits = limits or SearchLimits()
-    vocabulary = vocabulary_of(words)
-    bounds = Limits(limits.candidates, limits.reach, limits.postings, min(limits.alike, limits.near))
-    pages, widest = words.pages, int(words.sizes.max(initial=1))
-    near = Near(np.zeros((pages, limits.near), np.uint32), np.zeros((pages, limits.near), np.int32))
-
-    def by_words(first: int, last: int, room: Room) -> bool:
-        return bool(alike_by_words(first, last, vocabulary, bounds, room, near))
-
-    web = LinkedWeb(links.out, links.into, near, REST, mix)
-    longest = int(max(np.diff(links.out.starts).max(initial=1), np.diff(links.into.starts).max(initial=1)))
+    limits, vocabulary, pages = limits or SearchLimits(), vocabulary_of(words), words.pages
+    bounds = kernels.Limits(limits.candidates, limits.reach, limits.postings, min(limits.alike, limits.near))
+    near = kernels.Near(np.zeros((pages, limits.near), np.uint32), np.zeros((pages, limits.near), np.int32))
+    web = kernels.LinkedWeb(links.out, links.into, near, SHARE_OF_OTHERS, mix)
     found = AllAlike(np.zeros((pages, k), np.uint32), np.zeros((pages, k), np.float64))
+    widest = int(words.sizes.max(initial=1))
+    longest = int(max(np.diff(links.out.starts).max(initial=1), np.diff(links.into.starts).max(initial=1)))
+    rooms: list[kernels.Room] = []  # one for each thread
 
-    def by_both(first: int, last: int, room: Room) -> bool:
-        return bool(alike_by_both(first, last, vocabulary, web, bounds, room, found.pages, found.values))
+    def new_room() -> kernels.Room:
+        for_words = scratch(len(words.relevance.frequency), limits.candidates * widest, widest)
+        for_links = scratch(pages, limits.candidates * longest, longest)
+        return kernels.Room(for_words, for_links, np.zeros(pages), np.empty(pages, np.uint32))
 
-    def room() -> Room:
-        per_page = limits.candidates * longest
-        return Room(
-            scratch(len(words.relevance.frequency), limits.candidates * widest, widest),
-            scratch(pages, per_page, longest),
-            np.zeros(pages),
-            np.empty(pages, np.uint32),
-        )
+    def in_chunks(stage: str, work: Callable[[int, int, kernels.Room], bool]) -> None:
+        def chunk(first: int) -> int:
+            room, last = rooms.pop() if rooms else new_room(), min(pages, first + CHUNK_PAGES)
+            if not work(first, last, room):
+                raise BadParameter("a page has too many keywords or links for all pairs at once: limit them")
+            rooms.append(room)
+            return last - first
 
-    for stage, work in ((BY_WORDS, by_words), (BY_BOTH, by_both)):
-        in_blocks(pages, work, room, threads, partial(progress, stage))
+        with ThreadPoolExecutor(threads or min(8, os.cpu_count() or 1)) as pool:
+            for done in pool.map(chunk, range(0, pages, CHUNK_PAGES)):
+                progress(stage, done, pages)
+
+    in_chunks(
+        "comparing pages by words", lambda a, b, room: kernels.alike_by_words(a, b, vocabulary, bounds, room, near)
+    )
+    in_chunks(
+        "comparing pages by words and links",
+        lambda a, b, room: kernels.alike_by_both(a, b, vocabulary, web, bounds, room, found.pages, found.values),
+    )
     return found
 
 
-def vocabulary_of(words: Likeness) -> Vocabulary:
+def vocabulary_of(words: Likeness) -> kernels.Vocabulary:
     """The words, and r_s of all pairs that occur together, computed once."""
     similar, starts = words.relevance.similar, words.relevance.both.starts
     whole = np.empty(len(similar), np.int32)
     in_parts(ranges(starts), lambda a, b: as_whole(similar[starts[a] : starts[b]], whole[starts[a] : starts[b]]))
     known = Known(starts[:-1], starts[1:], words.relevance.both.other, whole)
-    return Vocabulary(words.words, words.relevance.pages_of, known, words.unmet)
-
-
-def in_blocks(
-    pages: int,
-    work: Callable[[int, int, Room], bool],
-    room: Callable[[], Room],
-    threads: int | None,
-    progress: Callable[[int, int | None], None],
-) -> None:
-    """Work through all pages in chunks, on several threads."""
-    spare: list[Room] = []
-
-    def block(first: int) -> int:
-        space = spare.pop() if spare else room()
-        last = min(pages, first + CHUNK_PAGES)
-        if not work(first, last, space):
-            raise BadParameter("a page has too many keywords or links for all pairs at once: limit them")
-        spare.append(space)
-        return last - first
-
-    with ThreadPoolExecutor(threads or min(8, os.cpu_count() or 1)) as pool:
-        for done in pool.map(block, range(0, pages, CHUNK_PAGES)):
-            progress(done, pages)
+    return kernels.Vocabulary(words.words, words.relevance.pages_of, known, words.unmet)

@@ -5,8 +5,8 @@ A set has no page twice, and never the page itself. Links to dead pages (capture
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,51 +23,41 @@ DEAD_STATUSES = (404, 410)
 CHUNK_PAGES = 1 << 14
 
 
-class LinkSets(Protocol):
-    """A source of sets of linked pages."""
-
-    def outs(self, pages: Pages) -> Rows:
-        """The targets of each page, ascending."""
-
-    def ins(self, pages: Pages) -> Rows:
-        """The sources of each page, ascending."""
+def is_dead(graph: Graph, pages: Pages) -> NDArray[np.bool_]:
+    """Which pages were captured with a status that means they are gone."""
+    status = graph.array("page.status")
+    return np.isin(status[pages], DEAD_STATUSES) if len(status) else np.zeros(len(pages), np.bool_)
 
 
+@dataclass(frozen=True)
 class StoredLinks:
     """Sets read from a store; of more links than the limit, those with the smallest hashes."""
 
-    def __init__(self, graph: Graph, limit: int, dead: bool = False) -> None:
-        """At most `limit` pages per set; with `dead`, dead pages are included."""
-        self._graph, self._limit = graph, min(limit, graph.pages)
-        status = graph.array("page.status")
-        self._status = status if len(status) and not dead else None
+    graph: Graph
+    limit: int
+    dead: bool = False  # include links to dead pages
 
     def outs(self, pages: Pages) -> Rows:
         """The targets of each page, ascending."""
-        return self._read(pages, incoming=False)
+        sets = self._read(
+            SampledLists(self.graph.out, NO_PAGES, NO_PAGES, self.graph.fingerprints), self.graph.out_degree, pages
+        )
+        return sets if self.dead else filter_columns(sets, ~is_dead(self.graph, sets.columns))
 
     def ins(self, pages: Pages) -> Rows:
         """The sources of each page, ascending."""
-        return self._read(pages, incoming=True)
+        graph = self.graph
+        samples = graph.array("sample.page"), graph.array("sample.parent")
+        sets = self._read(SampledLists(graph.into, *samples, graph.fingerprints), graph.in_degree, pages)
+        return sets if self.dead else filter_columns(sets, ~is_dead(graph, np.repeat(pages, np.diff(sets.starts))))
 
-    def _read(self, pages: Pages, incoming: bool) -> Rows:
-        graph, degree = self._graph, self._graph.in_degree if incoming else self._graph.out_degree
-        sets = Rows(
-            np.zeros(len(pages) + 1, np.int64),
-            np.empty(int(np.minimum(degree[pages], self._limit).sum(dtype=np.int64)), np.uint32),
-        )
-        if incoming:
-            samples = graph.array("sample.page"), graph.array("sample.parent")
-            lists = SampledLists(graph.into, *samples, graph.fingerprints)
-        else:
-            lists = SampledLists(graph.out, NO_PAGES, NO_PAGES, graph.fingerprints)
-        if read_sets(lists, HASH_SEED, pages, self._limit, sets) < 0:
+    def _read(self, lists: SampledLists, degree: NDArray[np.uint32], pages: Pages) -> Rows:
+        graph, limit = self.graph, min(self.limit, self.graph.pages)
+        columns = np.empty(int(np.minimum(degree[pages], limit).sum(dtype=np.int64)), np.uint32)
+        sets = Rows(np.zeros(len(pages) + 1, np.int64), columns)
+        if read_sets(lists, HASH_SEED, pages, limit, sets) < 0:
             raise graph.damaged()
-        sets = Rows(sets.starts, sets.columns[: sets.starts[-1]])
-        if self._status is None:
-            return sets
-        targets = np.repeat(pages, np.diff(sets.starts)) if incoming else sets.columns
-        return filter_columns(sets, ~np.isin(self._status[targets], DEAD_STATUSES))
+        return Rows(sets.starts, columns[: sets.starts[-1]])
 
 
 class LinksInMemory(NamedTuple):
@@ -85,15 +75,15 @@ class LinksInMemory(NamedTuple):
         return take_rows(self.into, pages)
 
 
+LinkSets = StoredLinks | LinksInMemory
+
+
 def all_links(graph: Graph, dead: bool = False) -> Rows:
     """The targets of every page, ascending, in memory; with `dead`, dead pages are included."""
-    sizes, found = [np.zeros(1, np.int64)], [np.zeros(0, np.uint32)]
-    stored = StoredLinks(graph, graph.pages, dead)
-    for first in range(0, graph.pages, CHUNK_PAGES):
-        some = stored.outs(np.arange(first, min(graph.pages, first + CHUNK_PAGES), dtype=np.uint32))
-        sizes.append(np.diff(some.starts))
-        found.append(some.columns)
-    return Rows(np.cumsum(np.concatenate(sizes)), np.concatenate(found))
+    stored, starts = StoredLinks(graph, graph.pages, dead), range(0, graph.pages, CHUNK_PAGES)
+    chunks = [stored.outs(np.arange(a, min(graph.pages, a + CHUNK_PAGES), dtype=np.uint32)) for a in starts]
+    sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(each.starts) for each in chunks)])
+    return Rows(np.cumsum(sizes), np.concatenate([NO_PAGES, *(each.columns for each in chunks)]))
 
 
 def strong_links(words: Likeness, outs: Rows, theta: float, beta: float, beside: str = SUPPORT) -> Rows:
@@ -106,12 +96,6 @@ def strong_links(words: Likeness, outs: Rows, theta: float, beta: float, beside:
     weights = StrengthWeights(beta, r.measure, tuple(r.confidence), MIN_CONFIDENCE_PAGES)
     link_strengths(evidence, outs, weights, room(len(r.frequency)), strength)
     return filter_columns(outs, strength >= theta - 1e-12)
-
-
-def without_dead(graph: Graph, outs: Rows) -> Rows:
-    """Links without those to dead pages."""
-    status = graph.array("page.status")
-    return filter_columns(outs, ~np.isin(status[outs.columns], DEAD_STATUSES)) if len(status) else outs
 
 
 def links_in_memory(out: Rows, limit: int = 0, order: NDArray[np.uint64] | None = None) -> LinksInMemory:
@@ -133,15 +117,12 @@ def limit_columns(rows: Rows, limit: int, order: NDArray[np.uint64]) -> Rows:
 
 def take_rows(rows: Rows, pages: Pages) -> Rows:
     """Some rows, in the given order."""
-    first, sizes = rows.starts[pages], (rows.starts[1:] - rows.starts[:-1])[pages]
-    starts = np.zeros(len(pages) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    at = np.arange(int(starts[-1])) + np.repeat(first - starts[:-1], sizes)
+    sizes = (rows.starts[1:] - rows.starts[:-1])[pages]
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    at = np.arange(int(starts[-1])) + np.repeat(rows.starts[pages] - starts[:-1], sizes)
     return Rows(starts, rows.columns[at])
 
 
 def filter_columns(rows: Rows, wanted: NDArray[np.bool_]) -> Rows:
     """Rows with only the wanted ones of their columns."""
-    before = np.zeros(len(wanted) + 1, np.int64)
-    np.cumsum(wanted, out=before[1:])
-    return Rows(before[rows.starts], rows.columns[wanted])
+    return Rows(np.concatenate([np.zeros(1, np.int64), np.cumsum(wanted)])[rows.starts], rows.columns[wanted])

@@ -15,6 +15,7 @@ nothing to choose.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,13 +27,11 @@ from cocite.errors import BadParameter
 from cocite.kernels.related.hubs_authorities import Edges
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.hits import edges_among
-from cocite.related.neighbourhood.spectra import kept, right_vectors, symmetric_left_vectors
+from cocite.related.neighbourhood.spectra import Matrix, kept, right_vectors, symmetric_left_vectors
 from cocite.related.neighbourhood.view import Pages, View
 
-Matrix = NDArray[np.float64]
 Marks = NDArray[np.bool_]
-MEASURES = ("avg", "max", "min")
-BASES = ("svd", "root")
+STATISTICS: dict[str, Callable[[Matrix], Any]] = {"avg": np.mean, "max": np.max, "min": np.min}
 MAX_ROOT_PAGES = 2000
 """The work grows with the cube of the number of root pages; 2,000 take about ten seconds."""
 CHUNK_NUMBERS = 1 << 22
@@ -44,10 +43,10 @@ class Elimination:
     """How strict NPEA is."""
 
     npea: str = parameter("avg", "c: statistic of the root set that a page has to reach; off: no page is noise",
-                          choices=(*MEASURES, "off"))  # fmt: skip
+                          choices=(*STATISTICS, "off"))  # fmt: skip
     delta: float = parameter(0.5, "δ: drop of singular values that limits the space", minimum=1e-6, maximum=1)
     basis: str = parameter(
-        "svd", "svd: as published, with fixed bases; root: both in the space of root pages", choices=BASES
+        "svd", "svd: as published, with fixed bases; root: both in the space of root pages", choices=("svd", "root")
     )
 
 
@@ -58,10 +57,10 @@ class Measured:
     keep: Marks  # of every node
     measure: Matrix  # ‖PR_i‖; of root pages ‖R'_j‖
     ties: NDArray[np.int64]  # other root pages with which a node is linked, in either direction
-    threshold: float  # c; 0 if there was nothing to eliminate
-    k: int
-    rank: int  # of A
-    root_rank: int  # t
+    threshold: float = 0.0  # c; 0 if there was nothing to eliminate
+    k: int = 0
+    rank: int = 0  # of A
+    root_rank: int = 0  # t
 
 
 class Linkage:
@@ -81,13 +80,17 @@ class Linkage:
         lengths = np.zeros(len(root))
         lengths[root] = own = np.sqrt(self.ties[root] + 1.0)  # W and X rotate the rows of S, which keeps their lengths
         if params.npea == "off" or not self._outside.nnz:
-            return Measured(np.ones(len(root), np.bool_), lengths, self.ties, 0.0, 0, 0, 0)
+            return Measured(np.ones(len(root), np.bool_), lengths, self.ties)
         if n > MAX_ROOT_PAGES:
             raise BadParameter(f"NPEA takes up to {MAX_ROOT_PAGES:,} root pages, not {n:,}: give fewer, or npea=off")
         k, rank = kept(self._right[0], params.delta)
         k = min(k, len(self._left[0]))
-        lengths[~root] = self._projected(params.basis, k, own)
-        threshold = float({"avg": own.mean(), "max": own.max(), "min": own.min()}[params.npea])
+        if (params.basis, k) not in self._lengths:
+            v, (omega, w) = self._right[1][:, :k], self._left
+            rows = v.T @ self._among.toarray() if params.basis == "root" else (w * omega)[:, :k].T
+            self._lengths[params.basis, k] = _lengths(self._outside, v @ (rows / own))
+        lengths[~root] = self._lengths[params.basis, k]
+        threshold = float(STATISTICS[params.npea](own))
         keep = root | (lengths >= threshold - 1e-9)
         return Measured(keep, lengths, self.ties, threshold, k, rank, len(self._left[0]))
 
@@ -101,40 +104,17 @@ class Linkage:
         """Ω and W."""
         return symmetric_left_vectors(self._among.toarray())
 
-    def _projected(self, basis: str, k: int, own: Matrix) -> Matrix:
-        """‖PR_i‖ of the pages outside the root set."""
-        if (basis, k) not in self._lengths:
-            v, (omega, w) = self._right[1][:, :k], self._left
-            rows = v.T @ self._among.toarray() if basis == "root" else (w * omega)[:, :k].T
-            self._lengths[(basis, k)] = _lengths(self._outside, v @ (rows / own))
-        return self._lengths[(basis, k)]
-
-
-def measure(edges: Edges, root: Marks, params: Elimination) -> Measured:
-    """NPEA on the links of a base set, whose nodes are in the order of addresses; `root` marks the root pages."""
-    return Linkage(edges, root).measured(params)
-
 
 def _linkage(edges: Edges, root: Marks) -> tuple[Any, Any]:
     """S and A as sparse matrices of ones."""
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, eye_array
 
-    sources = np.repeat(np.arange(len(edges.pages)), np.diff(edges.starts))
-    column = np.cumsum(root) - 1  # of each root page
-    row = np.cumsum(~root) - 1
-    n, m = int(np.count_nonzero(root)), int(np.count_nonzero(~root))
-    both = (np.concatenate((sources, edges.ends)), np.concatenate((edges.ends, sources)))
-    inner, across = (mark[both[0]] & root[both[1]] for mark in (root, ~root))
-    diagonal = np.arange(n)
-    at = np.append(column[both[0][inner]], diagonal), np.append(column[both[1][inner]], diagonal)
-    among = csr_array((np.ones(len(at[0])), at), shape=(n, n))
-    outside = csr_array(
-        (np.ones(int(np.count_nonzero(across))), (row[both[0][across]], column[both[1][across]])), shape=(m, n)
-    )
-    for matrix in (among, outside):
-        matrix.sum_duplicates()
-        matrix.data[:] = 1.0  # linked in either direction, or both
-    return among, outside
+    size = len(edges.pages)
+    links = csr_array((np.ones(len(edges.ends)), edges.ends, edges.starts), shape=(size, size))
+    links.sort_indices()
+    linked = (links + links.T).astype(bool).astype(np.float64)[:, root]  # in either direction, or both
+    among = (linked[root] + eye_array(linked.shape[1])).astype(bool).astype(np.float64)
+    return csr_array(among), csr_array(linked[~root])
 
 
 def _lengths(sparse: Any, dense: Matrix) -> Matrix:
@@ -156,12 +136,10 @@ def chosen(edges: Edges, nodes: NDArray[np.intp]) -> Edges:
     """The graph of some nodes, in the order given, and the links among them."""
     place = np.full(len(edges.pages), -1, np.int64)
     place[nodes] = np.arange(len(nodes))
-    sources = place[np.repeat(np.arange(len(edges.pages)), np.diff(edges.starts))]
-    ends = place[edges.ends]
+    sources, ends = place[np.repeat(np.arange(len(edges.pages)), np.diff(edges.starts))], place[edges.ends]
     among = np.flatnonzero((sources >= 0) & (ends >= 0))
     among = among[np.argsort(sources[among], kind="stable")]
-    starts = np.zeros(len(nodes) + 1, np.int64)
-    np.cumsum(np.bincount(sources[among], minlength=len(nodes)), out=starts[1:])
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(sources[among], minlength=len(nodes)))])
     return Edges(edges.pages[nodes], edges.unit[nodes], edges.units, starts, ends[among].astype(np.int32))
 
 
@@ -171,7 +149,6 @@ def filter_pages(view: View, root: Pages, pages: Pages, params: Elimination) -> 
     If near-duplicates are merged, these are representatives. Pages are in the order of addresses, as are the measures
     of all pages.
     """
-    everyone = np.union1d(root, pages).astype(np.uint32)
-    edges = ascending(edges_among(view, everyone))
-    found = measure(edges, np.isin(edges.pages, view.representatives(root)), params)
+    edges = ascending(edges_among(view, np.union1d(root, pages).astype(np.uint32)))
+    found = Linkage(edges, np.isin(edges.pages, view.representatives(root))).measured(params)
     return edges.pages[found.keep], found

@@ -11,29 +11,24 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cocite.kernels.words.best_matches import as_whole, compare_lists
 from cocite.kernels.words.keyword_pairs import Rows
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.link_sets import (
-    LinkSets,
-    LinksInMemory,
-    StoredLinks,
-    all_links,
-    links_in_memory,
-    strong_links,
-    without_dead,
-)
-from cocite.related.neighbourhood.scores import Explain, Scores
+from cocite.related import evidence
+from cocite.related.evidence import Evidence
+from cocite.related.neighbourhood import link_sets
+from cocite.related.neighbourhood.link_evidence import for_query
+from cocite.related.neighbourhood.scores import Scores, SeedScores, Values, combine_seeds
 from cocite.related.neighbourhood.view import NO_PAGES, Pages
 from cocite.web import Web
 from cocite.words.likeness import Likeness, best_of
 from cocite.words.relevance import INFORMATION, SUPPORT
 
-Values = NDArray[np.float64]
 MAX_ERROR = 1e-9
 """Similarities are stored as whole multiples of about this."""
+MAX_WORDS, MAX_PAIRS = 8, 3
+"""Keywords, and pairs of keywords or pages, that evidence names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +64,7 @@ class SimilarityData(NamedTuple):
     """What comparing pages by words and links needs."""
 
     words: Likeness
-    links: LinkSets
+    links: link_sets.LinkSets
 
 
 def likeness_of(web: Web, alpha: float, rarity: bool = False) -> Likeness:
@@ -87,45 +82,39 @@ def similarity_data(web: Web, params: LinkParams, rarity: bool = False) -> Simil
     """Words and links of a web. With theta above 0 all links are read once, and the strong ones cached with the web."""
     words = likeness_of(web, params.alpha, rarity)
     if params.theta == 0:
-        return SimilarityData(words, StoredLinks(web.graph, params.links))
+        return SimilarityData(words, link_sets.StoredLinks(web.graph, params.links))
     key = (params.theta, params.beta, params.beside, params.links)
     return SimilarityData(words, web.cached("strong links", key, lambda: counted_links(web, words, params)))
 
 
-def counted_links(web: Web, words: Likeness, params: LinkParams) -> LinksInMemory:
+def counted_links(web: Web, words: Likeness, params: LinkParams) -> link_sets.LinksInMemory:
     """All links except weak ones and those to dead pages, in memory; at most `params.links` of a page."""
     graph = web.graph
-    if params.theta == 0:
-        outs = all_links(graph)
-    else:  # dead pages have keywords too, which count in confidence
-        strong = strong_links(words, all_links(graph, True), params.theta, params.beta, params.beside)
-        outs = without_dead(graph, strong)
-    return links_in_memory(outs, params.links, graph.fingerprints)
+    outs = link_sets.all_links(graph, dead=params.theta > 0)  # dead pages have keywords too, which count in confidence
+    if params.theta > 0:
+        outs = link_sets.strong_links(words, outs, params.theta, params.beta, params.beside)
+        outs = link_sets.filter_columns(outs, ~link_sets.is_dead(graph, outs.columns))
+    return link_sets.links_in_memory(outs, params.links, graph.fingerprints)
 
 
 def relate_each(
     seeds: Sequence[int],
     score: Callable[[int], tuple[Pages, Values]],
-    evidence: Explain,
+    explain: Callable[[int, int], list[Evidence]],
 ) -> Scores:
-    """The mean score over the query pages that reach a page; `score` returns the scores for one query page."""
-    found = [score(page) for page in seeds]
-    pages = np.unique(np.concatenate([NO_PAGES, *(some for some, _ in found)]))
-    values, reached = np.zeros(len(pages)), np.zeros(len(pages), np.int32)
-    for some, scores in found:
-        at = np.searchsorted(pages, some)
-        values[at] += scores
-        reached[at] += scores > 0
-    values /= np.maximum(1, reached)
-    return Scores(
-        pages,
-        values,
-        seeds,
-        np.array(seeds, np.uint32),
-        reached=reached if len(seeds) > 1 else None,
-        facts={"compared": sum(len(some) for some, _ in found)},
-        evidence=evidence,
-    )
+    """Scores by the similarity to each query page; `explain` gives the evidence for a query page and a result."""
+    seeds, compared = list(dict.fromkeys(seeds)), list[int]()
+
+    def find(seed: int) -> SeedScores:
+        pages, values = score(seed)
+        compared.append(len(pages))
+        return SeedScores(pages, values)
+
+    def about_all(pages: Pages) -> list[list[Evidence]]:
+        found = [for_query([explain(seed, page) for page in pages.tolist()], seed, len(seeds)) for seed in seeds]
+        return [[one for each in about for one in each] for about in zip(*found, strict=True)]
+
+    return replace(combine_seeds(seeds, find, evidence=about_all), facts={"compared": sum(compared)})
 
 
 def link_likeness(data: SimilarityData, page: int, others: Pages) -> Values:
@@ -133,9 +122,8 @@ def link_likeness(data: SimilarityData, page: int, others: Pages) -> Values:
     total, sides = np.zeros(len(others)), np.zeros(len(others))
     for linked in (data.links.ins, data.links.outs):
         own, lists = linked(np.array([page], np.uint32)).columns, linked(others)
-        sizes = np.diff(lists.starts)
         total += side_likeness(data.words, own, lists)
-        sides += (sizes > 0) | (len(own) > 0)
+        sides += (np.diff(lists.starts) > 0) | (len(own) > 0)
     result = total / np.maximum(1, sides)
     result[others == page] = 1.0
     return result
@@ -147,13 +135,11 @@ def side_likeness(words: Likeness, own: Pages, lists: Rows) -> Values:
     if not len(own) or not len(lists.columns):
         return result
     linked, index = np.unique(lists.columns, return_inverse=True)
-    table = np.empty((len(linked), len(own)), np.int32)
-    column = np.empty(len(linked), np.int32)
+    table, column = np.empty((len(linked), len(own)), np.int32), np.empty(len(linked), np.int32)
     for i, page in enumerate(own):
         as_whole(words.alike(int(page), linked), column)
         table[:, i] = column
-    rows = Rows(lists.starts, index.astype(np.uint32))
-    compare_lists(rows, table.reshape(-1), len(own), result)
+    compare_lists(Rows(lists.starts, index.astype(np.uint32)), table.reshape(-1), len(own), result)
     return result
 
 
@@ -162,15 +148,57 @@ def linked_alike(data: SimilarityData, page: int, params: LinkParams) -> Pages:
     words, links = data
     if words.pages <= params.candidates:
         return np.arange(words.pages, dtype=np.uint32)
-    found: list[tuple[Pages, Values]] = []
+    candidates, values = [NO_PAGES], [np.zeros(0)]
     for ours, theirs in ((links.ins, links.outs), (links.outs, links.ins)):
         for linked in ours(np.array([page], np.uint32)).columns.tolist():
             near = words.near(linked, params.alike, params.reach, params.postings) if params.alike else NO_PAGES
             near = np.union1d(near, np.array([linked], np.uint32))
-            value, lists = words.alike(linked, near), theirs(near)
-            found.append((lists.columns, np.repeat(value, np.diff(lists.starts))))
-    if not found:
-        return NO_PAGES
-    pages, index = np.unique(np.concatenate([some for some, _ in found]), return_inverse=True)
-    sums: Values = np.bincount(index, np.concatenate([values for _, values in found]), len(pages)).astype(np.float64)
+            lists = theirs(near)
+            candidates.append(lists.columns)
+            values.append(np.repeat(words.alike(linked, near), np.diff(lists.starts)))
+    pages, index = np.unique(np.concatenate(candidates), return_inverse=True)
+    sums = np.bincount(index, np.concatenate(values), len(pages)).astype(np.float64)
     return best_of(pages, sums, params.candidates)
+
+
+# ------------------------------------------------------------------------------------------------------- the evidence
+
+
+def keyword_evidence(web: Web, words: Likeness, page: int, result: int) -> list[Evidence]:
+    """Keywords that both pages have, the rarest first; and the pairs of others that are most relevant to each other.
+
+    Words that never occur on one page can be relevant to each other too: that is evidence of its own.
+    """
+    own, theirs, names = words.of(page), words.of(result), web.keywords.words
+    shared = np.intersect1d(own, theirs)
+    rarest = shared[np.lexsort((shared, words.relevance.frequency[shared]))][:MAX_WORDS]
+    found: list[Evidence] = []
+    if len(shared):
+        named = tuple(names[int(word)] for word in rarest)
+        found.append(evidence.SharedKeywords(words=named, count=len(shared), of=len(own)))
+    pairs = [pair for pair in words.pairs(page, result, len(own)) if pair[0] != pair[1]]
+    for kind, meet in ((evidence.RelatedKeywords, True), (evidence.OpposedKeywords, False)):
+        some = [pair for pair in pairs if words.relevance.meet(*pair[:2]) == meet][:MAX_PAIRS]
+        if some and (meet or not found):
+            texts = tuple(f"{names[one]} – {names[other]}" for one, other, _ in some)
+            found.append(kind(pairs=texts, relevance=round(some[0][2], 6)))
+    return found
+
+
+def linked_evidence(data: SimilarityData, page: int, result: int) -> list[Evidence]:
+    """Pages linked with both, or linked with one and most similar to a page linked with the other."""
+    found: list[evidence.SimilarTargets] = []
+    sides = ((evidence.SimilarTargets, data.links.outs), (evidence.SimilarSources, data.links.ins))
+    for kind, linked in sides:
+        own, theirs = (linked(np.array([each], np.uint32)).columns for each in (page, result))
+        if not len(own) or not len(theirs):
+            continue
+        table = np.array([data.words.alike(int(each), theirs) for each in own])
+        used: set[int] = set()
+        for at in np.argsort(-table.ravel(), kind="stable")[: 4 * MAX_PAIRS].tolist():
+            one, other = divmod(at, len(theirs))
+            if table[one, other] > 0 and one not in used and len(used) < MAX_PAIRS:
+                used.add(one)
+                pages = (int(own[one]), int(theirs[other]))
+                found.append(kind(pages=pages, similarity=round(float(table[one, other]), 6)))
+    return list(sorted(found, key=lambda each: -each.similarity)[:MAX_PAIRS])

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
 from cocite.kernels.related import small_webs as kernels
+from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import chosen_parents
-from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
+from cocite.related.neighbourhood.scores import Scores, SeedScores, Values, combine_seeds
 from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View
 from cocite.web import Web
 
@@ -33,7 +34,16 @@ BLOCK_ROWS = 64
 """Rows that one thread takes at a time."""
 Numbers = NDArray[np.int64]
 Matrix = NDArray[np.float64]
-T = TypeVar("T")
+Solution = TypeVar("Solution")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallWebParams:
+    """C, and the size of the web."""
+
+    decay: float = parameter(0.8, "C: decay per step", minimum=0, maximum=0.99)
+    rounds: int = parameter(10, "Maximum number of steps", minimum=1, maximum=100)
+    pages: int = parameter(1000, "Pages around the query page in a larger store", minimum=2, maximum=5000)
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,11 @@ class Adjacency:
 
     starts: Numbers
     links: Numbers
+
+    @staticmethod
+    def from_owners(owners: Numbers, links: Numbers, count: int) -> Adjacency:
+        """Links given with their nodes, which ascend."""
+        return Adjacency(np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=count))]), links)
 
     def of(self, node: int) -> Numbers:
         """The nodes with which a node is linked."""
@@ -52,24 +67,19 @@ class Adjacency:
         """The node to which each link belongs."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
-    def shares(self, degree: NDArray[np.float64]) -> NDArray[np.float64]:
-        """1 / degree of its node, for each link."""
-        return 1 / np.maximum(1.0, degree)[self.owners]
-
-    @staticmethod
-    def from_owners(owners: Numbers, links: Numbers, count: int) -> Adjacency:
-        """Links given with their nodes, which ascend."""
-        starts = np.zeros(count + 1, np.int64)
-        np.cumsum(np.bincount(owners, minlength=count), out=starts[1:])
-        return Adjacency(starts, links)
+    def shares(self, degree: Values | None = None) -> Values:
+        """1 / degree of its node, for each link; by default the number of links here."""
+        found: Values = 1 / np.maximum(1.0, np.diff(self.starts) if degree is None else degree)[self.owners]
+        return found
 
 
 class SmallWeb:
     """Some pages, ascending, and all links between them. Nodes are their indices."""
 
     def __init__(self, graph: Graph, pages: Pages) -> None:
-        self.graph, self.pages = graph, pages
-        self.whole = len(pages) == graph.pages
+        self.graph, self.pages, self.whole = graph, pages, len(pages) == graph.pages
+        self.in_degree = graph.in_degree[pages].astype(np.float64)  # in the whole store
+        self.out_degree = graph.out_degree[pages].astype(np.float64)
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -78,27 +88,18 @@ class SmallWeb:
         """The node of a page, which must be one."""
         return int(np.searchsorted(self.pages, np.uint32(page)))
 
-    def pages_of(self, nodes: Sequence[int]) -> list[int]:
-        """The pages of nodes."""
-        return [int(self.pages[node]) for node in nodes]
-
-    @property
-    def facts(self) -> dict[str, int]:
-        """The number of pages, unless they are the whole store."""
-        return {} if self.whole else {"pages around the query page": len(self.pages)}
-
     @cached_property
-    def _out(self) -> tuple[Adjacency, NDArray[np.float64]]:
-        targets, weights, starts = [], [], np.zeros(len(self.pages) + 1, np.int64)
-        for i, page in enumerate(self.pages.tolist()):
+    def _out(self) -> tuple[Adjacency, Values]:
+        targets, weights = [np.zeros(0, np.int64)], [np.zeros(0)]
+        for page in self.pages.tolist():
             links = self.graph.links_from(page).targets
             at = np.minimum(np.searchsorted(self.pages, links), len(self.pages) - 1)
             inside = self.pages[at] == links
             order = np.argsort(at[inside])
             targets.append(at[inside][order])
             weights.append(self.graph.weights_from(page)[inside][order])
-            starts[i + 1] = starts[i] + len(targets[-1])
-        return Adjacency(starts, np.concatenate(targets).astype(np.int64)), np.concatenate(weights).astype(np.float64)
+        starts = np.cumsum([len(each) for each in targets])
+        return Adjacency(starts, np.concatenate(targets)), np.concatenate(weights).astype(np.float64)
 
     @property
     def out(self) -> Adjacency:
@@ -113,23 +114,12 @@ class SmallWeb:
     @cached_property
     def into(self) -> Adjacency:
         """In-links."""
-        order = self._reversed
-        return Adjacency.from_owners(self.out.links[order], self.out.owners[order], len(self.pages))
+        return Adjacency.from_owners(self.out.links[self._reversed], self.out.owners[self._reversed], len(self))
 
     @property
-    def in_weights(self) -> NDArray[np.float64]:
+    def in_weights(self) -> Values:
         """The probability of each in-link."""
         return self._out[1][self._reversed]
-
-    @property
-    def in_degree(self) -> NDArray[np.float64]:
-        """In-links from all pages of the store."""
-        return self.graph.in_degree[self.pages].astype(np.float64)
-
-    @property
-    def out_degree(self) -> NDArray[np.float64]:
-        """Out-links to all pages of the store."""
-        return self.graph.out_degree[self.pages].astype(np.float64)
 
 
 def small_web(web: Web, seeds: Sequence[int], max_pages: int) -> SmallWeb:
@@ -154,13 +144,34 @@ def small_web(web: Web, seeds: Sequence[int], max_pages: int) -> SmallWeb:
     return SmallWeb(graph, found)
 
 
-def solve_around(web: Web, seeds: Sequence[int], params: Any, solve: Callable[[SmallWeb], T]) -> tuple[SmallWeb, T]:
-    """A small web of `params.pages` pages, and what `solve` makes of it: cached with a store that is small itself."""
+def solve_around(
+    web: Web, seeds: Sequence[int], params: Any, solve: Callable[[SmallWeb, Any], Solution]
+) -> tuple[SmallWeb, Solution]:
+    """A small web of `params.pages` pages, and its solution: cached with a store that is small itself."""
     around = small_web(web, seeds, params.pages)
     if not around.whole:
-        return around, solve(around)
-    found: T = web.cached(type(params).__module__, params, lambda: solve(around))
+        return around, solve(around, params)
+    found: Solution = web.cached(type(params).__module__, params, lambda: solve(around, params))
     return around, found
+
+
+def scores_around(
+    around: SmallWeb,
+    seeds: Sequence[int],
+    values: Callable[[int], Values],
+    path: Callable[[int, int], Sequence[int]],
+    **more: Any,
+) -> Scores:
+    """Scores of all pages around the query pages; `values` and `path` are by node."""
+
+    def find(seed: int) -> SeedScores:
+        node = around.node(seed)
+        return SeedScores(
+            around.pages, values(node), lambda page: around.pages[list(path(node, around.node(page)))].tolist()
+        )
+
+    facts = {} if around.whole else {"pages around the query page": len(around)}
+    return combine_seeds(seeds, find, facts=facts, **more)
 
 
 # ------------------------------------------------------------------------------------------ similarities of all pairs
@@ -169,24 +180,19 @@ def solve_around(web: Web, seeds: Sequence[int], params: Any, solve: Callable[[S
 def in_blocks(work: Callable[[int, int], object], count: int) -> None:
     """Call `work` for blocks of rows, on all cores."""
     blocks = [(first, min(first + BLOCK_ROWS, count)) for first in range(0, count, BLOCK_ROWS)]
-    if len(blocks) < 4:
-        for block in blocks:
-            work(*block)
-        return
-    with ThreadPoolExecutor(cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(1 if len(blocks) < 4 else cpu_count() or 1) as pool:
         list(pool.map(lambda block: work(*block), blocks))
 
 
-class Rounds:
+class Spread:
     """W·S·Wᵀ for matrices of one size, in memory that is used again."""
 
     def __init__(self, count: int) -> None:
-        self._count = count
-        self._rows, self._turned = np.empty((count, count)), np.empty((count, count))
+        self._rows, self._turned = np.empty((2, count, count))
 
-    def spread(self, links: Adjacency, weights: NDArray[np.float64], similar: Matrix) -> Matrix:
+    def __call__(self, links: Adjacency, weights: Values, similar: Matrix) -> Matrix:
         """W·S·Wᵀ of a symmetric S; the next call overwrites it."""
-        rows, turned, count = self._rows, self._turned, self._count
+        rows, turned, count = self._rows, self._turned, len(self._rows)
         matrix = kernels.SparseRows(links.starts, links.links, weights)
         in_blocks(lambda a, b: kernels.weigh_rows(matrix, similar, a, b, rows), count)
         in_blocks(lambda a, b: kernels.transpose(rows, a, b, turned), count)
@@ -194,12 +200,12 @@ class Rounds:
         return rows
 
 
-def simrank_matrix(links: Adjacency, weights: NDArray[np.float64], decay: float, rounds: int) -> Matrix:
+def simrank_matrix(links: Adjacency, weights: Values, decay: float, rounds: int) -> Matrix:
     """Rounds of S ← C·W·S·Wᵀ with 1 on the diagonal."""
     count = len(links.starts) - 1
-    similar, work = np.eye(count), Rounds(count)
+    similar, spread = np.eye(count), Spread(count)
     for _ in range(rounds):
-        np.multiply(work.spread(links, weights, similar), decay, out=similar)
+        np.multiply(spread(links, weights, similar), decay, out=similar)
         np.fill_diagonal(similar, 1.0)
     return similar
 
@@ -212,28 +218,17 @@ def connect(similar: Matrix, sides: Sequence[Adjacency], a: int, b: int) -> list
     """
     up, down = [a], [b]
     for _ in range(MAX_PATH_PAGES):
-        best = (-1.0, 0, 0)
+        best = (0.0, 0, 0)
         for side in sides:
             first, second = side.of(a), side.of(b)
             i, j, value = kernels.greatest_pair(similar, first, second)
             if value > best[0]:
                 best = (value, int(first[i]), int(second[j]))
-        if best[0] <= 0:
-            return []
-        _, a, b = best
+        value, a, b = best
+        if value <= 0:
+            break
         if a == b:
             return [*up, a, *down[::-1]]
         up.append(a)
         down.append(b)
     return []
-
-
-def scores_of_matrix(around: SmallWeb, similar: Matrix, sides: Sequence[Adjacency], seeds: Sequence[int]) -> Scores:
-    """The rows of the query pages in a matrix of similarities, with paths through links of some sides."""
-
-    def find(seed: int) -> SeedScores:
-        node = around.node(seed)
-        path = lambda page: around.pages_of(connect(similar, sides, node, around.node(page)))  # noqa: E731
-        return SeedScores(around.pages, similar[node], path)
-
-    return combine_seeds(seeds, find, facts=around.facts)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from cocite.errors import BadParameter
 
 Matrix = NDArray[np.float64]
-ZERO = 1e-6
+MIN_SINGULAR_VALUE = 1e-6
 """Singular values below this share of the greatest count as 0: by AᵀA, zeros come out as about 1e-8 of it."""
-EQUAL = 1e-9
+MAX_EQUAL_DIFFERENCE = 1e-9
 """Singular values that differ by less, as a share of the greatest, are equal; so are entries of vectors."""
 MIN_NEW_LENGTH = 1e-6
 """A projected unit vector adds a direction if at least this length remains beside the directions before it."""
@@ -27,14 +27,21 @@ MAX_DENSE_SIZE = 400
 """Larger matrices are not decomposed as a whole for a few of their vectors."""
 
 
-def kept(singular: Matrix, fall: float) -> tuple[int, int]:
+def kept(singular: Matrix, drop: float) -> tuple[int, int]:
     """(k, rank): the smallest k at which singular values drop by this share; those beyond the rank are 0."""
-    if not len(singular) or singular[0] <= 0:
+    rank = rank_of(singular)
+    if not rank:
         return 0, 0
-    rank = int(np.count_nonzero(singular > ZERO * singular[0]))
     values = np.append(singular[:rank], 0.0)
-    falls = (values[:-1] - values[1:]) / values[:-1] >= fall - 1e-9
-    return int(np.argmax(falls)) + 1, rank
+    drops = (values[:-1] - values[1:]) / values[:-1] >= drop - 1e-9
+    return int(np.argmax(drops)) + 1, rank
+
+
+def rank_of(singular: Matrix) -> int:
+    """The number of singular values, greatest first, that don't count as 0."""
+    if not len(singular) or singular[0] <= 0:
+        return 0
+    return int(np.count_nonzero(singular > MIN_SINGULAR_VALUE * singular[0]))
 
 
 def right_vectors(matrix: Any) -> tuple[Matrix, Matrix]:
@@ -42,20 +49,17 @@ def right_vectors(matrix: Any) -> tuple[Matrix, Matrix]:
 
     Decomposes AᵀA or AAᵀ, whichever is smaller.
     """
-    from scipy.linalg import eigh  # takes half a second, which other methods need not wait for
+    from scipy.linalg import eigh  # takes half a second to import
 
-    rows, columns = matrix.shape
-    wide = rows < columns
+    wide = matrix.shape[0] < matrix.shape[1]
     product = (matrix @ matrix.T if wide else matrix.T @ matrix).toarray()
     if not product.any():
-        return np.zeros(0), np.zeros((columns, 0))
+        return np.zeros(0), np.zeros((matrix.shape[1], 0))
     values, vectors = eigh(product, driver="evd", overwrite_a=True, check_finite=False)
     singular = np.sqrt(np.maximum(values[::-1], 0.0))
-    rank = int(np.count_nonzero(singular > ZERO * singular[0]))
+    rank = rank_of(singular)
     singular, vectors = singular[:rank], vectors[:, ::-1][:, :rank]
-    if wide:
-        vectors = matrix.T @ vectors / singular
-    return singular, fixed(singular, vectors)
+    return singular, fixed(singular, matrix.T @ vectors / singular if wide else vectors)
 
 
 def symmetric_left_vectors(matrix: Matrix) -> tuple[Matrix, Matrix]:
@@ -65,7 +69,7 @@ def symmetric_left_vectors(matrix: Matrix) -> tuple[Matrix, Matrix]:
     values, vectors = eigh(matrix, driver="evd", check_finite=False)
     order = np.argsort(-np.abs(values), kind="stable")
     singular = np.abs(values[order])
-    rank = int(np.count_nonzero(singular > ZERO * singular[0])) if len(singular) else 0
+    rank = rank_of(singular)
     return singular[:rank], fixed(singular[:rank], vectors[:, order[:rank]])
 
 
@@ -97,9 +101,9 @@ def _by_lanczos(matrix: Any, count: int) -> tuple[Matrix, Matrix]:
             raise BadParameter(f"found no singular vectors ({error}): ask for fewer vectors or pages") from error
         return right_vectors(matrix)
     order = np.argsort(-values, kind="stable")
-    singular, v = values[order], vectors[order].T
-    rank = int(np.count_nonzero(singular > ZERO * singular[0]))
-    return singular[:rank], fixed(singular[:rank], v[:, :rank])
+    singular = values[order]
+    rank = rank_of(singular)
+    return singular[:rank], fixed(singular[:rank], vectors[order[:rank]].T)
 
 
 def fixed(singular: Matrix, vectors: Matrix) -> Matrix:
@@ -107,12 +111,12 @@ def fixed(singular: Matrix, vectors: Matrix) -> Matrix:
     found = np.array(vectors, np.float64, order="F")
     if not len(singular):
         return found
-    cuts = np.flatnonzero(singular[:-1] - singular[1:] > EQUAL * singular[0]) + 1
+    cuts = np.flatnonzero(singular[:-1] - singular[1:] > MAX_EQUAL_DIFFERENCE * singular[0]) + 1
     for group in np.split(np.arange(len(singular)), cuts):
         if len(group) > 1:
             found[:, group] = _gram_schmidt(found[:, group])
     sizes = np.abs(found)
-    first = np.argmax(sizes >= sizes.max(axis=0) - EQUAL, axis=0)
+    first = np.argmax(sizes >= sizes.max(axis=0) - MAX_EQUAL_DIFFERENCE, axis=0)
     return found * np.where(found[first, np.arange(found.shape[1])] < 0, -1.0, 1.0)
 
 
@@ -126,12 +130,10 @@ def _gram_schmidt(space: Matrix) -> Matrix:
     q, r = np.linalg.qr(rows[:size].T)
     if len(rows) >= size and bool((np.abs(np.diagonal(r)) >= MIN_NEW_LENGTH).all()):
         return np.asarray(space @ q)  # usually the first ones are enough
-    basis = np.zeros((size, size))
-    count = 0
+    basis, count = np.zeros((size, size)), 0
     for row in rows:
         rest = row - basis[:count].T @ (basis[:count] @ row)
-        length = float(np.linalg.norm(rest))
-        if length >= MIN_NEW_LENGTH:
+        if np.linalg.norm(rest) >= MIN_NEW_LENGTH:
             rest -= basis[:count].T @ (basis[:count] @ rest)  # twice, because of rounding
             basis[count] = rest / np.linalg.norm(rest)
             count += 1
