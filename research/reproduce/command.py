@@ -10,10 +10,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from cocite import __version__
-from cocite.cli.files import check_writable, write_file
 from cocite.cli.progress import display
 from cocite.cli.terminal import Cell, Screen
 from cocite.errors import BadSource
+from cocite.operations.task import check_writable, write_file
 from cocite.results.text import count
 from research import citations
 from research.reproduce.claims import Claims, Outcome, read_claims

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from cocite.cli.options import SOURCE_OPTIONS, parse_size
-from cocite.cli.tasks.build import open_sources
-from cocite.cli.tasks.summary import summarise
+from cocite.cli.terminal import Screen
+from cocite.cli.views.store import BuildView
 from cocite.errors import BadParameter
 from cocite.graph.build.passes import Built
 from cocite.graph.store import Graph
+from cocite.operations.store.build import Build, BuildResult
+from cocite.operations.task import parse_size
 from cocite.sources.records import Link, Page, ReadReport
 from tests.cli.conftest import run
 
@@ -73,7 +74,7 @@ def test_a_rate_is_shown_where_it_means_something(place: Path, capsys: pytest.Ca
     run("build", records(place / "a.jsonl", {"url": A, "links": [B]}), "-o", place / "web.cocite", "-q")
     left_out = {"repeated": 0, "to_itself": 0, "replaced": 0, "unusable": 0}
     built = Built(place / "web.cocite", 2, 40_000, 240_000, 3.0, ReadReport(), 40_000, left_out, {})
-    summarise(built, 1.0, False)
+    BuildView().show(Screen(), Build(sources=("a",)), BuildResult(built, None, "", 1.0), {})
     lines = capsys.readouterr().out.splitlines()
     assert lines[3] == "  time\t3.0 s\t20,000 links/s, 1.0 s of it for compiling, once"
     assert lines[4] == "  size\t240 kB\t6.0 bytes per link, including texts"
@@ -122,7 +123,7 @@ def test_from_a_pipe(place: Path) -> None:
         (["{source}", "--memory", "1k"], "--memory must be at least 64M, not '1k'"),
         (["{source}", "--threads", "0"], "--threads"),
         (["{source}", "--platforms", "{place}/none.toml"], "is not a file"),
-        (["https://a.example/", "--scope", "galaxy"], "--scope must be site, host or any, not 'galaxy'"),
+        (["https://a.example/", "--scope", "galaxy"], "--scope must be one of site, host, any, not 'galaxy'"),
         ([], "Missing argument"),
     ],
 )
@@ -203,9 +204,8 @@ def test_crawl_options_reach_the_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("cocite.sources.crawl.start.crawl", crawl)
     stages: list[tuple[str, int, int | None]] = []
-    given = {name: default for name, (_, default) in SOURCE_OPTIONS.items()}
-    given |= {"depth": 5, "max_pages": 7, "delay": 0.25, "scope": "host", "allow_private": True}
-    sources = open_sources([A], ReadReport(), given, False, lambda *stage: stages.append(stage))
+    wanted = Build(sources=(A,), depth=5, max_pages=7, delay=0.25, scope="host", allow_private=True)
+    sources = wanted.open_sources(ReadReport(), False, lambda *stage: stages.append(stage))
     assert asked == {
         "seeds": [A], "depth": 5, "max_pages": 7, "delay": 0.25, "scope": "host", "allow_private": True, "text": False,
     }  # fmt: skip
@@ -219,10 +219,10 @@ def test_crawl_options_reach_the_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
     [("512M", 512 << 20), ("4G", 4 << 30), ("1.5 GiB", 3 << 29), ("100000000", 100_000_000), ("1t", 1 << 40)],
 )
 def test_sizes(text: str, size: int) -> None:
-    assert parse_size(text) == size
+    assert parse_size(text, "--memory") == size
 
 
 @pytest.mark.parametrize("text", ["", "4X", "-4G", "4 G B", "nan", "1e9", "9" * 400 + "G"])
 def test_no_sizes(text: str) -> None:
     with pytest.raises(BadParameter, match="--memory"):
-        parse_size(text)
+        parse_size(text, "--memory")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from inspect import signature
 from typing import Any
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from cocite.cli.commands import View, command, naming_options, options_of
-from cocite.cli.options import taking
+from cocite.cli.commands import View, command, naming_options
 from cocite.errors import BadParameter
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, operation, parameters_on
 from cocite.operations.pages.related import Related
+from cocite.operations.task import Task
 from cocite.parameters import parameter
 from cocite.results.filters import Filters
 
@@ -74,11 +73,47 @@ def test_errors_name_the_option() -> None:
         raise BadParameter("something else")
 
 
-def test_a_command_that_takes_declared_options() -> None:
-    @taking(options_of(Filters))
-    def ask(url: str, **filters: Any) -> None:
-        """Ask."""
+@operation(group="tests", examples=["cocite work"], store=False)
+class Work(Task, Filters):
+    """Work."""
 
-    assert list(signature(ask).parameters) == [
-        "url", "per_site", "not_own_site", "site", "not_site", "lang", "since", "until", "unlinked"
-    ]  # fmt: skip
+    fails: bool = parameter(False, "Fail")
+
+    def do(self, progress: Any) -> Work:
+        progress("working", 1, 1)
+        if self.per_site:
+            raise KeyboardInterrupt
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"lang": self.lang}
+
+    def failure(self, result: Any) -> str:
+        return "It failed: try again" if self.fails else ""
+
+
+class WorkView(View):
+    operation = Work
+    interrupted = "Interrupted; half is done"
+
+    def show(self, screen: Any, asked: Any, result: Any, options: dict[str, Any]) -> None:
+        screen.line("done")
+
+
+def work(*args: str) -> Any:
+    app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.command()(command(WorkView()))
+    return CliRunner().invoke(app, args)
+
+
+def test_tasks_are_done_fail_and_are_interrupted() -> None:
+    assert (work().stdout, work("--lang", "de", "--json").stdout) == ("done\n", '{"lang": "de"}\n')
+    failed = work("--fails")
+    assert (failed.exit_code, failed.stdout) == (2, "done\n") and "cocite: It failed: try again\n" in failed.stderr
+    with pytest.raises(KeyboardInterrupt, match="half is done"):
+        WorkView().run({"per_site": 1}, {})
+
+
+def test_a_task_takes_the_parameters_that_it_inherits() -> None:
+    names = ["fails", "per_site", "not_own_site", "site", "not_site", "lang", "since", "until", "unlinked"]
+    assert [each.name for _, each in parameters_on(Work, "cli")] == names

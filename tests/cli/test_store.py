@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import cocite
-from cocite.cli.tasks import store as task
-from cocite.cli.tasks.build import source_options
-from cocite.cli.tasks.export import ALIASES
-from cocite.cli.tasks.store import sources_of
+from cocite.cli.views import store as view
 from cocite.graph.export import FORMATS
 from cocite.graph.generation import read_current
 from cocite.graph.store import Graph
+from cocite.operations.store.build import Build
+from cocite.operations.store.check import sources_of
+from cocite.operations.store.export import FORMAT_ALIASES
 from cocite.operations.store.info import STORE_PARTS, part_bytes
 from cocite.sources.records import Link, Page
 from tests.cli.conftest import LIST, NEWS, PAGES, run
@@ -51,7 +51,7 @@ def test_the_store_may_be_named_without_an_option(store: Path, monkeypatch: pyte
 
 def test_info_of_a_small_store_has_no_sizes_per_link(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "bits per link" not in run("info", store).out
-    monkeypatch.setattr(task, "MIN_LINKS_FOR_RATES", 7)
+    monkeypatch.setattr(view, "MIN_LINKS_FOR_RATES", 7)
     assert "bits per link" in run("info", store).out
 
 
@@ -172,7 +172,7 @@ def test_the_repair_knows_what_was_said_in_python(place: Path) -> None:
 
 
 def test_the_repair_of_a_crawl_keeps_its_limits() -> None:
-    said = source_options({"depth": 3, "scope": "host", "allow_private": True})
+    said = Build(sources=("a",), depth=3, scope="host", allow_private=True).said
     entry = {"source": "https://a.example/", "said": said}
     assert sources_of({"sources": [entry, {"source": "b", "said": 5}]}) == [
         ("https://a.example/", " --depth 3 --scope host --allow-private"), ("b", ""),
@@ -269,4 +269,4 @@ def test_every_format_is_in_the_help() -> None:
     help_text = run("export", "--help").out
     for name in FORMATS:
         assert f"\n    {name} " in help_text
-    assert set(ALIASES.values()) <= set(FORMATS)
+    assert set(FORMAT_ALIASES.values()) <= set(FORMATS)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from cocite.cli.tasks.evaluate import as_json
 from cocite.cli.terminal import parts_of
 from cocite.errors import BadParameter
 from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, run_in_store
 from cocite.evaluate.judgements import Judgements, Run
 from cocite.evaluate.report import page as report_page
 from cocite.evaluate.significance import compare
+from cocite.operations.quality.evaluate import EvaluationResult
 from cocite.related.methods import method
 from cocite.sources.records import ReadReport
 from cocite.web import Web
@@ -302,7 +302,7 @@ def test_some_of_the_queries(tmp_path: Path) -> None:
 def test_numbers_are_numbers_for_machines() -> None:
     """Thousands too; names that look like numbers stay names."""
     run = Run("7", {"q": ["a"], "r": ["a"]}, {"q": 1.0, "r": 2.0}, {"q": {"edges": 12345}})
-    told = as_json(Evaluation(JUDGED, [run, OTHER]), ReadReport(), {"q": 2_469_131, "r": 5, "s": 6})
+    told = EvaluationResult(Evaluation(JUDGED, [run, OTHER]), ReadReport(), {"q": 2_469_131, "r": 5, "s": 6}).to_dict()
     assert told["cost"][0] == {
         "method": "7", "links in": 1_234_568, "nodes": "", "edges": 12345, "siblings": "", "cocited": "", "ms": 1.5
     }  # fmt: skip

@@ -33,8 +33,8 @@ RELS = ("", "nofollow", "ugc sponsored", "me")
 STALE, ABSENT = "stale", "absent"
 LOADED = (
     "pandas", "pyarrow.dataset", "rich.progress", "tantivy", "cocite.results.ask", "cocite.graph.build.maintain",
-    "cocite.sources.html.page", "cocite.sources.open_source", "cocite.cli.tasks.build", "cocite.cli.tasks.clicks",
-    "cocite.cli.progress", "cocite.words.make_vectors",
+    "cocite.sources.html.page", "cocite.sources.open_source", "cocite.operations.store.build", "cocite.graph.clicks",
+    "cocite.cli.progress", "cocite.words.vectors",
 )  # fmt: skip
 for _name in LOADED:
     import_module(_name)  # before processes are forked: else each of hundreds would take seconds for it

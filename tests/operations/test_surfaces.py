@@ -21,8 +21,6 @@ from cocite.results.filters import Filters
 DOCS = Path(__file__).parents[2] / "docs"
 COMMANDS: dict[str, Any] = dict(commands_of(typer.main.get_command(app)))
 OPERATIONS = [pytest.param(each, id=name) for name, each in operations_by_name().items()]
-ASKED = [pytest.param(each, id=name) for name, each in operations_by_name().items() if name != "info"]
-"""`cocite info` shows more of a store than the operation, which is for strangers."""
 RETURNING_PAGES = ("batch", "compare", "hubs", "recommend", "related", "search")
 
 
@@ -35,7 +33,7 @@ def test_every_operation_that_returns_pages_has_all_filters() -> None:
             assert names <= {each.name for _, each in parameters_on(operation, surface)}, (name, surface)
 
 
-@pytest.mark.parametrize("operation", ASKED)
+@pytest.mark.parametrize("operation", OPERATIONS)
 def test_on_the_command_line(operation: type[Operation]) -> None:
     about = operation.about
     known = {option: each for each in COMMANDS[about.name].params for option in (*each.opts, *each.secondary_opts)}
@@ -48,7 +46,7 @@ def test_on_the_command_line(operation: type[Operation]) -> None:
     assert about.summary in " ".join(COMMANDS[about.name].help.split())
 
 
-@pytest.mark.parametrize("operation", ASKED)
+@pytest.mark.parametrize("operation", OPERATIONS)
 def test_in_the_reference_and_in_the_manual(operation: type[Operation]) -> None:
     name = operation.about.name
     section = (DOCS / "cli.md").read_text("utf-8").partition(f"\n## cocite {name}\n")[2].partition("\n## ")[0]

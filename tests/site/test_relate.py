@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.site.read import normal_path, path_of, read_page
-from cocite.site.relate import _contents_pages, mark_navigation, own_title, shared_title_parts
+from cocite.site.relate import contents_pages, mark_navigation, own_title, shared_title_parts
 from cocite.sources.records import Link, Page
 
 AT = "https://a.example/docs/guide/install.html"
@@ -43,8 +43,8 @@ def test_a_group_of_links_on_three_pages_is_a_side_bar() -> None:
 def test_tables_of_contents_unless_there_is_nothing_else() -> None:
     contents = Page("/", text="x" * 100, links=[Link(f"/{n}", "y" * 15) for n in range(5)])
     article = Page("/a", text="x" * 100, links=[Link("/b", "b")])
-    assert _contents_pages([contents, article, article]) == {0}
-    assert _contents_pages([contents, contents, article]) == set()
+    assert contents_pages([contents, article, article]) == {0}
+    assert contents_pages([contents, contents, article]) == set()
 
 
 def test_titles_without_the_name_of_the_site() -> None:

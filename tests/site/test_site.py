@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from cocite.site.files import without_related
-from cocite.site.read import path_of
+from cocite.site.read import path_of, without_related
 from cocite.site.relate import METHOD
 from cocite.site.write import inserted
 from tests.cli.conftest import Ran, run
@@ -279,7 +278,7 @@ def test_addresses_without_html_where_pages_say_so(birds: Path) -> None:
     [
         (["--overrides", "none.toml"], "none.toml can't be read"),
         (["--fragments", "public/x"], "so its files would become pages"),
-        (["-k", "0"], "greater than or equal to 1"),
+        (["-k", "0"], "-k must be a whole number from 1 to 50, not 0"),
     ],
 )
 def test_wrong_use(birds: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], words: str) -> None:
@@ -308,7 +307,7 @@ def test_wrong_overrides(birds: Path, place: Path, text: str, words: str) -> Non
 
 def test_folders_that_are_no_site(place: Path) -> None:
     (place / "empty").mkdir()
-    assert "holds no HTML pages" in made(place / "empty").err
+    assert "has no HTML pages" in made(place / "empty").err
     assert "not a folder" in made(place / "nothing").err
     assert "give a web address such as" in run("site", place / "empty", "--base", "example", "-o", place / "x.json").err
 

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cocite.cli import options
 from cocite.errors import BadSource
+from cocite.operations.store.build import SOURCE_KINDS
 from cocite.sources import kinds
 from cocite.sources.kinds import ReadOptions, SourceKind, source_kinds
 from cocite.sources.open_source import Source, open_source
@@ -246,7 +246,7 @@ def test_a_store_is_no_source(tmp_path: Path) -> None:
 
 
 def test_every_kind_is_a_choice_on_the_command_line() -> None:
-    assert sorted(options.KINDS.split(", ")) == sorted(source_kinds())
+    assert sorted(SOURCE_KINDS.split(", ")) == sorted(source_kinds())
     assert all(kind.description for kind in source_kinds().values())
 
 

@@ -14,15 +14,11 @@ import typer
 from cocite import __version__
 from cocite.cli.commands import View, command
 from cocite.cli.failures import Commands
-from cocite.cli.tasks import build, clicks, demo, evaluate, export, reproduce, serve, site, spark, store, study, warm
-from cocite.cli.tasks.batch import BatchView
-from cocite.cli.views.communities import CommunitiesView
-from cocite.cli.views.compare import CompareView
-from cocite.cli.views.keywords import KeywordsView
-from cocite.cli.views.links import LinksView
-from cocite.cli.views.pages import ClusterView, HubsView, SearchView, SimilarityView
-from cocite.cli.views.related import RecommendView, RelatedView
-from cocite.cli.views.store import MethodsView, RankView
+from cocite.cli.tasks.demo import demo
+from cocite.cli.tasks.other import reproduce, warm
+from cocite.cli.tasks.serve import mcp, serve
+from cocite.cli.tasks.spark import spark
+from cocite.cli.views import answers, quality, store, words
 
 # Matrices are small here, and threads that wait for each other made them 8 to 30 times slower on a busy machine. NumPy
 # reads this when it is loaded, which no command has done yet.
@@ -37,17 +33,29 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+STUDY_HELP = """Have people rate the results of methods without knowing which method found them.
+
+\b
+Examples:
+  cocite study new trial nytimes.com bmw.com -m companion -m cocitation
+  cocite study rate trial
+  cocite study report trial
+"""
 VERBS: list[Callable[..., None] | View] = [
-    *(demo.demo, build.build, build.add, build.remove, clicks.clicks),
-    *(RelatedView(), RecommendView(), CompareView(), BatchView(), SimilarityView(), MethodsView()),
-    *(evaluate.evaluate, reproduce.reproduce),
-    *(HubsView(), CommunitiesView(), ClusterView(), SearchView(), KeywordsView(), RankView()),
-    *(LinksView(), store.info, store.check, export.export, serve.serve, serve.mcp, site.site, warm.warm),
+    *(demo, store.BuildView(), store.AddView(), store.RemoveView(), store.ClicksView()),
+    *(answers.RelatedView(), answers.RecommendView(), answers.CompareView(), answers.BatchView()),
+    *(answers.SimilarityView(), store.MethodsView(), quality.EvaluateView(), reproduce),
+    *(answers.HubsView(), words.CommunitiesView(), answers.ClusterView(), answers.SearchView(), words.KeywordsView()),
+    *(store.RankView(), store.LinksView(), store.InfoView(), store.CheckView(), store.ExportView()),
+    *(serve, mcp, quality.SiteView(), warm),
 ]
-for verb in VERBS:
-    app.command()(command(verb) if isinstance(verb, View) else verb)
-app.add_typer(study.study, name="study")
-app.add_typer(spark.spark, name="spark")
+STUDY_VERBS: list[Callable[..., None] | View] = [quality.StudyNewView(), quality.rate, quality.StudyReportView()]
+study = typer.Typer(cls=Commands, rich_markup_mode=None, help=STUDY_HELP)
+for group, verbs in ((app, VERBS), (study, STUDY_VERBS)):
+    for verb in verbs:
+        group.command()(command(verb) if isinstance(verb, View) else verb)
+app.add_typer(study, name="study")
+app.add_typer(spark, name="spark")
 
 
 def show_version(wanted: bool) -> None:

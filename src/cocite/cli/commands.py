@@ -6,7 +6,8 @@ A view adds what only a terminal has: how a result is shown, and options for tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from inspect import Parameter as Argument
 from inspect import Signature
 from keyword import iskeyword
@@ -16,12 +17,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from cocite.cli import options as shared
-from cocite.cli.failures import NOTHING, complain
+from cocite.cli.failures import NOTHING, WRONG, complain
 from cocite.cli.files import with_page_lists
 from cocite.cli.terminal import Screen
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, make, parameters_on
-from cocite.parameters import Checked, Parameter, parameters_of
+from cocite.operations.task import Task
+from cocite.parameters import Checked, Parameter
 
 if TYPE_CHECKING:
     from cocite.web import Web
@@ -35,6 +37,7 @@ class View:
     operation: ClassVar[type[Operation]]
     options: ClassVar[Mapping[str, tuple[Any, Any]]] = {}  # name: (annotation, default)
     help: ClassVar[str] = ""  # further paragraphs of the help
+    interrupted: ClassVar[str] = ""  # what to say after Ctrl-C, unless nothing was changed
 
     def read(self, values: Options, options: Options) -> Operation:
         """The question; reads the files that options name."""
@@ -54,31 +57,48 @@ class View:
         """Write files, after a result that isn't empty."""
 
     def run(self, values: Options, options: Options) -> None:
-        """Ask and show; exits with 1 if there is nothing to show."""
-        from cocite.cli.progress import display
-        from cocite.web import Web
-
-        index, json, quiet = options.pop("index", None), options.pop("json"), options.pop("quiet", False)
+        """Ask and show; exits with 1 if there is nothing to show, with 2 if a task failed."""
+        index, json = options.pop("index", None), options.pop("json", False)
         with naming_options(self.operation):
             asked = self.read(values, options)
-        web: Any = None
-        if index is not None:
-            web = Web(index)
-            with display(quiet=quiet or json) as web.progress:
-                self.prepare(web, asked, options)
-                result = asked.run(web)
-        else:
-            result = asked.run(web)
+        try:
+            web, result = self.answer(asked, index, options.pop("quiet", False) or json, options)
+        except KeyboardInterrupt as error:
+            raise KeyboardInterrupt(*error.args or (self.interrupted,)) from None
         screen = Screen()
         self.warn(web, asked, result, options)
         if json:
             screen.json(self.to_json(result, options))
         else:
             self.show(screen, asked, result, options)
+        if failed := asked.failure(result) if isinstance(asked, Task) else "":
+            complain(failed)
+            raise typer.Exit(WRONG)
         if why := asked.why_empty(web, result):
             complain(why)
             raise typer.Exit(NOTHING)
         self.finish(asked, result, options)
+
+    def answer(self, asked: Operation, index: Path | None, quiet: bool, options: Options) -> tuple[Any, Any]:
+        """The store, opened for a question, and the result; shows progress meanwhile."""
+        from cocite.cli.progress import display
+
+        if isinstance(asked, Task):
+            asked = asked if index is None else replace(asked, index=str(index))
+            with self.helper() as compiling, display(quiet, compiling) as stages, naming_options(self.operation):
+                return None, asked.do(stages)
+        if index is None:
+            return None, asked.run(None)  # type: ignore[arg-type]
+        from cocite.web import Web
+
+        web = Web(index)
+        with display(quiet) as web.progress:
+            self.prepare(web, asked, options)
+            return web, asked.run(web)
+
+    def helper(self) -> Any:
+        """A context with what to call when kernels have to be compiled."""
+        return nullcontext(lambda: None)
 
     def to_json(self, result: Any, options: Options) -> Any:
         """A result for programs."""
@@ -100,12 +120,11 @@ def command(view: View) -> Callable[..., None]:
         values = {name.rstrip("_"): value for name, value in given.items() if value is not None}
         values |= {name: " ".join(value) for name, value in values.items() if name in joined}
         for name in values.keys() & {"method", "methods"}:
-            given_method = values[name]
-            several = isinstance(given_method, list | tuple)
-            values[name] = list(map(with_page_lists, given_method)) if several else with_page_lists(given_method)
+            one = isinstance(values[name], str)
+            values[name] = with_page_lists(values[name]) if one else list(map(with_page_lists, values[name]))
         view.run(values, options)
 
-    run_command.__name__ = about.name
+    run_command.__name__ = about.name.rpartition(" ")[2]
     examples = "".join(f"\n  {example}" for example in about.examples)
     run_command.__doc__ = "\n\n".join(filter(None, (about.summary, about.help, view.help, f"\b\nExamples:{examples}")))
     run_command.__signature__ = Signature(arguments)  # type: ignore[attr-defined]
@@ -125,24 +144,16 @@ def naming_options(parameters: type[Checked]) -> Iterator[None]:
         raise
 
 
-def options_of(parameters: type[Checked]) -> dict[str, tuple[Any, Any]]:
-    """Parameters as options of a command that isn't made from an operation: name → (annotation, default)."""
-    arguments = [_argument(each) for each in parameters_of(parameters)]
-    return {each.name: (each.annotation, each.default) for each in arguments}
-
-
 def _argument(each: Parameter) -> Argument:
     """A parameter as Typer wants it: its type, with what is declared of it."""
     many = each.many or each.joined
-    kind: Any = list[str] | None if many else each.type
+    kind: Any = (list[str] if each.positional and each.required else list[str] | None) if many else each.type
     about: dict[str, Any] = {"metavar": each.metavar or None, "help": f"{each.help}."}
+    default = Argument.empty if each.required else None if many else each.default
     if each.positional:
-        kind = list[str] if many and each.required else kind
         annotated: Any = Annotated[kind, typer.Argument(**about, show_default=False)]
-        default = Argument.empty if each.required else None if many else each.default
     else:
         annotated = Annotated[kind, typer.Option(*_flags(each), **about, show_default=each.default not in ("", None))]
-        default = Argument.empty if each.required else None if many else each.default
     return _keyword(f"{each.name}_" if iskeyword(each.name) else each.name, annotated, default)
 
 

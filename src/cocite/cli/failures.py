@@ -44,7 +44,7 @@ def explain(error: BaseException) -> int:
     if debugging() and not isinstance(error, BrokenPipeError):
         traceback.print_exception(error)
     if isinstance(error, KeyboardInterrupt):
-        complain("Interrupted; nothing was changed")
+        complain(str(error) or "Interrupted; nothing was changed")
         return INTERRUPTED
     if isinstance(error, BrokenPipeError):
         discard_output()

@@ -1,4 +1,4 @@
-"""Files that commands read and write, named by options."""
+"""Lists of pages that a method takes may be files on the command line, and only there: strangers can't name files."""
 
 from __future__ import annotations
 
@@ -11,18 +11,6 @@ from cocite.parameters import parse, spell
 
 PAGE_LISTS = ("stop", "dead")
 """Parameters of methods that are lists of pages: on the command line, an entry may be a file of addresses."""
-
-
-def read_addresses(path: Path) -> list[str]:
-    """The addresses of a file, one per line; lines that begin with # are comments."""
-    try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    except UnicodeDecodeError as error:
-        raise BadParameter(f"{path} isn't a text in UTF-8: give a file of addresses, one per line") from error
-    addresses = [line for line in lines if line and not line.startswith("#")]
-    if not addresses:
-        raise BadParameter(f"{path} has no address: give bookmarks, an OPML file, or addresses, one per line")
-    return addresses
 
 
 def with_page_lists(call: str) -> str:
@@ -52,21 +40,3 @@ def _entry(key: str, text: str) -> Iterator[str]:
     if "://" not in text and (without_host or is_path):
         raise BadParameter(f"Unknown file {text!r:.200} of {key} pages: check the path, or give addresses")
     yield text
-
-
-def check_writable(path: Path | None) -> None:
-    """Refuse a place that can't be written to, before any work is done."""
-    if path is None:
-        return
-    if path.is_dir():
-        raise BadParameter(f"{path} is a folder: give the name of a file in it")
-    if not path.absolute().parent.is_dir():
-        raise BadParameter(f"Unknown folder {path.parent}: make it first, or write to another place")
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a text; an old file is replaced when the new one is complete."""
-    from cocite.sources.page_records import replacing
-
-    with replacing(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")

@@ -82,6 +82,12 @@ class Screen:
         text.truncate(self.width, overflow="ellipsis")
         self.console.print(text)
 
+    def page(self, title: str, url: str, *before: Cell, style: str = "", indent: int = 0) -> None:
+        """A row with the title and address of a page, or the address alone, after other cells."""
+        name = title or url
+        wide = min(len(name), int(self.width * 0.5)) if self.live else 0
+        self.row(*before, Cell(name, wide, style), Cell(url if title else "", style="cyan"), indent=indent)
+
     def blank(self) -> None:
         """An empty line."""
         self._write("")

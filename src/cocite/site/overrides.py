@@ -15,7 +15,7 @@ The same in a page: <meta name="cocite:pin" content="upgrade.html, /faq.html">, 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -42,67 +42,58 @@ class Overrides:
 
     exclude: tuple[str, ...] = ()
     pages: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    text: str = ""
 
 
-def read_overrides(path: Path | None) -> Overrides:
-    """The wishes of a file; raises BadParameter if it is invalid."""
-    if path is None:
+def read_overrides(path: str) -> Overrides:
+    """The wishes of a file, if one is named; raises BadParameter if it is invalid."""
+    if not path:
         return Overrides()
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        found = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadParameter(f"--overrides {path} can't be read ({error}): give a file in TOML") from error
-    unknown = [name for name in found if name not in ("exclude", "pages")]
-    if unknown:
+    if unknown := [name for name in found if name not in ("exclude", "pages")]:
         raise BadParameter(f"{path} has the unknown key {unknown[0]!r:.100}; use exclude and pages")
     pages = found.get("pages", {})
     if not isinstance(pages, dict):
         raise BadParameter(f'{path}: pages must be tables such as [pages."/guide/install.html"]')
+    exclude = found.get("exclude", [])
+    _check_texts(path, "exclude", exclude)
     for pattern, wish in pages.items():
-        _check(path, pattern, wish)
-    return Overrides(_texts(path, "exclude", found.get("exclude", [])), tuple(pages.items()))
+        if not isinstance(wish, dict):
+            raise BadParameter(f'{path}: {pattern!r:.100} must be a table: [pages."{pattern[:100]}"]')
+        for name, value in wish.items():
+            if name in LISTS:
+                _check_texts(path, name, value)
+            elif name not in SWITCHES:
+                known = ", ".join(LISTS + SWITCHES)
+                raise BadParameter(f"{path}: {pattern!r:.100} has the unknown key {name!r:.100}; use {known}")
+            elif not isinstance(value, bool):
+                raise BadParameter(f"{path}: {name} of {pattern!r:.100} must be true or false")
+    return Overrides(tuple(exclude), tuple(pages.items()), text)
 
 
-def _check(path: Path, pattern: str, wish: object) -> None:
-    if not isinstance(wish, dict):
-        raise BadParameter(f'{path}: {pattern!r:.100} must be a table: [pages."{pattern[:100]}"]')
-    for name, value in wish.items():
-        if name in LISTS:
-            _texts(path, name, value)
-        elif name not in SWITCHES:
-            raise BadParameter(
-                f"{path}: {pattern!r:.100} has the unknown key {name!r:.100}; use {', '.join(LISTS + SWITCHES)}"
-            )
-        elif not isinstance(value, bool):
-            raise BadParameter(f"{path}: {name} of {pattern!r:.100} must be true or false")
-
-
-def _texts(path: Path, name: str, value: object) -> tuple[str, ...]:
+def _check_texts(path: str, name: str, value: object) -> None:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise BadParameter(f'{path}: {name} must be a list of texts, such as ["/guide/install.html"]')
-    return tuple(value)
 
 
 def wishes_for(overrides: Overrides, address: str, path: str, own: Mapping[str, str]) -> Wishes:
-    """What the owner wants for a page: the file's wishes, then the page's own. References start from its address."""
-    wish = Wishes()
-    for pattern, given in overrides.pages:
-        if pattern == path or fnmatchcase(path, pattern):
-            wish.pin += _paths(given.get("pin", ()), address)
-            wish.never += _paths(given.get("never", ()), address)
-            wish.none, wish.hidden = wish.none or given.get("none", False), wish.hidden or given.get("hidden", False)
-    wish.pin += _paths(own.get("pin", "").split(","), address)
-    wish.never += _paths(own.get("never", "").split(","), address)
-    wish.none, wish.hidden = wish.none or _is_true(own, "none"), wish.hidden or _is_true(own, "hidden")
-    return wish
+    """What the owner wants for a page: the file's wishes, then the page's own. References start from its address.
 
-
-def _is_true(own: Mapping[str, str], name: str) -> bool:
-    return own.get(name, "false").strip().lower() not in ("false", "no", "0")
-
-
-def _paths(references: Sequence[str], address: str) -> list[str]:
-    """Paths; references to other hosts stay as they are, and are reported as unknown."""
+    References to other hosts stay as they are, and are reported as unknown.
+    """
     from cocite.site.read import path_of
 
-    return [path_of(each, address) or each.strip() for each in references if each.strip()]
+    given = [wish for pattern, wish in overrides.pages if pattern == path or fnmatchcase(path, pattern)]
+    lists = {name: own.get(name, "").split(",") for name in LISTS}
+    switches = {name: own.get(name, "false").strip().lower() not in ("false", "no", "0") for name in SWITCHES}
+    found = Wishes()
+    for wish in [*given, {**lists, **switches}]:
+        for name in LISTS:
+            texts = (each.strip() for each in wish.get(name, ()))
+            getattr(found, name).extend(path_of(text, address) or text for text in texts if text)
+        found.none, found.hidden = found.none or wish.get("none", False), found.hidden or wish.get("hidden", False)
+    return found

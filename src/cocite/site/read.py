@@ -1,37 +1,64 @@
-"""The pages of a folder as page records, read by several processes; unchanged ones come from a cache."""
+"""The pages of a folder as page records. Only new and changed files are read, by several processes.
+
+A file is unchanged if its size and time are, or else its content: generators write every file anew. The other pages
+come from a cache. Nothing slow is imported at the top, since most runs find that nothing changed.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import signal
 import threading
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
+from fnmatch import fnmatchcase
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
-from cocite.site.files import MAX_FILE_BYTES, Files, PageCache, Stamp, digest_of, without_related
-from cocite.sources.folders import address_under
-from cocite.sources.html.page import read_html
-from cocite.sources.html.tokens import attributes
-from cocite.sources.page_records import page_from_json, page_to_json
-from cocite.sources.records import Page, ReadReport
+import zstandard
+
+from cocite import __version__
+from cocite.errors import BadSource
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress
+    from cocite.sources.records import Page
 
+CACHE_FORMAT = f"{__version__} 6"
+"""A cache of another format is ignored."""
+SUFFIXES = (".html", ".htm", ".xhtml")
+MAX_CACHE_BYTES = 1 << 31
+MAX_FILE_BYTES, MAX_HEAD_BYTES, MAX_WISH_CHARS = 16 << 20, 1 << 17, 10_000
+"""The rest of a larger page is ignored."""
 MIN_PAGES_FOR_PROCESSES = 200
 """Reading fewer pages takes less time than starting processes."""
 CHUNK_PAGES = 32
-MAX_HEAD_BYTES = 1 << 17
-MAX_WISH_CHARS = 10_000
+INSERTED_LIST = rb"<!--\s*cocite:related\s*-->(?:(?:(?!<!--\s*cocite:related\s*-->).)*?<!--\s*/cocite:related\s*-->)?"
+"""The comment that marks a place, with the list that may already be there."""
+_LIST = re.compile(INSERTED_LIST, re.DOTALL | re.IGNORECASE)
 _META = re.compile(r"<meta\s([^>]*\bcocite:[^>]*)>", re.IGNORECASE)
-_PREFIX = "cocite:"
-"""Begins the names of <meta> by which a page says what its owner wants."""
+
+
+class Stamp(NamedTuple):
+    """Identifies a version of a file."""
+
+    size: int
+    time: int  # nanoseconds
+    digest: str
+
+
+class SiteFiles(NamedTuple):
+    """The files of a site by their paths in the folder, and which of them are symbolic links out of it."""
+
+    found: dict[str, tuple[int, int]]  # size, time
+    outside: list[str]
 
 
 class SitePage(NamedTuple):
@@ -39,16 +66,6 @@ class SitePage(NamedTuple):
 
     record: Page
     wishes: dict[str, str]  # by <meta name="cocite:…">
-
-    def to_json(self) -> dict[str, Any]:
-        """For the cache."""
-        return {**page_to_json(self.record), "wishes": self.wishes}
-
-    @classmethod
-    def from_json(cls, line: bytes, wishes: dict[str, str]) -> SitePage | None:
-        """A page of the cache; None if it is damaged."""
-        record = page_from_json(line, 0, ReadReport())
-        return None if record is None else cls(record, wishes)
 
 
 class ReadSite(NamedTuple):
@@ -60,8 +77,105 @@ class ReadSite(NamedTuple):
     unreadable: dict[str, str]
 
 
+def list_files(folder: Path, exclude: Sequence[str] = ()) -> SiteFiles:
+    """The HTML files of a folder, sorted; hidden ones and those that match a pattern are skipped."""
+    root = str(folder.resolve()) + os.sep
+    found, outside = {}, []
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            file = Path(place, name)
+            path = file.relative_to(folder).as_posix()
+            if not name.lower().endswith(SUFFIXES) or name.startswith("."):
+                continue
+            if any(fnmatchcase(path, pattern.lstrip("/")) for pattern in exclude):
+                continue
+            if file.is_symlink() and not str(file.resolve()).startswith(root):
+                outside.append(path)
+                continue
+            with suppress(OSError):  # gone, or a link to nothing
+                about = file.stat()
+                found[path] = about.st_size, about.st_mtime_ns
+    if not found:
+        raise BadSource(f"{folder} has no HTML pages: give the folder that your generator writes, such as public")
+    return SiteFiles(dict(sorted(found.items())), outside)
+
+
+class PageCache:
+    """The pages of the last run: stamps in a small file, pages in a larger one that is opened when needed."""
+
+    def __init__(self, folder: Path, site: str) -> None:
+        name = hashlib.blake2b(site.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+        self._stamps, self._pages = folder / f"site-{name}.json", folder / f"site-{name}.pages.zst"
+        self.about: dict[str, Any] = {}
+        self.stamps: dict[str, Stamp] = {}
+        with suppress(OSError, ValueError, TypeError, AttributeError):
+            about = json.loads(self._stamps.read_bytes())
+            if about.get("format") == CACHE_FORMAT:
+                self.stamps = {path: Stamp(*stamp) for path, stamp in about["stamps"].items()}
+                self.about = about
+
+    def pages(self) -> dict[str, SitePage]:
+        """Pages by the digests of their contents; none if the cache is damaged."""
+        from cocite.sources.page_records import page_from_json
+        from cocite.sources.records import ReadReport
+
+        found = {}
+        with suppress(OSError, ValueError, MemoryError, zstandard.ZstdError):
+            packed = self._pages.read_bytes()
+            first, *lines = zstandard.decompress(packed, max_output_size=MAX_CACHE_BYTES).splitlines()
+            for line in lines if first.decode() == CACHE_FORMAT else ():
+                digest, wishes, record = line.split(b"\t")
+                if page := page_from_json(record, 0, ReadReport()):
+                    found[digest.decode()] = SitePage(page, json.loads(wishes))
+        return found
+
+    def keep(self, stamps: Mapping[str, Stamp], pages: Mapping[str, SitePage] | None = None, **about: Any) -> None:
+        """Write stamps, and pages if they are given. A failure to write is ignored: it is a cache."""
+        from cocite.sources.page_records import page_to_json
+
+        with suppress(OSError):
+            self._stamps.parent.mkdir(parents=True, exist_ok=True)
+            if pages is not None:
+                lines = [
+                    f"{digest}\t{json.dumps(page.wishes)}\t{json.dumps(page_to_json(page.record))}"
+                    for digest, page in pages.items()
+                ]
+                text = "\n".join([CACHE_FORMAT, *lines]).encode()
+                replace_file(self._pages, zstandard.compress(text, 1))
+            replace_file(self._stamps, json.dumps({"format": CACHE_FORMAT, "stamps": stamps, **about}).encode())
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file atomically. As `graph.export.replacing`, which would import far more."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        unfinished.write_bytes(content)
+        with suppress(OSError):
+            unfinished.chmod(path.stat().st_mode & 0o777)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def stamps_now(folder: Path, files: SiteFiles, cache: PageCache) -> dict[str, Stamp]:
+    """The stamps of files of the last run: the same if size and time are, else by their contents."""
+
+    def stamp(path: str) -> tuple[str, Stamp | None]:
+        if cache.stamps[path][:2] == files.found[path]:
+            return path, cache.stamps[path]
+        try:
+            return path, Stamp(*files.found[path], digest_of((folder / path).read_bytes()[:MAX_FILE_BYTES], path))
+        except OSError:  # read_site reports it
+            return path, None
+
+    with ThreadPoolExecutor(4) as threads:  # reading and hashing let others run
+        found = list(threads.map(stamp, [path for path in files.found if path in cache.stamps]))
+    return {path: each for path, each in found if each is not None}
+
+
 def read_site(
-    folder: Path, base: str, files: Files, stamps: Mapping[str, Stamp], cache: PageCache, progress: Progress
+    folder: Path, base: str, files: SiteFiles, stamps: Mapping[str, Stamp], cache: PageCache, progress: Progress
 ) -> ReadSite:
     """Read new and changed pages, and take the others from the cache. The cache is written at once."""
     cached = cache.pages() if stamps else {}
@@ -81,18 +195,6 @@ def read_site(
     return ReadSite(pages, stamps, len(todo) - len(unreadable), unreadable)
 
 
-def read_page(content: bytes, address: str) -> SitePage:
-    """Read a page that will be at `address`, without the list that may be inserted in it."""
-    content = without_related(content)
-    wishes = {}
-    for match in _META.finditer(content[:MAX_HEAD_BYTES].decode("utf-8", "replace")):
-        meta = attributes(match[1])
-        name, value = meta.get("name", "").lower(), meta.get("content", "")
-        if name.startswith(_PREFIX) and len(value) < MAX_WISH_CHARS:
-            wishes[name.removeprefix(_PREFIX)[:50]] = value
-    return SitePage(read_html(content, address), wishes)
-
-
 ReadResult = tuple[str, str, SitePage | str]
 """A path, the digest of its content, and the page, or why it couldn't be read."""
 
@@ -105,40 +207,67 @@ def _read_all(folder: Path, base: str, paths: list[str], progress: Progress) -> 
             yield from _read_some(folder, base, chunk)
             progress("reading pages", len(chunk), len(paths))
         return
-    pool = ProcessPoolExecutor(min(cores, 8), get_context("spawn"), _start_worker)
+    pool = ProcessPoolExecutor(min(cores, 8), get_context("spawn"), _follow_parent)
     try:
         for future in [pool.submit(_read_some, folder, base, chunk) for chunk in chunks]:
-            results = future.result()
-            yield from results
-            progress("reading pages", len(results), len(paths))
+            yield from future.result()
+            progress("reading pages", len(future.result()), len(paths))
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _read_some(folder: Path, base: str, paths: list[str]) -> list[ReadResult]:
-    return [_read_one(folder, base, path) for path in paths]
-
-
-def _read_one(folder: Path, base: str, path: str) -> ReadResult:
-    try:
-        with (folder / path).open("rb") as file:
-            content = file.read(MAX_FILE_BYTES)
-    except OSError as error:
-        return path, "", error.strerror or str(error)
-    return path, digest_of(content, path), read_page(content, address_under(base, folder, folder / path))
-
-
-def _start_worker() -> None:
+def _follow_parent() -> None:
     """Ignore Ctrl-C, which is for the parent process, and end with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+    def watch() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def _read_some(folder: Path, base: str, paths: list[str]) -> list[ReadResult]:
+    from cocite.sources.folders import address_under
+
+    found: list[ReadResult] = []
+    for path in paths:
+        try:
+            with (folder / path).open("rb") as file:
+                content = file.read(MAX_FILE_BYTES)
+        except OSError as error:
+            found.append((path, "", error.strerror or str(error)))
+            continue
+        page = read_page(content, address_under(base, folder, folder / path))
+        found.append((path, digest_of(content, path), page))
+    return found
+
+
+def read_page(content: bytes, address: str) -> SitePage:
+    """Read a page that will be at `address`, without the list that may be inserted in it."""
+    from cocite.sources.html.page import read_html
+    from cocite.sources.html.tokens import attributes
+
+    content, wishes = without_related(content), {}
+    for match in _META.finditer(content[:MAX_HEAD_BYTES].decode("utf-8", "replace")):
+        meta = attributes(match[1])
+        prefix, _, name = meta.get("name", "").lower().partition(":")
+        if prefix == "cocite" and len(meta.get("content", "")) < MAX_WISH_CHARS:
+            wishes[name[:50]] = meta.get("content", "")
+    return SitePage(read_html(content, address), wishes)
+
+
+def without_related(content: bytes) -> bytes:
+    """A page without the list that was inserted before, which the owner did not write."""
+    return _LIST.sub(b"", content) if b"cocite:related" in content else content
+
+
+def digest_of(content: bytes, path: str) -> str:
+    """A digest of a page as its owner wrote it, and of its path: relative links depend on that."""
+    found = hashlib.blake2b(path.encode("utf-8", "surrogateescape") + b"\0", digest_size=12)
+    found.update(without_related(content))
+    return found.hexdigest()
 
 
 def path_of(href: str, address: str) -> str | None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from html import escape
 from pathlib import Path
 from posixpath import dirname, relpath
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from cocite.site.files import INSERTED_LIST, replace_file
+from cocite.site.read import INSERTED_LIST, replace_file
 from cocite.site.relate import RelatedPage, RelatedSite
 
-HEADING = "Related pages"
 _PLACE = re.compile(
     INSERTED_LIST + rb"|(?P<open><(?P<name>[a-z]+)\b[^<>]*\sdata-cocite-related\b[^<>]*>)\s*(?P<close></(?P=name)>)",
     re.DOTALL | re.IGNORECASE,
@@ -23,29 +23,21 @@ _PLACE = re.compile(
 
 def as_json(made: RelatedSite, base: str) -> str:
     """All lists: a page a line, by the paths of addresses."""
-    site = "{0.scheme}://{0.netloc}".format(urlsplit(base))
-    lines = [
-        f"{_dump(quote(made.paths[at]))}: {_dump(_about(made, at, site))}"
-        for at in sorted(range(len(made.paths)), key=lambda at: made.paths[at])
-    ]
-    return '{"base": ' + _dump(base) + ', "pages": {\n' + ",\n".join(lines) + "\n}}\n"
+    site, dump = "{0.scheme}://{0.netloc}".format(urlsplit(base)), partial(json.dumps, ensure_ascii=False)
 
+    def entry(listed: RelatedPage) -> dict[str, Any]:
+        path, why = quote(made.paths[listed.page]), dict[str, Any]()
+        why |= {"words": list(listed.words)} if listed.words else {}
+        why |= {"linked": listed.linked} if listed.linked else {}
+        why |= {"pinned": True} if listed.pinned else {}
+        title, score = made.titles[listed.page], round(listed.score, 4)
+        return {"path": path, "url": site + path, "title": title, "score": score, "why": why}
 
-def _about(made: RelatedSite, at: int, site: str) -> dict[str, Any]:
-    return {"title": made.titles[at], "related": [_entry(made, each, site) for each in made.related[at]]}
-
-
-def _entry(made: RelatedSite, listed: RelatedPage, site: str) -> dict[str, Any]:
-    path = quote(made.paths[listed.page])
-    why: dict[str, Any] = {"words": list(listed.words)} if listed.words else {}
-    why |= {"linked": listed.linked} if listed.linked else {}
-    why |= {"pinned": True} if listed.pinned else {}
-    found = {"path": path, "url": site + path, "title": made.titles[listed.page], "score": round(listed.score, 4)}
-    return {**found, "why": why}
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    lines = []
+    for at in sorted(range(len(made.paths)), key=made.paths.__getitem__):
+        about = {"title": made.titles[at], "related": [entry(each) for each in made.related[at]]}
+        lines.append(f"{dump(quote(made.paths[at]))}: {dump(about)}")
+    return '{"base": ' + dump(base) + ', "pages": {\n' + ",\n".join(lines) + "\n}}\n"
 
 
 def fragment(made: RelatedSite, at: int, heading: str) -> str:
@@ -58,7 +50,7 @@ def fragment(made: RelatedSite, at: int, heading: str) -> str:
     links = [(link(made.paths[at], made.paths[each.page]), made.titles[each.page]) for each in made.related[at]]
     items = "".join(f'<li><a href="{escape(reference)}">{escape(name)}</a></li>\n' for reference, name in links)
     title = f"<h2>{escape(heading)}</h2>\n" if heading else ""
-    label = escape(heading or HEADING)
+    label = escape(heading or "Related pages")
     text = f'<nav class="related-pages" aria-label="{label}">\n{title}<ul>\n{items}</ul>\n</nav>\n'
     return text.encode("ascii", "xmlcharrefreplace").decode()
 
@@ -71,17 +63,13 @@ def link(here: str, there: str) -> str:
     return quote(found) if found.partition("/")[0].find(":") < 0 else f"./{quote(found)}"
 
 
-def write_json(path: Path, text: str) -> None:
-    """Whole or not at all, and only if it differs: what watches the file is not woken for nothing."""
-    _write(path, text.encode())
-
-
-def write_fragments(folder: Path, made: RelatedSite, heading: str) -> None:
+def write_fragments(folder: Path, made: RelatedSite, heading: str) -> list[Path]:
     """A file for every page, under the name that the page has in its own folder; an empty one if there is nothing."""
-    for at, file in enumerate(made.files):
-        path = folder / file
+    paths = [folder / file for file in made.files]
+    for at, path in enumerate(paths):
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, fragment(made, at, heading).encode())
+        write_changed(path, fragment(made, at, heading).encode())
+    return paths
 
 
 def insert(folder: Path, made: RelatedSite, heading: str) -> list[str]:
@@ -91,7 +79,7 @@ def insert(folder: Path, made: RelatedSite, heading: str) -> list[str]:
         content = (folder / file).read_bytes()
         if b"cocite" in content.lower() and _PLACE.search(content):
             found.append(file)
-            _write(folder / file, inserted(content, fragment(made, at, heading)))
+            write_changed(folder / file, inserted(content, fragment(made, at, heading)))
     return found
 
 
@@ -101,10 +89,7 @@ def inserted(content: bytes, text: str) -> bytes:
     return _PLACE.sub(lambda place: (place["open"] or b"") + marked + (place["close"] or b""), content)
 
 
-def _write(path: Path, content: bytes) -> None:
-    try:
-        if path.stat().st_size == len(content) and path.read_bytes() == content:
-            return
-    except OSError:
-        pass
-    replace_file(path, content)
+def write_changed(path: Path, content: bytes) -> None:
+    """Write a file atomically, and only if it differs: what watches the file is not woken for nothing."""
+    if not path.is_file() or path.stat().st_size != len(content) or path.read_bytes() != content:
+        replace_file(path, content)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cocite.cli.tasks import reproduce as verb
+from cocite.cli.tasks import other as verb
 from research.reproduce import run as running
 from research.reproduce.data import Data
 from tests.cli.conftest import run

@@ -9,6 +9,7 @@ import typer
 
 from cocite.cli import options as shared
 from cocite.errors import BadParameter
+from cocite.operations.task import parse_size
 
 
 def serve(
@@ -77,7 +78,7 @@ def serve(
         threads,
         queue,
         timeout,
-        shared.parse_size(cache, "--cache"),
+        parse_size(cache, "--cache"),
         adapt,
         watch,
         origins(cors or []),

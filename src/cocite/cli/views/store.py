@@ -1,22 +1,251 @@
-"""How `cocite rank` and `cocite methods` show their results."""
+"""How commands that build, change and describe a store show what they did: build, check, info, links, rank, …"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
 from cocite.cli import options as shared
 from cocite.cli.commands import Options, View
 from cocite.cli.failures import WRONG, complain, os_message
-from cocite.cli.terminal import Cell, Screen, seconds
+from cocite.cli.terminal import Cell, Screen, rate, seconds, size
+from cocite.operations.declare import Operation
+from cocite.operations.store.build import Add, Build, Remove
+from cocite.operations.store.check import Check
+from cocite.operations.store.clicks import CountClicks
+from cocite.operations.store.export import Export
+from cocite.operations.store.info import Info
+from cocite.operations.store.links import ShowLinks
 from cocite.operations.store.methods import Methods
 from cocite.operations.store.rank import RankPages
 from cocite.results.text import count
+from cocite.warm import SecondProcess
 
 if TYPE_CHECKING:
+    from cocite.operations.store.build import BuildResult
+    from cocite.operations.store.check import CheckResult
+    from cocite.operations.store.clicks import ClicksResult
+    from cocite.operations.store.export import Exported
+    from cocite.operations.store.info import StoreInfo
+    from cocite.operations.store.links import Citation, PageLinks, Section
     from cocite.operations.store.methods import MethodList
     from cocite.operations.store.rank import RankResult
+    from cocite.sources.records import ReadReport
+
+MIN_LINKS_FOR_RATES = 10_000
+"""With fewer links, a rate or a size per link means nothing."""
+MAX_FAULTS_SHOWN = 20
+CAUSES = {
+    "repeated": "repeated on their page",
+    "to_itself": "from a page to itself",
+    "replaced": "of replaced, removed or unusable records",
+    "unusable": "with unusable addresses",
+}
+
+
+class BuildView(View):
+    """What a build made: pages, links, time, size, and what was skipped."""
+
+    operation: ClassVar[type[Operation]] = Build
+    verb: ClassVar[str] = "Built"
+    options = {"quiet": (shared.Quiet, False)}  # noqa: RUF012
+
+    @contextmanager
+    def helper(self) -> Iterator[Callable[[], object]]:
+        """A second process compiles what the build needs later."""
+        with SecondProcess() as second:
+            yield second.start
+
+    def warn(self, web: Any, asked: Any, result: BuildResult, options: Options) -> None:
+        """Report that there is no search index."""
+        if result.warning:
+            complain(result.warning)
+
+    def show(self, screen: Screen, asked: Any, result: BuildResult, options: Options) -> None:
+        """Print the facts."""
+        built, sites, index = result.built, result.manifest["sites"], result.indexed
+        pages = count(len(set(asked.urls)), "page") if isinstance(asked, Remove) else ""
+        screen.line(f"{self.verb.format(pages)} ", (str(built.path), "bold"))
+        working = max(1e-9, built.seconds - result.compiling)
+        many = built.links >= MIN_LINKS_FOR_RATES
+        speed = f"{rate(built.links / working)} links/s" if many and working >= 1 else ""
+        once = f"{seconds(result.compiling)} of it for compiling, once" if result.compiling >= 0.5 else ""
+        per_link = f"{built.bytes / max(1, built.links):,.1f} bytes per link, including texts" if many else ""
+        causes = [f"{built.left_out[cause]:,} {words}" for cause, words in CAUSES.items() if built.left_out[cause]]
+        facts = [
+            ("pages", f"{built.pages:,}", f"on {count(sites, 'site')}" if sites else ""),
+            ("links", f"{built.links:,}", f"of {built.links_read:,}; dropped {', '.join(causes)}" if causes else ""),
+            ("time", seconds(built.seconds), ", ".join(filter(None, (speed, once)))),
+            ("size", size(built.bytes), per_link),
+        ]
+        if index:
+            facts.append(("search", size(index.bytes), f"{count(index.pages, 'page')} in {seconds(index.seconds)}"))
+        wide = max(len(fact[1]) for fact in facts)
+        for name, value, note in facts:
+            screen.row(Cell(name, 6, "dim"), Cell(value, wide, right=True), Cell(note, style="dim"), indent=2)
+        show_skipped(screen, built.report, ("bytes", "pages", "links"))
+
+
+class AddView(BuildView):
+    """The same for more sources."""
+
+    operation, verb = Add, "Added to"
+
+
+class RemoveView(BuildView):
+    """The same without some pages."""
+
+    operation, verb = Remove, "Removed {} from"
+
+
+def show_skipped(screen: Screen, report: ReadReport, counted: tuple[str, ...]) -> None:
+    """What was skipped and what was ignored on purpose, by reason; not what is `counted` elsewhere."""
+    if report.skipped:
+        screen.line(("skipped", "yellow"), (" (--strict stops at the first)", "dim"), indent=2)
+        show_reasons(screen, dict(report.skipped), report.example)
+    ignored = {what: number for what, number in report.read.items() if what not in counted and number}
+    if ignored:
+        screen.line(("ignored on purpose", "dim"), indent=2)
+        show_reasons(screen, ignored, {})
+
+
+def show_reasons(screen: Screen, counts: dict[str, int], example: dict[str, str]) -> None:
+    """Counts by reason, the most frequent first, with an example under each."""
+    digits = max(len(f"{number:,}") for number in counts.values())
+    for reason, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        screen.row(Cell(f"{number:,}", digits, right=True), Cell(reason), indent=4)
+        if example.get(reason):
+            screen.row(Cell(f"such as {example[reason]}", style="dim"), indent=6 + digits)
+
+
+class ClicksView(View):
+    """What was counted."""
+
+    operation = CountClicks
+    options = {"quiet": (shared.Quiet, False)}  # noqa: RUF012
+
+    def show(self, screen: Screen, asked: Any, result: ClicksResult, options: Options) -> None:
+        """Print what was counted."""
+        kept, report = result.kept, result.report
+        if kept.trails:
+            has = f"{kept.clicks:,.10g} clicks between {count(kept.pairs, 'pair')} of pages"
+            used = f"used {kept.trails:,} of {count(report.read['rows'], 'row')}"
+            screen.line((str(result.store), "bold"), f"  has {has}; {used}")
+        show_skipped(screen, report, ("bytes", "rows"))
+
+
+class ExportView(View):
+    """What was written."""
+
+    operation = Export
+    options = {"quiet": (shared.Quiet, False)}  # noqa: RUF012
+
+    def run(self, values: Options, options: Options) -> None:
+        """Nothing is added to what is written to standard output."""
+        options["quiet"] = options["quiet"] or values["output"] == "-"
+        options["json"] = options["json"] and values["output"] != "-"
+        super().run(values, options)
+
+    def show(self, screen: Screen, asked: Any, result: Exported, options: Options) -> None:
+        """Print the size."""
+        if result.file == "-":
+            return
+        facts = f"  {result.number:,} {result.what}, {size(result.bytes)}, {seconds(result.seconds)}"
+        screen.line((result.file, "bold"), facts)
+        if result.rows:
+            screen.line((result.rows, "bold"), "  the address of each row, one per line")
+
+
+class CheckView(View):
+    """OK, or the faults."""
+
+    operation = Check
+    options = {"quiet": (shared.Quiet, False)}  # noqa: RUF012
+
+    def show(self, screen: Screen, asked: Any, result: CheckResult, options: Options) -> None:
+        """Print the faults, and a warning about pages that a repair would bring back."""
+        store, faults, manifest = (str(result.store), "bold"), result.faults, result.manifest
+        if not faults:
+            screen.line(store, ": ", ("OK", "green"))
+            checked = f"Checked {count(manifest['pages'], 'page')} and {count(manifest['links'], 'link')}"
+            screen.line(f"{checked} in {seconds(result.seconds)}", indent=2)
+            return
+        screen.line(store, ": ", ("damaged", "red"))
+        for fault in faults[:MAX_FAULTS_SHOWN]:
+            screen.line(fault, indent=2)
+        if len(faults) > MAX_FAULTS_SHOWN:
+            screen.line(f"and {len(faults) - MAX_FAULTS_SHOWN:,} more", indent=2)
+        if (removed := removed_pages(manifest)) and not all(fault.startswith("side/") for fault in faults):
+            back = "will be back after the repair; remove them again"
+            screen.line(f"Note: {count(removed, 'removed page')} {back}", indent=2)
+
+
+def removed_pages(manifest: dict[str, Any]) -> int:
+    """The number of removed pages; 0 if a damaged manifest doesn't have it."""
+    try:
+        return int(manifest["arrays"]["removed"]["length"])
+    except (KeyError, TypeError, ValueError):
+        return 0
+
+
+class InfoView(View):
+    """Everything about a store, for its owner: more than the operation returns to strangers."""
+
+    operation = Info
+
+    def answer(self, asked: Any, index: Path | None, quiet: bool, options: Options) -> tuple[Any, Any]:
+        """Read the manifest only, so that damaged stores can be described as well."""
+        return None, replace(asked, store=asked.store or str(index)).run(None)
+
+    def show(self, screen: Screen, asked: Any, result: StoreInfo, options: Options) -> None:
+        """Print what the store has."""
+        found = result.to_dict()
+        when = str(found["built"]).replace("T", " ").removesuffix("+00:00")
+        screen.line((found["store"], "bold"))
+        made = f"generation {found['generation']}, built {when} UTC by {found['by']}, format {found['format']}"
+        screen.line(made, indent=2)
+        screen.blank()
+        names = ("pages", "links", "names", "sites", "hosts", "aliases", "removed")
+        wide = max(len(f"{int(found[name]):,}") for name in names)
+        for name in names:
+            if found[name] or name in ("pages", "links"):
+                screen.row(Cell(name, 8, "dim"), Cell(f"{int(found[name]):,}", wide, right=True), indent=2)
+        for what, fresh in (("ranks kept", True), ("stale ranks", False)):
+            if ranks := [name for name, good in found["ranks"].items() if good == fresh]:
+                screen.row(Cell(what, style="dim"), Cell(", ".join(ranks)), indent=2)
+        if found["clicks"]:
+            screen.row(Cell("clicks", 8, "dim"), Cell(f"{found['clicks']:,.6g}", wide, right=True), indent=2)
+        screen.blank()
+        show_parts(screen, found)
+        screen.blank()
+        screen.line(("sources", "dim"), indent=2)
+        for source in found["sources"]:
+            counts = f"{count(source['records'], 'record')}, {count(source['links'], 'link')}"
+            files = [f"{number:,} {kind}" for kind, number in sorted(source.get("files", {}).items())]
+            counts += f" (files: {', '.join(files)})" if files else ""
+            screen.row(Cell(source["source"]), Cell(source["kind"], style="cyan"), Cell(counts, style="dim"), indent=4)
+        if found["skipped"]:
+            screen.line(("skipped in the last change", "dim"), indent=2)
+            show_reasons(screen, found["skipped"], {})
+
+
+def show_parts(screen: Screen, found: dict[str, Any]) -> None:
+    """The size of each part, per link and page too if there are many links."""
+    columns = (13, 10, 14, 15) if found["links"] >= MIN_LINKS_FOR_RATES else (13, 10)
+    sums = {name: sum(part[name] for part in found["parts"]) for name in ("bits_per_link", "bytes_per_page")}
+    rows = [("size by part", "", "bits per link", "bytes per page")]
+    for part in [*found["parts"], {"part": "all", "bytes": found["bytes"], **sums}]:
+        per = f"{part['bits_per_link']:,.1f}", f"{part['bytes_per_page']:,.1f}"
+        rows.append((part["part"], size(part["bytes"]), *per))
+    styles = ["dim", *[""] * (len(rows) - 2), "bold"]
+    for row, style in zip(rows, styles, strict=True):
+        cells = zip(row, columns, strict=False)
+        screen.row(*(Cell(text, wide, style, i > 0) for i, (text, wide) in enumerate(cells)), indent=2)
 
 
 class RankView(View):
@@ -33,10 +262,9 @@ class RankView(View):
 
     def show(self, screen: Screen, asked: RankPages, result: RankResult, options: Options) -> None:
         """Print the pages with their values."""
-        ranked = result
-        done = f"{count(ranked.rounds, 'round')}, residual {ranked.residual:.1e}, {seconds(result.seconds)}"
+        done = f"{count(result.rounds, 'round')}, residual {result.residual:.1e}, {seconds(result.seconds)}"
         screen.line((result.call, "bold"), f"  {count(result.pages, 'page')}, {done}")
-        if not ranked.converged:
+        if not result.converged:
             call = f'--by "{result.rank}(rounds=1000)"'
             screen.line((f"The tolerance was not reached: allow more rounds, as in {call}", "yellow"))
         if result.top:
@@ -75,3 +303,72 @@ class MethodsView(View):
         if not asked.name:
             screen.blank()
             screen.line(("cocite methods METHOD shows the parameters of a method", "dim"))
+
+
+class LinksView(View):
+    """Links out under their headings, then links in."""
+
+    operation = ShowLinks
+    help = "Exits with 1 if the page has no links, with 3 if it is unknown."
+
+    def show(self, screen: Screen, asked: ShowLinks, result: PageLinks, options: Options) -> None:
+        """Print the page, and both lists."""
+        page = result.page
+        if page["title"]:
+            screen.line((page["title"], "bold"))
+        screen.line((page["url"], "cyan"), (" (that address leads here)", "dim") if result.is_alias else "")
+        notes = [count(page["links_out"], "out-link"), count(page["links_in"], "in-link")]
+        notes += [f"captured {str(page['captured'])[:10]}"] if page["captured"] else []
+        notes += [f"status {page['status']}"] if page["status"] else []
+        notes += [f"language {page['lang']}"] if page["lang"] else []
+        notes += [] if page["read"] else ["known from links only"]
+        screen.line((" · ".join(notes), "dim"))
+        if result.blocks:
+            screen.blank()
+            screen.line(("Links to", "bold"))
+            show_sections(screen, result.blocks)
+            show_more(screen, page["links_out"] - sum(len(section.links) for section in result.blocks))
+        if result.cited_by:
+            screen.blank()
+            screen.line(("Linked from", "bold"), (" (most linked first)", "dim"))
+            for citation in result.cited_by:
+                show_citation(screen, citation)
+            show_more(screen, page["links_in"] - len(result.cited_by))
+
+
+def show_sections(screen: Screen, blocks: list[Section]) -> None:
+    """Links out under their headings."""
+    labels = [child.text or child.title for block in blocks for child in block.links]
+    wide = min(max(map(len, labels), default=0), int(screen.width * 0.42)) if screen.live else 0
+    digits = len(str(blocks[-1].links[-1].position))
+    for block in blocks:
+        heading = block.heading or ("unknown section" if block.block is None else "without a heading")
+        style = "green" if block.heading else "dim"
+        screen.line((heading, style), (" boilerplate", "dim") if block.boilerplate else "", indent=2)
+        for child in block.links:
+            marks = " ".join(child.rel + (["boilerplate"] if child.boilerplate and not block.boilerplate else []))
+            used = 4 + digits + 2 + wide + 2 + (len(marks) + 2 if marks else 0)
+            room = min(len(child.url), max(20, screen.width - used)) if screen.live else 0
+            number, label = Cell(str(child.position), digits, "dim", True), Cell(child.text or child.title, wide)
+            screen.row(number, label, Cell(child.url, room, "cyan"), Cell(marks, style="yellow"), indent=4)
+
+
+def show_citation(screen: Screen, citation: Citation) -> None:
+    """A link in, with its section and the links next to it."""
+    parts = [f"as “{citation.text}”"] if citation.text else []
+    parts += [f"under “{citation.heading}”"] if citation.heading else []
+    beside = [each["text"] or each["url"] for each in citation.beside]
+    parts += [f"next to {', '.join(beside)}"] if beside else []
+    parts += ["in boilerplate"] if citation.boilerplate else []
+    where = " ".join(parts + citation.rel) or "in an unknown section"
+    if screen.live:
+        screen.page(citation.title, citation.url, indent=2)
+        screen.row(Cell(where, style="dim"), indent=4)
+    else:
+        screen.row(Cell(citation.title), Cell(citation.url), Cell(where), indent=2)
+
+
+def show_more(screen: Screen, more: int) -> None:
+    """Say that there is more, and how to see it."""
+    if more > 0:
+        screen.line((f"and {more:,} more: -k 0 shows all", "dim"), indent=2)

@@ -1,0 +1,1 @@
+"""How good methods are: evaluations with judgements, and rating studies."""

@@ -1,0 +1,292 @@
+"""Read sources into a store, add more to it, and remove pages from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cocite.errors import BadParameter, BadStore, UnknownPage
+from cocite.operations.declare import operation
+from cocite.operations.task import Task, parse_size
+from cocite.parameters import Checked, changed, parameter
+
+if TYPE_CHECKING:
+    from cocite.graph.build.passes import BuildOptions, Built
+    from cocite.graph.generation import Progress
+    from cocite.sources.open_source import Source
+    from cocite.sources.records import Page, ReadReport
+    from cocite.words.search import SearchIndex
+
+SOURCE_KINDS = "records, edges, warc, wat, html, markdown, bookmarks, opml, webgraph, crawl"
+CRAWL_OPTIONS = ("depth", "max_pages", "delay", "scope", "allow_private")
+_WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkOptions(Checked):
+    """How a store is built or changed."""
+
+    platforms: str = parameter("", "Your own table of platforms: hosts on which every author is a site", metavar="FILE")
+    memory: str = parameter("4G", "Approximate memory to use, such as 512M or 4G", metavar="SIZE")
+    threads: int = parameter(
+        0, "Number of threads (default: one per core, up to 8)", metavar="N", minimum=0, maximum=256,
+        on={"cli": {"default": None, "minimum": 1}},
+    )  # fmt: skip
+
+    def validate(self) -> None:
+        """Check sizes and files."""
+        parse_size(self.memory, "memory")
+        if self.platforms and not Path(self.platforms).is_file():
+            raise BadParameter(f"platforms {self.platforms} is not a file: check the path")
+
+    def build_options(self, said: dict[str, str], **kept: bool) -> BuildOptions:
+        """How to build; `kept` is whether texts of pages and links are kept."""
+        from cocite.graph.build.passes import BuildOptions
+
+        own: dict[str, Any] = {"threads": self.threads} if self.threads else {}
+        platforms = Path(self.platforms) if self.platforms else None
+        return BuildOptions(memory=parse_size(self.memory, "memory"), platforms=platforms, said=said, **kept, **own)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(WorkOptions):
+    """How sources are read."""
+
+    sources: tuple[str, ...] = parameter(
+        (), "Files, folders, - for records from a pipe, or addresses to crawl from", metavar="SOURCE", positional=True,
+        required=True,
+    )  # fmt: skip
+    base: str = parameter(
+        "", "Base URL for sources without addresses: HTML or Markdown files, bookmarks", metavar="URL"
+    )
+    kind: str = parameter("", f"Kind of the sources, if not recognised: {SOURCE_KINDS}", metavar="KIND")
+    strict: bool = parameter(False, "Stop at the first record that can't be used")
+    anchors: bool | None = parameter(
+        None, "Keep the texts of links (add: default as before)", type=bool, flags=("--anchors/--no-anchors",)
+    )
+    text: bool | None = parameter(
+        None, "Keep the texts of pages, and index all words for search (add: default as before)", type=bool,
+        flags=("--text/--no-text",),
+    )  # fmt: skip
+    depth: int = parameter(2, "Crawling: maximum number of links from the address", metavar="N", minimum=0)
+    max_pages: int = parameter(1000, "Crawling: maximum number of pages per address", metavar="N", minimum=1)
+    delay: float = parameter(
+        0.5, "Crawling: minimum time between two requests to one host", metavar="SECONDS", minimum=0
+    )
+    scope: str = parameter(
+        "site", "Crawling: stay on the site, on the host, or go anywhere", metavar="site|host|any",
+        choices=("site", "host", "any"),
+    )  # fmt: skip
+    allow_private: bool = parameter(False, "Crawling: fetch private and local addresses too")
+
+    @property
+    def said(self) -> dict[str, str]:
+        """The options that change how sources are read, as the command line writes them: a repair needs them."""
+        given = {name: value for name, value in changed(self).items() if name in ("base", "kind", *CRAWL_OPTIONS)}
+        given |= {"platforms": Path(self.platforms).absolute()} if self.platforms else {}
+        return {name.replace("_", "-"): "" if value is True else str(value) for name, value in given.items()}
+
+    def read(self, work: Callable[..., Built], store: Path, kept: dict[str, bool], progress: Progress) -> BuildResult:
+        """Read the sources into a store by `work`, and renew its search index."""
+        from cocite.kernels import jit
+        from cocite.sources.records import ReadReport
+
+        report, options = ReadReport(self.strict), self.build_options(self.said, **kept)
+        with jit.watch(lambda kernel: None) as compilation:
+            opened = self.open_sources(report, options.text, progress)
+            built = work(opened, store, report, options, with_estimates(progress, opened, report))
+            return renewed(built, options, progress, compilation.seconds)
+
+    def open_sources(self, report: ReadReport, text: bool, progress: Progress) -> list[Source]:
+        """Recognise every source before the first one is read, so that a mistyped name fails at once."""
+        from cocite.sources.open_source import open_source
+
+        crawled = self.kind == "crawl"
+        return [
+            self._crawl(spec, report, text, progress)
+            if crawled or (not self.kind and _WEB_ADDRESS.match(spec))
+            else open_source(spec, report, base=self.base or None, kind=self.kind or None, text=text)
+            for spec in self.sources
+        ]
+
+    def _crawl(self, spec: str, report: ReadReport, text: bool, progress: Progress) -> Source:
+        from cocite.sources.crawl.start import crawl
+        from cocite.sources.open_source import Source
+
+        pages = crawl([spec], report, text=text, **{name: getattr(self, name) for name in CRAWL_OPTIONS})
+
+        def counted() -> Iterator[Page]:
+            for page in pages:
+                progress("crawling pages", 1, self.max_pages)
+                yield page
+
+        return Source(spec, "crawl", 0, report, counted, text)
+
+
+def with_estimates(progress: Progress, sources: Sequence[Source], report: ReadReport) -> Progress:
+    """Progress whose total is estimated by the bytes that have been read, while sources are."""
+    total, done = sum(source.size_bytes for source in sources), [0]
+    known = total and all(source.size_bytes for source in sources)
+
+    def estimated(stage: str, number: int, all_of_them: int | None) -> None:
+        if stage == "reading" and all_of_them is None and known:
+            done[0] += number
+            part = min(1.0, report.read["bytes"] / total)
+            all_of_them = max(done[0], int(done[0] / part)) if part else None
+        progress(stage, number, all_of_them)
+
+    return estimated
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """What building or changing a store did."""
+
+    built: Built
+    indexed: SearchIndex | None
+    warning: str  # why there is no search index
+    compiling: float  # seconds spent compiling kernels
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The manifest of the store."""
+        from cocite.graph.generation import read_current
+
+        return read_current(self.built.path)[1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        built, manifest, index = self.built, self.manifest, self.indexed
+        return {
+            "store": str(built.path),
+            "id": manifest["id"],
+            "generation": manifest["generation"],
+            "pages": built.pages,
+            "links": built.links,
+            "links_read": built.links_read,
+            "left_out": built.left_out,
+            "sites": manifest["sites"],
+            "seconds": round(built.seconds, 3),
+            "links_per_second": round(built.links / max(1e-9, built.seconds), 1),
+            "bytes": built.bytes,
+            "bytes_per_link": round(built.bytes / max(1, built.links), 3),
+            "compiling_seconds": round(self.compiling, 3),
+            "passes": {name: round(value, 3) for name, value in built.passes.items()},
+            "read": dict(built.report.read),
+            "skipped": skipped_json(built.report),
+            "search": index and {"pages": index.pages, "bytes": index.bytes, "seconds": round(index.seconds, 3)},
+        }
+
+
+def skipped_json(report: ReadReport) -> list[dict[str, Any]]:
+    """What was skipped, for JSON."""
+    return [
+        {"reason": reason, "count": number, "example": report.example.get(reason, "")}
+        for reason, number in report.skipped.most_common()
+    ]
+
+
+def renewed(built: Built, options: BuildOptions, progress: Progress, compiling: float) -> BuildResult:
+    """The result, after renewing the search index. If that fails, the store is complete all the same."""
+    from cocite.words.search import renew_search
+
+    index, warning = None, ""
+    try:
+        index = renew_search(built.path, options.text, progress, options.memory // 4)
+    except KeyboardInterrupt:
+        missing = "is complete, but has no search index yet; the first cocite search builds it"
+        raise KeyboardInterrupt(f"Interrupted: {built.path} {missing}") from None
+    except (BadStore, OSError) as error:
+        warning = f"{built.path} is complete, but has no search index: {error}"
+    return BuildResult(built, index, warning, compiling)
+
+
+def kept_before(store: str, platforms: str) -> dict[str, bool]:
+    """Which texts a store keeps; refuses to lose its table of platforms."""
+    from cocite.graph.generation import read_current
+
+    _, manifest = read_current(Path(store))
+    if manifest.get("platforms") and not platforms:
+        raise BadParameter(f"{store} was built with its own table of platforms: give it again with --platforms FILE")
+    return {name: bool(manifest.get("options", {}).get(name, True)) for name in ("anchors", "text")}
+
+
+@operation(
+    group="the store",
+    examples=[
+        "cocite build crawl.warc.gz -o web.cocite",
+        "cocite build notes/ bookmarks.html --base https://me.example/",
+        "cocite build https://example.org/ --depth 3 --max-pages 5000",
+    ],
+    store=False,
+)
+class Build(Task, SourceOptions):
+    """Read sources into a new store.
+
+    Sources are recognised by their content: page records (JSON Lines, Parquet), edge lists, web archives (WARC, ARC,
+    WAT), HTML, Markdown, bookmarks, OPML, web graphs. An old store is replaced when the new one is complete, not
+    before. If a page repeats a link, the first one is kept, with the sections of the others. Links from a page to
+    itself are dropped. The summary counts both.
+    """
+
+    output: str = parameter("web.cocite", "The store to build", metavar="STORE", flags=("--output", "-o"))
+
+    def do(self, progress: Progress) -> BuildResult:
+        """Build the store."""
+        from cocite.graph.build.passes import build
+
+        kept = {"anchors": self.anchors is not False, "text": self.text is not False}
+        return self.read(build, Path(self.output), kept, progress)
+
+
+@operation(
+    group="the store",
+    examples=["cocite add more.warc.gz -i web.cocite", "cocite add https://example.org/news --depth 1"],
+)
+class Add(Task, SourceOptions):
+    """Read more sources into an existing store.
+
+    A page that the store already has gets the links of its newest capture. The old sources aren't needed. Programs
+    that have the store open keep reading what they opened.
+    """
+
+    def do(self, progress: Progress) -> BuildResult:
+        """Add to the store."""
+        from cocite.graph.build.maintain import add
+
+        given = {"anchors": self.anchors, "text": self.text}
+        before = kept_before(self.index, self.platforms)
+        kept = {name: bool(before[name] if value is None else value) for name, value in given.items()}
+        return self.read(add, Path(self.index), kept, progress)
+
+
+@operation(group="the store", examples=["cocite remove https://example.org/private -i web.cocite"])
+class Remove(Task, WorkOptions):
+    """Remove pages from a store, with all links from and to them.
+
+    A later add skips them, too. To get one back, build the store again from its sources, which cocite info lists. If
+    one of the addresses is unknown, or was removed before, no page is removed. If an earlier remove was killed, this
+    one finishes its work.
+    """
+
+    urls: tuple[str, ...] = parameter(
+        (), "Address of a page, in any spelling", metavar="URL", positional=True, required=True
+    )
+
+    def do(self, progress: Progress) -> BuildResult:
+        """Remove the pages."""
+        from cocite.graph.build.maintain import remove
+        from cocite.kernels import jit
+        from cocite.words.search import finish_renewal
+
+        store, options = Path(self.index), self.build_options({}, **kept_before(self.index, self.platforms))
+        with jit.watch(lambda kernel: None) as compilation:
+            try:
+                built = remove(self.urls, store, options, progress)
+            except UnknownPage:
+                finish_renewal(store, options.text, progress, options.memory // 4)
+                raise
+            return renewed(built, options, progress, compilation.seconds)

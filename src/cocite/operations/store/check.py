@@ -1,0 +1,110 @@
+"""Verify a whole store."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cocite.errors import BadStore
+from cocite.operations.declare import operation
+from cocite.operations.task import Task
+from cocite.parameters import parameter
+from cocite.results.text import count
+
+if TYPE_CHECKING:
+    from cocite.graph.generation import Progress
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The faults of a store, in words, and the command that repairs it."""
+
+    store: Path
+    faults: list[str]
+    repair: str
+    manifest: dict[str, Any]  # perhaps damaged
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"store": str(self.store), "whole": not self.faults, "faults": self.faults, "repair": self.repair}
+
+
+@operation(group="the store", examples=["cocite check web.cocite"])
+class Check(Task):
+    """Verify a whole store: every checksum, every list, every name.
+
+    Exits with 0 if it is OK, with 2 if it is damaged; then the faults are listed, with the command that repairs it.
+    """
+
+    store: str = parameter("", "The store to use, instead of -i", metavar="STORE", positional=True)
+
+    def do(self, progress: Progress) -> CheckResult:
+        """Find the faults."""
+        from cocite.graph.check import check
+
+        began, store = time.monotonic(), Path(self.store or self.index)
+        try:
+            faults = [str(fault) for fault in check(store, progress)]
+        except BadStore as error:
+            if not store.is_dir() or "upgrade" in str(error):
+                raise  # no store, or one of a newer format
+            faults = [str(error)]
+        manifest = read_manifest(store)
+        repair = repair_command(store, manifest, faults) if faults else ""
+        return CheckResult(store, faults, repair, manifest, time.monotonic() - began)
+
+    def failure(self, result: CheckResult) -> str:
+        """Which command repairs a damaged store."""
+        faults = count(len(result.faults), "fault")
+        return f"{result.store} is damaged ({faults}); repair it with: {result.repair}" if result.faults else ""
+
+
+def repair_command(store: Path, manifest: dict[str, Any], faults: list[str]) -> str:
+    """The command that builds the store again from its sources, as far as they are known.
+
+    If only ranks, search indexes and the like are damaged, it deletes them: they are computed again when needed.
+    """
+    sides = {fault.partition(": ")[0] for fault in faults}
+    if all(side.startswith("side/") for side in sides):
+        files = [shlex.quote(f"{store}/{side}") + ending for side in sorted(sides) for ending in (".json", "-*")]
+        return f"rm -r {' '.join(files)}"
+    # A source that was added twice counts the last time: later records replace earlier ones.
+    sources = list(dict.fromkeys(reversed(sources_of(manifest))))[::-1]
+    made, name = manifest.get("options"), shlex.quote(str(store))
+    chosen = [f" --no-{each}" for each in ("anchors", "text") if isinstance(made, dict) and made.get(each) is False]
+    # Sources with other options need a command of their own.
+    steps = [(" ".join(source for source, _ in group), said) for said, group in groupby(sources, itemgetter(1))]
+    specs, said = steps[0] if steps else ("SOURCE...", "")
+    build = f"cocite build {specs}{said} -o {name}{''.join(chosen)}"
+    return " && ".join([build, *(f"cocite add {specs}{said} -i {name}" for specs, said in steps[1:])])
+
+
+def sources_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
+    """The sources of a store with their options, quoted for a shell. A damaged manifest may have anything."""
+    entries = manifest.get("sources")
+    found = []
+    for entry in entries if isinstance(entries, list) else []:
+        if isinstance(entry, dict) and isinstance(entry.get("source"), str):
+            said = entry["said"] if isinstance(entry.get("said"), dict) else {}
+            options = [f" --{name}" + (f" {shlex.quote(str(value))}" if value else "") for name, value in said.items()]
+            found.append((shlex.quote(entry["source"]), "".join(options)))
+    return found
+
+
+def read_manifest(store: Path) -> dict[str, Any]:
+    """The newest manifest that can be read at all, damaged or not; empty if there is none."""
+    for folder in sorted(store.glob("g*"), reverse=True):
+        try:
+            manifest = json.loads((folder / "manifest.json").read_bytes())
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(manifest, dict):
+            return manifest
+    return {}

@@ -1,0 +1,76 @@
+"""Tasks: operations that build or change a store, or write files, rather than ask a store something."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cocite.errors import BadParameter
+from cocite.operations.declare import Operation
+
+if TYPE_CHECKING:
+    from cocite.graph.generation import Progress
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
+MIN_MEMORY_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(Operation):
+    """Something to do; its fields are the parameters, beside the path of the store."""
+
+    index: str = "web.cocite"
+
+    def do(self, progress: Progress) -> Any:
+        """Do it; the result has `to_dict()`."""
+        raise NotImplementedError
+
+    def failure(self, result: Any) -> str:
+        """Why the result is a failure, and what to do; empty if it is none."""
+        return ""
+
+
+def read_addresses(path: str) -> list[str]:
+    """The addresses of a file, one per line, if one is named; lines that begin with # are comments."""
+    if not path:
+        return []
+    try:
+        lines = [line.strip() for line in Path(path).read_text(encoding="utf-8-sig").splitlines()]
+    except UnicodeDecodeError as error:
+        raise BadParameter(f"{path} isn't a text in UTF-8: give a file of addresses, one per line") from error
+    addresses = [line for line in lines if line and not line.startswith("#")]
+    if not addresses:
+        raise BadParameter(f"{path} has no address: give bookmarks, an OPML file, or addresses, one per line")
+    return addresses
+
+
+def check_writable(path: str | Path | None) -> None:
+    """Refuse a place that can't be written to, if one is named, before any work is done."""
+    if not path:
+        return
+    path = Path(path)
+    if path.is_dir():
+        raise BadParameter(f"{path} is a folder: give the name of a file in it")
+    if not path.absolute().parent.is_dir():
+        raise BadParameter(f"Unknown folder {path.parent}: make it first, or write to another place")
+
+
+def write_file(path: str | Path, text: str) -> None:
+    """Write a text; an old file is replaced when the new one is complete."""
+    from cocite.sources.page_records import replacing
+
+    with replacing(Path(path)) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
+def parse_size(text: str, name: str) -> int:
+    """`512M` or `4 GiB` in bytes; the letters are powers of 1,024, as with Java and Spark."""
+    found = _SIZE.fullmatch(text.strip())
+    if not found:
+        raise BadParameter(f"{name} must be a size such as 512M or 4G, not {text!r:.100}")
+    number = float(found[1]) * 1024 ** " kmgt".index(found[2].lower() or " ")
+    if not MIN_MEMORY_BYTES <= number < 1 << 60:
+        raise BadParameter(f"{name} must be at least {MIN_MEMORY_BYTES >> 20}M, not {text!r:.100}")
+    return int(number)
