@@ -16,7 +16,7 @@ from cocite.sources.arrow_batches import to_schema
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Link, Page, ReadReport, batch, trimmed
 from cocite.sources.webgraphs.vertex_names import read_names
-from cocite.spark.records import CAPTURE, file_name, key_batches
+from cocite.spark.records import CAPTURE_ROWS, file_name, key_batches
 from tests.graph.webs import examples
 
 BLANKS = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
@@ -89,4 +89,4 @@ def test_a_cluster_passes_over_the_same_records() -> None:
     table = pa.table({"url": ["name:a", " \x1e", "name:b "], "file": ["f:/x"] * 3, "row": pa.array([0, 1, 2])})
     rows = [row for each in key_batches(table.to_batches(), {file_name("f:/x"): 0}, lambda _: None)
             for row in each.to_pylist()]  # fmt: skip
-    assert [row["sequence"] for row in rows if row["what"] == CAPTURE] == [0, 2]
+    assert [row["sequence"] for row in rows if row["what"] == CAPTURE_ROWS] == [0, 2]

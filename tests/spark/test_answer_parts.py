@@ -13,8 +13,8 @@ import pytest
 
 from cocite.graph.store import Graph
 from cocite.related.methods import method
-from cocite.spark.related import IS_ENOUGH, SPARE, answer_parts
-from cocite.spark.subweb import LIST, NEAR, POOL, QUERY
+from cocite.spark.related import SPARE_RESULTS, answer_parts, is_enough
+from cocite.spark.subweb import LIST_ROW, NEAR_ROW, POOL_ROW, QUERY_ROW
 from cocite.web import Web
 
 SCHEMA = pa.schema(
@@ -38,16 +38,16 @@ def rows_of(graph: Graph, part: int, low: int, high: int) -> Iterator[dict[str, 
     parents = {int(parent) for page in asked for parent in graph.links_to(page)}
     known = {*asked, *parents}
     for page in asked:
-        yield row(QUERY, page, int(graph.in_degree[page]))
-        yield row(POOL, page, x=graph.links_to(page).astype("<u4").tobytes())
+        yield row(QUERY_ROW, page, int(graph.in_degree[page]))
+        yield row(POOL_ROW, page, x=graph.links_to(page).astype("<u4").tobytes())
     for parent in parents:
         targets = graph.links_from(parent).targets
         known |= set(targets.tolist())
         degrees = graph.in_degree[targets].astype("<u4").tobytes()
-        yield row(LIST, parent, int(graph.in_degree[parent]), x=targets.astype("<u4").tobytes(), z=degrees)
+        yield row(LIST_ROW, parent, int(graph.in_degree[parent]), x=targets.astype("<u4").tobytes(), z=degrees)
     for page in known:
         if (other := graph.facts.representative(page)) != page:
-            yield row(NEAR, page, int(graph.in_degree[other]), other=other)
+            yield row(NEAR_ROW, page, int(graph.in_degree[other]), other=other)
 
 
 @pytest.mark.parametrize("parts", [1, 7, 160])
@@ -66,8 +66,8 @@ def test_answers_are_those_of_the_store(graph: Graph, parts: int) -> None:
     web, alone = Web(graph.path), method("cocitation(chop=none)")
     for row in found:
         scores = alone.relate(web, [row["page"]])
-        expected = list(scores.ranked(graph.in_degree, K + SPARE))[: K + SPARE]
+        expected = list(scores.ranked(graph.in_degree, K + SPARE_RESULTS))[: K + SPARE_RESULTS]
         answers, values = np.frombuffer(row["answers"], "<u4"), np.frombuffer(row["scores"])
         assert list(zip(answers.tolist(), values.tolist(), strict=True)) == expected
-        assert row["enough"] == IS_ENOUGH["cocitation"](scores)
+        assert row["enough"] == is_enough("cocitation", scores)
     assert len({row["enough"] for row in found}) == 2, "this web should have pages of both kinds"

@@ -17,8 +17,8 @@ from cocite.graph.store import Graph
 from cocite.related import ranks
 from cocite.related.methods import method
 from cocite.results.workers import answer
-from cocite.spark.outputs import Output, rows_at
-from cocite.spark.parents import best_parents, choose_parents
+from cocite.spark.outputs import JobFolder, rows_at
+from cocite.spark.parts import best_parents, choose_parents
 from cocite.spark.rank import write_rank
 from cocite.spark.related import write_related
 from cocite.spark.store import write_store
@@ -108,7 +108,7 @@ def test_ranks_are_alike(spark: Any, star_graph: Graph, star_shards: Path, place
 @long
 def test_parents_are_chosen_alike(spark: Any, star_graph: Graph, star_shards: Path, place: Path) -> None:
     into = rows_at(spark, f"{star_shards}/in", "shards")
-    output, star = Output(spark, str(place / "chosen")), star_graph.find(STAR)
+    output, star = JobFolder(spark, str(place / "chosen")), star_graph.find(STAR)
     pools = choose_parents(output, into, 2000, "<u4")
     chosen = np.frombuffer(pools.where(f"page = {star}").first()["parents"], "<u4")
     assert chosen.tolist() == star_graph.array("sample.parent").reshape(-1, 2000)[0].tolist()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cocite.errors import BadParameter, BadSource
-from cocite.spark.outputs import Output, open_shards
+from cocite.spark.outputs import JobFolder, open_shards
 from cocite.spark.rank import write_rank
 from cocite.spark.store import write_store
 
@@ -20,7 +20,7 @@ NAME = "a [1] {x,y} ü*?"
 
 
 def test_any_name_of_a_folder(spark: Any, place: Path) -> None:
-    output = Output(spark, str(place / NAME))
+    output = JobFolder(spark, str(place / NAME))
     assert output.claim({"job": "any"}, "_any.json") is None
     assert output.step("rows", lambda: spark.range(3)).count() == 3
     assert output.step("rows", lambda: spark.range(4)).count() == 3, "it is there"
@@ -44,7 +44,7 @@ def test_shards_that_lost_a_file_are_refused(spark: Any, shards: Path, place: Pa
         write_rank(spark, str(place / "shards"), str(place / "rank"))
     assert not (place / "rank").exists()
     shutil.rmtree(place / "shards" / folder)
-    with pytest.raises(BadSource, match="holds no shards: there is no such folder"):
+    with pytest.raises(BadSource, match="has no shards: the folder does not exist"):
         write_rank(spark, str(place / "shards"), str(place / "rank"))
 
 
@@ -53,8 +53,8 @@ def test_one_job_at_a_time(spark: Any, place: Path) -> None:
     (place / "output").mkdir()
     held = os.open(place / "output", os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)
-    output = Output(spark, str(place / "output"))
-    with pytest.raises(BadParameter, match="another job is writing"):
+    output = JobFolder(spark, str(place / "output"))
+    with pytest.raises(BadParameter, match="Another job is writing"):
         output.claim({"job": "any"}, "_any.json")
     os.close(held)
     assert output.claim({"job": "any"}, "_any.json") is None
@@ -71,22 +71,22 @@ def test_a_disk_that_knows_no_locks(spark: Any, place: Path, monkeypatch: pytest
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    output = Output(spark, str(place / "output"))
+    output = JobFolder(spark, str(place / "output"))
     assert output.claim({"job": "any"}, "_any.json") is None
     output.finish("_any.json", {})
 
 
 def test_nothing_is_written_into_what_is_read(spark: Any, records: Path, place: Path) -> None:
     inside = records / "shards"
-    with pytest.raises(BadParameter, match=r"is inside .*: choose a place beside it"):
+    with pytest.raises(BadParameter, match=r"is inside the source .*: choose a place beside it"):
         write_store(spark, str(records), str(inside))
     assert not inside.exists()
-    Output(spark, str(records) + "-beside").refuse_inside(str(records))
+    JobFolder(spark, str(records) + "-beside").refuse_inside(str(records))
 
 
 def test_records_are_known_by_their_size(spark: Any, place: Path) -> None:
     """A job that goes on must have the records that it was begun with."""
-    output = Output(spark, str(place / "records"))
+    output = JobFolder(spark, str(place / "records"))
     assert output.size() == []
     (place / "records" / "group=0").mkdir(parents=True)
     (place / "records" / "group=0" / "one.parquet").write_bytes(b"12345")

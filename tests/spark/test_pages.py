@@ -15,9 +15,8 @@ from cocite.errors import BadParameter, BadSource
 from cocite.sources.arrow_batches import to_schema
 from cocite.sources.open_source import open_source
 from cocite.sources.records import SCHEMA, ReadReport
-from cocite.spark import inputs
-from cocite.spark.inputs import expand, on_disk, read_list
-from cocite.spark.pages import write_pages
+from cocite.spark import pages
+from cocite.spark.pages import expand, on_disk, read_list, write_pages
 from tests.conftest import long
 from tests.spark.webs import table
 
@@ -44,9 +43,9 @@ def test_records_are_alike(spark: Any, shared: Path, place: Path) -> None:
     done = write_pages(spark, [str(warc), str(place / "in")], str(place / "pages"))
     expected = one_machine(warc, place / "in" / "1-edges.tsv", place / "in" / "2-page.jsonl")
     assert table(place / "pages").to_pylist() == expected
-    assert (done.read["sources"], done.read["records"]) == (3, len(expected))
-    assert sum(done.skipped.values()) == 1
-    with pytest.raises(BadParameter, match="is there already"):
+    assert (done["read"]["sources"], done["read"]["records"]) == (3, len(expected))
+    assert sum(done["skipped"].values()) == 1
+    with pytest.raises(BadParameter, match="exists already"):
         write_pages(spark, [str(warc)], str(place / "pages"))
 
 
@@ -134,7 +133,7 @@ def test_a_web_server_that_fails_once_is_asked_again(place: Path, monkeypatch: p
                 super().do_GET()
 
     (place / "a.tsv").write_text(EDGES)
-    monkeypatch.setattr(inputs, "PAUSES", (0, 0))
+    monkeypatch.setattr(pages, "RETRY_SECONDS", (0, 0))
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Busy, directory=str(place)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/"
@@ -150,5 +149,5 @@ def test_a_web_server_that_fails_once_is_asked_again(place: Path, monkeypatch: p
 
 
 def test_no_sources() -> None:
-    with pytest.raises(BadSource, match="no source"):
+    with pytest.raises(BadSource, match="No source"):
         expand([])

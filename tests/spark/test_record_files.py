@@ -99,5 +99,5 @@ def test_folders_without_records(spark: Any, place: Path) -> None:
     with pytest.raises(BadSource, match="has no column url: see docs/"):
         read_records(spark, str(place / "other"))
     (place / "empty").mkdir()
-    with pytest.raises(BadSource, match="holds no page records: it has no Parquet files"):
+    with pytest.raises(BadSource, match="has no page records: it has no Parquet files"):
         read_records(spark, str(place / "empty"))

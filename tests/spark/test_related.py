@@ -31,7 +31,7 @@ def test_answers_are_alike(
     # Parts of few links each, so that pages, parents and children are in different ones; of one method each task has
     # several parts.
     if call == CALLS[0]:
-        monkeypatch.setattr(related, "MOST_TASKS", 2)
+        monkeypatch.setattr(related, "MAX_TASKS", 2)
     done = write_related(spark, str(shards), str(place / "spark"), call, k=5, relations=600, links=400)
     alone = batch(graph, call, place / "alone.parquet", k=5, processes=1)
     assert table(place / "spark" / "related").to_pylist() == table(place / "alone.parquet").to_pylist()

@@ -75,7 +75,7 @@ def test_what_cannot_be_used_is_counted(shards: Path) -> None:
 
 
 def test_what_is_there_is_not_overwritten(spark: Any, records: Path, shards: Path) -> None:
-    with pytest.raises(BadParameter, match="is there already"):
+    with pytest.raises(BadParameter, match="exists already"):
         write_store(spark, str(records), str(shards))
 
 
@@ -87,7 +87,7 @@ def test_records_that_are_none(spark: Any, place: Path) -> None:
 def test_records_that_are_no_parquet(spark: Any, records: Path, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (place / "lines").mkdir()
     (place / "lines" / "pages.jsonl").write_text('{"url": "https://a.example/"}\n')
-    with pytest.raises(BadSource, match="holds no page records: it has files that are no Parquet"):
+    with pytest.raises(BadSource, match="has no page records: it has files of other formats than Parquet"):
         write_store(spark, str(place / "lines"), str(place / "shards"))
     assert not capfd.readouterr().err, "Java's account of it is kept back"
 
@@ -104,7 +104,7 @@ def test_records_without_a_page(spark: Any, place: Path) -> None:
     """Why is said, and nothing is left: mended records may go to the same place."""
     (place / "records").mkdir()
     pq.write_table(pa.table({"url": ["", None]}, pa.schema([("url", pa.string())])), place / "records" / "p.parquet")
-    with pytest.raises(BadSource, match=r"holds no page that can be used \(2 × record without url\)"):
+    with pytest.raises(BadSource, match=r"has no usable page \(2 × record without url\)"):
         write_store(spark, str(place / "records"), str(place / "shards"))
     assert not (place / "shards").exists()
 

@@ -19,7 +19,7 @@ from cocite.sources.records import Page, batch
 from cocite.spark import rank as rank_job
 from cocite.spark import session
 from cocite.spark import store as store_job
-from cocite.spark.inputs import check_records, check_shards
+from cocite.spark.outputs import check_records, check_shards
 from tests.cli.conftest import run
 
 
@@ -96,20 +96,20 @@ def test_failures_are_one_line(started: list[tuple[Any, ...]], records: str, mon
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["related", "shards", "-o", "x", "-m", "companion"], "not by companion: use cocite batch"),
+        (["related", "shards", "-o", "x", "-m", "companion"], "not companion: use cocite batch"),
         (["related", "{records}", "-o", "x", "-k", "0"], "k"),
-        (["related", "no-such-shards", "-o", "x"], "no shards that are whole: make them with cocite spark store"),
-        (["rank", "file:{records}", "-o", "x", "--master", "yarn"], "no shards that are whole"),
+        (["related", "no-such-shards", "-o", "x"], "no complete shards: make them with cocite spark store"),
+        (["rank", "file:{records}", "-o", "x", "--master", "yarn"], "no complete shards"),
         (["rank", "{records}", "-o", "x", "--by", "hits"], "not by hits: use cocite rank"),
         (["rank", "{records}", "-o", "x", "--by", "unheard-of"], "Unknown rank"),
-        (["store", "{records}", "-o", "x", "--conf", "memory"], "is no setting"),
+        (["store", "{records}", "-o", "x", "--conf", "memory"], "Invalid --conf"),
         (["store", "no-such-folder", "-o", "x"], "does not exist"),
-        (["store", "{lines}", "-o", "x"], "pages.jsonl is no Parquet file; make them with cocite spark pages"),
-        (["store", "{lines}/pages.jsonl", "-o", "x"], "pages.jsonl is no Parquet file"),
-        (["store", "{empty}", "-o", "x"], "holds no page records as Parquet; make them"),
+        (["store", "{lines}", "-o", "x"], "(pages.jsonl is another format): make them with cocite spark pages"),
+        (["store", "{lines}/pages.jsonl", "-o", "x"], "(pages.jsonl is another format)"),
+        (["store", "{empty}", "-o", "x"], "has no page records as Parquet: make them"),
         (["store", "{half}", "-o", "x"], "half/group=00001 is incomplete: wait for the job that writes it"),
         (["pages", "-o", "x", "--list", "no-such-file"], "is not a file"),
-        (["pages", "-o", "x"], "no source"),
+        (["pages", "-o", "x"], "No source"),
         (["pages", "{records}", "no-such-file", "-o", "x"], "no-such-file does not exist"),
     ],
 )
@@ -218,22 +218,22 @@ DAMAGED = """An error occurred while calling o220.parquet.
 Caused by: com.github.luben.zstd.ZstdIOException: Unknown frame descriptor
 \t... 22 more
 """
-NOT_READ = "cannot be read (Unknown frame descriptor): it is damaged, make it again"
+NOT_READ = "can't be read (Unknown frame descriptor): it is damaged, make it again"
 KEPT = (
-    "free some space or choose another place, for temporary files by --conf spark.local.dir=/big/disk;"
-    " steps that are done are kept"
+    "free some space or choose another place, for temporary files with --conf spark.local.dir=/big/disk;"
+    " finished steps are kept"
 )
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (FULL_OUTPUT, f"the disk of /x/shards/_work/keyed is full: {KEPT}"),
-        (FULL_SPILL, f"a disk that Spark writes to is full: {KEPT}"),
+        (FULL_OUTPUT, f"The disk of /x/shards/_work/keyed is full: {KEPT}"),
+        (FULL_SPILL, f"A disk that Spark writes to is full: {KEPT}"),
         (f": java.io.FileNotFoundException: /x/blockmgr-1/0c/temp (No space left on device)\n\t{TRACE[0]}",
-         f"the disk of /x/blockmgr-1/0c/temp is full: {KEPT}"),
+         f"The disk of /x/blockmgr-1/0c/temp is full: {KEPT}"),
         (PYTHON.format("OSError: [Errno 28] No space left on device: '/x/cocite-spark-1/names'"),
-         f"the disk of /x/cocite-spark-1/names is full: {KEPT}"),
+         f"The disk of /x/cocite-spark-1/names is full: {KEPT}"),
         (DAMAGED.format("file:///x/a b.parquet"), f"/x/a b.parquet {NOT_READ}"),
         (DAMAGED.format("s3a://x/b.parquet"), f"s3a://x/b.parquet {NOT_READ}"),
         (PYTHON.format(NO_KERNEL), f"Spark failed: {NO_KERNEL}"),
@@ -268,7 +268,7 @@ def test_a_master_that_there_is_not(records: str, place: Path) -> None:
 
 
 def test_what_is_written_while_java_starts_is_kept_back(capfd: pytest.CaptureFixture[str]) -> None:
-    with session.hushed() as said:
+    with session.captured_stderr() as said:
         java = subprocess.Popen(
             [sys.executable, "-c", "import os; os.write(2, b'noise\\n'); input(); os.write(2, b'news\\n')"],
             stdin=subprocess.PIPE,

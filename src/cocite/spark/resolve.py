@@ -1,4 +1,4 @@
-"""Which capture of a page counts, where aliases lead, and page numbers: the second and third pass of a build, as joins.
+"""Which capture of a page counts, the targets of aliases, and page numbers: the next passes of a build, as joins.
 
 Everything is by fingerprint. Of several captures the newest counts, of equals the last one read; partial ones add up.
 An address that leads to another is an alias; each round follows chains twice as far. Pages are numbered in key order.
@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from cocite.graph.build.names import text_buffers
 from cocite.graph.build.number import SiteWriter
@@ -22,197 +21,157 @@ from cocite.graph.generation import MemoryWriter
 from cocite.graph.names import CONTROL
 from cocite.pages.key import APART, from_key, shown
 from cocite.pages.site import Sites
-from cocite.spark.arrays import Batches, batch_of
-from cocite.spark.outputs import WORK, Output
-from cocite.spark.records import CAPTURE, NAME
-from cocite.spark.session import F
+from cocite.sources.folders import WORK
+from cocite.spark import functions as F
+from cocite.spark.arrays import Integers
+from cocite.spark.batches import Batches
+from cocite.spark.outputs import JobFolder
+from cocite.spark.records import CAPTURE_ROWS, NAME_ROWS
 
 
-class Resolved(NamedTuple):
-    """Captures whose links count, and aliases with the page that each leads to (None: there are none)."""
+class Resolution(NamedTuple):
+    """The captures whose links count, and aliases with their targets."""
 
-    captures: Any  # fingerprint, sequence, targets, attributes
-    aliases: Any  # fingerprint, target
-    tidy: bool  # whether every name that was read is surely of a page
+    captures: Any  # fingerprint, sequence, kind, targets, attributes
+    aliases: Any  # fingerprint, target; None if there are none
+    all_named: bool  # whether every name that was read is certainly that of a page
 
 
-def resolve(output: Output, keyed: Any) -> Resolved:
+def _has(flags: int) -> Any:
+    return F.col("kind").bitwiseAND(flags) != 0
+
+
+def resolve(folder: JobFolder, keyed: Any) -> Resolution:
     """Choose captures and follow aliases."""
-    read = keyed.where(F.col("what") == CAPTURE)
-    has = read.agg(
-        F.max(F.col("kind").bitwiseAND(ALIAS_ONLY) != 0).alias("aliases"),
-        F.max(F.col("kind").bitwiseAND(PARTIAL) == 0).alias("whole"),
-        F.max(F.col("loose") | (F.col("fingerprint") == 0)).alias("loose"),  # what a record of no page names
-    ).first()
-    captures = read.where(F.col("fingerprint") != 0)
-    if not has["whole"]:
-        return Resolved(captures, None, not has["loose"])
+    read = keyed.where(F.col("what") == CAPTURE_ROWS)
+    # Records without a page may name addresses, too.
+    loose = F.max(F.col("loose") | (F.col("fingerprint") == 0))
+    has_aliases, has_complete, is_loose = read.agg(F.max(_has(ALIAS_ONLY)), F.max(~_has(PARTIAL)), loose).first()
+    captures, same = read.where("fingerprint != 0"), ["fingerprint", "sequence"]
+    if not has_complete:
+        return Resolution(captures, None, not is_loose)
     brief = captures.select("fingerprint", "sequence", "kind", "alias", "captured")
     best = _best(brief)
-    lost = output.step(
-        f"{WORK}/lost",
-        lambda: (
-            brief.where(F.col("kind").bitwiseAND(PARTIAL) == 0)
-            .select("fingerprint", "sequence")
-            .join(best.select("fingerprint", "sequence"), ["fingerprint", "sequence"], "left_anti")
-        ),
-    )
-    if not has["aliases"] and lost.isEmpty():
-        return Resolved(captures, None, not has["loose"])
+    replaced = brief.where(~_has(PARTIAL)).select(*same).join(best.select(*same), same, "left_anti")
+    replaced = folder.step(f"{WORK}/lost", replaced)
+    if not has_aliases and replaced.isEmpty():
+        return Resolution(captures, None, not is_loose)
     aliases = None
-    if has["aliases"]:
-        aliases = _aliases(output, keyed, brief, best)
-        if aliases is not None:  # the end of a circle has its best capture that is no alias itself
-            ends = _circle_captures(brief, output)
-            lost = lost if ends is None else lost.join(ends, ["fingerprint", "sequence"], "left_anti")
-    captures = captures.where(F.col("kind").bitwiseAND(ALIAS_ONLY) == 0)
-    captures = captures.join(lost, ["fingerprint", "sequence"], "left_anti")
+    leads = best.where(_has(ALIAS_ONLY) & (F.col("alias") != 0)).selectExpr("fingerprint", "alias as target")
+    if has_aliases and not (steps := folder.step(f"{WORK}/alias-0", leads)).isEmpty():
+        ends = _follow(folder, steps)
+        members = ends.join(steps.selectExpr("fingerprint as target"), "target").selectExpr("target as fingerprint")
+        members = members.distinct()  # of circles
+        if not members.isEmpty():
+            own = brief.where(~_has(PARTIAL | ALIAS_ONLY)).join(members, "fingerprint", "left_semi")
+            own = _best(own).select(*same)
+            ends = _open_circles(folder, keyed, own, steps.join(members, "fingerprint", "left_semi"), ends)
+            replaced = replaced.join(own, same, "left_anti")
+        aliases = ends.where("fingerprint != target")
+    captures = captures.where(~_has(ALIAS_ONLY)).join(replaced, same, "left_anti")
     if aliases is not None:
         captures = captures.join(aliases, "fingerprint", "left_anti")
-    return Resolved(captures, aliases, False)
+    return Resolution(captures, aliases, False)
 
 
 def _best(brief: Any) -> Any:
-    """Of each page the whole capture that counts: of its own address rather than another's, the newest, the last."""
-    whole = brief.where(F.col("kind").bitwiseAND(PARTIAL) == 0)
-    direct = (F.col("kind").bitwiseAND(BY_CANONICAL) == 0).cast("int")
-    best = F.max(F.struct(direct.alias("direct"), "captured", "sequence", "kind", "alias"))
-    return whole.groupBy("fingerprint").agg(best.alias("best")).select("fingerprint", "best.*")
+    """The complete capture of each page that counts: of its own address rather than another's, the newest, the last."""
+    best = F.max(F.struct((~_has(BY_CANONICAL)).alias("direct"), "captured", "sequence", "kind", "alias"))
+    return brief.where(~_has(PARTIAL)).groupBy("fingerprint").agg(best.alias("best")).select("fingerprint", "best.*")
 
 
-def _aliases(output: Output, keyed: Any, brief: Any, best: Any) -> Any:
-    """Every alias with the page at its end; None if there are none."""
-    leads = best.where((F.col("kind").bitwiseAND(ALIAS_ONLY) != 0) & (F.col("alias") != 0))
-    steps = output.step(f"{WORK}/alias-0", lambda: leads.select("fingerprint", F.col("alias").alias("target")))
-    if steps.isEmpty():
-        return None
-    count, rounds = steps.count(), 0
-    ways = steps
-    while 2**rounds < count:  # after that many steps a way has ended, or goes round in a circle
-        rounds += 1
-        after = ways.select(F.col("fingerprint").alias("target"), F.col("target").alias("further"))
-        joined = ways.join(after, "target", "left")
-        further = joined.select("fingerprint", F.coalesce("further", "target").alias("target"))
-        longer = output.keep(f"{WORK}/alias-{rounds}", further)
-        if longer.join(ways, ["fingerprint", "target"], "left_anti").isEmpty():
-            ways = longer
-            break
-        ways = longer
-    on_circle = ways.join(steps.select(F.col("fingerprint").alias("target")), "target").select("target").distinct()
-    if not on_circle.isEmpty():
-        ways = _open_circles(output, keyed, brief, steps, ways, on_circle)
-    return ways.where("fingerprint != target")
-
-
-def _open_circles(output: Output, keyed: Any, brief: Any, steps: Any, ways: Any, on_circle: Any) -> Any:
-    """Let every circle end at its first page that has a capture of its own, or at its first page of all."""
-    members = on_circle.withColumnRenamed("target", "fingerprint")
-    own = brief.where(F.col("kind").bitwiseAND(PARTIAL | ALIAS_ONLY) == 0)
-    own = _best(own.join(members, "fingerprint", "left_semi")).select("fingerprint", "sequence")
-    own = output.step(f"{WORK}/circle-captures", lambda: own)
-    keys = keyed.where(F.col("what") == NAME).groupBy("fingerprint").agg(F.min("key").alias("key"))
-    ring = steps.join(members, "fingerprint", "left_semi").join(keys, "fingerprint")
-    ring = ring.join(own.select("fingerprint", F.lit(False).alias("has")), "fingerprint", "left")
-    first = F.struct(F.coalesce("has", F.lit(True)).alias("bare"), "key", "fingerprint")
-    ring = output.step(f"{WORK}/circle-0", lambda: ring.select("fingerprint", "target", first.alias("first")))
-    count, rounds = ring.count(), 0
+def _follow(folder: JobFolder, steps: Any) -> Any:
+    """fingerprint, target: every alias with the end of its chain, or with a member of the circle that it leads into."""
+    count, rounds, ends = steps.count(), 0, steps
     while 2**rounds < count:
         rounds += 1
-        after = ring.select(
-            F.col("fingerprint").alias("target"), F.col("target").alias("further"), F.col("first").alias("other")
-        )
-        joined = ring.join(after, "target").select(
-            "fingerprint", F.col("further").alias("target"), F.least("first", "other").alias("first")
-        )
-        ring = output.keep(f"{WORK}/circle-{rounds}", joined)
-    ends = ring.select(F.col("fingerprint").alias("target"), F.col("first.fingerprint").alias("end"))
-    found = ways.join(ends, "target", "left")
-    return output.step(
-        f"{WORK}/aliases", lambda: found.select("fingerprint", F.coalesce("end", "target").alias("target"))
-    )
+        further = ends.join(ends.selectExpr("fingerprint as target", "target as further"), "target", "left")
+        further = further.selectExpr("fingerprint", "coalesce(further, target) as target")
+        before, ends = ends, folder.step(f"{WORK}/alias-{rounds}", further)
+        if ends.join(before, ["fingerprint", "target"], "left_anti").isEmpty():
+            break
+    return ends
 
 
-def _circle_captures(brief: Any, output: Output) -> Any:
-    """The captures that count for pages on circles, None if there are no circles."""
-    return output.read(f"{WORK}/circle-captures") if output.exists(f"{WORK}/circle-captures/_SUCCESS") else None
+def _open_circles(folder: JobFolder, keyed: Any, own: Any, steps: Any, ends: Any) -> Any:
+    """Let every circle end at its first page with a capture of its own, or at its first page."""
+    keys = keyed.where(F.col("what") == NAME_ROWS).groupBy("fingerprint").agg(F.min("key").alias("key"))
+    circles = connected(folder, "circle", steps.selectExpr("fingerprint as one", "target as other"))
+    circles = circles.selectExpr("page as fingerprint", "first").join(keys, "fingerprint")
+    circles = circles.join(own.withColumnRenamed("sequence", "own"), "fingerprint", "left")
+    chosen = F.expr("min(struct(own is null as bare, key, fingerprint as final)).final as final")
+    opened = circles.join(circles.groupBy("first").agg(chosen), "first").selectExpr("fingerprint as target", "final")
+    found = ends.join(opened, "target", "left").selectExpr("fingerprint", "coalesce(final, target) as target")
+    return folder.step(f"{WORK}/aliases", found)
 
 
-NUMBERED = "part int, row long, key binary, fingerprint long, url string, host long, domain long, site long"
+def connected(folder: JobFolder, name: str, pairs: Any) -> Any:
+    """page, first: the smallest page that each page of the pairs (one, other) is connected with.
+
+    In each round a page gets the smallest number of itself and its neighbours, and then that page's: paths halve.
+    """
+    edges = pairs.select("one", "other").union(pairs.select("other", "one")).distinct()
+    edges = folder.step(f"{WORK}/{name}-edges", edges)
+    labels = edges.groupBy("one").agg(F.expr("least(one, min(other)) as first")).withColumnRenamed("one", "page")
+    labels, rounds = folder.step(f"{WORK}/{name}-0", labels), 0
+    while True:
+        rounds += 1
+        near = edges.join(labels.withColumnRenamed("page", "other"), "other").groupBy("one")
+        near = near.agg(F.min("first").alias("near")).withColumnRenamed("one", "page")
+        nearer = labels.join(near, "page").selectExpr("page", "least(first, near) as first")
+        nearer = nearer.join(labels.selectExpr("page as first", "first as further"), "first")
+        nearer = nearer.selectExpr("page", "least(first, further) as first")
+        before, labels = labels, folder.step(f"{WORK}/{name}-{rounds}", nearer)
+        if labels.join(before, ["page", "first"], "left_anti").isEmpty():
+            return labels
 
 
-def number_pages(output: Output, keyed: Any, mentioned: Any, partitions: int) -> Any:
+def number_pages(folder: JobFolder, keyed: Any, mentioned: Any, partitions: int) -> Any:
     """number, key, fingerprint, url, and host, domain and site as hashes of their names; in order.
 
-    `mentioned` are the fingerprints of pages that there are, None if that is all.
+    `mentioned` are the fingerprints of all pages, None if every name is that of a page.
     """
-
-    def sort() -> Any:
-        names = keyed.where(F.col("what") == NAME)
-        first = F.min(F.struct("order", F.coalesce("shown", F.lit("")).alias("shown"), "fingerprint"))
-        names = names.groupBy("key").agg(first.alias("first")).select("key", "first.*")
-        if mentioned is not None:
-            names = names.join(mentioned, "fingerprint", "left_semi")
-        ordered = names.repartitionByRange(partitions, "key").sortWithinPartitions("key")
-        ordered = ordered.select(F.spark_partition_id().alias("part"), "key", "order", "shown", "fingerprint")
-        return ordered.mapInArrow(_describe, NUMBERED)
-
-    sorted_names = output.step(f"{WORK}/names", sort)
-    sizes = {row["part"]: row["count"] for row in sorted_names.groupBy("part").count().collect()}
-    parts = sorted(sizes)
-    before = dict(zip(parts, accumulate((sizes[part] for part in parts), initial=0), strict=False))
-    starts = F.array(*(F.lit(before.get(part, 0)).cast("long") for part in range(max(parts, default=0) + 1)))
-    number = F.element_at(starts, (F.col("part") + 1).cast("int"))  # a map would be searched for every row
-    return sorted_names.select(
-        (number + F.col("row")).cast("long").alias("number"),
-        *("key", "fingerprint", "url", "host", "domain", "site"),
-    )
+    names = keyed.where(F.col("what") == NAME_ROWS)
+    first = F.expr("min(struct(`order`, coalesce(shown, '') as shown, fingerprint)) as first")
+    names = names.groupBy("key").agg(first).select("key", "first.*")
+    if mentioned is not None:
+        names = names.join(mentioned, "fingerprint", "left_semi")
+    names = names.repartitionByRange(partitions, "key").sortWithinPartitions("key")
+    names = names.select(F.spark_partition_id().alias("part"), "key", "order", "shown", "fingerprint")
+    schema = "part int, key binary, fingerprint long, row long, url string, host long, domain long, site long"
+    names = folder.step(f"{WORK}/names", names.mapInArrow(_describe, schema))
+    sizes = dict(map(tuple, names.groupBy("part").count().collect()))
+    starts = accumulate((sizes.get(part, 0) for part in range(max(sizes, default=0))), initial=0)
+    start_of = F.array(*(F.lit(start).cast("long") for start in starts))  # a map would be searched for every row
+    number = F.element_at(start_of, (F.col("part") + 1).cast("int")) + F.col("row")
+    return names.withColumn("number", number.cast("long")).drop("part", "row")
 
 
 def _describe(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Names of one range, in order, with their rows, addresses and units."""
-    row = 0
-    sites = Sites()
+    row, sites = 0, Sites()
     for batch in batches:
-        if not batch.num_rows:
-            continue
-        keys = batch.column("key")
-        data, offsets = text_buffers(keys)
-        units = _units(data, offsets, sites)
-        yield batch_of(
-            part=batch.column("part"),
-            row=np.arange(row, row + len(batch)),
-            key=keys,
-            fingerprint=batch.column("fingerprint"),
-            url=pa.array(_addresses(batch), pa.string()),
-            **dict(zip(("host", "domain", "site"), units, strict=True)),
-        )
-        row += len(batch)
+        if batch.num_rows:
+            names = [from_key(raw.decode("utf-8", "replace")) for raw in batch.column("key").to_pylist()]
+            spellings = zip(names, *(batch.column(name).to_pylist() for name in ("order", "shown")), strict=True)
+            urls = [text if order & 0xFF == APART else shown(name, order & 0xFF) for name, order, text in spellings]
+            columns = {name: batch.column(name) for name in ("part", "key", "fingerprint")}
+            columns |= {"row": np.arange(row, row + len(batch)), "url": [CONTROL.sub(" ", url) for url in urls]}
+            columns |= zip(("host", "domain", "site"), _units(batch.column("key"), names, sites), strict=True)
+            yield pa.record_batch(columns)
+            row += len(batch)
 
 
-def _addresses(batch: pa.RecordBatch) -> Iterator[str]:
-    """As `graph.names.addresses` shows them."""
-    for raw, order, text in zip(*(batch.column(name).to_pylist() for name in ("key", "order", "shown")), strict=True):
-        spelling = order & 0xFF
-        found = text if spelling == APART else shown(from_key(raw.decode("utf-8", "replace")), spelling)
-        yield CONTROL.sub(" ", found)
-
-
-def _units(data: NDArray[np.uint8], offsets: NDArray[np.int64], sites: Sites) -> list[NDArray[np.int64]]:
+def _units(keys: pa.Array, names: list[str], sites: Sites) -> list[Integers]:
     """Host, domain and site of each page, as hashes of their names: the same in every task."""
     writer = MemoryWriter()
-    SiteWriter(writer, sites).append(data, offsets)
+    SiteWriter(writer, sites).append(*text_buffers(keys))
+    hosts = [sites.host(names[page]) for page in writer.map("host.page")]
+    own_sites = [sites.site(names[page]) for page in writer.map("site.page")]
     host_of, site_of = writer.map("page.host"), writer.map("page.site")
-    raw = data.tobytes()
-
-    def canonical(page: int) -> str:
-        return from_key(raw[offsets[page] : offsets[page + 1]].decode("utf-8", "replace"))
-
-    hosts = [sites.host(canonical(int(page))) for page in writer.map("host.page")]
-    domains = [sites.domain(host) for host in hosts]
-    own = [sites.site(canonical(int(page))) for page in writer.map("site.page")]
-    return [_hashed(hosts)[host_of], _hashed(domains)[host_of], _hashed(own)[site_of]]
+    return [_hash(hosts)[host_of], _hash([sites.domain(host) for host in hosts])[host_of], _hash(own_sites)[site_of]]
 
 
-def _hashed(names: list[str]) -> NDArray[np.int64]:
-    """Names as numbers that differ if they differ, but for one chance in 2^64."""
+def _hash(names: list[str]) -> Integers:
+    """Names as numbers: different ones are equal with a chance of 1 in 2^64."""
     return np.frombuffer(b"".join(blake2b(name.encode(), digest_size=8).digest() for name in names), np.int64)

@@ -1,4 +1,4 @@
-"""A Spark session for a job: on this machine unless a master is named, with the settings that all jobs need."""
+"""A Spark session for a job, on this machine unless a master is named; and Spark's failures in one line."""
 
 from __future__ import annotations
 
@@ -13,18 +13,7 @@ from typing import Any
 
 from cocite.errors import BadParameter, CociteError
 
-
-class _Functions:
-    """`pyspark.sql.functions`, imported when it is first used: what a job refuses is said without Spark."""
-
-    def __getattr__(self, name: str) -> Any:
-        from pyspark.sql import functions
-
-        return getattr(functions, name)
-
-
-F = _Functions()
-LOCAL = "local[*]"
+LOCAL_MASTER = "local[*]"
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "true",
@@ -35,57 +24,59 @@ SETTINGS = {
     "spark.log.level": "ERROR",
     "spark.sql.files.maxPartitionBytes": "64m",
 }
-"""What jobs start with; --conf overrules it."""
-SETTLED = 0.3
-"""Seconds after which what Java had to say of its start is read."""
-
-
-def start(name: str, master: str | None = None, conf: Mapping[str, str] | None = None) -> Any:
-    """A session; inside spark-submit the one that is there. On this machine workers run this Python."""
-    try:
-        from pyspark import SparkConf
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise CociteError("Spark is not installed: pip install 'cocite[spark]', with Java 17") from error
-    warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")  # of pandas, which no job uses
-    builder = SparkSession.builder.appName(f"cocite {name}")
-    submitted = is_submitted()
-    if master or not submitted:
-        builder = builder.master(master or LOCAL)
-    if is_local(master):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder = builder.config("spark.driver.memory", "2g").config("spark.ui.enabled", "false")
-        builder = builder.config("spark.driver.host", "localhost").config("spark.driver.bindAddress", "127.0.0.1")
-    with hushed() as said:
-        try:
-            given = SparkConf() if submitted else None  # what spark-submit was told comes first
-            own = {key: value for key, value in SETTINGS.items() if given is None or not given.contains(key)}
-            for key, value in {**own, **(conf or {})}.items():
-                builder = builder.config(key, value)
-            session = builder.getOrCreate()
-            if is_local(master) and "spark.log.level" not in (conf or {}):
-                hush_repeats(session)
-            return session
-        except Exception as error:  # the JVM's own, of many classes: no Java, no such master
-            failed = error
-    raise CociteError(f"Spark did not start: {why_not_started(str(failed), said)}") from failed
-
-
-REPEATING = (
+"""Defaults of all jobs; spark-submit and --conf override them."""
+LOCAL_SETTINGS = {
+    "spark.driver.memory": "2g",
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "localhost",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+REPEATING_LOGGERS = (
     "executor.Executor",
     "scheduler.TaskSetManager",
     "sql.execution.datasources.FileFormatWriter",
     "storage.DiskBlockObjectWriter",
     "util.Utils",
 )
-"""Those that tell at length of a failure that then reaches this process as an exception, with all that they tell."""
+"""They log failures at length that reach this process as exceptions, with the same details."""
+JAVA_START_SECONDS = 0.3
+"""After a start, how long to wait for the last lines that Java wrote."""
+LINKS_PER_TASK = 1 << 20
+"""Links that one task sorts: some 60 MB as Spark's rows."""
+MAX_TASKS = 10_000
+"""Every task sends something to every other: with more tasks, a driver could not keep account of the pieces."""
 
 
-def hush_repeats(session: Any) -> None:
-    """Let no failure be told twice: what others have to say, such as that memory is short, is shown."""
-    log4j = session.sparkContext._jvm.org.apache.logging.log4j
-    for name in REPEATING:
-        log4j.core.config.Configurator.setLevel(f"org.apache.spark.{name}", log4j.Level.OFF)
+def start(name: str, master: str | None = None, conf: Mapping[str, str] | None = None) -> Any:
+    """Start a session; in a process of spark-submit, use the existing one. Local workers run this Python."""
+    try:
+        from pyspark import SparkConf
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise CociteError("Spark is not installed: pip install 'cocite[spark]', with Java 17") from error
+    warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")  # about pandas, which no job uses
+    conf, local = dict(conf or {}), is_local(master)
+    builder = SparkSession.builder.appName(f"cocite {name}")
+    if master or not is_submitted():
+        builder = builder.master(master or LOCAL_MASTER)
+    if local:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with captured_stderr() as written:
+        try:
+            submitted = SparkConf() if is_submitted() else None
+            defaults = {key: value for key, value in SETTINGS.items() if not (submitted and submitted.contains(key))}
+            for key, value in {**(LOCAL_SETTINGS if local else {}), **defaults, **conf}.items():
+                builder = builder.config(key, value)
+            session = builder.getOrCreate()
+            if local and "spark.log.level" not in conf:
+                jvm: Any = session.sparkContext._jvm
+                log4j = jvm.org.apache.logging.log4j
+                for logger in REPEATING_LOGGERS:
+                    log4j.core.config.Configurator.setLevel(f"org.apache.spark.{logger}", log4j.Level.OFF)
+            return session
+        except Exception as error:  # py4j and pyspark raise many classes: no Java, unknown master
+            failed = error
+    raise CociteError(f"Spark did not start: {why_not_started(str(failed), written)}") from failed
 
 
 def is_submitted() -> bool:
@@ -95,35 +86,33 @@ def is_submitted() -> bool:
 
 def is_local(master: str | None) -> bool:
     """Whether a job for this master runs on this machine, and sees its files."""
-    return not is_submitted() and (master or LOCAL).startswith("local")
+    return not is_submitted() and (master or LOCAL_MASTER).startswith("local")
 
 
-_THROWN = re.compile(r"(?:Exception in thread \"[^\"]*\" |: |Caused by: )?(?:[\w$]+\.)+[\w$]*(?:Exception|Error): (.+)")
-_CHATTER = re.compile(r"WARN|Using |Setting |To adjust |at |\.\.\. \d+ more")
+def parse_settings(texts: Sequence[str]) -> dict[str, str]:
+    """The `key=value` texts of --conf."""
+    pairs = {text: [part.strip() for part in text.split("=", 1)] for text in texts}
+    for text, pair in pairs.items():
+        if len(pair) < 2 or not pair[0]:
+            raise BadParameter(f"Invalid --conf {text!r:.100}: write it as spark.executor.memory=4g")
+    return dict(pairs.values())
 
 
-def why_not_started(error: str, said: Sequence[str]) -> str:
-    """The line that tells why, of an exception in Java's words and of what Java said before: log lines are not it."""
-    lines = [*error.splitlines(), *said]
-    thrown = [found[1] for line in lines if (found := _THROWN.match(line.strip()))]
-    if thrown:
-        return thrown[-1][:200]
-    gone = "JAVA_GATEWAY_EXITED" in error  # Java itself failed: only what it said tells more
-    told = [line for line in (said if gone else lines) if line.strip() and not _CHATTER.search(line)]
-    why = (told or lines or ["no reason was given"])[0].strip()
-    return f"{why[:200]} (it needs Java 17; JAVA_HOME may name it)"
+def task_count(spark: Any, links: int) -> int:
+    """Tasks for this number of links: at least one per core."""
+    return max(int(spark.sparkContext.defaultParallelism), min(-(-links // LINKS_PER_TASK), MAX_TASKS))
 
 
 @contextmanager
-def hushed() -> Iterator[list[str]]:
-    """Keep back what Java writes on standard error while it starts; what it writes later goes there.
+def captured_stderr() -> Iterator[list[str]]:
+    """Collect what Java writes to standard error while it starts; what it writes later is shown.
 
-    Some of it (which modules it uses, how it will log) is written before any setting for logs is read. It is of use
-    only if the start fails: so it is collected, line by line.
+    Java names its modules and log profile before it reads any setting for logs. These lines matter only if the start
+    fails.
     """
     sys.stderr.flush()
     terminal, (reading, writing) = os.dup(2), os.pipe()
-    said: list[str] = []
+    written: list[str] = []
     started = threading.Event()
 
     def pass_on() -> None:
@@ -132,109 +121,80 @@ def hushed() -> Iterator[list[str]]:
                 if started.is_set():
                     shown.write(line)
                 elif line.strip():
-                    said.append(line.decode("utf-8", "replace").strip())
+                    written.append(line.decode("utf-8", "replace").strip())
 
-    passing = threading.Thread(target=pass_on, daemon=True)
-    os.dup2(writing, 2)  # the JVM has it from here, for its whole life
+    reader = threading.Thread(target=pass_on, daemon=True)
+    os.dup2(writing, 2)  # the JVM inherits it for its whole life
     os.close(writing)
-    passing.start()
+    reader.start()
     try:
-        yield said
+        yield written
     finally:
         sys.stderr.flush()
         os.dup2(terminal, 2)
-        passing.join(SETTLED)
+        reader.join(JAVA_START_SECONDS)
         started.set()
 
 
-def settings(given: Sequence[str]) -> dict[str, str]:
-    """`key=value` texts of --conf."""
-    found = {}
-    for text in given:
-        key, mark, value = text.partition("=")
-        if not mark or not key.strip():
-            raise BadParameter(f"--conf {text!r:.100} is no setting: write it as spark.executor.memory=4g")
-        found[key.strip()] = value.strip()
-    return found
+_THROWN = re.compile(r"(?:Exception in thread \"[^\"]*\" |: |Caused by: )?(?:[\w$]+\.)+[\w$]*(?:Exception|Error): (.+)")
+_LOG_LINE = re.compile(r"WARN|Using |Setting |To adjust |at |\.\.\. \d+ more")
+_DISK_FULL = "No space left on device"
+_FULL_PATH = re.compile(
+    rf"{_DISK_FULL}: '([^']+)'|(/\S+) \({_DISK_FULL}\)|writing rows to (?:file:)?(\S+)\. "
+    r"[^\0]*\n\s*at org\.apache\.hadoop\.fs\."
+)
+"""Python and Java name the file. Hadoop's file systems write output, everything else is temporary."""
+_UNREADABLE = re.compile(r"error while reading file (?:file:/*(?=/))?(.+?)\.?\s+SQLSTATE")
+_CLASSES = re.compile(r"^(?:: )?(?:(?:[\w$]+\.)+[\w$]+(?:: |$))+")
+SQL_STATE = re.compile(r" ?SQLSTATE: \w+$")
+NO_REASON = "no reason was given"
+
+
+def why_not_started(error: str, written: Sequence[str]) -> str:
+    """The reason for a failed start, from Java's exception and the lines it wrote, without log lines."""
+    lines = [*error.splitlines(), *written]
+    if thrown := [found[1] for line in lines if (found := _THROWN.match(line.strip()))]:
+        return thrown[-1][:200]
+    java_failed = "JAVA_GATEWAY_EXITED" in error  # then only the lines have details
+    causes = [line for line in (written if java_failed else lines) if line.strip() and not _LOG_LINE.search(line)]
+    return f"{(causes or lines or [NO_REASON])[0].strip()[:200]} (it needs Java 17; JAVA_HOME may name it)"
 
 
 @contextmanager
 def plain_failures() -> Iterator[None]:
-    """What failed in a task, as the error that it was there, without Java's account of it."""
+    """Raise Spark's exceptions as CociteError, with the cause in one line and without Java's stack traces."""
     try:
         yield
-    except CociteError:
-        raise
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j"):
             raise
         raise CociteError(why_failed(str(error))) from error
 
 
-_FULL = "No space left on device"
-_FULL_AT = re.compile(
-    rf"{_FULL}: '([^']+)'|(/\S+) \({_FULL}\)|writing rows to (?:file:)?(\S+)\. [^\0]*\n\s*at org\.apache\.hadoop\.fs\."
-)
-"""Python and Java name the file; what is written through Hadoop's file systems is output, all else is temporary."""
-_UNREADABLE = re.compile(r"error while reading file (?:file:/*(?=/))?(.+?)\.?\s+SQLSTATE")
-_CLASSES = re.compile(r"^(?:: )?(?:(?:[\w$]+\.)+[\w$]+(?:: |$))+")
-STATE = re.compile(r" ?SQLSTATE: \w+$")
-
-
 def why_failed(text: str) -> str:
-    """What to say of a job that failed, of Spark's exception."""
+    """The message for a failed job, from the text of Spark's exception."""
     if own := re.findall(r"cocite\.errors\.\w+: (.+)", text):
         return str(own[-1])
-    if _FULL in text:
-        found = _FULL_AT.search(text)
-        place = f"the disk of {next(filter(None, found.groups()))}" if found else "a disk that Spark writes to"
+    if _DISK_FULL in text:
+        found = _FULL_PATH.search(text)
+        disk = f"The disk of {next(filter(None, found.groups()))}" if found else "A disk that Spark writes to"
         return (
-            f"{place} is full: free some space or choose another place, for temporary files by"
-            " --conf spark.local.dir=/big/disk; steps that are done are kept"
+            f"{disk} is full: free some space or choose another place, for temporary files with"
+            " --conf spark.local.dir=/big/disk; finished steps are kept"
         )
     if unreadable := _UNREADABLE.search(text):
-        return f"{unreadable[1]} cannot be read ({_cause(text)[:200]}): it is damaged, make it again"
+        return f"{unreadable[1]} can't be read ({_cause(text)[:200]}): it is damaged, make it again"
     return f"Spark failed: {_cause(text)[:300]}"
 
 
 def _cause(text: str) -> str:
-    """The innermost cause: where Python failed the last line of its account, else the last that Java names."""
-    _, python, account = text.rpartition("Traceback (most recent call last):")
-    if python:
-        told = [line for line in account.splitlines() if re.match(r"[A-Za-z_]", line)]
-        if told:
-            return STATE.sub("", told[0])
+    """The innermost cause: the last line of a Python traceback if there is one, else the last that Java names."""
+    _, python, traceback = text.rpartition("Traceback (most recent call last):")
+    if python and (raised := [line for line in traceback.splitlines() if re.match(r"[A-Za-z_]", line)]):
+        return SQL_STATE.sub("", raised[0])
     lines = [line.strip() for line in text.splitlines()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     thrown = [line for line in lines if _CLASSES.match(line)]
-    told = causes[-1:] or thrown[:1] or [line for line in lines if line and not _CHATTER.match(line)]
-    return STATE.sub("", _CLASSES.sub("", told[0]) or told[0].removeprefix(": ")) if told else "no reason was given"
-
-
-LINKS_PER_TASK = 1 << 20
-"""Links that one task sorts: some 60 MB as Spark's rows."""
-MOST_TASKS = 10_000
-"""Every task sends something to every other: of more tasks each would get crumbs, too many for a driver to count."""
-
-
-def task_count(spark: Any, links: int) -> int:
-    """Tasks for so many links: enough that each has little, not fewer than there are cores."""
-    return max(int(spark.sparkContext.defaultParallelism), min(-(-links // LINKS_PER_TASK), MOST_TASKS))
-
-
-def to_task(rows: Any, tasks: int, task: Any) -> Any:
-    """Rows by the number of the task, a column from 0 to tasks - 1, that is to have them.
-
-    Spark 4.0 hashes what it partitions by; so each task gets a number whose hash leads to it.
-    """
-    spark = rows.sparkSession
-    found: dict[int, int] = {}
-    wide = 4 * tasks
-    while len(found) < tasks:  # hashes leave some tasks without a number until enough were tried
-        wide *= 4
-        hashed = spark.range(wide).select(
-            F.col("id").cast("int").alias("id"), F.pmod(F.hash(F.col("id").cast("int")), tasks)
-        )
-        found = {at: number for number, at in hashed.collect()}
-    numbers = F.array(*(F.lit(found[at]) for at in range(tasks)))
-    return rows.repartition(tasks, F.element_at(numbers, (task + 1).cast("int")))
+    others = [line for line in lines if line and not _LOG_LINE.match(line)]
+    cause = (causes[-1:] or thrown[:1] or others or [NO_REASON])[0]
+    return SQL_STATE.sub("", _CLASSES.sub("", cause) or cause.removeprefix(": "))

@@ -7,13 +7,12 @@ in/     page, source, parents (the page's links in), links (the source's links o
         both: parents are chosen by it)
 
 Each is sorted, by page (and source), over all its files. Numbers, lists and near-duplicates are those that a build on
-one machine gives the same records.
+one machine makes of the same records.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
@@ -23,263 +22,194 @@ import pyarrow as pa
 from cocite import __version__
 from cocite.errors import BadSource
 from cocite.graph.build.scratch import PARTIAL
-from cocite.sources.folders import PAGES_DONE, unfinished_folder
-from cocite.spark.arrays import (
-    Batches,
-    batch_of,
-    numbers,
-    on_runs,
-    pack_lists,
-    positions,
-    run_starts,
-    unpack_lists,
-    whole_runs,
-)
-from cocite.spark.inputs import SHARDS_DONE
+from cocite.sources.folders import PAGES_DONE, WORK, unfinished_folder
+from cocite.spark import functions as F
+from cocite.spark.arrays import Integers, numbers, pack_lists, positions, run_starts, spread, unpack_lists
+from cocite.spark.batches import on_batches, on_runs
 from cocite.spark.near_duplicates import near_duplicates
-from cocite.spark.outputs import WORK, OnStep, Output, ignore_step
-from cocite.spark.pages import Tally, accumulator, reasons
-from cocite.spark.records import SCHEMA, key_batches, read_records
-from cocite.spark.resolve import Resolved, number_pages, resolve
-from cocite.spark.session import F, task_count, to_task
+from cocite.spark.outputs import SHARDS_DONE, JobFolder, OnStep
+from cocite.spark.pages import counts_of, most_skipped, report_accumulator
+from cocite.spark.records import KEYED_SCHEMA, key_batches, read_records
+from cocite.spark.resolve import Resolution, number_pages, resolve
+from cocite.spark.session import task_count
 
-FORMAT = 1
+SHARDS_FORMAT = 1
 
 
-def write_store(spark: Any, records: str, output: str, on_step: OnStep = ignore_step) -> dict[str, Any]:
-    """Make the shards of page records; returns what is noted of them."""
-    folder, source = Output(spark, output, on_step), Output(spark, records)
+def write_store(spark: Any, records: str, output: str, on_step: OnStep | None = None) -> dict[str, Any]:
+    """Make the shards of page records. Return facts about them."""
+    folder, source = JobFolder(spark, output, on_step), JobFolder(spark, records)
     if source.is_unfinished(PAGES_DONE):
         raise unfinished_folder(records)
     folder.refuse_inside(records)
-    plan = {"job": "store", "records": source.place, "size": source.size(), "version": __version__}
-    done = folder.claim(plan, SHARDS_DONE)
-    if done is not None:
+    plan = {"job": "store", "records": source.address, "size": source.size(), "version": __version__}
+    if (done := folder.claim(plan, SHARDS_DONE)) is not None:
         return done
-    tally = accumulator(spark)
-    counted = folder.exists(f"{WORK}/read.json")
-    if not counted:
-        folder.remove(f"{WORK}/keyed")  # what was passed over is counted while they are made, and would be lost
-    keyed = folder.step(f"{WORK}/keyed", lambda: _keyed(spark, records, tally), ("what",))
-    if not counted:
-        folder.note(f"{WORK}/read.json", {"skipped": tally.value.skipped, "example": tally.value.example})
+    report, counts = report_accumulator(spark), folder.read_json(f"{WORK}/read.json")
+    if counts is None:
+        folder.remove(f"{WORK}/keyed")  # it may be complete, but what was skipped is counted while it is made
+    keyed = folder.step(f"{WORK}/keyed", lambda: _keyed(spark, records, report), ("what",))
+    if counts is None:
+        counts = {name: value for name, value in counts_of(report.value).items() if name != "read"}
+        folder.write_json(f"{WORK}/read.json", counts)
     resolved = resolve(folder, keyed)
     lists = folder.step(f"{WORK}/lists", lambda: _lists(resolved))
     links = int(lists.agg(F.sum(F.length("targets"))).first()[0] or 0) // 8
     if not links and keyed.isEmpty():
-        skipped = (folder.noted(f"{WORK}/read.json") or {}).get("skipped")
         folder.remove("")
-        raise BadSource(f"{records} holds no page that can be used{reasons(Counter(skipped))}")
+        raise BadSource(f"{records} has no usable page{most_skipped(Counter(counts['skipped']))}")
     tasks = task_count(spark, links)
     spark.conf.set("spark.sql.shuffle.partitions", tasks)
     numbered = number_pages(folder, keyed, _mentioned(resolved), tasks)
-    pages = folder.step(f"{WORK}/pages", lambda: _with_degrees(numbered, lists))
+    pages = folder.step(f"{WORK}/pages", _with_degrees(numbered, lists))
     count = pages.count()
-    width = -(-count // tasks)
     kind = "<u4" if count < 1 << 32 else "<u8"
-    numbered_links = folder.step(f"{WORK}/links", lambda: _links_by_number(lists, pages))
-    out = folder.step("out", lambda: _out(numbered_links, tasks, width, kind))
-    into = folder.step("in", lambda: _in(numbered_links, tasks))
+    numbered_links = folder.step(f"{WORK}/links", _numbered_links(lists, pages))
+    out = folder.step("out", _out(numbered_links, tasks, kind))
+    # A page with very many links in may be in several tasks.
+    names = ("target as page", "page as source", "degree as parents", "links", "popularity", "hash")
+    into = numbered_links.selectExpr(*names).repartitionByRange(tasks, "page", "source")
+    into = folder.step("in", into.sortWithinPartitions("page", "source"))
     near = near_duplicates(folder, out, kind)
-    named = folder.step("pages", lambda: _pages(pages, near, resolved.aliases, tasks))
-    noted = folder.noted(f"{WORK}/read.json") or {}
-    counts = {"pages": count, "lists": out.count(), "links": links}
-    facts = {"format": FORMAT, "by": f"cocite {__version__}", "id": _id(named, into), **counts, "number": kind, **noted}
-    folder.finish(SHARDS_DONE, facts)
-    return facts
+    named = folder.step("pages", _pages(pages, near, resolved.aliases, tasks))
+    sizes = {"pages": count, "lists": out.count(), "links": links, "number": kind}
+    made_by = {"format": SHARDS_FORMAT, "by": f"cocite {__version__}", "id": _id(named, into)}
+    return folder.finish(SHARDS_DONE, {**made_by, **sizes, **counts})
 
 
 def _id(pages: Any, into: Any) -> str:
-    """The same for the same pages and links: a job that goes on must have the shards that it was begun with."""
+    """The same for the same pages and links: a job that continues must have the shards with which it started."""
     known = F.xxhash64("number", "fingerprint", "in_degree", "out_degree", "representative", "leads_to")
     found = [rows.agg(F.bit_xor(hashed)).first()[0] or 0 for rows, hashed in ((pages, known), (into, F.col("hash")))]
     return f"{(found[0] ^ found[1]) % (1 << 64):016x}"
 
 
-def _keyed(spark: Any, records: str, tally: Any) -> Any:
-    """Names and captures, of page records in the order of files and rows."""
-    from pyspark.sql import DataFrame
+def _keyed(spark: Any, records: str, report: Any) -> Any:
+    """Names and captures of page records, in the order of files and rows."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     tables, place_of = read_records(spark, records)
-
-    def read(batches: Batches) -> Iterator[pa.RecordBatch]:
-        return key_batches(batches, place_of, lambda report: tally.add(Tally.of(report)))
-
-    return reduce(DataFrame.union, (rows.mapInArrow(read, from_arrow_schema(SCHEMA)) for rows in tables))
+    schema = from_arrow_schema(KEYED_SCHEMA)
+    keyed = (rows.mapInArrow(lambda batches: key_batches(batches, place_of, report.add), schema) for rows in tables)
+    return reduce(lambda one, other: one.union(other), keyed)
 
 
-def _mentioned(resolved: Resolved) -> Any:
-    """Fingerprints of the pages that there are; None if that is every name."""
-    if resolved.tidy:
+def _mentioned(resolved: Resolution) -> Any:
+    """Fingerprints of all pages; None if every name is that of a page."""
+    if resolved.all_named:
         return None
-    found = resolved.captures.select("fingerprint")
-    targets = _links(resolved.captures).select("target")
-    found = found.unionByName(targets.withColumnRenamed("target", "fingerprint"))
-    if resolved.aliases is not None:
-        for name in ("fingerprint", "target"):
-            found = found.union(resolved.aliases.select(name))
+    found = resolved.captures.select("fingerprint").union(_links(resolved.captures).select("target"))
+    for name in ("fingerprint", "target") if resolved.aliases is not None else ():
+        found = found.union(resolved.aliases.select(name))
     return found.distinct()
-
-
-# Lists by fingerprint
 
 
 def _links(captures: Any) -> Any:
     """A row for every link of captures, as fingerprints."""
-    return captures.select("fingerprint", "sequence", "targets", "attributes").mapInArrow(
-        _explode, "source long, sequence long, place long, target long, attribute int"
-    )
 
-
-def _explode(batches: Batches) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
+    def work(batch: pa.RecordBatch) -> pa.RecordBatch:
         targets, starts = unpack_lists(batch.column("targets"), np.int64)
-        attributes, _ = unpack_lists(batch.column("attributes"), np.int32)
-        known = targets != 0
-        source, sequence = (
-            np.repeat(numbers(batch.column(name)), np.diff(starts))[known] for name in ("fingerprint", "sequence")
-        )
-        place = positions(starts)[known]
-        yield batch_of(
-            source=source, sequence=sequence, place=place, target=targets[known], attribute=attributes[known]
-        )
+        columns = {**spread(batch, starts, "fingerprint", "sequence"), "place": positions(starts), "target": targets}
+        columns["attribute"] = unpack_lists(batch.column("attributes"), np.int32)[0]
+        return pa.record_batch({name: values[targets != 0] for name, values in columns.items()})
+
+    schema = "fingerprint long, sequence long, place long, target long, attribute int"
+    return captures.select("fingerprint", "sequence", "targets", "attributes").mapInArrow(on_batches(work), schema)
 
 
-def _lists(resolved: Resolved) -> Any:
-    """Of each page that links: fingerprint, targets, attributes. A link counts once, where it comes first."""
+def _lists(resolved: Resolution) -> Any:
+    """Of each page with links: fingerprint, targets, attributes. A repeated link counts where it comes first."""
     captures, aliases = resolved.captures, resolved.aliases
     schema = "fingerprint long, targets binary, attributes binary"
     if aliases is not None:
-        followed = aliases.select(F.col("fingerprint").alias("target"), F.col("target").alias("end"))
-        links = _links(captures).join(followed, "target", "left")
-        links = links.withColumn("target", F.coalesce("end", "target")).drop("end")
-        links = links.repartition("source").sortWithinPartitions("source", "sequence", "place")
-        return links.mapInArrow(_gather, schema)
-    several = not captures.where(F.col("kind").bitwiseAND(PARTIAL) != 0).isEmpty()
-    if several:
-        captures = captures.repartition("fingerprint").sortWithinPartitions("fingerprint", "sequence")
-    return captures.select("fingerprint", "targets", "attributes").mapInArrow(_join, schema)
+        ends = aliases.selectExpr("fingerprint as target", "target as final")
+        links = _links(captures).join(ends, "target", "left").withColumn("target", F.coalesce("final", "target"))
+        links = links.repartition("fingerprint").sortWithinPartitions("fingerprint", "sequence", "place")
+        return links.select("fingerprint", "target", "attribute").mapInArrow(
+            on_runs(lambda table: _distinct_links(*map(numbers, table.columns)), "fingerprint"), schema
+        )
 
-
-def _join(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """The lists of captures, those of one page one after another, as one list."""
-    for table in whole_runs(batches, "fingerprint", 1 << 13):
+    def gather(table: pa.Table) -> pa.RecordBatch:
         targets, starts = unpack_lists(table["targets"], np.int64)
         attributes, _ = unpack_lists(table["attributes"], np.int32)
-        yield from _once(np.repeat(numbers(table["fingerprint"]), np.diff(starts)), targets, attributes)
+        return _distinct_links(spread(table, starts, "fingerprint")["fingerprint"], targets, attributes)
+
+    if not captures.where(F.col("kind").bitwiseAND(PARTIAL) != 0).isEmpty():  # a page may have several
+        captures = captures.repartition("fingerprint").sortWithinPartitions("fingerprint", "sequence")
+    captures = captures.select("fingerprint", "targets", "attributes")
+    return captures.mapInArrow(on_runs(gather, "fingerprint", rows=1 << 13), schema)
 
 
-def _gather(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """The same of a row for every link."""
-    for table in whole_runs(batches, "source"):
-        yield from _once(*(numbers(table[name]) for name in ("source", "target", "attribute")))
-
-
-def _once(source: Any, targets: Any, attributes: Any) -> Iterator[pa.RecordBatch]:
-    """Lists without repeated links, links of a page to itself, and what is no page; a page without links has no row."""
+def _distinct_links(source: Integers, targets: Any, attributes: Any) -> pa.RecordBatch:
+    """Lists without repeated links, links of a page to itself, and other things than pages."""
     order = np.lexsort((targets, source))  # stable: of equals the first comes first
-    same = np.zeros(len(order), np.bool_)
-    one, other = order[1:], order[:-1]
-    same[1:] = (source[one] == source[other]) & (targets[one] == targets[other])
-    kept = np.ones(len(order), np.bool_)
-    kept[order[same]] = False
+    kept = np.zeros(len(order), np.bool_)
+    kept[order[run_starts(source[order], targets[order])[:-1]]] = True
     kept &= (targets != source) & (targets != 0)
-    source, targets, attributes = source[kept], targets[kept], attributes[kept]
-    starts = run_starts(source)
-    if len(source):
-        attributes = pack_lists(attributes.astype(np.int32), starts)
-        yield batch_of(fingerprint=source[starts[:-1]], targets=pack_lists(targets, starts), attributes=attributes)
-
-
-# Numbers
+    source, starts = source[kept], run_starts(source[kept])
+    targets, attributes = pack_lists(targets[kept], starts), pack_lists(attributes[kept].astype(np.int32), starts)
+    return pa.record_batch({"fingerprint": source[starts[:-1]], "targets": targets, "attributes": attributes})
 
 
 def _with_degrees(numbered: Any, lists: Any) -> Any:
     """Pages with the numbers of their links in and out."""
-    into = lists.select("targets").mapInArrow(_targets, "fingerprint long, count long")
+
+    def count_targets(batch: pa.RecordBatch) -> pa.RecordBatch:  # a page that all link to is one row of each batch
+        found, counts = np.unique(unpack_lists(batch.column("targets"), np.int64)[0], return_counts=True)
+        return pa.record_batch({"fingerprint": found, "count": counts})
+
+    into = lists.select("targets").mapInArrow(on_batches(count_targets), "fingerprint long, count long")
     into = into.groupBy("fingerprint").agg(F.sum("count").alias("in_degree"))
-    out = lists.select("fingerprint", (F.length("targets") / 8).cast("long").alias("out_degree"))
+    out = lists.selectExpr("fingerprint", "cast(length(targets) / 8 as long) as out_degree")
     found = numbered.join(into, "fingerprint", "left").join(out, "fingerprint", "left")
     return found.fillna(0, ["in_degree", "out_degree"])
 
 
-def _targets(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """How often each page is linked in a batch: a page that all link to is one row of it."""
-    for batch in batches:
-        found, counts = np.unique(unpack_lists(batch.column("targets"), np.int64)[0], return_counts=True)
-        yield batch_of(fingerprint=found, count=counts)
-
-
-def _links_by_number(lists: Any, pages: Any) -> Any:
+def _numbered_links(lists: Any, pages: Any) -> Any:
     """A row for every link: numbers, the degrees of both ends, and the hash by which parents are chosen.
 
-    The store's hash64 with the seed 42 is Spark's own: `kernels/parents.py`.
+    The store's hash64 with the seed 42 is Spark's own: `kernels/build/parents.py`.
     """
-    own = pages.select(
-        "fingerprint",
-        F.col("number").alias("page"),
-        F.col("in_degree").alias("popularity"),
-        F.col("out_degree").alias("links"),
-    )
-    links = lists.join(own, "fingerprint").mapInArrow(
-        _spread, "page long, popularity long, links long, of_page long, place int, fingerprint long, attribute int"
-    )
-    ends = pages.select("fingerprint", F.col("number").alias("target"), F.col("in_degree").alias("degree"))
-    links = links.join(ends, "fingerprint").withColumn("hash", F.xxhash64("fingerprint", "of_page"))
-    return links.drop("fingerprint", "of_page")
 
-
-def _spread(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """A row for every link of a list."""
-    for batch in batches:
+    def work(batch: pa.RecordBatch) -> pa.RecordBatch:
         targets, starts = unpack_lists(batch.column("targets"), np.int64)
-        attributes, _ = unpack_lists(batch.column("attributes"), np.int32)
-        own = {"page": "page", "popularity": "popularity", "links": "links", "of_page": "fingerprint"}
-        yield batch_of(
-            **{name: np.repeat(numbers(batch.column(column)), np.diff(starts)) for name, column in own.items()},
-            place=positions(starts).astype(np.int32),
-            fingerprint=targets,
-            attribute=attributes,
-        )
+        columns = {**spread(batch, starts, "page", "popularity", "links", "source"), "target": targets}
+        columns["place"] = positions(starts).astype(np.int32)
+        columns["attribute"] = unpack_lists(batch.column("attributes"), np.int32)[0]
+        return pa.record_batch(columns)
+
+    schema = "page long, popularity long, links long, source long, target long, place int, attribute int"
+    names = ("fingerprint as source", "number as page", "in_degree as popularity", "out_degree as links")
+    lists = lists.withColumnRenamed("fingerprint", "source").join(pages.selectExpr(*names), "source")
+    links = lists.mapInArrow(on_batches(work), schema).withColumn("hash", F.xxhash64("target", "source")).drop("source")
+    targets = pages.selectExpr("fingerprint as target", "number", "in_degree as degree")
+    return links.join(targets, "target").drop("target").withColumnRenamed("number", "target")
 
 
-def _out(links: Any, tasks: int, width: int, kind: str) -> Any:
+def _out(links: Any, tasks: int, kind: str) -> Any:
     """Lists of links out, in order."""
-    rows = links.select("page", "popularity", "place", "target", "degree", "attribute")
-    rows = to_task(rows, tasks, F.floor(F.col("page") / width)).sortWithinPartitions("page", "place")
-    schema = "page long, popularity long, targets binary, attributes binary, degrees binary"
+    lists = {"targets": ("target", kind), "attributes": ("attribute", np.int32), "degrees": ("degree", kind)}
 
     def collect(table: pa.Table) -> pa.RecordBatch:
-        page = numbers(table["page"])
-        starts = run_starts(page)
-        return batch_of(
-            page=page[starts[:-1]],
-            popularity=numbers(table["popularity"])[starts[:-1]],
-            targets=pack_lists(numbers(table["target"], kind), starts),
-            attributes=pack_lists(numbers(table["attribute"], np.int32), starts),
-            degrees=pack_lists(numbers(table["degree"], kind), starts),
-        )
+        starts = run_starts(numbers(table["page"]))
+        first = {name: numbers(table[name])[starts[:-1]] for name in ("page", "popularity")}
+        packed = {name: pack_lists(numbers(table[column], dtype), starts) for name, (column, dtype) in lists.items()}
+        return pa.record_batch({**first, **packed})
 
+    rows = links.select("page", "popularity", "place", "target", "degree", "attribute")
+    rows = rows.repartitionByRange(tasks, "page").sortWithinPartitions("page", "place")
+    schema = "page long, popularity long, targets binary, attributes binary, degrees binary"
     return rows.mapInArrow(on_runs(collect, "page"), schema)
 
 
-def _in(links: Any, tasks: int) -> Any:
-    """Links turned round, in order. A page with very many links in may take several tasks."""
-    named = {"target": "page", "page": "source", "degree": "parents", "links": "links", "popularity": "popularity"}
-    turned = links.select(*(F.col(name).alias(other) for name, other in named.items()), "hash")
-    return turned.repartitionByRange(tasks, "page", "source").sortWithinPartitions("page", "source")
-
-
 def _pages(pages: Any, near: Any, aliases: Any, tasks: int) -> Any:
-    """All that is known of pages, in order."""
-    found = pages.join(near, "number", "left") if near is not None else pages.withColumn("representative", F.lit(None))
+    """All facts of pages, in order."""
+    nothing = F.lit(None).cast("long")
+    found = pages.join(near, "number", "left") if near is not None else pages.withColumn("representative", nothing)
     if aliases is None:
-        found = found.withColumn("leads_to", F.lit(None))
+        found = found.withColumn("leads_to", nothing)
     else:
-        ends = pages.select(F.col("fingerprint").alias("target"), F.col("number").alias("leads_to"))
-        ends = aliases.join(ends, "target").drop("target")
-        found = found.join(ends, "fingerprint", "left")
-    columns = [F.col(name).cast("long").alias(name) for name in ("representative", "leads_to")]
-    known = ("number", "key", "fingerprint", "url", "host", "domain", "site", "in_degree", "out_degree")
-    return found.select(*known, *columns).repartitionByRange(tasks, "number").sortWithinPartitions("number")
+        targets = pages.selectExpr("fingerprint as target", "number as leads_to")
+        found = found.join(aliases.join(targets, "target").drop("target"), "fingerprint", "left")
+    names = "number key fingerprint url host domain site in_degree out_degree representative leads_to"
+    return found.select(*names.split()).repartitionByRange(tasks, "number").sortWithinPartitions("number")

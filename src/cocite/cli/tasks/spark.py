@@ -25,7 +25,7 @@ Examples:
 """
 spark = typer.Typer(cls=Commands, rich_markup_mode=None, help=HELP)
 
-Output = Annotated[
+Place = Annotated[
     str, typer.Option("--output", "-o", metavar="PLACE", help="A folder to make, here or in object storage.")
 ]
 Master = Annotated[
@@ -38,12 +38,12 @@ Conf = Annotated[
     list[str] | None,
     typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark, such as spark.executor.memory=4g."),
 ]
-Shards = Annotated[str, typer.Argument(metavar="SHARDS", help="The output of cocite spark store.")]
+ShardsFolder = Annotated[str, typer.Argument(metavar="SHARDS", help="The output of cocite spark store.")]
 
 
 @spark.command()
 def pages(
-    output: Output,
+    output: Place,
     sources: Annotated[
         list[str] | None,
         typer.Argument(metavar="SOURCE", help="Files, folders, or addresses of them in object storage."),
@@ -69,30 +69,20 @@ def pages(
       cocite spark pages crawl/*.warc.gz -o pages.parquet
       cocite spark pages --list wat.paths.gz --prefix s3://commoncrawl/ -o s3a://mine/pages
     """
-    from cocite.spark.inputs import check_sources, read_list
-    from cocite.spark.pages import write_pages
+    from cocite.spark.pages import check_sources, read_list, write_pages
 
     wanted = [*(sources or []), *(read_list(listed, prefix) if listed else [])]
     check_sources(wanted, kind)
-    done, took = _run("pages", master, conf, lambda session, tell: write_pages(
-        session, wanted, output, base=base, kind=kind, text=text, strict=strict, on_step=tell
-    ))  # fmt: skip
-    screen = Screen()
-    if json:
-        facts = {"read": done.read, "skipped": done.skipped, "example": done.example}
-        screen.json({**facts, "output": output, "seconds": round(took, 3)})
-        return
-    found = f"{count(done.read['records'], 'record')}, {count(done.read['links'], 'link')}"
-    screen.line((output, "bold"), f"  {found} of {count(done.read['sources'], 'source')} in {seconds(took)}")
-    if done.skipped:
-        screen.line(("skipped", "yellow"), (" (--strict stops at the first)", "dim"), indent=2)
-        show_reasons(screen, dict(done.skipped), done.example)
+    options = {"base": base, "kind": kind, "text": text, "strict": strict}
+    done = _run("pages", master, conf, write_pages, wanted, output, **options)
+    made = ", ".join(count(done["read"][f"{unit}s"], unit) for unit in ("record", "link", "source"))
+    _show(output, done, made, json, hint=" (--strict stops at the first)")
 
 
 @spark.command()
 def store(
     records: Annotated[str, typer.Argument(metavar="RECORDS", help="A Parquet folder of page records.")],
-    output: Output,
+    output: Place,
     master: Master = None,
     conf: Conf = None,
     json: shared.Json = False,
@@ -107,19 +97,18 @@ def store(
       cocite spark store pages.parquet -o shards
       cocite spark store s3a://mine/pages -o s3a://mine/shards --master yarn
     """
-    from cocite.spark.inputs import check_records
+    from cocite.spark.outputs import check_records
     from cocite.spark.store import write_store
 
     check_records(records, master)
-    done, took = _run("store", master, conf, lambda session, tell: write_store(session, records, output, on_step=tell))
-    found = f"{count(done['pages'], 'page')}, {count(done['links'], 'link')}"
-    _show(found, done, output, took, json)
+    done = _run("store", master, conf, write_store, records, output)
+    _show(output, done, f"{count(done['pages'], 'page')}, {count(done['links'], 'link')}", json)
 
 
 @spark.command()
 def rank(
-    shards: Shards,
-    output: Output,
+    shards: ShardsFolder,
+    output: Place,
     by: Annotated[
         str, typer.Option(metavar="RANK", help="pagerank or hubrank; parameters as in hubrank(bias=authorities).")
     ] = "pagerank",
@@ -134,14 +123,14 @@ def rank(
       cocite spark rank shards -o pagerank
       cocite spark rank shards -o hubs --by "hubrank(transposed=true)"
     """
-    from cocite.spark.inputs import check_shards
+    from cocite.spark.outputs import check_shards
     from cocite.spark.rank import check, write_rank
 
     check(by)
     check_shards(shards, master)
-    done, took = _run("rank", master, conf, lambda session, tell: write_rank(session, shards, output, by, on_step=tell))
-    found = f"{count(done['pages'], 'page')}, {count(done['rounds'], 'round')}, residual {done['residual']:.1e}"
-    _show(found, done, output, took, json)
+    done = _run("rank", master, conf, write_rank, shards, output, by)
+    rounds = f"{count(done['rounds'], 'round')}, residual {done['residual']:.1e}"
+    _show(output, done, f"{count(done['pages'], 'page')}, {rounds}", json)
     if not json and not done["converged"]:
         call = f'--by "{by.partition("(")[0]}(rounds=1000)"'
         Screen(stderr=True).line((f"The tolerance was not reached: allow more rounds, as in {call}", "yellow"))
@@ -149,8 +138,8 @@ def rank(
 
 @spark.command()
 def related(
-    shards: Shards,
-    output: Output,
+    shards: ShardsFolder,
+    output: Place,
     method: Annotated[
         str,
         typer.Option(
@@ -172,50 +161,48 @@ def related(
       cocite spark related shards -o related -m "extended_cocitation(parents=100)" -k 20
     """
     from cocite.results.ask import check_k
-    from cocite.spark.inputs import check_shards
+    from cocite.spark.outputs import check_shards
     from cocite.spark.related import check, write_related
 
     method = with_page_lists(method)
     check(method)
     check_k(k)
     check_shards(shards, master)
-    done, took = _run("related", master, conf, lambda session, tell: write_related(
-        session, shards, output, method, k, on_step=tell
-    ))  # fmt: skip
-    found = f"{count(done['answers'], 'result')} for {count(done['pages'], 'page')}"
-    _show(found, done, output, took, json)
+    done = _run("related", master, conf, write_related, shards, output, method, k)
+    _show(output, done, f"{count(done['answers'], 'result')} for {count(done['pages'], 'page')}", json)
 
 
 def _run(
-    name: str, master: str | None, conf: list[str] | None, job: Callable[[Any, Callable[[str], None]], Any]
-) -> tuple[Any, float]:
-    """Run a job in its own session; returns its result and the seconds it took."""
-    from cocite.spark.session import plain_failures, settings, start
+    name: str, master: str | None, conf: list[str] | None, write: Callable[..., Any], *arguments: Any, **options: Any
+) -> dict[str, Any]:
+    """Run a job in its own session. Return its facts, and the seconds it took."""
+    from cocite.spark.session import parse_settings, plain_failures, start
 
     errors = Screen(stderr=True)
-    session = start(name, master, settings(conf or []))
+    session = start(name, master, parse_settings(conf or []))
     started = time.monotonic()
 
-    def tell(step: str) -> None:
+    def on_step(step: str) -> None:
         errors.line((f"{seconds(time.monotonic() - started)}: {step}", "dim"))
 
     try:
         with plain_failures():
-            done = job(session, tell)
+            done = write(session, *arguments, **options, on_step=on_step)
     except KeyboardInterrupt:
         complain("Interrupted; finished steps are kept, and the same command continues from there")
         raise typer.Exit(INTERRUPTED) from None
     finally:
         session.stop()
-    return done, time.monotonic() - started
+    return {**done, "seconds": round(time.monotonic() - started, 3)}
 
 
-def _show(found: str, facts: dict[str, Any], output: str, took: float, json: bool) -> None:
+def _show(output: str, facts: dict[str, Any], made: str, json: bool, hint: str = "") -> None:
+    """Print what a job made, and what it skipped."""
     screen = Screen()
     if json:
-        screen.json({**facts, "output": output, "seconds": round(took, 3)})
+        screen.json({**facts, "output": output})
         return
-    screen.line((output, "bold"), f"  {found} in {seconds(took)}")
+    screen.line((output, "bold"), f"  {made} in {seconds(facts['seconds'])}")
     if facts.get("skipped"):
-        screen.line(("skipped", "yellow"), indent=2)
+        screen.line(("skipped", "yellow"), (hint, "dim"), indent=2)
         show_reasons(screen, facts["skipped"], facts["example"])

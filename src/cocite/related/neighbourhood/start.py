@@ -77,13 +77,18 @@ def begin(
 
 def shorter_addresses(graph: Graph, page: int) -> Iterator[int]:
     """Pages of the same site at ever shorter addresses."""
-    address = graph.canonical(page)
-    while not address.startswith("name:") and any(mark in address for mark in "#?/"):
-        mark = next(mark for mark in "#?/" if mark in address)
-        address = address[: address.rindex(mark) if mark == "/" else address.index(mark)]
+    for address in chop(graph.canonical(page)):
         try:
             found = graph.get(address)
         except BadAddress:
             continue
         if found is not None and graph.units("site")[found] == graph.units("site")[page]:
             yield found
+
+
+def chop(address: str) -> Iterator[str]:
+    """A canonical address without its fragment, its query string, then one path element after another."""
+    while not address.startswith("name:") and any(mark in address for mark in "#?/"):
+        mark = next(mark for mark in "#?/" if mark in address)
+        address = address[: address.rindex(mark) if mark == "/" else address.index(mark)]
+        yield address

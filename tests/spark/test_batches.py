@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.spark.arrays import each_run, whole_runs
+from cocite.spark.batches import each_run, whole_runs
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=5), max_size=8))
@@ -62,6 +62,6 @@ def test_a_long_run_is_put_together_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
     batch = pa.record_batch({"part": pa.array(np.zeros(10, np.int64))})
     end = pa.record_batch({"part": pa.array(np.ones(1, np.int64))})
-    monkeypatch.setattr("cocite.spark.arrays.pa.Table", Counting)
+    monkeypatch.setattr("cocite.spark.batches.pa.Table", Counting)
     assert [len(table) for table in whole_runs([batch] * 50 + [end], "part", 20)] == [500, 1]
     assert made == [51, 1]

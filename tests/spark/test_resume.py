@@ -1,4 +1,4 @@
-"""A job that was stopped goes on where it was, and ends with the same."""
+"""An interrupted job continues where it was, with the same result."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from typing import Any
 import pytest
 
 from cocite.errors import BadParameter, BadSource
-from cocite.spark import pages as pages_job
-from cocite.spark import rank as rank_job
-from cocite.spark import related as related_job
-from cocite.spark import store as store_job
-from cocite.spark.outputs import WORK, Output
-from cocite.spark.pages import Tally, write_pages
-from cocite.spark.rank import write_rank
-from cocite.spark.related import write_related
-from cocite.spark.store import write_store
+from cocite.sources.folders import PAGES_DONE, WORK
+from cocite.spark.outputs import JobFolder
+from cocite.spark.pages import write_pages
+from cocite.spark.rank import RANK_DONE, write_rank
+from cocite.spark.related import RELATED_DONE, write_related
+from cocite.spark.store import SHARDS_DONE, write_store
 from tests.conftest import long
 from tests.spark.test_pages import one_machine
 from tests.spark.webs import table
@@ -77,7 +74,7 @@ def test_answers(spark: Any, shards: Path, place: Path) -> None:
     with pytest.raises(Stopped):
         answer("twice", first)
     answer("twice", again)
-    assert whole.told[:4] == ["pools", "answers", "wanted-0", "wanted-1"]
+    assert whole.told[:4] == ["answers", "pools", "wanted-0", "wanted-1"]
     assert first.told == whole.told[:3]
     assert again.told == ["answers", *whole.told[3:]], "only the step within which it was stopped is begun again"
     assert table(place / "twice" / "related").to_pylist() == table(place / "whole" / "related").to_pylist()
@@ -88,10 +85,10 @@ def test_answers(spark: Any, shards: Path, place: Path) -> None:
 Job = Callable[[Any, Path, str, Until], Any]
 FACTS = {"pages": 7, "links": 9, "read": {"records": 3}, "skipped": {"nothing": 1}, "example": {}}
 JOBS: dict[str, tuple[str, Job]] = {
-    "pages": (pages_job.DONE, lambda spark, at, to, tell: write_pages(spark, [str(at)], to, on_step=tell)),
-    "store": (store_job.SHARDS_DONE, lambda spark, at, to, tell: write_store(spark, str(at), to, tell)),
-    "rank": (rank_job.DONE, lambda spark, at, to, tell: write_rank(spark, str(at), to, on_step=tell)),
-    "related": (related_job.DONE, lambda spark, at, to, tell: write_related(spark, str(at), to, on_step=tell)),
+    "pages": (PAGES_DONE, lambda spark, at, to, tell: write_pages(spark, [str(at)], to, on_step=tell)),
+    "store": (SHARDS_DONE, lambda spark, at, to, tell: write_store(spark, str(at), to, tell)),
+    "rank": (RANK_DONE, lambda spark, at, to, tell: write_rank(spark, str(at), to, on_step=tell)),
+    "related": (RELATED_DONE, lambda spark, at, to, tell: write_related(spark, str(at), to, on_step=tell)),
 }
 
 
@@ -103,13 +100,13 @@ def test_what_is_left_of_steps_is_not_gone_on_with(
     source, output = records if name in ("pages", "store") else shards, place / "output"
     plans: list[dict[str, Any]] = []
 
-    def stop(self: Output, plan: Mapping[str, Any], done: str) -> None:
+    def stop(self: JobFolder, plan: Mapping[str, Any], done: str) -> None:
         assert done == noted
         plans.append(dict(plan))
         raise Stopped
 
     with monkeypatch.context() as patch, pytest.raises(Stopped):
-        patch.setattr(Output, "claim", stop)
+        patch.setattr(JobFolder, "claim", stop)
         job(spark, source, str(output), Until())
     (output / WORK / "lists").mkdir(parents=True)
     (output / WORK / "plan.json").write_text(json.dumps(plans[0]))
@@ -117,46 +114,46 @@ def test_what_is_left_of_steps_is_not_gone_on_with(
     (output / noted).write_text(json.dumps(FACTS))
     again = Until()
     found = job(spark, source, str(output), again)
-    assert found == (Tally.noted(FACTS) if name == "pages" else FACTS)
+    assert found == FACTS
     assert not again.told and not (output / WORK).exists()
-    with pytest.raises(BadParameter, match="is there already"):
+    with pytest.raises(BadParameter, match="exists already"):
         job(spark, source, str(output), again)
     assert json.loads((output / noted).read_text()) == FACTS
 
 
 def test_a_plan_is_removed_after_the_steps(spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    output, plan = Output(spark, str(place / "output")), {"job": "any"}
+    output, plan = JobFolder(spark, str(place / "output")), {"job": "any"}
     assert output.claim(plan, "_any.json") is None
-    output.note(f"{WORK}/a/read.json", {})
-    output.note(f"{WORK}/z/read.json", {})
+    output.write_json(f"{WORK}/a/read.json", {})
+    output.write_json(f"{WORK}/z/read.json", {})
     removed: list[str] = []
-    remove = Output.remove
+    remove = JobFolder.remove
 
-    def noting(self: Output, name: str) -> None:
+    def noting(self: JobFolder, name: str) -> None:
         removed.append(name)
         remove(self, name)
 
-    monkeypatch.setattr(Output, "remove", noting)
+    monkeypatch.setattr(JobFolder, "remove", noting)
     output.finish("_any.json", {"is": "done"})
     assert sorted(removed[1:3]) == [f"{WORK}/a", f"{WORK}/z"] and removed[3:] == [f"{WORK}/plan.json", WORK]
-    assert output.noted("_any.json") == {"is": "done"}
+    assert output.read_json("_any.json") == {"is": "done"}
 
 
 def test_a_job_that_was_stopped_before_its_first_step(spark: Any, place: Path) -> None:
     (place / "output" / WORK).mkdir(parents=True)
     (place / "output" / WORK / "plan.json.new").write_text("{")
-    output = Output(spark, str(place / "output"))
+    output = JobFolder(spark, str(place / "output"))
     assert output.claim({"job": "other"}, "_any.json") is None
-    output.note(f"{WORK}/groups.json", {"size": 3})
+    output.write_json(f"{WORK}/groups.json", {"size": 3})
     assert output.claim({"job": "any"}, "_any.json") is None  # the other made nothing
     assert not output.exists(f"{WORK}/groups.json")
     (place / "output" / WORK / "keyed").mkdir()
     assert output.claim({"job": "any"}, "_any.json") is None  # goes on
-    with pytest.raises(BadParameter, match="is there already"):
+    with pytest.raises(BadParameter, match="exists already"):
         output.claim({"job": "other"}, "_any.json")
     (place / "file").write_text("")
-    with pytest.raises(BadParameter, match="is there already"):
-        Output(spark, str(place / "file")).claim({"job": "any"}, "_any.json")
+    with pytest.raises(BadParameter, match="exists already"):
+        JobFolder(spark, str(place / "file")).claim({"job": "any"}, "_any.json")
 
 
 @long
@@ -165,14 +162,14 @@ def test_a_store_that_was_stopped_while_its_steps_were_removed(
 ) -> None:
     output = place / "shards"
 
-    def clean(self: Output) -> None:
+    def clean(self: JobFolder) -> None:
         for step in ("lists", "pages"):
             for file in (output / WORK / step).glob("*.parquet"):
                 file.unlink()
         raise Stopped
 
     with monkeypatch.context() as patch, pytest.raises(Stopped):
-        patch.setattr(Output, "_clean", clean)
+        patch.setattr(JobFolder, "_clean", clean)
         write_store(spark, str(records), str(output))
     assert (output / WORK / "lists" / "_SUCCESS").exists()
     again = Until()
@@ -203,13 +200,13 @@ def test_pages(spark: Any, sources: list[Path], place: Path) -> None:
     with pytest.raises(BadSource, match="is incomplete"):
         write_store(spark, str(output), str(place / "shards"))
     assert not (place / "shards").exists()
-    with pytest.raises(BadParameter, match="is there already"):
+    with pytest.raises(BadParameter, match="exists already"):
         write_pages(spark, names[:2], str(output), group=1)
     done = write_pages(spark, names, str(output), group=2, on_step=again)  # groups stay as they were begun
     assert (first.told, again.told) == (["group=00000"], ["group=00001", "group=00002"])
     assert table(output).to_pylist() == one_machine(*sources) == one_machine(output)
-    assert (done.read["records"], done.read["sources"], sum(done.skipped.values())) == (6, 3, 1)
-    assert Tally.noted(json.loads((output / pages_job.DONE).read_text())) == done
+    assert (done["read"]["records"], done["read"]["sources"], sum(done["skipped"].values())) == (6, 3, 1)
+    assert json.loads((output / PAGES_DONE).read_text()) == done
     assert sorted(each.name for each in output.iterdir() if each.is_dir()) == [f"group=0000{n}" for n in range(3)]
 
 
@@ -222,7 +219,7 @@ def test_pages_whose_count_was_lost_are_read_again(spark: Any, sources: list[Pat
     done = write_pages(spark, names, str(output), group=2, on_step=again)
     assert again.told == ["group=00000", "group=00001"]
     assert table(output).to_pylist() == one_machine(*sources)
-    assert (done.read["records"], sum(done.skipped.values())) == (6, 1)
+    assert (done["read"]["records"], sum(done["skipped"].values())) == (6, 1)
 
 
 @long

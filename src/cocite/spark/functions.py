@@ -1,0 +1,11 @@
+"""`pyspark.sql.functions`, imported at first use: the arguments of a job are checked before Spark is loaded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    from pyspark.sql import functions
+
+    return getattr(functions, name)
