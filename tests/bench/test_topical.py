@@ -72,7 +72,7 @@ def test_a_store_of_the_records_has_these_keywords(place: Path) -> None:
     number = [store.graph.find(address_of(page)) for page in range(60)]
     for page in range(60):
         own = web.key_ids[web.key_starts[page] : web.key_starts[page + 1]].tolist()
-        assert {store.keywords.words[word] for word in store.keywords.of(number[page]).tolist()} == set(
+        assert {store.keywords.words[word] for word, _ in store.keywords.ordered(number[page])} == set(
             map(word_of, own)
         )
     same = count_relevance(Rows(web.key_starts, web.key_ids), 300, Rows(web.link_starts, web.link_targets))

@@ -200,7 +200,9 @@ def keywords_of_pages(graph: Graph, names: list[str]) -> dict[str, Any]:
     """The keywords of each page, and how often two of all stand on one page."""
     keywords = open_keywords(graph)
     both = open_relevance(graph, keywords).both
-    told = {name: [keywords.words[number] for number in keywords.of(page).tolist()] for page, name in enumerate(names)}
+    told = {
+        name: sorted(keywords.words[number] for number, _ in keywords.ordered(page)) for page, name in enumerate(names)
+    }
     return {**told, "both": [part.tolist() for part in both]}
 
 

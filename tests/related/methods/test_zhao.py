@@ -90,7 +90,7 @@ def test_methods_are_as_the_definition_says(pages: list[Page], alpha: float, the
         graph = web.graph
         dead = {page for page in range(graph.pages) if graph.facts.status(page) == 404}
         links = [{int(target) for target in graph.links_from(page).targets} - {page} for page in range(graph.pages)]
-        words = [set(web.keywords.of(page).tolist()) for page in range(graph.pages)]
+        words = [{word for word, _ in web.keywords.ordered(page)} for page in range(graph.pages)]
         truth = NaiveZhao(words, links, alpha, theta=theta, dead=frozenset(dead))
         for seed in range(min(4, graph.pages)):
             others = [page for page in range(graph.pages) if page != seed]
