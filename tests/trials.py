@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SPARK = ["tests/spark", "tests/test_common_crawl.py"]
-PACKAGE = ["tests/surfaces/test_package.py"]
+PACKAGE = ["tests/test_package.py"]
 TRIALS = {
     "Spark: every job against the single machine, a page of a million parents, executors of 1 GB": SPARK,
     "the wheel and the sdist, installed afresh": PACKAGE,

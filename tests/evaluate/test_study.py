@@ -27,7 +27,7 @@ from cocite.sources.records import Link, Page, ReadReport
 from cocite.web import Web
 from tests.cli.conftest import run as run_command
 from tests.graph.webs import make
-from tests.surfaces.serve.browser import browsing
+from tests.http.browser import browsing
 
 A, B, C, D = (f"https://{name}.example/" for name in "abcd")
 

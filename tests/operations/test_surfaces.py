@@ -11,8 +11,9 @@ import typer
 
 from cocite.cli import app
 from cocite.cli.document import commands_of
-from cocite.http.api import described, parameters, routes
-from cocite.mcp.tools import signature
+from cocite.http.openapi import described
+from cocite.http.questions import parameters, routes
+from cocite.mcp.server import tool_of
 from cocite.operations.declare import Operation, operations_by_name, parameters_on
 from cocite.parameters import parameters_of
 from cocite.python import Store
@@ -62,13 +63,14 @@ def test_in_the_reference_and_in_the_manual(operation: type[Operation]) -> None:
 
 @pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.values[0].about.tool])  # type: ignore[union-attr]
 def test_among_the_tools_for_assistants(operation: type[Operation]) -> None:
-    assert list(signature(operation).parameters) == [each.name for _, each in parameters_on(operation, "mcp")]
+    tool = tool_of(operation.about.tool, operation)
+    assert list(tool.input_schema["properties"]) == [each.name for _, each in parameters_on(operation, "mcp")]
 
 
 @pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.values[0].about.route])  # type: ignore[union-attr]
 def test_in_the_description_of_the_http_interface(operation: type[Operation]) -> None:
     assert operation in routes().values()
-    known = {each["name"]: each for each in described(parameters(operation))}
+    known = {each["name"]: each for each in described(parameters(operation).values())}
     for _, each in parameters_on(operation, "http"):
         assert each.help in known[each.name]["description"], each.name
         assert known[each.name]["required"] == each.required

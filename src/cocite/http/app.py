@@ -1,41 +1,38 @@
-"""The FastAPI application: the routes of operations, those for operators, the web page, and errors in the one shape.
+"""The FastAPI application: the routes of operations, those for operators, the web page, and errors in one shape.
 
-FastAPI routes and describes. Pydantic reads neither questions nor answers: api.py reads parameters by the declarations
-of operations, and the bytes that a thread made are sent as they are.
+FastAPI routes and describes. Pydantic reads neither questions nor answers: the declarations of operations read
+parameters, and the bytes that a thread made are sent as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
 
-import orjson
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
-from starlette.types import Receive, Scope, Send
 
 from cocite import __version__
 from cocite.errors import CociteError
-from cocite.http import api
-from cocite.http.front import answered
-from cocite.http.page import pages
+from cocite.http.front import Exchange, body_of
+from cocite.http.openapi import described, error_responses, examples, responses_of
+from cocite.http.page.pages import failure_page, methods_page, page_reply
 from cocite.http.page.render import assets, render
-from cocite.http.page.state import PATHS, State, state_of
-from cocite.http.page.study import add_study
-from cocite.http.page.views import every_method
-from cocite.http.questions import Content, Headers, Question
+from cocite.http.page.state import PATHS, State
+from cocite.http.page.study import RatingStudy
+from cocite.http.questions import RecordQuestion, parameters, record_parameters, route_name, routes
 from cocite.http.responses import (
-    FAULT,
     HTML,
+    INTERNAL_ERROR,
     JSON,
     TEXT,
-    Refused,
+    RefusedRequest,
     Reply,
-    error_reply,
     etag,
-    json_reply,
-    phrase,
     reply_to,
+    status_reply,
     to_json,
 )
 from cocite.http.service import Service
@@ -44,19 +41,7 @@ from cocite.operations.declare import Operation
 OPERATORS = "running a server"
 ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /*?\n"
 """Every answer links to ten others: a crawler would never come to an end."""
-Answer = Callable[[Request, Question], Awaitable[Reply]]
-
-
-class Sent(Response):
-    """A reply, sent as it is by the front, which adds what every response has."""
-
-    def __init__(self, reply: Reply) -> None:
-        self.reply = reply
-        self.background = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
-        await scope["cocite"].send(self.reply)
+Handler = Callable[[Request, Exchange], Awaitable[Response]]
 
 
 def make_app(service: Service) -> FastAPI:
@@ -65,175 +50,126 @@ def make_app(service: Service) -> FastAPI:
         title="cocite",
         version=__version__,
         summary="Which pages are related to this page? Related pages from links, in milliseconds, with reasons.",
-        description=api.examples()["about"],
+        description=examples()["about"],
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
-        responses=api.error_responses(),
+        responses=error_responses(),
         redirect_slashes=False,
     )
 
-    async def answer(request: Request, question: Question) -> Reply:
-        exchange = request.scope["cocite"]
-        exchange.route = question.route
-        return await service.answer(question, exchange.key if request.method == "GET" else b"", exchange.if_none_match)
+    def route(path: str, label: str, handler: Handler, verb: str = "GET", **about: Any) -> None:
+        """Add a route, counted under a label; without `about` it isn't in the description."""
 
-    for operation in api.routes().values():
-        add_operation(app, operation, service)
-    add_record(app, answer)
-    add_operators_routes(app, service)
-    for view in PATHS:
-        add_view(app, view, answer)
-    add_files(app)
-    if service.settings.study is not None:
-        add_study(app, service.settings.study, Sent)
-    add_errors(app)
-    return app
+        async def endpoint(request: Request) -> Response:
+            exchange: Exchange = request.scope["cocite"]
+            exchange.route = label
+            return await handler(request, exchange)
 
+        app.add_api_route(path, endpoint, methods=[verb], include_in_schema=bool(about), **about)
 
-def add_operation(app: FastAPI, operation: type[Operation], service: Service) -> None:
-    """The route of an operation. It is described here; the front answers it in the same way, and sooner."""
-
-    async def endpoint(request: Request) -> Response:
-        return Sent(await answered(service, operation, request.scope["cocite"]))
-
-    about = operation.about
-    name = about.route.rpartition("/")[2]
-    app.add_api_route(
-        about.route,
-        endpoint,
-        methods=["GET"],
-        tags=[about.group],
-        summary=about.summary,
-        operation_id=name,
-        responses=api.responses_of(name),
-        openapi_extra={"parameters": api.described(api.parameters(operation))},
-    )
-
-
-def add_record(app: FastAPI, answer: Answer) -> None:
-    """Pages related to a page whose record is sent."""
-    body = {"requestBody": {"required": True, "content": {"application/json": api.examples()["record"]}}}
-
-    @app.post(
-        "/api/related",
-        tags=["related pages"],
-        operation_id="related_to_record",
+    for path, operation in routes().items():
+        name = route_name(operation)
+        known = described(parameters(operation).values())
+        route(
+            path, name, partial(ask, operation=operation), tags=[operation.about.group],
+            summary=operation.about.summary, operation_id=name, responses=responses_of(name),
+            openapi_extra={"parameters": known},
+        )  # fmt: skip
+    route(
+        "/api/related", "unseen", related_to_record, "POST", tags=["related pages"], operation_id="related_to_record",
         summary="Find the pages most related to a page that the store has never seen, from its record.",
-        responses=api.responses_of("unseen"),
-        openapi_extra={**body, "parameters": api.described(api.record_parameters())},
-    )
-    async def related_to_record(request: Request) -> Response:
-        """Uses the known pages that it links to; without any, its words; without these, a shorter address."""
-        body = await api.body_of(request)
-        return Sent(await answer(request, api.record_question(request.scope["query_string"], body)))
-
-
-def add_operators_routes(app: FastAPI, service: Service) -> None:
-    """What those ask who run the server."""
-
-    @app.get("/healthz", responses=api.responses_of("health"), tags=[OPERATORS], operation_id="healthz")
-    async def health(request: Request) -> Response:
-        """Say whether this server answers: 503 while it is shutting down."""
-        request.scope["cocite"].route = "health"
-        if service.stopping:
-            raise Refused(503, "Stopping", "This server is shutting down", "Ask another one", 5)
-        manifest = service.web.graph.manifest
-        about = {"id": manifest.get("id"), "generation": manifest.get("generation"), "edition": service.web.edition}
-        return Sent(json_reply({"status": "ok", "version": __version__, "store": about}))
-
-    @app.get(
-        "/metrics", responses=api.responses_of("metrics"), tags=[OPERATORS], operation_id="metrics",
-        response_class=Response,
+        description="Uses the known pages that it links to; without any, its words; without these, a shorter address.",
+        responses=responses_of("unseen"),
+        openapi_extra={
+            "requestBody": {"required": True, "content": {"application/json": examples()["record"]}},
+            "parameters": described(record_parameters().values()),
+        },
     )  # fmt: skip
-    async def metrics(request: Request) -> Response:
-        """Metrics for Prometheus, summed over all workers."""
-        request.scope["cocite"].route = "metrics"
+
+    async def health(*_: Any) -> Reply:
+        if service.stopping:
+            raise RefusedRequest(503, "Stopping", "This server is shutting down", "Ask another one", 5)
+        manifest = service.web.graph.manifest
+        store = {"id": manifest.get("id"), "generation": manifest.get("generation"), "edition": service.web.edition}
+        return Reply(200, to_json({"status": "ok", "version": __version__, "store": store}))
+
+    async def metrics(*_: Any) -> Reply:
         service.measure()
         graph = service.web.graph
         about = {"id": str(graph.manifest.get("id")), "edition": service.web.edition, "version": __version__}
         text = service.metrics.text(about, {"store_pages": graph.pages, "store_links": len(graph.links)})
-        return Sent(Reply(200, text, b"text/plain; version=0.0.4; charset=utf-8"))
+        return Reply(200, text, b"text/plain; version=0.0.4; charset=utf-8")
 
-
-def add_view(app: FastAPI, view: str, answer: Answer) -> None:
-    """One view of the web page."""
-
-    @app.get(PATHS[view], include_in_schema=False)
-    async def page(request: Request) -> Response:
-        request.scope["cocite"].route = "page"
-        state = State(view)
-        try:
-            state = state_of(view, request.scope["query_string"])
-            reply = await answer(request, pages.question_of(state))
-        except CociteError as error:
-            return Sent(uncached(pages.wrong(state, error)))
-        except Refused as error:
-            return Sent(
-                uncached(pages.failed(state, error.status, f"{error.message}. {error.hint}."), error.reply().extra)
-            )
-        return Sent(readable(state, reply))
-
-
-def uncached(page: Content, extra: Headers = ()) -> Reply:
-    """A page that nobody may cache."""
-    return Reply(page.status, page.body, page.media, extra=extra)
-
-
-def readable(state: State, reply: Reply) -> Reply:
-    """A reply as a page: an error that occurred in a thread comes as JSON."""
-    if reply.media != JSON or reply.status < 400:
-        return reply
-    error = orjson.loads(reply.body)["error"]
-    return uncached(pages.failed(state, reply.status, f"{error['message']}. {error['hint']}."), reply.extra)
-
-
-def add_files(app: FastAPI) -> None:
-    """The files of the web page, and pages about the program itself, which are made once."""
-
-    @app.get("/static/{name}", include_in_schema=False)
-    async def static(request: Request, name: str) -> Response:
-        request.scope["cocite"].route = "static"
-        found = assets().get(name)
-        if found is None:
-            raise HTTPException(404)
-        return Sent(found)
-
-    @app.get("/robots.txt", include_in_schema=False)
-    async def robots(request: Request) -> Response:
-        request.scope["cocite"].route = "static"
-        return Sent(Reply(200, ROBOTS, TEXT))
-
+    route("/healthz", "health", health, tags=[OPERATORS], operation_id="healthz", responses=responses_of("health"),
+          summary="Say whether this server answers: 503 while it is shutting down.")  # fmt: skip
+    route("/metrics", "metrics", metrics, tags=[OPERATORS], operation_id="metrics", responses=responses_of("metrics"),
+          summary="Metrics for Prometheus, summed over all workers.", response_class=Response)  # fmt: skip
+    for view, path in PATHS.items():
+        route(path, "page", partial(page_reply, view=view))
+    route("/static/{name}", "static", static_file)
+    route("/robots.txt", "static", robots)
     made: dict[str, Reply] = {}
 
-    def add(path: str, media: bytes, make: Callable[[], bytes]) -> None:
-        @app.get(path, include_in_schema=False)
-        async def lasting(request: Request) -> Response:
-            request.scope["cocite"].route = "docs"
+    def lasting(path: str, media: bytes, make: Callable[[], bytes]) -> None:
+        """A page about the program itself, which is made once."""
+
+        async def handler(*_: Any) -> Reply:
             if path not in made:
                 body = make()
                 made[path] = Reply(200, body, media, etag(path, body))
-            return Sent(made[path])
+            return made[path]
 
-    add("/methods", HTML, lambda: pages.document(State(), every_method()))
-    add("/docs", HTML, lambda: render("docs.html", schema=app.openapi()))
-    add("/openapi.json", JSON, lambda: to_json(app.openapi()))
+        route(path, "docs", handler)
+
+    lasting("/methods", HTML, methods_page)
+    lasting("/docs", HTML, lambda: render("docs.html", schema=app.openapi()))
+    lasting("/openapi.json", JSON, lambda: to_json(app.openapi()))
+    if service.settings.study is not None:
+        study = RatingStudy(service.settings.study)
+        route("/study", "page", study.show)
+        route("/study", "page", study.save, "POST")
+    add_errors(app)
+    return app
+
+
+async def ask(_: Request, exchange: Exchange, operation: type[Operation]) -> Response:
+    """Ask an operation. The front answers it in the same way, and sooner."""
+    return await exchange.ask(operation)
+
+
+async def related_to_record(request: Request, exchange: Exchange) -> Response:
+    """Pages related to a page whose record is sent."""
+    return await exchange.answer(RecordQuestion.read(request.scope["query_string"], await body_of(request)))
+
+
+async def static_file(request: Request, _: Exchange) -> Response:
+    """A file of the web page."""
+    found = assets().get(request.path_params["name"])
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+async def robots(*_: Any) -> Response:
+    """What crawlers may read."""
+    return Reply(200, ROBOTS, TEXT)
 
 
 def add_errors(app: FastAPI) -> None:
-    """Every error in the one shape."""
+    """Send every error in the one shape."""
 
     @app.exception_handler(CociteError)
-    async def wrong(_: Request, error: CociteError) -> Response:
-        return Sent(reply_to(error))
+    async def invalid(_: Request, error: CociteError) -> Response:
+        return reply_to(error)
 
-    @app.exception_handler(Refused)
-    async def refused(_: Request, error: Refused) -> Response:
-        return Sent(error.reply())
+    @app.exception_handler(RefusedRequest)
+    async def refused(_: Request, error: RefusedRequest) -> Response:
+        return error.reply()
 
     @app.exception_handler(Exception)
     async def fault(request: Request, _: Exception) -> Response:
-        return Sent(readable(State(), FAULT) if request.scope["cocite"].route == "page" else FAULT)
+        return failure_page(State(), INTERNAL_ERROR) if request.scope["cocite"].route == "page" else INTERNAL_ERROR
 
     @app.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> Response:
@@ -242,8 +178,4 @@ def add_errors(app: FastAPI) -> None:
             here = [route for route in app.routes if getattr(route, "path", "") == request.url.path]
             verbs = {"GET", "HEAD"}.union(*(getattr(route, "methods", ()) for route in here))
             extra = ((b"allow", ", ".join(sorted(verbs)).encode()),)
-        if error.status_code == 404:
-            return Sent(error_reply(404, "NotFound", "Nothing at this address", "See /docs for all routes"))
-        name = phrase(error.status_code)
-        hint = "See /docs for all routes and their parameters"
-        return Sent(error_reply(error.status_code, name.title().replace(" ", ""), name.capitalize(), hint, extra))
+        return status_reply(error.status_code, extra)

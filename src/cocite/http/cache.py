@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from cocite.http.responses import Reply
 
-Key = Hashable
 ENTRY_BYTES = 600
 """What an entry takes beside its body: objects, headers, its key. Measured with tracemalloc: 480 to 700."""
 MAX_SHARE = 8
@@ -24,7 +23,7 @@ class AnswerKeys(NamedTuple):
 
     route: str
     edition: str
-    keys: tuple[Key, ...]
+    keys: tuple[Hashable, ...]
 
 
 class Cache:
@@ -32,37 +31,33 @@ class Cache:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes, self.bytes, self.evictions = max_bytes, 0, 0
-        self._replies: OrderedDict[Key, Reply] = OrderedDict()
+        self._replies: OrderedDict[Hashable, Reply] = OrderedDict()
         self._requests: OrderedDict[bytes, AnswerKeys] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._replies)
 
-    def get(self, key: Key) -> Reply | None:
+    def get(self, key: Hashable) -> Reply | None:
         """The reply with a key."""
         found = self._replies.get(key)
         if found is not None:
             self._replies.move_to_end(key)
         return found
 
-    def put(self, key: Key, reply: Reply) -> None:
+    def put(self, key: Hashable, reply: Reply) -> None:
         """Add a reply."""
-        size = _size(reply)
-        if size * MAX_SHARE > self._max_bytes:
+        if size_of(reply) * MAX_SHARE > self._max_bytes:
             return
-        before = self._replies.pop(key, None)
-        if before is not None:
-            self._uncount(before)
+        if key in self._replies:
+            self._uncount(self._replies.pop(key))
         self._replies[key] = reply
         reply.cached = True
-        self.bytes += size
-        self._shrink()
+        self._grow(size_of(reply))
 
     def add_bytes(self, reply: Reply, by: int) -> None:
         """Count the gzip form of a reply, if the cache has it."""
         if reply.cached:
-            self.bytes += by
-            self._shrink()
+            self._grow(by)
 
     def keys_of(self, request: bytes) -> AnswerKeys | None:
         """The keys of a request that was answered before."""
@@ -73,11 +68,10 @@ class Cache:
 
     def remember(self, request: bytes, keys: AnswerKeys) -> None:
         """Remember the keys of a request."""
-        if request not in self._requests:
-            self.bytes += len(request) + ENTRY_BYTES
+        added = 0 if request in self._requests else len(request) + ENTRY_BYTES
         self._requests[request] = keys
         self._requests.move_to_end(request)
-        self._shrink()
+        self._grow(added)
 
     def clear(self) -> None:
         """Drop everything."""
@@ -87,19 +81,20 @@ class Cache:
         self._requests.clear()
         self.bytes = 0
 
-    def _shrink(self) -> None:
+    def _grow(self, by: int) -> None:
+        self.bytes += by
         while self.bytes > self._max_bytes and (self._replies or self._requests):
             if len(self._requests) > 2 * len(self._replies):  # many spellings of few questions
-                request, _ = self._requests.popitem(last=False)
-                self.bytes -= len(request) + ENTRY_BYTES
+                self.bytes -= len(self._requests.popitem(last=False)[0]) + ENTRY_BYTES
             else:
                 self._uncount(self._replies.popitem(last=False)[1])
                 self.evictions += 1
 
     def _uncount(self, reply: Reply) -> None:
-        self.bytes -= _size(reply)
+        self.bytes -= size_of(reply)
         reply.cached = False
 
 
-def _size(reply: Reply) -> int:
+def size_of(reply: Reply) -> int:
+    """The bytes that a reply takes."""
     return len(reply.body) + len(reply.gzipped or b"") + ENTRY_BYTES

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 import uvicorn
 
@@ -20,7 +21,7 @@ from cocite.errors import BadParameter
 from cocite.http.app import make_app
 from cocite.http.connection import LimitedConnection
 from cocite.http.front import Front
-from cocite.http.metrics import Metrics, Shared
+from cocite.http.metrics import Metrics, SharedCounters
 from cocite.http.service import Service
 from cocite.http.settings import Settings
 from cocite.http.threads import run_in_thread
@@ -65,7 +66,7 @@ def address_of(listening: socket.socket) -> str:
 class Server(uvicorn.Server):
     """One worker."""
 
-    def __init__(self, settings: Settings, shared: Shared, worker: int = 0) -> None:
+    def __init__(self, settings: Settings, shared: SharedCounters, worker: int = 0) -> None:
         self.settings = settings
         self.log = Log(worker=worker if settings.workers > 1 else 0)
         self.metrics = Metrics(shared, worker - 1 if worker else 0)
@@ -99,13 +100,13 @@ class Server(uvicorn.Server):
     async def _lifespan(self, _: object) -> AsyncIterator[None]:
         service = self.service
         assert service is not None
-        await run_in_thread(service.warm_up)
+        await run_in_thread(partial(service.warming(), service.web))
         with suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, service.watcher.check_now)
         self.metrics.set("workers", 1)
         graph, began = service.web.graph, time.monotonic()
         self.log.write("serving", store=str(graph.path), pages=graph.pages, links=len(graph.links), pid=os.getpid())
-        tasks = [asyncio.create_task(each) for each in (self._housekeeping(), self._watch_store())]
+        tasks = [asyncio.create_task(each) for each in (self._housekeeping(service), self._watch_store(service))]
         yield
         for task in tasks:
             task.cancel()
@@ -113,20 +114,17 @@ class Server(uvicorn.Server):
         self.log.flush()
         self.log.write("stopped", seconds=round(time.monotonic() - began, 1))
 
-    async def _watch_store(self) -> None:
+    async def _watch_store(self, service: Service) -> None:
         """Build what the store lacks, then watch it."""
-        assert self.service is not None
-        watcher = self.service.watcher
-        await watcher.prepare()
-        await watcher.watch(self.settings.watch)
+        await service.watcher.prepare()
+        await service.watcher.watch(self.settings.watch)
 
-    async def _housekeeping(self) -> None:
+    async def _housekeeping(self, service: Service) -> None:
         """Write the log, and update the gauges."""
-        assert self.service is not None
         while True:
             await asyncio.sleep(LOG_FLUSH_SECONDS)
             self.log.flush()
-            self.service.measure()
+            service.measure()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End when everything is answered. uvicorn would raise the signal again."""
@@ -140,7 +138,7 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)  # type: ignore[arg-type]
 
 
-def serve_alone(settings: Settings, listening: socket.socket, shared: Shared, worker: int = 0) -> int:
+def serve_alone(settings: Settings, listening: socket.socket, shared: SharedCounters, worker: int = 0) -> int:
     """Serve in this process until a signal ends it; returns the exit code."""
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it would end the process before there is a store to check
@@ -154,16 +152,15 @@ def serve_alone(settings: Settings, listening: socket.socket, shared: Shared, wo
 
 def serve(settings: Settings, listening: socket.socket) -> int:
     """Serve until a signal ends it; returns the exit code."""
-    shared = Shared(settings.workers)
-    if settings.workers == 1:
-        return serve_alone(settings, listening, shared)
-    return Supervisor(settings, listening, shared).run()
+    shared = SharedCounters(settings.workers)
+    alone = settings.workers == 1
+    return serve_alone(settings, listening, shared) if alone else Supervisor(settings, listening, shared).run()
 
 
 class Supervisor:
     """Starts workers, restarts those that die, and forwards signals."""
 
-    def __init__(self, settings: Settings, listening: socket.socket, shared: Shared) -> None:
+    def __init__(self, settings: Settings, listening: socket.socket, shared: SharedCounters) -> None:
         self._settings, self._listening, self._shared = settings, listening, shared
         self._workers: dict[int, int] = {}  # process → number of the worker
         self._crashes: list[float] = []

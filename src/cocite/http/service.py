@@ -12,13 +12,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from cocite.errors import BadStore, CociteError, UnknownPage, UnknownWord
 from cocite.http.cache import AnswerKeys, Cache
 from cocite.http.metrics import Metrics
-from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, SWAMPED, USUAL, Asked, Question
-from cocite.http.responses import Refused, Reply, etag, matches, reply_to
+from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, NORMAL, SWAMPED, HttpQuestion, Key, OperationQuestion
+from cocite.http.responses import RefusedRequest, Reply, etag, matches, reply_to
 from cocite.http.settings import Settings
 from cocite.http.store import StoreWatcher
 from cocite.http.threads import WorkQueue
@@ -33,7 +32,6 @@ COMPRESS_IN_THREAD_BYTES = 1 << 15
 """Larger answers are compressed in the thread: the event loop would be held up."""
 MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS = 200, 10.0
 """Recent questions that a new snapshot answers before it replaces the current one."""
-Key = tuple[str, tuple[Any, ...]]
 
 
 class Service:
@@ -45,9 +43,9 @@ class Service:
         threads, waiting = settings.max_threads, settings.max_waiting
         self.quick = WorkQueue("quick", threads, waiting)
         self.slow = WorkQueue("slow", max(1, threads // 2), max(1, waiting // 4))
-        self._pending: dict[Key, asyncio.Task[Reply]] = {}
-        self._recent: OrderedDict[tuple[Any, ...], Question] = OrderedDict()
-        self.watcher = StoreWatcher(settings.store, log, self._warming, self._replaced)
+        self._pending: dict[tuple[str, Key], asyncio.Task[Reply]] = {}
+        self._recent: OrderedDict[Key, HttpQuestion] = OrderedDict()
+        self.watcher = StoreWatcher(settings.store, log, self.warming, self._replaced)
         self.stopping = False
 
     @property
@@ -59,12 +57,12 @@ class Service:
         """The load level of this worker."""
         queue = self.quick
         if not self.settings.adapt:
-            return USUAL
+            return NORMAL
         if queue.waiting >= queue.queue // 2:
             return SWAMPED
         if queue.waiting >= BUSY_WAITING_PER_THREAD * queue.threads:
             return BUSY
-        return IDLE if not queue.waiting and queue.running < queue.threads else USUAL
+        return IDLE if not queue.waiting and queue.running < queue.threads else NORMAL
 
     def cached(self, request: bytes) -> tuple[str, Reply] | None:
         """The route and the reply of a request whose bytes were seen before, if the cache has the reply."""
@@ -82,108 +80,93 @@ class Service:
                 return found
         return None
 
-    async def answer(self, asked: Question, request: bytes = b"", if_none_match: bytes = b"") -> Reply:
-        """The reply to a question; `request` are the bytes that ask it, if they say everything. Raises Refused."""
+    async def answer(self, question: HttpQuestion, request: bytes = b"", if_none_match: bytes = b"") -> Reply:
+        """The reply to a question; `request` are the bytes that ask it, if they say everything.
+
+        Raises RefusedRequest.
+        """
         web, load = self.web, self.load()
-        keys = asked.keys(web)
-        every = AnswerKeys(asked.route, web.edition, keys)
+        keys = question.keys(web)
+        every = AnswerKeys(question.route, web.edition, keys)
         if request:
             self.cache.remember(request, every)
         found = self._fullest(every, load)
         if found is not None:
             self.metrics.count("cache_hits")
             return found
-        own = keys[min(load, len(keys) - 1)]
         named = if_none_match.strip() not in (b"", b"*")  # "*" names no answer: it must be computed
         for key in dict.fromkeys(keys[: load + 1]) if named else ():
             tag = etag(web.edition, key)
             if matches(if_none_match, tag):  # the client has this answer, whether or not the cache does
                 self.metrics.count("not_modified")
                 return Reply(304, b"", etag=tag)
-        return await self._compute(asked, web, load, own)
-
-    async def _compute(self, asked: Question, web: Snapshot, load: int, key: tuple[Any, ...]) -> Reply:
-        full = (web.edition, key)
+        full = (web.edition, keys[min(load, len(keys) - 1)])
         task = self._pending.get(full)
+        self.metrics.count("cache_misses" if task is None else "shared")
         if task is None:
-            self.metrics.count("cache_misses")
-            task = asyncio.create_task(self._work(asked, web, load, full))
-            self._pending[full] = task
-            task.add_done_callback(lambda done: self._done(full, done))
-        else:
-            self.metrics.count("shared")
+            task = self._pending[full] = asyncio.create_task(self._compute(question, web, load, full))
+            task.add_done_callback(lambda done: self._forget(full, done))
         done, _ = await asyncio.wait((task,), timeout=self.settings.timeout)
         if not done:
             self.metrics.count("timeouts")
-            raise self._timed_out(asked)
+            raise self._timed_out(question)
         return task.result()
 
-    async def _work(self, asked: Question, web: Snapshot, load: int, full: Key) -> Reply:
-        queue = self.slow if asked.slow else self.quick
+    async def _compute(self, question: HttpQuestion, web: Snapshot, load: int, full: tuple[str, Key]) -> Reply:
+        queue = self.slow if question.slow else self.quick
         try:
-            reply = await queue.run(lambda: self._reply(asked, web, load, full), self.settings.timeout)
+            reply = await queue.run(lambda: self._reply(question, web, load, full), self.settings.timeout)
         except TimeoutError:
-            raise self._timed_out(asked) from None
-        except Refused:
+            raise self._timed_out(question) from None
+        except RefusedRequest:
             self.metrics.count("shed")
             raise
         if reply.etag and full[0] == self.web.edition:
             self.cache.put(full, reply)
-            self._remember(asked, full)
-        self.metrics.answered(LOAD_LEVELS[load])
+            if not question.slow:  # the latest quick questions warm up a new snapshot
+                self._recent[full[1]] = question
+                self._recent.move_to_end(full[1])
+                if len(self._recent) > MAX_WARM_UP_QUESTIONS:
+                    self._recent.popitem(last=False)
+        self.metrics.count(LOAD_LEVELS[load])
         return reply
 
-    def _reply(self, asked: Question, web: Snapshot, load: int, full: Key) -> Reply:
+    def _reply(self, question: HttpQuestion, web: Snapshot, load: int, full: tuple[str, Key]) -> Reply:
         """In a thread: the answer, or the error of the question."""
         try:
-            content = asked.work(web, load)
-        except (UnknownPage, UnknownWord) as error:
-            reply = reply_to(error)
-            reply.etag = etag("missing", *full)  # cached, as it costs as much as an answer; but never a 304
-            return reply
-        except BadStore as error:
-            self.log.write("cannot answer", "error", route=asked.route, why=str(error))
-            return reply_to(error)
+            reply = question.work(web, load)
+            reply.etag = etag(*full)
         except CociteError as error:
-            return reply_to(error)
-        reply = Reply(content.status, content.body, content.media, etag(*full), extra=content.extra)
-        if len(content.body) >= COMPRESS_IN_THREAD_BYTES:
+            reply = reply_to(error)
+            if isinstance(error, UnknownPage | UnknownWord):
+                reply.etag = etag("missing", *full)  # cached, as it costs as much as an answer; but never a 304
+            if isinstance(error, BadStore):
+                self.log.write("cannot answer", "error", route=question.route, why=str(error))
+        if len(reply.body) >= COMPRESS_IN_THREAD_BYTES:
             reply.compress()
         return reply
 
-    def _timed_out(self, asked: Question) -> Refused:
-        after = max((self.slow if asked.slow else self.quick).retry_after(), 2)
+    def _timed_out(self, question: HttpQuestion) -> RefusedRequest:
+        after = max((self.slow if question.slow else self.quick).retry_after(), 2)
         message = f"Not answered within {self.settings.timeout:g} s"
-        return Refused(503, "Timeout", message, f"Try again in {after} s, or ask for less", after)
+        return RefusedRequest(503, "Timeout", message, f"Try again in {after} s, or ask for less", after)
 
-    def _done(self, full: Key, task: asyncio.Task[Reply]) -> None:
+    def _forget(self, full: tuple[str, Key], task: asyncio.Task[Reply]) -> None:
         self._pending.pop(full, None)
         if not task.cancelled():
             task.exception()  # marks it as retrieved, if nobody waits for it any more
 
-    def _remember(self, asked: Question, full: Key) -> None:
-        """Remember the latest quick questions: they warm up a new snapshot."""
-        if not asked.slow:
-            self._recent[full[1]] = asked
-            self._recent.move_to_end(full[1])
-            while len(self._recent) > MAX_WARM_UP_QUESTIONS:
-                self._recent.popitem(last=False)
-
-    def warm_up(self) -> None:
-        """Compile or load the kernels that most questions need."""
-        self._warming()(self.web)
-
-    def _warming(self) -> Callable[[Snapshot], None]:
+    def warming(self) -> Callable[[Snapshot], None]:
         """A function that asks a snapshot the latest questions; at the start, the default ones."""
         recent = list(self._recent.values())[::-1]
 
         def warm(web: Snapshot) -> None:
             until = time.monotonic() + MAX_WARM_UP_SECONDS
-            for asked in recent or first_questions(web):
+            for question in recent or first_questions(web):
                 if time.monotonic() > until:
                     break
                 with suppress(Exception):  # a page may be gone; other errors show when somebody asks
-                    asked.work(web, USUAL)
+                    question.work(web, NORMAL)
 
         return warm
 
@@ -208,10 +191,10 @@ class Service:
         self.slow.close()
 
 
-def first_questions(web: Snapshot) -> list[Question]:
+def first_questions(web: Snapshot) -> list[OperationQuestion]:
     """Questions about the most-linked page, before anybody has asked."""
     if not web.graph.pages:
         return []
     best = web.graph.address(int(web.graph.in_degree.argmax()))
     calls = dict.fromkeys((DEFAULT_METHOD, "companion"))
-    return [Asked.of(Related(urls=(best,), method=call)) for call in calls]
+    return [OperationQuestion.of(Related(urls=(best,), method=call)) for call in calls]

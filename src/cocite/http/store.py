@@ -48,7 +48,7 @@ class StoreWatcher:
 
     async def watch(self, seconds: float) -> None:
         """Check the path forever, and reload when it has changed."""
-        seen = ""
+        previous = ""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
@@ -56,13 +56,11 @@ class StoreWatcher:
             at_once = self._check.is_set()
             self._check.clear()
             stamp = await run_in_thread(lambda: stamp_of(self.path, pointer_of(self.path)))
-            if stamp == self.current.stamp:
-                seen = ""
-            elif stamp == seen or at_once:  # the same twice: whoever writes there has finished
-                seen = ""
+            changed = stamp != self.current.stamp
+            if changed and (stamp == previous or at_once):  # the same twice: whoever writes there has finished
                 await self.reload()
-            else:
-                seen = stamp
+                changed = False
+            previous = stamp if changed else ""
 
     async def reload(self) -> None:
         """Replace the current snapshot by a new one; after any error the current one stays."""

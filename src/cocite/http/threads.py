@@ -14,18 +14,29 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from math import ceil
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from cocite.http.responses import Refused
+from cocite.http.responses import RefusedRequest
 
-T = TypeVar("T")
+Output = TypeVar("Output")
 LONG_QUESTION_SECONDS = 0.01
 NEWEST_WEIGHT = 0.05
 """Weight of the latest question in the mean time of a question."""
 MAX_RETRY_SECONDS = 60
+
+
+@dataclass(eq=False)
+class ThreadJob:
+    """Work for a thread, the future of its result, and what the event loop calls with the seconds that it took."""
+
+    work: Callable[[], Any]
+    future: asyncio.Future[Any]
+    done: Callable[[float], None]
+    started: bool = False
 
 
 class WorkQueue:
@@ -35,13 +46,13 @@ class WorkQueue:
         self.threads, self.queue = threads, queue
         self.running = 0
         self.seconds = 0.005  # mean time of a question
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[ThreadJob] = deque()
         self._latest = 0.0  # when a thread last started work
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._jobs: SimpleQueue[ThreadJob | None] = SimpleQueue()
         for number in range(threads):
-            Thread(target=_do_jobs, args=(self._jobs,), name=f"cocite-{name}-{number}", daemon=True).start()
+            start_thread(f"cocite-{name}-{number}", self._jobs)
 
     @property
     def waiting(self) -> int:
@@ -57,43 +68,30 @@ class WorkQueue:
         """Seconds until the waiting questions should be answered."""
         return min(MAX_RETRY_SECONDS, max(1, ceil(self.waiting * self.seconds / self.threads)))
 
-    def refusal(self) -> Refused:
+    def refusal(self) -> RefusedRequest:
         """The error for a question that doesn't fit."""
         after = self.retry_after()
-        return Refused(503, "Busy", "Too many questions are waiting", f"Try again in {after} s", after)
+        return RefusedRequest(503, "Busy", "Too many questions are waiting", f"Try again in {after} s", after)
 
-    async def run(self, work: Callable[[], T], timeout: float) -> T:
-        """Run work in a thread. Raises Refused if the queue is full, TimeoutError if it waits too long."""
-        await self._wait_for_thread(timeout)
+    async def run(self, work: Callable[[], Output], timeout: float) -> Output:
+        """Run work in a thread. Raises RefusedRequest if the queue is full, TimeoutError if it waits too long."""
         if self._closed:
-            self._next()
-            raise Refused(503, "Stopping", "This server is shutting down", "Try again in a moment", 1)
-        future: asyncio.Future[tuple[T, float]] = asyncio.get_running_loop().create_future()
-        self._jobs.put(Job(work, future, self._next))
-        result, took = await asyncio.shield(future)  # the client may give up, the thread doesn't
-        self.seconds += NEWEST_WEIGHT * (took - self.seconds)
-        return result
-
-    async def _wait_for_thread(self, timeout: float) -> None:
-        """Wait for a free thread."""
-        if self._may_start():
-            self._start()
-            return
-        if self.full:
+            raise stopping()
+        if self.full and not self._may_start():
             raise self.refusal()
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        self._check_later()
+        job = ThreadJob(work, asyncio.get_running_loop().create_future(), self._done)
+        self._waiting.append(job)
+        self._start_waiting()
         try:
-            async with asyncio.timeout(timeout):
-                await turn
-        except BaseException:
-            if turn.done() and not turn.cancelled():  # its turn came while it gave up: pass it on
-                self._next()
-            else:
-                with suppress(ValueError):
-                    self._waiting.remove(turn)
-            raise
+            if not job.started:
+                await asyncio.wait((job.future,), timeout=timeout)
+        finally:
+            if not job.started:
+                self._waiting.remove(job)
+        if not job.started:
+            raise TimeoutError
+        result: Output = await asyncio.shield(job.future)  # the client may give up, the thread doesn't
+        return result
 
     def _may_start(self) -> bool:
         """Whether a thread is free, and the running ones have worked for a while."""
@@ -101,17 +99,14 @@ class WorkQueue:
             self.running < self.threads and time.monotonic() - self._latest >= LONG_QUESTION_SECONDS
         )
 
-    def _start(self) -> None:
-        self.running += 1
-        self._latest = time.monotonic()
-
-    def _next(self) -> None:
-        """A question is done: start the one that has waited longest."""
-        self.running -= 1
-        self._start_waiting()
-
-    def _check_later(self) -> None:
-        """Check again when the running threads have worked for a while."""
+    def _start_waiting(self) -> None:
+        """Start the questions that have waited longest; check again when the running ones have worked for a while."""
+        while self._waiting and self._may_start():
+            self.running += 1
+            self._latest = time.monotonic()
+            job = self._waiting.popleft()
+            job.started = True
+            self._jobs.put(job)
         if self._timer is None and self._waiting and self.running < self.threads:
             after = max(0.0, LONG_QUESTION_SECONDS - (time.monotonic() - self._latest))
             self._timer = asyncio.get_running_loop().call_later(after, self._check)
@@ -120,58 +115,56 @@ class WorkQueue:
         self._timer = None
         self._start_waiting()
 
-    def _start_waiting(self) -> None:
-        while self._waiting and self._may_start():
-            turn = self._waiting.popleft()
-            if not turn.done():
-                self._start()
-                turn.set_result(None)
-        self._check_later()
+    def _done(self, seconds: float) -> None:
+        self.running -= 1
+        self.seconds += NEWEST_WEIGHT * (seconds - self.seconds)
+        self._start_waiting()
 
     def close(self) -> None:
         """Start nothing any more."""
         self._closed = True
+        while self._waiting:
+            job = self._waiting.popleft()
+            job.started = True
+            job.future.set_exception(stopping())
         for _ in range(self.threads):
             self._jobs.put(None)
 
 
-class Job(NamedTuple):
-    """Work for a thread, the future of its result, and what the event loop calls when it is done."""
-
-    work: Callable[[], Any]
-    future: asyncio.Future[Any]
-    done: Callable[[], None]
+def stopping() -> RefusedRequest:
+    """The error for a question after the end."""
+    return RefusedRequest(503, "Stopping", "This server is shutting down", "Try again in a moment", 1)
 
 
-def _do_jobs(jobs: SimpleQueue[Job | None]) -> None:
-    """Do jobs until there are no more. The thread is a daemon: the end of the program doesn't wait for it."""
+def start_thread(name: str, jobs: SimpleQueue[ThreadJob | None]) -> None:
+    """Start a thread that does jobs until there are no more. The end of the program doesn't wait for it."""
+    Thread(target=_do_jobs, args=(jobs,), name=name, daemon=True).start()
+
+
+def _do_jobs(jobs: SimpleQueue[ThreadJob | None]) -> None:
     while (job := jobs.get()) is not None:
-        began = time.monotonic()
+        began, outcome, error = time.monotonic(), None, None
         try:
-            outcome: Any = (job.work(), time.monotonic() - began)
-            error = None
+            outcome = job.work()
         except BaseException as raised:
-            outcome, error = None, raised
+            error = raised
         with suppress(RuntimeError):  # the event loop is closed: nobody waits
-            job.future.get_loop().call_soon_threadsafe(_finish, job, outcome, error)
+            job.future.get_loop().call_soon_threadsafe(_finish, job, time.monotonic() - began, outcome, error)
         del job, outcome, error  # or they would keep an old store open until the next question
 
 
-def _finish(job: Job, outcome: Any, error: BaseException | None) -> None:
-    job.done()
-    if job.future.done():
-        return
-    if error is None:
-        job.future.set_result(outcome)
-    else:
-        job.future.set_exception(error)
+def _finish(job: ThreadJob, seconds: float, outcome: Any, error: BaseException | None) -> None:
+    job.done(seconds)
+    if not job.future.done():
+        job.future.set_result(outcome) if error is None else job.future.set_exception(error)
 
 
-async def run_in_thread(work: Callable[[], T]) -> T:
+async def run_in_thread(work: Callable[[], Output]) -> Output:
     """Run long work in a thread of its own, for which the end of the program doesn't wait."""
-    jobs: SimpleQueue[Job | None] = SimpleQueue()
-    future: asyncio.Future[tuple[T, float]] = asyncio.get_running_loop().create_future()
-    jobs.put(Job(work, future, lambda: None))
+    jobs: SimpleQueue[ThreadJob | None] = SimpleQueue()
+    job = ThreadJob(work, asyncio.get_running_loop().create_future(), lambda _: None)
+    jobs.put(job)
     jobs.put(None)
-    Thread(target=_do_jobs, args=(jobs,), name="cocite-background", daemon=True).start()
-    return (await future)[0]
+    start_thread("cocite-background", jobs)
+    result: Output = await job.future
+    return result

@@ -8,37 +8,40 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
+import anyio
 import uvicorn
+from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
+from cocite.cli.failures import INTERRUPTED
 from cocite.errors import BadParameter
-from cocite.mcp.held import Held
-from cocite.mcp.server import Assistants
+from cocite.mcp.server import CurrentStore, assistant_server
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-LARGEST_BODY = 1 << 20
-"""Bytes of one request."""
-PATH = "/mcp"
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+MAX_BODY_BYTES = 1 << 20
+MCP_PATH = "/mcp"
 
 
 def serve_stdio(store: Path, timeout: float) -> None:
     """Answer on standard input and output until the first ends, or Ctrl-C does."""
-    signal.signal(signal.SIGINT, _end)
-    Assistants(Held(store), timeout).run("stdio")
+    # At once: a thread of the SDK waits for standard input, and would keep the process. Nothing is half written.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    server = assistant_server(CurrentStore(store), timeout)
 
+    async def serve() -> None:
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
 
-def _end(number: int, frame: object) -> None:
-    """At once: a thread of the SDK waits for standard input, and would keep the process. Nothing is half written."""
-    os._exit(128 + signal.SIGINT)
+    anyio.run(serve)
 
 
 def serve_http(store: Path, timeout: float, listening: socket.socket, security: TransportSecuritySettings) -> None:
     """Answer by HTTP until a signal ends it. Sessions are not kept: no tool needs one, and a restart loses nothing."""
-    app = Assistants(Held(store), timeout).streamable_http_app(
-        streamable_http_path=PATH,
+    app = assistant_server(CurrentStore(store), timeout).streamable_http_app(
+        streamable_http_path=MCP_PATH,
         json_response=True,
         stateless_http=True,
-        max_request_body_size=LARGEST_BODY,
+        max_request_body_size=MAX_BODY_BYTES,
         transport_security=security,
     )
     config = uvicorn.Config(
@@ -51,20 +54,19 @@ def serve_http(store: Path, timeout: float, listening: socket.socket, security: 
 def security_of(host: str, names: Sequence[str]) -> TransportSecuritySettings:
     """Which Host and Origin headers are answered: without a check, any web page could ask through its reader's browser.
 
-    Raises BadParameter where others are let in without a word on how they name this server.
+    Raises BadParameter if other machines may ask, but no name says how they address this one.
     """
     if "*" in names:
         return TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    if host not in LOOPBACK and not names:
+    if host not in LOOPBACK_HOSTS and not names:
         raise BadParameter(
             f"--host {host} lets other machines ask: say by --name how they address this one, such as --name "
             "related.example.org, or --name '*' for any"
         )
-    hosts = [f"[{name}]" if ":" in name else name for name in (*LOOPBACK, *names)]
+    hosts = [f"[{name}]" if ":" in name else name for name in (*LOOPBACK_HOSTS, *names)]
+    spellings = [f"{name}{port}" for name in hosts for port in ("", ":*")]
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
-        allowed_hosts=[spelling for name in hosts for spelling in (name, f"{name}:*")],
-        allowed_origins=[
-            f"{scheme}://{name}{port}" for scheme in ("http", "https") for name in hosts for port in ("", ":*")
-        ],
+        allowed_hosts=spellings,
+        allowed_origins=[f"{scheme}://{spelling}" for scheme in ("http", "https") for spelling in spellings],
     )

@@ -1,25 +1,30 @@
-"""The server: tools with their schemas, threads for questions, and errors that say what to ask instead."""
+"""The server: tools made from operations, threads for questions, and errors that say what to ask instead."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+import json
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
 
 import anyio
 from anyio.to_thread import run_sync
-from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
-from pydantic import ValidationError
+from mcp.server import Server
+from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
 
 from cocite import __version__
 from cocite.errors import BadAddress, BadParameter, BadStore, CociteError, UnknownMethod, UnknownPage, UnknownWord
-from cocite.mcp import shapes
-from cocite.mcp.held import Held
-from cocite.mcp.shapes import quoted
-from cocite.mcp.tools import run, signature, tools
+from cocite.http.openapi import schema_of
+from cocite.log import Log
+from cocite.mcp.results import MAX_URL_CHARS, SHAPES, Shape, quoted, shaped
 from cocite.operations import DEFAULT_METHOD
-from cocite.operations.declare import Operation, make
+from cocite.operations.bounds import bounded
+from cocite.operations.declare import Operation, make, operations_by_name, parameters_on
+from cocite.related.methods import method
+from cocite.results.ask import ask, question
+from cocite.snapshot import Snapshot, pointer_of, stamp_of
 
 MAX_THREADS = 4
 """Questions at once: kernels run without the GIL, more threads would only share the cores."""
@@ -37,84 +42,132 @@ ADVICE: dict[type[CociteError], str] = {
     BadParameter: "Correct the arguments, and ask again.",
     BadStore: "Tell the user: whoever runs this server has to make it; other tools may still answer.",
 }
+Output = TypeVar("Output")
 
 
-class Assistants(MCPServer[Any]):
-    """The tools of one store."""
+class CurrentStore:
+    """The store that assistants ask; any thread may. It is opened again when it has changed."""
 
-    def __init__(self, held: Held, timeout: float) -> None:
-        super().__init__("cocite", title="cocite: related pages", instructions=INSTRUCTIONS, version=__version__,
-                         subscriptions=False, log_level="WARNING")  # fmt: skip
-        self._held, self._timeout = held, timeout
-        self._threads = anyio.CapacityLimiter(MAX_THREADS)
-        for name, operation in tools().items():
-            about = operation.about
-            description = f"{about.summary}\n\n{about.help}".strip()
-            self.add_tool(
-                self._tool(operation),
-                name=name,
-                title=name.replace("_", " ").capitalize(),
-                description=description,
-                annotations=READ_ONLY,
-            )
+    def __init__(self, path: Path) -> None:
+        self._path, self._log, self._lock = path, Log(), threading.Lock()
+        self._open()
 
-    def _tool(self, operation: type[Operation]) -> Any:
-        """An operation as a function with the tool's parameters."""
+    def _open(self) -> None:
+        self._web = Snapshot(self._path)
+        self._web.open_parts()
+        self.preparing = threading.Thread(target=self._prepare, args=(self._web,), daemon=True)
+        self.preparing.start()
 
-        async def call(**given: Any) -> CallToolResult:
-            return await self._answer(operation, given)
+    def _prepare(self, web: Snapshot) -> None:
+        """Compile or load kernels, then build what the store lacks; a question would wait for both."""
+        with suppress(CociteError, OSError):
+            if web.graph.pages:
+                best = web.graph.address(int(web.graph.in_degree.argmax()))
+                ask(web, question(web.graph, [best]), method(DEFAULT_METHOD))
+        web.build_parts(self._log.write)
 
-        call.__name__ = operation.about.tool
-        call.__signature__ = signature(operation)  # type: ignore[attr-defined]
-        return call
+    def _current(self) -> Snapshot:
+        """The latest snapshot. While it is prepared, which changes files too, the store isn't checked."""
+        with self._lock:
+            if not self.preparing.is_alive() and stamp_of(self._path, pointer_of(self._path)) != self._web.stamp:
+                with suppress(BadStore, OSError):  # it is being changed, or gone: keep the one that is open
+                    self._open()
+            return self._web
 
-    async def _answer(self, operation: type[Operation], given: dict[str, Any]) -> CallToolResult:
-        """Run an operation in a thread. Kernels can't be cancelled, but nobody waits for longer than the timeout."""
+    def ask(self, work: Callable[[Snapshot], Output]) -> Output:
+        """The result of a question; if it lacks a part that is being built, wait for that. Raises a CociteError."""
+        web = self._current()
+        preparing = self.preparing
         try:
-            asked = make(operation, "mcp", {name: value for name, value in given.items() if value != []})
-            with anyio.fail_after(self._timeout):
-                work = partial(run, asked=asked)
-                found = await run_sync(self._held.ask, work, abandon_on_cancel=True, limiter=self._threads)
-        except CociteError as error:
-            return failed(error)
-        except TimeoutError:
-            return _error(f"No answer within {self._timeout:g} seconds. Ask for fewer pages, or by method companion.")
-        return CallToolResult(
-            content=[TextContent(type="text", text=str(found))], structured_content=found.model_dump(mode="json")
-        )
-
-    async def call_tool(
-        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
-    ) -> CallToolResult | InputRequiredResult:
-        """Call a tool; the error for invalid arguments has a line for each, with what is allowed."""
-        schemas = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
-        if name not in schemas:
-            return _error(f"Unknown tool {quoted(name)!r}. Available: {', '.join(schemas)}.")
-        if unknown := [quoted(each) for each in arguments if each not in schemas[name]]:
-            return _error(f"{name} has no argument {', '.join(unknown[:5])}. It has {', '.join(schemas[name])}.")
-        try:
-            return await super().call_tool(name, arguments, context)
-        except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
+            return work(web)
+        except BadStore:
+            if not preparing.is_alive():
                 raise
-            wrong = error.__cause__.errors(include_url=False, include_context=False, include_input=False)
-            lines = [f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}." for each in wrong[:5]]
-            return _error(" ".join(lines))
+        preparing.join()
+        return work(web)
 
 
-def failed(error: CociteError) -> CallToolResult:
-    """An error, with what to ask instead."""
-    message = quoted(str(error), MAX_ERROR_CHARS).rstrip(".") + "."
+def tools() -> dict[str, type[Operation]]:
+    """The operations that assistants have, by the name of the tool."""
+    return {each.about.tool: each for each in operations_by_name().values() if each.about.tool}
+
+
+def tool_of(name: str, operation: type[Operation]) -> Tool:
+    """An operation as a tool, with schemas of its parameters and of its result."""
+    parameters = [each for _, each in parameters_on(operation, "mcp")]
+    properties = {each.name: {**schema_of(each), "description": f"{each.help}."} for each in parameters}
+    required = [each.name for each in parameters if each.required]
+    return Tool(
+        name=name,
+        title=name.replace("_", " ").capitalize(),
+        description=f"{operation.about.summary}\n\n{operation.about.help}".strip(),
+        input_schema={
+            "type": "object", "properties": properties, "required": required, "additionalProperties": False
+        },
+        output_schema=SHAPES[operation.about.name][0].model_json_schema(mode="serialization"),
+        annotations=READ_ONLY,
+    )  # fmt: skip
+
+
+def arguments_of(operation: type[Operation], given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments as `make` reads them. Some assistants send a list as JSON text; an empty list is the default."""
+    found, known = {}, [each.name for _, each in parameters_on(operation, "mcp")]
+    for name, value in given.items():
+        if name not in known:
+            raise BadParameter(f"Unknown parameter {quoted(name)!r}. Available: {', '.join(known)}")
+        if isinstance(value, str) and value.startswith("["):
+            with suppress(ValueError):
+                value = json.loads(value)
+        if value != []:
+            found[name] = value
+    return found
+
+
+def assistant_server(store: CurrentStore, timeout: float) -> Server[Any]:
+    """The server of one store."""
+    operations, threads = tools(), anyio.CapacityLimiter(MAX_THREADS)
+    listed = ListToolsResult(tools=[tool_of(name, operation) for name, operation in operations.items()])
+
+    async def list_tools(*_: Any) -> ListToolsResult:
+        return listed
+
+    async def call_tool(_: Any, called: CallToolRequestParams) -> CallToolResult:
+        """Run an operation in a thread. Kernels can't be cancelled, but nobody waits for longer than the timeout."""
+        if called.name not in operations:
+            return error_result(f"Unknown tool {quoted(called.name)!r}. Available: {', '.join(operations)}.")
+        operation = operations[called.name]
+
+        def work(web: Snapshot) -> Shape:
+            asked = bounded(make(operation, "mcp", arguments_of(operation, called.arguments or {})))
+            return shaped(web, asked, asked.run(web))
+
+        try:
+            with anyio.fail_after(timeout):
+                found = await run_sync(store.ask, work, abandon_on_cancel=True, limiter=threads)
+        except CociteError as error:
+            return error_result(advice_for(error))
+        except TimeoutError:
+            return error_result(f"No answer within {timeout:g} seconds. Ask for fewer pages, or by method companion.")
+        text = TextContent(type="text", text=str(found))
+        return CallToolResult(content=[text], structured_content=found.model_dump(mode="json"))
+
+    return Server(
+        "cocite", title="cocite: related pages", instructions=INSTRUCTIONS, version=__version__,
+        on_list_tools=list_tools, on_call_tool=call_tool,
+    )  # fmt: skip
+
+
+def advice_for(error: CociteError) -> str:
+    """What went wrong, and what to ask instead."""
+    message = quoted(str(error).partition("; did you mean http")[0], MAX_ERROR_CHARS).rstrip(".") + "."
     if isinstance(error, UnknownPage):
-        message = quoted(str(error).partition("; did you mean")[0], MAX_ERROR_CHARS) + "."
-        near = ", ".join(quoted(url, shapes.MAX_URL_CHARS) for url in error.nearest)
+        near = ", ".join(quoted(url, MAX_URL_CHARS) for url in error.nearest)
         if near:
-            return _error(f"{message} Nearest known addresses: {near}. Ask again with one of them.")
-        return _error(f"{message} No similar address is known. To find known pages, ask communities with some words.")
-    return _error(
-        f"{message} {next((advice for kind, advice in ADVICE.items() if isinstance(error, kind)), '')}".rstrip()
-    )
+            return f"{message} Nearest known addresses: {near}. Ask again with one of them."
+        return f"{message} No similar address is known. To find known pages, ask communities with some words."
+    return f"{message} {next((advice for kind, advice in ADVICE.items() if isinstance(error, kind)), '')}".rstrip()
 
 
-def _error(message: str) -> CallToolResult:
+def error_result(message: str) -> CallToolResult:
+    """A result that is an error."""
     return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)

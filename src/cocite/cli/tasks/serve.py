@@ -133,7 +133,7 @@ def mcp(
     try:
         from mcp.server import mcpserver  # noqa: F401
 
-        from cocite.mcp.run import PATH, security_of, serve_http, serve_stdio
+        from cocite.mcp.run import MCP_PATH, security_of, serve_http, serve_stdio
     except ModuleNotFoundError as error:
         raise BadParameter(f"cocite mcp needs {error.name}: install it with pip install 'cocite[mcp]'") from error
     from cocite.graph.generation import read_current
@@ -148,5 +148,5 @@ def mcp(
 
     security = security_of(host, name or [])
     listening = listen(Settings(index, host, port))
-    typer.echo(f"Serving {index} to assistants at {address_of(listening)}{PATH} (Ctrl-C to stop)", err=True)
+    typer.echo(f"Serving {index} to assistants at {address_of(listening)}{MCP_PATH} (Ctrl-C to stop)", err=True)
     serve_http(index, timeout, listening, security)

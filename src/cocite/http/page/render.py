@@ -21,15 +21,14 @@ from cocite.http.responses import FOREVER, Reply
 from cocite.operations import DEFAULT_METHOD
 from cocite.related.evidence import Listing
 from cocite.results import present
-from cocite.results.answer import Answer
 from cocite.results.pictures.neighbourhood import symbol
 from cocite.results.text import clean, count
 
 MAX_SHOWN_LENGTH = 300
 """Characters of a stranger's text."""
-MEDIA = {"css": b"text/css; charset=utf-8", "js": b"text/javascript; charset=utf-8", "svg": b"image/svg+xml"}
-SCHEME = re.compile(r"\bhttps?://(?:www\.)?")
-LABELS = {
+MEDIA_TYPES = {"css": b"text/css; charset=utf-8", "js": b"text/javascript; charset=utf-8", "svg": b"image/svg+xml"}
+_SCHEME = re.compile(r"\bhttps?://(?:www\.)?")
+OPTION_LABELS = {
     "group": "In groups, by topic",
     "lang": "In language",
     "not_own_site": "Not from its own site",
@@ -50,7 +49,7 @@ TABS = {
     "communities": "Communities",
     "keywords": "Keywords",
 }
-KEYS = (
+PAGE_KEYS = (
     ("/", "ask about something"),
     ("j, k", "next, previous answer"),
     ("Enter", "open it"),
@@ -69,8 +68,7 @@ def assets() -> dict[str, Reply]:
     """The static files by name: read once and served from memory, so that no path leads anywhere else."""
     found = {}
     for file in resources.files("cocite.http.page").joinpath("static").iterdir():
-        media = MEDIA.get(file.name.rpartition(".")[2])
-        if media is not None:
+        if media := MEDIA_TYPES.get(file.name.rpartition(".")[2]):
             body = file.read_bytes()
             digest = hashlib.blake2b(body, digest_size=4).hexdigest()
             found[file.name] = Reply(200, body, media, f'"{digest}"'.encode(), cache_control=FOREVER)
@@ -80,8 +78,7 @@ def assets() -> dict[str, Reply]:
 
 def asset(name: str) -> str:
     """The address of a static file, with a digest of its content: browsers may keep it forever."""
-    digest = assets()[name].etag.decode().strip('"')
-    return f"/static/{name}?v={digest}"
+    return f"/static/{name}?v={assets()[name].etag[1:-1].decode()}"
 
 
 def render(template: str, **values: Any) -> bytes:
@@ -102,14 +99,14 @@ def environment() -> Environment:
     env.filters |= {
         "address": lambda url: cut(shown_address(url)),
         "apart": present.apart,
-        "briefly": briefly,
+        "briefly": lambda answer: shorter(present.briefly(answer)),
         "clean": clean,
         "commas": "{:,}".format,
         "count": count,
         "cut": cut,
         "is_web": is_web,
         "kind": lambda kind: kind.__name__,
-        "label": lambda each: LABELS.get(each.name, each.name.replace("_", " ").capitalize()),
+        "label": lambda each: OPTION_LABELS.get(each.name, each.name.replace("_", " ").capitalize()),
         "notes": notes,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
         "round_off": lambda value, by=0: f"{value + by:.0f}",
@@ -120,9 +117,10 @@ def environment() -> Environment:
     }
     env.globals |= {
         "DEFAULT_METHOD": DEFAULT_METHOD,
-        "KEYS": KEYS,
+        "KEYS": PAGE_KEYS,
         "MAX_SHOWN": MAX_SHOWN,
         "PATHS": PATHS,
+        "START": State(),
         "TABS": TABS,
         "LISTING": Listing.kind,
         "about": lambda url: State(urls=(url,)).address(),
@@ -174,12 +172,7 @@ def name_of(url: str, title: str) -> str:
 
 def shorter(reason: str) -> str:
     """A reason with addresses as people read them."""
-    return cut(SCHEME.sub("", reason))
-
-
-def briefly(answer: Answer) -> str:
-    """The reasons of an answer in one line."""
-    return shorter(present.briefly(answer))
+    return cut(_SCHEME.sub("", reason))
 
 
 def sentence(text: str) -> str:

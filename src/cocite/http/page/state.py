@@ -24,7 +24,7 @@ from cocite.operations.words.search import SearchPages
 from cocite.parameters import TRUTH_VALUES, Parameter, parameters_of
 from cocite.results.filters import Filters
 
-VIEWS: dict[str, tuple[type[Operation], int]] = {
+VIEW_OPERATIONS: dict[str, tuple[type[Operation], int]] = {
     "related": (Related, 10),
     "compare": (Compare, 10),
     "picture": (Related, 12),
@@ -34,7 +34,7 @@ VIEWS: dict[str, tuple[type[Operation], int]] = {
     "keywords": (FindKeywords, 20),
 }
 """The operation of each view, and how many results it shows by default."""
-PATHS = {name: f"/{name}" for name in VIEWS} | {"related": "/"}
+PATHS = {name: f"/{name}" for name in VIEW_OPERATIONS} | {"related": "/"}
 OF_PAGES = ("related", "compare", "picture", "hubs", "keywords")
 OF_WORDS = ("search", "communities", "keywords")
 WITH_OPTIONS = ("related", "picture", "compare", "hubs")
@@ -44,13 +44,12 @@ OWN_FIELDS = ("url", "not", "q", "method", "k")
 MAX_SHOWN = 100
 """Results of one page: more are for programs."""
 MAX_FIELDS = 200
-SPELLED_TRUE = "true"
 
 
 @cache
 def parameters_of_view(view: str) -> dict[str, Parameter]:
     """The parameters of a view's operation, as in the API."""
-    return {each.name: each for _, each in parameters_on(VIEWS[view][0], "http")}
+    return {each.name: each for _, each in parameters_on(VIEW_OPERATIONS[view][0], "http")}
 
 
 @cache
@@ -81,7 +80,7 @@ class State:
     @property
     def shown(self) -> int:
         """How many results are wanted."""
-        return min(self.k or VIEWS[self.view][1], MAX_SHOWN)
+        return min(self.k or VIEW_OPERATIONS[self.view][1], MAX_SHOWN)
 
     @property
     def asks(self) -> bool:
@@ -112,7 +111,7 @@ class State:
     @property
     def has_options(self) -> bool:
         """Whether any option differs from its default."""
-        return bool(self.options) or self.k not in (0, VIEWS[self.view][1])
+        return bool(self.options) or self.k not in (0, VIEW_OPERATIONS[self.view][1])
 
     @property
     def without_filters(self) -> State:
@@ -129,7 +128,7 @@ class State:
         found = [("url", url) for url in self.urls] + [("not", url) for url in self.unwanted]
         found += [("q", self.words)] if self.words else []
         found += [("method", method) for method in self.methods]
-        found += [("k", str(self.k))] if self.k not in (0, VIEWS[self.view][1]) else []
+        found += [("k", str(self.k))] if self.k not in (0, VIEW_OPERATIONS[self.view][1]) else []
         return [pair for pair in (*found, *self.options) if pair[0] != but]
 
     def address(self, **more: str) -> str:
@@ -148,11 +147,11 @@ class State:
 
     def program(self, **more: str) -> str:
         """The same in the API."""
-        return with_query(VIEWS[self.view][0].about.route, [*self.own(), *more.items()])
+        return with_query(VIEW_OPERATIONS[self.view][0].about.route, [*self.own(), *more.items()])
 
     def operation(self, **changes: Any) -> Any:
         """The operation that this view shows; raises BadParameter."""
-        cls, known = VIEWS[self.view][0], parameters_of_view(self.view)
+        cls, known = VIEW_OPERATIONS[self.view][0], parameters_of_view(self.view)
         given: dict[str, Any] = {}
         for name, text in self.own():
             if known[name].many:
@@ -220,7 +219,7 @@ def option_pairs(each: Parameter, given: Mapping[str, list[str]], last: Mapping[
         return [(each.name, text[: each.max_length]) for text in dict.fromkeys(texts)]
     text = last.get(each.name, "")
     if each.type is bool:
-        text = SPELLED_TRUE if TRUTH_VALUES.get(text.lower()) else ""
+        text = "true" if TRUTH_VALUES.get(text.lower()) else ""
     elif each.type is int:
         text = str(number(text, int(each.maximum or 0)) or "")
     elif each.type is float:
@@ -240,9 +239,9 @@ def addresses_of(text: str) -> list[str]:
     return parts if len(parts) > 1 and all("." in part for part in parts) else [" ".join(parts)] if parts else []
 
 
-LIKE_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:\S+|[^\s/]+\.[^\s/.]{2,}(?:/\S*)?", re.IGNORECASE)
+ADDRESS_PATTERN = re.compile(r"[a-z][a-z0-9+.-]*:\S+|[^\s/]+\.[^\s/.]{2,}(?:/\S*)?", re.IGNORECASE)
 
 
-def like_words(text: str) -> bool:
+def looks_like_words(text: str) -> bool:
     """Whether a text can't be an address: then it is searched for."""
-    return LIKE_ADDRESS.fullmatch(text) is None
+    return ADDRESS_PATTERN.fullmatch(text) is None

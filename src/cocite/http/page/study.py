@@ -10,31 +10,26 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
-from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from starlette.requests import Request
 
 from cocite.errors import BadParameter
 from cocite.evaluate.study import RATINGS, Item, keep_edited, read, read_ratings, write_ratings
-from cocite.http.api import body_of
+from cocite.http.front import Exchange, body_of
 from cocite.http.page.render import render
 from cocite.http.page.state import with_query
-from cocite.http.responses import HTML, TEXT, Refused, Reply
+from cocite.http.responses import HTML, TEXT, RefusedRequest, Reply
 from cocite.sources.records import ReadReport
 
-if TYPE_CHECKING:
-    from cocite.http.app import Sent
-
-NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+RATER_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 MAX_RATERS = 1000
 MAX_RATINGS_PER_STEP = 2000
 CHOICES = (("1", "related"), ("0", "not related"), ("x", "could not open"))
-KEYS = (
+STUDY_KEYS = (
     ("j, k", "next, previous page"),
     ("Enter", "open it"),
     *CHOICES,
@@ -43,8 +38,8 @@ KEYS = (
 )
 
 
-class Sheets:
-    """The study of a folder, and the ratings so far."""
+class RatingStudy:
+    """The study of a folder, the ratings so far, and the two routes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.study = folder, read(folder)
@@ -58,101 +53,86 @@ class Sheets:
         return self.folder / (f"ratings-{rater}.csv" if rater else "ratings.csv")
 
     def ratings(self, rater: str) -> dict[str, str]:
-        """the ratings of a rater."""
+        """The ratings of a rater."""
         path = self.path(rater)
         return read_ratings(path, self.study, ReadReport()) if path.exists() else {}
 
     def add(self, rater: str, given: Mapping[str, str]) -> dict[str, str]:
         """Keep more ratings; raises BadParameter if there are too many raters."""
-        known = {item.id for item in self.study.items}
-        with self._alone():
-            path = self.path(rater)
+        items, path = {item.id for item in self.study.items}, self.path(rater)
+        with (self.folder / ".rating").open("w") as lock:  # a sheet is read, added to, and replaced
+            fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
             if not path.exists() and len(list(self.folder.glob("ratings-*.csv"))) >= MAX_RATERS:
                 raise BadParameter(f"{MAX_RATERS} raters have sheets already; give one of their names")
-            ratings = self.ratings(rater) | {
-                key: said for key, said in given.items() if key in known and said in RATINGS
-            }
+            new = {item: rating for item, rating in given.items() if item in items and rating in RATINGS}
+            ratings = self.ratings(rater) | new
             keep_edited(self.study, path)
             write_ratings(self.study, path, ratings)
         return ratings
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """One at a time, threads and workers: a sheet is read, added to, and replaced."""
-        with (self.folder / ".rating").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-
-    def left(self, ratings: Mapping[str, str], after: int = -1) -> int | None:
+    def next_query(self, ratings: Mapping[str, str], after: int = -1) -> int | None:
         """The next query page with something to rate; None if all is done."""
         order = [*range(after + 1, len(self.queries)), *range(min(after + 1, len(self.queries)))]
         return next((at for at in order if any(item.id not in ratings for item in self.queries[at])), None)
 
-
-def add_study(app: FastAPI, folder: Path, sent: Callable[[Reply], Sent]) -> None:
-    """Add the routes of a study."""
-    sheets = Sheets(folder)
-
-    @app.get("/study", include_in_schema=False)
-    async def rating(request: Request) -> Response:
-        request.scope["cocite"].route = "page"
-        name, at = request.query_params.get("rater"), request.query_params.get("at", "")
+    async def show(self, request: Request, _: Exchange) -> Reply:
+        """A step of the study: who rates, what is to be rated, or the end."""
+        name = request.query_params.get("rater")
         if name is None:
-            return sent(shown(sheets))
+            return self._page()
         try:
             rater = checked(name)
         except BadParameter as error:
-            return sent(shown(sheets, 422, error=f"{error}."))
-        ratings = await asyncio.to_thread(sheets.ratings, rater)
-        left = sheets.left(ratings)
-        chosen = int(at) - 1 if re.fullmatch("[0-9]{1,6}", at) else left
-        if chosen is None or not 0 <= chosen < len(sheets.queries):
-            return sent(shown(sheets, rater=rater, ratings=ratings, left=left))
-        return sent(shown(sheets, rater=rater, ratings=ratings, at=chosen, items=sheets.queries[chosen]))
+            return self._page(422, error=f"{error}.")
+        ratings = await asyncio.to_thread(self.ratings, rater)
+        left = self.next_query(ratings)
+        at = step_of(request.query_params.get("at", ""), left)
+        if at is None or not 0 <= at < len(self.queries):
+            return self._page(rater=rater, ratings=ratings, left=left)
+        return self._page(rater=rater, ratings=ratings, at=at, items=self.queries[at])
 
-    @app.post("/study", include_in_schema=False)
-    async def rated(request: Request) -> Response:
-        request.scope["cocite"].route = "page"
-        same_origin(request)
-        given = fields(await body_of(request))
-        rater, at = checked(given.get("rater", "")), given.get("at", "")
-        ratings = await asyncio.to_thread(sheets.add, rater, given)
-        after = int(at) - 1 if re.fullmatch("[0-9]{1,6}", at) else -1
-        following = sheets.left(ratings, after)
-        return sent(Reply(303, b"", TEXT, extra=((b"location", place(rater, following).encode()),)))
+    async def save(self, request: Request, _: Exchange) -> Reply:
+        """Keep the ratings of a step, and go on to the next."""
+        check_same_origin(request)
+        try:
+            body = (await body_of(request)).decode("utf-8", "replace")
+            given = dict(parse_qsl(body, max_num_fields=MAX_RATINGS_PER_STEP))
+        except ValueError as error:
+            raise BadParameter(f"More than {MAX_RATINGS_PER_STEP:,} ratings at once; send fewer") from error
+        rater = checked(given.get("rater", ""))
+        ratings = await asyncio.to_thread(self.add, rater, given)
+        after = step_of(given.get("at", ""), -1)
+        following = self.next_query(ratings, -1 if after is None else after)
+        return Reply(303, b"", TEXT, extra=((b"location", step_address(rater, following).encode()),))
 
-
-def shown(sheets: Sheets, status: int = 200, **values: Any) -> Reply:
-    """A page of the study: who rates, what is to be rated, or the end."""
-    given = {"ratings": None, "KEYS": KEYS, "CHOICES": CHOICES, "place": place, "sheets": sheets, **values}
-    return Reply(status, render("study.html", **given), HTML)
-
-
-def fields(body: bytes) -> dict[str, str]:
-    """What a form says; raises BadParameter."""
-    try:
-        return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=MAX_RATINGS_PER_STEP))
-    except ValueError as error:
-        raise BadParameter(f"More than {MAX_RATINGS_PER_STEP:,} ratings at once; send fewer") from error
+    def _page(self, status: int = 200, **values: Any) -> Reply:
+        given = {"ratings": None, "KEYS": STUDY_KEYS, "CHOICES": CHOICES, "place": step_address, "sheets": self}
+        return Reply(status, render("study.html", **given | values), HTML)
 
 
-def place(rater: str, at: int | None) -> str:
-    """Where a step of the study is; none: where it ends."""
+def step_of(text: str, default: int | None) -> int | None:
+    """The place of a query page from its number in an address, which begins with 1."""
+    return int(text) - 1 if re.fullmatch("[0-9]{1,6}", text) else default
+
+
+def step_address(rater: str, at: int | None) -> str:
+    """The address of a step of the study; None: of its end."""
     return with_query("/study", [("rater", rater), ("at", str(0 if at is None else at + 1))])
 
 
 def checked(name: str) -> str:
     """The name of a rater, which becomes part of a file's name; raises BadParameter."""
     plain = name.strip().lower()
-    if plain and not NAME.fullmatch(plain):
+    if plain and not RATER_NAME.fullmatch(plain):
         raise BadParameter("A rater's name must have up to 40 letters a to z, digits, - and _")
     return plain
 
 
-def same_origin(request: Request) -> None:
-    """Ratings come from the page itself, not from a stranger's that a rater happens to see."""
+def check_same_origin(request: Request) -> None:
+    """Accept ratings from the page itself, not from a stranger's page that a rater has open."""
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
     if site is None:  # an older browser; others send no usable origin where pages give no referrer
         site = "none" if origin is None or origin.partition("://")[2] == request.headers.get("host") else "cross-site"
     if site not in ("same-origin", "none"):
-        raise Refused(400, "CrossSite", "Ratings are accepted from the rating page only", "Open /study and rate there")
+        hint = "Open /study and rate there"
+        raise RefusedRequest(400, "CrossSite", "Ratings are accepted from the rating page only", hint)

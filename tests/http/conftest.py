@@ -16,9 +16,8 @@ import pytest
 
 from cocite.http.app import make_app
 from cocite.http.front import Front
-from cocite.http.metrics import Metrics, Shared
-from cocite.http.questions import Content
-from cocite.http.responses import JSON, to_json
+from cocite.http.metrics import Metrics, SharedCounters
+from cocite.http.responses import Reply, to_json
 from cocite.http.service import Service
 from cocite.http.settings import Settings
 from cocite.log import Log
@@ -79,7 +78,7 @@ class Asking:
         self.front = Front(make_app(self.service), self.service)
 
     async def _start(self, settings: Settings) -> Service:
-        service = Service(settings, Metrics(Shared(1)), Log(self._written))
+        service = Service(settings, Metrics(SharedCounters(1)), Log(self._written))
         service.web.build_parts(service.log.write)
         return service
 
@@ -143,9 +142,9 @@ class Plain:
         """What the answer depends on."""
         return ((self.route, *self.parts),)
 
-    def work(self, web: Snapshot, load: int) -> Content:
+    def work(self, web: Snapshot, load: int) -> Reply:
         """The answer."""
-        return Content(to_json(self.find(web)), JSON)
+        return Reply(200, to_json(self.find(web)))
 
 
 @pytest.fixture(scope="session")

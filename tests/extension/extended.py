@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tests.surfaces.serve.browser import ARGUMENTS, PATIENCE, ROOT, chromium, closed
+from tests.http.browser import ARGUMENTS, PATIENCE, ROOT, chromium, closed
 
 SOURCE = ROOT / "extension"
 NOBODY_ELSE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"

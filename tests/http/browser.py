@@ -20,7 +20,7 @@ import pytest
 
 from cocite.sources.records import Link, Page
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 AXE = ROOT / ".pytest_cache" / "axe-core" / "axe.min.js"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 
-from cocite.http.metrics import BUCKETS, Metrics, Shared
-from tests.surfaces.serve.conftest import Asking
+from cocite.http.metrics import BUCKETS, Metrics, SharedCounters
+from tests.http.conftest import Asking
 
 SAMPLE = re.compile(r'cocite_[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? -?[0-9.e+-]+')
 
@@ -19,7 +19,7 @@ def samples(text: bytes) -> dict[str, float]:
 
 
 def test_requests_by_route_status_and_time() -> None:
-    metrics = Metrics(Shared(1))
+    metrics = Metrics(SharedCounters(1))
     for seconds in (0.0005, 0.001, 0.02, 99.0):
         metrics.request("related", 200, seconds)
     metrics.request("related", 503, 0.1)
@@ -39,7 +39,7 @@ def test_requests_by_route_status_and_time() -> None:
 
 def test_the_sum_over_workers() -> None:
     """Workers are processes that inherit the rows; one that dies is replaced by one that counts on."""
-    shared = Shared(2)
+    shared = SharedCounters(2)
     first = Metrics(shared, 0)
     first.count("shed", 3)
     first.set("waiting", 2)
@@ -63,7 +63,7 @@ def test_the_sum_over_workers() -> None:
 
 
 def test_every_family_has_a_type_and_a_meaning() -> None:
-    metrics = Metrics(Shared(1)).text({"id": "x"}, {"store_pages": 1})
+    metrics = Metrics(SharedCounters(1)).text({"id": "x"}, {"store_pages": 1})
     text = metrics.decode()
     typed = set(re.findall(r"# TYPE (\S+) ", text))
     assert set(re.findall(r"# HELP (\S+) .+", text)) == typed

@@ -11,22 +11,22 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp import Client
+from mcp.server import Server
 
 from cocite.errors import BadParameter
-from cocite.mcp.held import Held
+from cocite.mcp.results import quoted
 from cocite.mcp.run import security_of
-from cocite.mcp.server import Assistants
-from cocite.mcp.shapes import quoted
-from tests.surfaces.mcp.conftest import call, text
-from tests.surfaces.serve.conftest import BIRDS, EVIL
-from tests.surfaces.serve.test_holding import EAGLE, add_eagle
+from cocite.mcp.server import CurrentStore, assistant_server
+from mcp import Client
+from tests.http.conftest import BIRDS, EVIL
+from tests.http.test_store import EAGLE, add_eagle
+from tests.mcp.conftest import call, text
 
 TOOLS = {"related_pages", "compare", "hubs", "communities", "keywords", "links"}
 ROBIN, WREN = "https://robin.example/", "https://wren.example/"
 
 
-def ask(server: Assistants, tool: str, **arguments: Any) -> dict[str, Any]:
+def ask(server: Server[Any], tool: str, **arguments: Any) -> dict[str, Any]:
     result = call(server, tool, arguments)
     assert not result.is_error, text(result)
     assert result.structured_content is not None
@@ -34,13 +34,13 @@ def ask(server: Assistants, tool: str, **arguments: Any) -> dict[str, Any]:
     return result.structured_content
 
 
-def refused(server: Assistants, tool: str, **arguments: Any) -> str:
+def refused(server: Server[Any], tool: str, **arguments: Any) -> str:
     result = call(server, tool, arguments)
     assert result.is_error
     return text(result)
 
 
-def test_every_tool_has_a_schema_and_says_what_it_is_for(server: Assistants) -> None:
+def test_every_tool_has_a_schema_and_says_what_it_is_for(server: Server[Any]) -> None:
     async def listing() -> list[Any]:
         async with Client(server) as client:
             assert client.server_info is not None and client.server_info.name == "cocite"
@@ -59,7 +59,7 @@ def test_every_tool_has_a_schema_and_says_what_it_is_for(server: Assistants) -> 
             assert argument["type"] == "boolean" or bounds[argument["type"]] in argument or "enum" in argument
 
 
-def test_related_pages_with_reasons(server: Assistants) -> None:
+def test_related_pages_with_reasons(server: Server[Any]) -> None:
     found = ask(server, "related_pages", urls=[ROBIN], k=4, method="cocitation")
     assert found["query"] == [ROBIN] and found["method"] == "cocitation" and found["asked_instead"] == []
     assert WREN in [page["url"] for page in found["pages"]] and len(found["pages"]) == 4
@@ -67,18 +67,18 @@ def test_related_pages_with_reasons(server: Assistants) -> None:
     assert all(1 <= len(page["why"]) <= 3 for page in found["pages"])
 
 
-def test_one_address_may_stand_for_a_list(server: Assistants) -> None:
+def test_one_address_may_stand_for_a_list(server: Server[Any]) -> None:
     several, one = (ask(server, "related_pages", urls=urls, k=2) for urls in ([ROBIN], ROBIN))
     assert several == one
     assert ask(server, "related_pages", urls=f'["{ROBIN}"]', k=2) == one  # as some assistants send lists
 
 
-def test_unwanted_pages_and_sites(server: Assistants) -> None:
+def test_unwanted_pages_and_sites(server: Server[Any]) -> None:
     pages = ask(server, "related_pages", urls=[ROBIN], not_urls=[WREN], per_site=1, not_own_site=True)["pages"]
     assert WREN not in [page["url"] for page in pages]
 
 
-def test_titles_of_strangers_are_one_bounded_line(server: Assistants) -> None:
+def test_titles_of_strangers_are_one_bounded_line(server: Server[Any]) -> None:
     result = call(server, "links", {"url": EVIL})
     told = text(result)
     assert "script" in told  # text is not HTML: it is quoted, not hidden
@@ -96,7 +96,7 @@ def test_what_strangers_say_is_one_line_of_bounded_length(words: str, most: int)
     )
 
 
-def test_compare_counts_who_finds_a_page(server: Assistants) -> None:
+def test_compare_counts_who_finds_a_page(server: Server[Any]) -> None:
     found = ask(server, "compare", urls=[ROBIN], methods=["cocitation", "companion"], k=5)
     assert found["methods"] == ["cocitation", "companion"]
     ranks = {page["url"]: page["ranks"] for page in found["pages"]}
@@ -104,13 +104,13 @@ def test_compare_counts_who_finds_a_page(server: Assistants) -> None:
     assert [len(each) for each in ranks.values()] == sorted((len(each) for each in ranks.values()), reverse=True)
 
 
-def test_hubs_and_authorities(server: Assistants) -> None:
+def test_hubs_and_authorities(server: Server[Any]) -> None:
     hubs = ask(server, "hubs", urls=[ROBIN], k=3)
     assert {page["url"] for page in hubs["pages"]} <= {f"https://list{n}.example/all" for n in range(5)} | {BIRDS}
     assert ask(server, "hubs", urls=[ROBIN], kind="authorities", k=3)["method"] == "hubfinder"
 
 
-def test_communities_and_keywords_wait_for_what_is_being_made(server: Assistants) -> None:
+def test_communities_and_keywords_wait_for_what_is_being_made(server: Server[Any]) -> None:
     found = ask(server, "communities", query="birds", k=2)
     assert found["communities"] and len(found["communities"][0]["authorities"]) <= 2
     words = ask(server, "keywords", words=["birds"], k=3)
@@ -118,7 +118,7 @@ def test_communities_and_keywords_wait_for_what_is_being_made(server: Assistants
     assert ask(server, "keywords", url=BIRDS)["main"]
 
 
-def test_links_both_ways(server: Assistants) -> None:
+def test_links_both_ways(server: Server[Any]) -> None:
     found = ask(server, "links", url="list1.example/all", k=2)
     assert found["links_out"] == 5 and found["cited_by"] == []
     assert found["out"][0] == {"url": ROBIN, "title": "Robin", "section": "Songbirds"}
@@ -126,7 +126,7 @@ def test_links_both_ways(server: Assistants) -> None:
     assert cited["page"] == {"url": ROBIN, "title": "Robin"} and "wasn't fetched" in cited["note"]
 
 
-def test_known_pages_without_an_answer_say_what_to_do(server: Assistants) -> None:
+def test_known_pages_without_an_answer_say_what_to_do(server: Server[Any]) -> None:
     assert "look at its links" in ask(server, "related_pages", urls=["lonely.example"], method="companion")["note"]
     assert "no links" in ask(server, "links", url="lonely.example")["note"]
     assert "try others" in ask(server, "communities", query="submarine")["note"]
@@ -140,28 +140,30 @@ def test_known_pages_without_an_answer_say_what_to_do(server: Assistants) -> Non
         ("related_pages", {"urls": ["http://["]}, ["Give the address of a web page"]),
         ("related_pages", {"urls": [ROBIN], "method": "compnion"}, ["did you mean companion", "Leave out method"]),
         ("related_pages", {"urls": [ROBIN], "method": "companion(parents=9999999)"}, ["parents must be at most"]),
-        ("related_pages", {"urls": [ROBIN], "k": 51}, ["k: ", "less than or equal to 50"]),
-        ("related_pages", {"urls": []}, ["urls: ", "at least 1 item"]),
-        ("related_pages", {"urls": [ROBIN] * 21}, ["urls: ", "at most 20 items"]),
-        ("related_pages", {"urls": ["x" * 5000]}, ["urls.0: ", "at most 4096"]),
-        ("related_pages", {"url": ROBIN}, ["no argument url", "It has urls, method, k"]),
-        ("compare", {"urls": [ROBIN], "methods": ["lli"] * 9}, ["methods: ", "at most 8"]),
-        ("hubs", {"urls": [ROBIN], "kind": "both"}, ["kind: ", "'hubs' or 'authorities'"]),
+        ("related_pages", {"urls": [ROBIN], "k": 51}, ["k must be a whole number from 1 to 50, not 51"]),
+        ("related_pages", {"urls": []}, ["urls is missing"]),
+        ("related_pages", {"urls": [ROBIN] * 21}, ["urls is given 21 times; the maximum is 20"]),
+        ("related_pages", {"urls": ["x" * 5000]}, ["urls has 5,000 characters; the maximum is 4,096"]),
+        ("related_pages", {"url": ROBIN}, ["Unknown parameter 'url'", "Available: urls, method, k"]),
+        ("compare", {"urls": [ROBIN], "methods": ["lli"] * 9}, ["methods is given 9 times; the maximum is 8"]),
+        ("hubs", {"urls": [ROBIN], "kind": "both"}, ["kind must be one of hubs, authorities, not 'both'"]),
         ("communities", {}, ["give some words, or pages"]),
         ("keywords", {}, ["give words, or a page"]),
         ("keywords", {"words": ["feathrs"]}, ["Unknown keyword", "known words"]),
-        ("links", {"url": "x", "k": "many"}, ["k: ", "integer"]),
+        ("links", {"url": "x", "k": "many"}, ["k must be a whole number"]),
         ("relatd", {}, ["Unknown tool 'relatd'", "related_pages"]),
     ],
 )
-def test_errors_say_what_to_do_next(server: Assistants, tool: str, arguments: dict[str, Any], words: list[str]) -> None:
+def test_errors_say_what_to_do_next(
+    server: Server[Any], tool: str, arguments: dict[str, Any], words: list[str]
+) -> None:
     told = refused(server, tool, **arguments)
     assert len(told.splitlines()) == 1 and "Traceback" not in told and "pydantic" not in told
     for word in words:
         assert word in told
 
 
-def test_files_of_the_server_are_not_read(server: Assistants, tmp_path: Path) -> None:
+def test_files_of_the_server_are_not_read(server: Server[Any], tmp_path: Path) -> None:
     """Stop pages are addresses, never the name of a file."""
     (tmp_path / "stop").write_text(WREN)
     found = ask(server, "related_pages", urls=[ROBIN], method=f"companion(stop={tmp_path}/stop)")
@@ -171,19 +173,19 @@ def test_files_of_the_server_are_not_read(server: Assistants, tmp_path: Path) ->
 def test_a_question_that_takes_too_long_is_given_up(birds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from time import sleep
 
-    held = Held(birds)
-    monkeypatch.setattr(held, "ask", lambda work: sleep(1))
-    assert "within 0.2 seconds" in refused(Assistants(held, timeout=0.2), "links", url=ROBIN)
+    store = CurrentStore(birds)
+    monkeypatch.setattr(store, "ask", lambda work: sleep(1))
+    assert "within 0.2 seconds" in refused(assistant_server(store, timeout=0.2), "links", url=ROBIN)
 
 
 def test_a_store_that_changed_is_opened_anew(birds: Path, place: Path) -> None:
     shutil.copytree(birds, place / "web.cocite")
-    held = Held(place / "web.cocite")
-    before = held.ask(lambda web: web.graph.get(EAGLE))
-    held._making.join()
+    store = CurrentStore(place / "web.cocite")
+    before = store.ask(lambda web: web.graph.get(EAGLE))
+    store.preparing.join()
     add_eagle(place / "web.cocite")
-    assert before is None and held.ask(lambda web: web.graph.get(EAGLE)) is not None
-    held._making.join()
+    assert before is None and store.ask(lambda web: web.graph.get(EAGLE)) is not None
+    store.preparing.join()
 
 
 def test_who_may_ask_by_http() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.http.page.state import OF_PAGES, PATHS, VIEWS, State, addresses_of, like_words, state_from
+from cocite.http.page.state import OF_PAGES, PATHS, VIEW_OPERATIONS, State, addresses_of, looks_like_words, state_from
 
 urls = st.lists(
     st.from_regex(r"https://[a-z]{1,8}\.example/[a-z0-9%&=?#+]{0,8}", fullmatch=True), unique=True, max_size=4
@@ -24,7 +24,7 @@ def test_an_address_says_all_of_a_state(
         tuple(asked),
         tuple(url for url in unwanted if url not in asked),
         methods=("companion(parents=5)",),
-        k=0 if k == VIEWS[view][1] else k,
+        k=0 if k == VIEW_OPERATIONS[view][1] else k,
         options=tuple(
             pair
             for pair in (("per_site", str(per_site)), ("not_own_site", "true"), ("lang", "de"), ("group", "true"))
@@ -74,7 +74,7 @@ def test_a_field_has_addresses_or_words(text: str, found: list[str]) -> None:
     ],
 )
 def test_what_is_no_address_is_words(text: str, words: bool) -> None:
-    assert like_words(text) is words
+    assert looks_like_words(text) is words
 
 
 def test_programs_get_the_same_without_what_they_cannot_give() -> None:

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from cocite.http.questions import BUSY, IDLE, SWAMPED, USUAL, Asked
-from cocite.http.responses import Refused
+from cocite.http.questions import BUSY, IDLE, NORMAL, SWAMPED, OperationQuestion
+from cocite.http.responses import RefusedRequest
 from cocite.http.service import Service
 from cocite.operations.pages.related import Related
 from cocite.related.methods import method
 from cocite.snapshot import Snapshot
-from tests.surfaces.serve.conftest import Asking, Plain, Response
+from tests.http.conftest import Asking, Plain, Response
 
 ROBIN = "https://robin.example/"
 RELATED = f"/api/related?url={ROBIN}"
@@ -89,7 +89,7 @@ def test_fewer_parents_when_busy_and_said_so(server: Asking, monkeypatch: pytest
     """ROBIN has 6 parents: 2,000, or 500 when busy, change nothing; of 4 by name, 1 is left when busy."""
     target = f"{RELATED}&method=companion"
     monkeypatch.setattr("cocite.http.questions.PARENT_FACTORS", (2.0, 1.0, 1 / 500, 1 / 1000))
-    at_load(server, monkeypatch, USUAL)
+    at_load(server, monkeypatch, NORMAL)
     usual = server.get(target)
     assert (usual.json["params"]["parents"], "limits" in usual.json) == (2000, False)
     server.service.cache.clear()
@@ -121,7 +121,7 @@ def test_files_and_pictures_say_so_too(server: Asking, monkeypatch: pytest.Monke
         assert server.get(target).headers["cocite-limits"] == '{"load":"swamped","reasons":false}'
     for target in (f"/?url={ROBIN}", f"/picture?url={ROBIN}"):
         assert "The server is busy" in server.get(target).text
-    at_load(server, monkeypatch, USUAL)
+    at_load(server, monkeypatch, NORMAL)
     assert "cocite-limits" not in server.get(f"{RELATED}&format=csv").headers
     assert "The server is busy" not in server.get(f"/picture?url={ROBIN}").text
 
@@ -130,17 +130,17 @@ def untimed(answer: Response) -> Any:
     return {name: value for name, value in answer.json.items() if name != "milliseconds"}
 
 
-def parents_at(asked: Asked, web: Snapshot, load: int) -> int:
+def parents_at(asked: OperationQuestion, web: Snapshot, load: int) -> int:
     found: int = method(asked.at(web.graph, load).method).params.parents  # type: ignore[attr-defined]
     return found
 
 
 def test_more_parents_when_idle(made: Path) -> None:
-    asked, web = Asked.of(Related(urls=(ROBIN,), method="companion")), Snapshot(made)
-    few = Asked.of(Related(urls=(ROBIN,), method="companion(parents=3)"))
-    assert [parents_at(asked, web, load) for load in (IDLE, USUAL)] == [2000, 2000]
+    asked, web = OperationQuestion.of(Related(urls=(ROBIN,), method="companion")), Snapshot(made)
+    few = OperationQuestion.of(Related(urls=(ROBIN,), method="companion(parents=3)"))
+    assert [parents_at(asked, web, load) for load in (IDLE, NORMAL)] == [2000, 2000]
     object.__setattr__(asked, "parents", lambda graph: 10**6)
-    parents = [parents_at(asked, web, load) for load in (IDLE, USUAL, BUSY, SWAMPED)]
+    parents = [parents_at(asked, web, load) for load in (IDLE, NORMAL, BUSY, SWAMPED)]
     assert parents == [4000, 2000, 500, 100]
     assert {parents_at(few, web, load) for load in range(4)} == {3}  # asked for by name
     assert len(set(asked.keys(web))) == 4
@@ -148,7 +148,7 @@ def test_more_parents_when_idle(made: Path) -> None:
 
 def test_without_adapting(made: Path) -> None:
     server = Asking(made, adapt=False)
-    assert server.service.load() == USUAL
+    assert server.service.load() == NORMAL
     server.close()
 
 
@@ -161,7 +161,7 @@ def test_load_follows_the_queue(server: Asking) -> None:
         loads.append(server.service.load())
     gate.running = 0
     gate._waiting.clear()
-    assert loads == [IDLE, IDLE, USUAL, BUSY, SWAMPED]
+    assert loads == [IDLE, IDLE, NORMAL, BUSY, SWAMPED]
 
 
 class Slow:
@@ -197,7 +197,7 @@ def test_the_same_question_at_once_is_worked_on_once(server: Asking) -> None:
 
 def test_too_late_is_said_and_the_answer_kept(made: Path) -> None:
     server, slow = Asking(made, timeout=0.05), Slow()
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedRequest) as caught:
         server.run(server.service.answer(slow.question(1)))
     reply = caught.value.reply()
     assert (reply.status, caught.value.kind) == (503, "Timeout")
@@ -226,7 +226,9 @@ def test_too_many_are_sent_away_and_it_recovers(made: Path) -> None:
         refused = [task.exception().status for task in tasks if task.done()]  # type: ignore[union-attr]
         at_once = await server.ask("GET", f"{RELATED}&k=7"), await server.ask("GET", RELATED)
         slow.go.set()
-        done = [(await task).status for task in tasks if not isinstance(task.done() and task.exception(), Refused)]
+        done = [
+            (await task).status for task in tasks if not isinstance(task.done() and task.exception(), RefusedRequest)
+        ]
         return refused, *at_once, done
 
     refused, new, same, done = server.run(crowd())

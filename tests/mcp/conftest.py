@@ -9,13 +9,13 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client
+from mcp.server import Server
 from mcp_types import CallToolResult
 
-from cocite.mcp.held import Held
-from cocite.mcp.server import Assistants
+from cocite.mcp.server import CurrentStore, assistant_server
+from mcp import Client
 from tests.graph.webs import make
-from tests.surfaces.serve.conftest import PAGES
+from tests.http.conftest import PAGES
 
 
 @pytest.fixture(scope="session")
@@ -27,11 +27,11 @@ def birds(fast_root: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def server(birds: Path) -> Assistants:
+def server(birds: Path) -> Server[Any]:
     """A server of it in this process, with all that it makes itself."""
-    held = Held(birds)
-    held._making.join()  # what is asked before goes by links alone
-    return Assistants(held, timeout=120)
+    store = CurrentStore(birds)
+    store.preparing.join()  # what is asked before goes by links alone
+    return assistant_server(store, timeout=120)
 
 
 def calls(to: Any, *questions: tuple[str, dict[str, Any]]) -> list[CallToolResult]:

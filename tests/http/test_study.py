@@ -9,11 +9,11 @@ import pytest
 
 from cocite.errors import BadStore
 from cocite.evaluate.study import new, read, read_ratings, write
-from cocite.http.page.study import Sheets, checked
+from cocite.http.page.study import RatingStudy, checked
 from cocite.related.methods import method
 from cocite.sources.records import ReadReport
 from cocite.web import Web
-from tests.surfaces.serve.conftest import Asking
+from tests.http.conftest import Asking
 
 FORM = {"content_type": "application/x-www-form-urlencoded", "host": "test"}
 
@@ -85,4 +85,4 @@ def test_too_much_is_refused(rating: Asking) -> None:
 def test_without_a_study_there_is_none(asking: Asking, place: Path) -> None:
     assert asking.get("/study").status == 404
     with pytest.raises(BadStore, match="cocite study new"):
-        Sheets(place)
+        RatingStudy(place)

@@ -18,12 +18,12 @@ import pytest
 
 from cocite.cli.tasks.serve import origins
 from cocite.errors import BadParameter
-from cocite.http.metrics import Shared
+from cocite.http.metrics import SharedCounters
 from cocite.http.run import SIGNALS, Supervisor, address_of, listen
 from cocite.http.settings import Settings
 from tests.cli.conftest import run
 from tests.conftest import long
-from tests.surfaces.serve.test_holding import EAGLE, add_eagle
+from tests.http.test_store import EAGLE, add_eagle
 
 ROBIN = "https://robin.example/"
 
@@ -157,7 +157,7 @@ def test_signals_while_workers_start(own: Path, place: Path) -> None:
 
 def test_a_minder_that_is_to_end_starts_nobody(made: Path) -> None:
     with listen(Settings(made, port=0)) as listening:
-        minder = Supervisor(Settings(made, workers=2), listening, Shared(2))
+        minder = Supervisor(Settings(made, workers=2), listening, SharedCounters(2))
         minder._ending = True
         minder._start(1)
     assert minder._workers == {}

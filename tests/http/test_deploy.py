@@ -14,8 +14,8 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.graph.webs import make
-from tests.surfaces.serve.conftest import PAGES
-from tests.surfaces.serve.test_run import serving
+from tests.http.conftest import PAGES
+from tests.http.test_run import serving
 
 DEPLOY = ROOT / "deploy"
 COCITE = [sys.executable, "-c", "from cocite.cli import main; main()"]

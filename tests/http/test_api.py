@@ -16,7 +16,7 @@ import pytest
 from cocite.http.settings import MAX_BODY_BYTES
 from cocite.operations.bounds import MAX_ADDRESS_LENGTH, MAX_ADDRESSES
 from tests.cli.conftest import run
-from tests.surfaces.serve.conftest import BIRDS, EVIL, FISH, PAGES, Asking
+from tests.http.conftest import BIRDS, EVIL, FISH, PAGES, Asking
 
 ROBIN, WREN = "https://robin.example/", "https://wren.example/"
 

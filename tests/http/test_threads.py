@@ -9,7 +9,7 @@ import time
 import pytest
 
 from cocite.http import threads as module
-from cocite.http.responses import Refused
+from cocite.http.responses import RefusedRequest
 from cocite.http.threads import WorkQueue, run_in_thread
 
 
@@ -76,7 +76,7 @@ def test_who_gives_up_leaves_the_queue() -> None:
         second, third = (asyncio.create_task(gate.run(lambda: None, 10.0)) for _ in range(2))
         await settled()
         assert (gate.waiting, gate.full) == (2, True)
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(RefusedRequest) as refused:
             await gate.run(lambda: None, 10.0)
         assert refused.value.retry_after == 1
         third.cancel()
@@ -87,7 +87,7 @@ def test_who_gives_up_leaves_the_queue() -> None:
         await settled()
         assert (gate.running, gate.waiting) == (0, 0)
         gate.close()
-        with pytest.raises(Refused):
+        with pytest.raises(RefusedRequest):
             await gate.run(lambda: None, 1.0)
         assert gate.running == 0
 
@@ -102,6 +102,7 @@ def test_advice_grows_with_the_queue() -> None:
             gate._waiting.clear()
             gate._waiting.extend([asyncio.get_running_loop().create_future() for _ in range(waiting)])
             found.append(gate.retry_after())
+        gate._waiting.clear()
         gate.close()
         return found
 

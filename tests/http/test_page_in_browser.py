@@ -17,7 +17,7 @@ from cocite.related.methods import method
 from cocite.web import Web
 from tests.conftest import long, smoke
 from tests.graph.webs import make
-from tests.surfaces.serve.browser import (
+from tests.http.browser import (
     ARABIC,
     HUGO,
     JEKYLL,
@@ -30,7 +30,7 @@ from tests.surfaces.serve.browser import (
     closed,
     ended_after,
 )
-from tests.surfaces.serve.test_run import serving
+from tests.http.test_run import serving
 
 pytestmark = [long, pytest.mark.timeout(method="thread")]  # a signal does not end what waits in Playwright's event loop
 ASK = f"url={quote(HUGO, safe='')}"

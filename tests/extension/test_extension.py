@@ -15,10 +15,10 @@ import pytest
 
 from cocite import __version__
 from tests.conftest import long, smoke
+from tests.extension.extended import SOURCE, UNKNOWN, Extended, extended, packing, until
 from tests.graph.webs import make
-from tests.surfaces.extension import SOURCE, UNKNOWN, Extended, extended, packing, until
-from tests.surfaces.serve.browser import ARABIC, LONGEST, PAGES, axe, chromium, driving, ended_after
-from tests.surfaces.serve.test_run import serving
+from tests.http.browser import ARABIC, LONGEST, PAGES, axe, chromium, driving, ended_after
+from tests.http.test_run import serving
 
 pytestmark = [long, pytest.mark.timeout(method="thread")]  # a signal does not end what waits in Playwright's event loop
 HUGO, JEKYLL = "https://hugo.example/", "https://jekyll.example/"

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from mcp import StdioServerParameters
 from tests.cli.conftest import run
-from tests.surfaces.mcp.conftest import calls, text
-from tests.surfaces.mcp.test_server import ROBIN, WREN
+from tests.mcp.conftest import calls, text
+from tests.mcp.test_server import ROBIN, WREN
 
 COMMAND = ["-c", "from cocite.cli import main; main()", "mcp"]
 RELATED = ("related_pages", {"urls": [ROBIN], "method": "cocitation"})

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cocite.http.page.render import shown_address
 from cocite.http.page.state import PATHS
-from tests.surfaces.serve.conftest import BIRDS, EVIL, NASTY, Asking
+from tests.http.conftest import BIRDS, EVIL, NASTY, Asking
 
 ROBIN = "https://robin.example/"
 ASK = f"url={quote(ROBIN, safe='')}"
@@ -230,7 +230,7 @@ def test_a_store_without_words_says_so(made: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_assets_are_small_and_ask_nobody() -> None:
-    folder = Path(__file__).parents[3] / "src" / "cocite" / "http" / "page" / "static"
+    folder = Path(__file__).parents[2] / "src" / "cocite" / "http" / "page" / "static"
     sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
     assert set(sizes) == {"cocite.css", "cocite.js", "icon.svg"}
     assert sum(sizes.values()) < 40_000

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from cocite.http.questions import Asked, Content
+from cocite.http.questions import OperationQuestion
+from cocite.http.responses import Reply
 from cocite.snapshot import Snapshot
 from cocite.sources.records import Link, Page
 from tests.graph.webs import Records
-from tests.surfaces.serve.conftest import Asking, Plain
+from tests.http.conftest import Asking, Plain
 
 ROBIN, EAGLE = "https://robin.example/", "https://eagle.example/"
 RELATED = f"/api/related?url={ROBIN}&method=cocitation&k=100"
@@ -100,13 +101,13 @@ def test_who_has_begun_keeps_the_store(own: Path) -> None:
 def test_it_is_warm_before_it_is_in_place(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server, asked = Asking(own), []
     server.get(RELATED)
-    work = Asked.work
+    work = OperationQuestion.work
 
-    def noted(self: Asked, web: Snapshot, load: int) -> Content:
+    def noted(self: OperationQuestion, web: Snapshot, load: int) -> Reply:
         asked.append((self.operation.urls, web is server.service.web))
         return work(self, web, load)
 
-    monkeypatch.setattr(Asked, "work", noted)
+    monkeypatch.setattr(OperationQuestion, "work", noted)
     server.run(server.service.watcher.reload())
     assert asked == [((ROBIN,), False)]  # asked what was asked before, when it was not in place yet
     server.close()
