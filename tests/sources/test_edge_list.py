@@ -23,10 +23,10 @@ from cocite.sources.records import SCHEMA, ReadReport
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
-def edges(path: Path, report: ReadReport | None = None, columns: list[str | int] | None = None) -> list[tuple]:
+def edges(path: Path, report: ReadReport | None = None) -> list[tuple]:
     """(source, target) or, where there is a weight, (source, target, weight), in the order of the records."""
     found = []
-    for batch in read_edge_list(path, report or ReadReport(), columns=columns):
+    for batch in read_edge_list(path, report or ReadReport()):
         assert batch.schema == SCHEMA
         for row in batch.to_pylist():
             assert row["partial"] is True
@@ -92,19 +92,6 @@ def test_rows_of_one_source_that_follow_each_other_are_one_record(tmp_path: Path
 def test_headers_are_told_from_edges(tmp_path: Path, content: str, first: tuple[str, str] | None) -> None:
     found = edges(write(tmp_path / "x", content))
     assert found[0] == (names(first)[0] if first else ("http://a.org/", "http://b.org/"))
-
-
-def test_columns_can_be_named_or_numbered(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.csv", "id,page,link,p\n1,A,B,0.5\n2,A,C,1\n")
-    assert edges(path, columns=["Page", "link"]) == names(("A", "B"), ("A", "C"))
-    assert edges(path, columns=[1, 2]) == names(("A", "B"), ("A", "C"))
-    assert edges(path, columns=["page", "link", "p"]) == [("name:A", "name:B", 0.5), ("name:A", "name:C", 1.0)]
-    with pytest.raises(BadSource, match=r"no column 'target' \(columns: id, page, link, p\)"):
-        edges(path, columns=["page", "target"])
-    with pytest.raises(BadSource, match="no column 9: use numbers from 0 to 3"):
-        edges(path, columns=[0, 9])
-    with pytest.raises(BadSource, match="two columns"):
-        edges(path, columns=[0])
 
 
 def test_weights_are_probabilities_and_other_numbers_are_reported(tmp_path: Path) -> None:
@@ -275,8 +262,7 @@ fields = st.text(
 def test_any_names_are_read_back(tmp_path: Path, rows: list[tuple[str, str]], mark: str, header: bool) -> None:
     lines = [("source", "target")] * header + rows
     path = write(tmp_path / "x.gz", gzip.compress("\n".join(mark.join(row) for row in lines).encode()))
-    columns: list[str | int] = ["source", "target"] if header else [0, 1]
-    found = edges(path, columns=columns)
+    found = edges(path)
     expected = [(guess(source), guess(target)) for source, target in rows]
     assert found in (expected, expected[1:])  # without a name for its columns, the first row may pass for a header
     assert len(found) == len(rows) or not header

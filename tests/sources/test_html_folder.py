@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from cocite.errors import BadSource
-from cocite.sources.html.folder import read_html_folder, recognises
+from cocite.sources.html.folder import SOURCE, read_html_folder
+from cocite.sources.open_source import open_source
 from cocite.sources.records import Page, ReadReport
 
 BASE = "https://docs.example/manual/"
@@ -136,7 +137,7 @@ def test_nothing_to_read(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="has no HTML files"):
         read(tmp_path)
     with pytest.raises(BadSource, match="does not exist"):
-        read(tmp_path / "none")
+        open_source(str(tmp_path / "none"), ReadReport(), kind="html")
 
 
 def test_bad_files_are_counted(tmp_path: Path) -> None:
@@ -156,7 +157,5 @@ def test_bad_files_are_counted(tmp_path: Path) -> None:
 
 
 def test_recognises(tmp_path: Path) -> None:
-    fill(tmp_path, {"html/deep/er/x.html.gz": b"", "none/x.txt": b""})
-    assert recognises(tmp_path / "html", b"")
-    assert not recognises(tmp_path / "none", b"")
-    assert recognises(tmp_path / "x", b"<!doctype html>")
+    assert not SOURCE.recognises(tmp_path / "x", b"# Markdown")
+    assert SOURCE.recognises(tmp_path / "x", b"<!doctype html>")

@@ -18,7 +18,7 @@ from cocite.errors import BadSource
 from cocite.sources import compressed
 from cocite.sources.records import SCHEMA, ReadReport
 from cocite.sources.webgraphs import webgraph
-from cocite.sources.webgraphs.webgraph import ISOLATED, read_bvgraph, read_webgraph_release, recognises
+from cocite.sources.webgraphs.webgraph import ISOLATED, read_webgraph_release, recognises
 from tests.sources.bvgraph_writer import write_graph
 
 CNR = Path(__file__).parents[3] / "shared" / "data" / "webgraph" / "cnr-2000"
@@ -180,13 +180,12 @@ def test_a_graph_with_vertices(tmp_path: Path) -> None:
     report = ReadReport()
     assert links(read_webgraph_release(tmp_path, report)) == EXPECTED
     assert (report.read["links"], report.read[ISOLATED]) == (6, 1)
-    named = read_bvgraph(tmp_path / "cc-host.graph", ReadReport(), vertices=tmp_path / "cc-host-vertices.txt.gz")
-    assert links(named) == EXPECTED
+    assert links(read_webgraph_release(tmp_path / "cc-host.graph", ReadReport())) == EXPECTED
 
 
 def test_a_graph_without_names(tmp_path: Path) -> None:
     write_graph(LISTS, tmp_path / "g")
-    assert links(read_bvgraph(tmp_path / "g", ReadReport())) == {
+    assert links(read_webgraph_release(tmp_path / "g", ReadReport())) == {
         "name:0": ["name:1", "name:2"],
         "name:1": ["name:0"],
         "name:3": ["name:0", "name:1", "name:2"],
@@ -230,7 +229,7 @@ def test_cnr_2000_as_records() -> None:
 
 def test_recognises_graphs(tmp_path: Path) -> None:
     write_graph(LISTS, tmp_path / "cc-host")
-    for name in ("cc-host.graph", "cc-host.properties", "cc-host.offsets", "cc-host", ""):
+    for name in ("cc-host.graph", "cc-host.properties", "cc-host.offsets", "cc-host"):
         assert recognises(tmp_path / name, b"")
     alone = tmp_path / "alone"
     alone.mkdir()
@@ -238,18 +237,15 @@ def test_recognises_graphs(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "cc-host.graph", alone / "other.graph")
     assert recognises(alone / "cc-host.properties", (alone / "cc-host.properties").read_bytes())
     assert not recognises(alone / "other.graph", b"")
-    assert not recognises(alone, b"")
     assert not recognises(alone / "nothing", b"")
 
 
 def test_recognises_text_releases(tmp_path: Path) -> None:
     release(tmp_path)
-    assert recognises(tmp_path, b"")
     assert recognises(tmp_path / "cc-host-vertices.txt.gz", VERTICES)
     assert recognises(tmp_path / "cc-host-edges.txt.gz", EDGES)
     assert not recognises(tmp_path / "cc-host-edges.txt.gz", b"from,to\na,b\n")
     (tmp_path / "cc-host-vertices.txt.gz").unlink()
     assert not recognises(tmp_path / "cc-host-edges.txt.gz", EDGES)  # an edge list like any other
-    assert not recognises(tmp_path, b"")
     (tmp_path / "page.html").write_text("<p>")
     assert not recognises(tmp_path / "page.html", b"<p>")

@@ -22,7 +22,6 @@ from cocite.errors import BadSource
 from cocite.sources.arrow_batches import MAX_INT32, to_schema
 from cocite.sources.compressed import BYTE_ORDER_MARK, open_lines
 from cocite.sources.edges.layout import are_named
-from cocite.sources.folders import PARQUET, walk_files
 from cocite.sources.kinds import Items, ReadOptions, SourceKind, content_suffix
 from cocite.sources.records import EMPTY_SOURCE, SCHEMA, Link, Page, ReadReport
 
@@ -267,22 +266,22 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def read_parquet(path: Path, report: ReadReport, *, text: bool = True) -> Iterator[pa.RecordBatch]:
-    """Yield the records of a Parquet file, or of a folder of part files, in batches of bounded size.
-
-    Without `text`, the texts of pages are not read from disk.
-    """
-    rows = 0
-    for part in [part for part in walk_files(path) if part.name.endswith(PARQUET)] if path.is_dir() else [path]:
-        try:
-            for batch in _read_part(part, report, text):
-                rows += batch.num_rows
-                if batch.num_rows:
-                    yield batch
-        except BadSource as error:
-            if part == path:
-                raise
-            report.skip("part file that can't be read", str(error))
-    if not rows:
+    """Yield the records of a Parquet file in batches of bounded size. Without `text`, texts are not read from disk."""
+    found = False
+    with open_parquet(path) as file:
+        names = file.schema_arrow.names
+        wanted = [name for name in names if name in SCHEMA.names and (text or name != "text")]
+        if "url" not in wanted:
+            has = f"columns: {', '.join(names[:8])}"
+            raise BadSource(f"{path.name} has no column url ({has}): docs/page-records.md lists the fields")
+        for given in row_groups(file, path, wanted, None, report):
+            batch = to_schema(given, report, path.name)
+            parts = 1 + len(batch.column("links").flatten()) // BATCH_LINKS
+            rows = max(1, batch.num_rows // parts)
+            for start in range(0, batch.num_rows, rows):
+                found = True
+                yield batch.slice(start, rows)
+    if not found:
         report.skip(EMPTY_SOURCE, path.name)
 
 
@@ -312,21 +311,6 @@ def row_groups(
                 yield batch
         except (pa.ArrowException, OSError, ValueError) as error:
             report.skip("damaged row group of a Parquet file", f"{path.name}: {_line(error)}")
-
-
-def _read_part(path: Path, report: ReadReport, text: bool) -> Iterator[pa.RecordBatch]:
-    with open_parquet(path) as file:
-        names = file.schema_arrow.names
-        wanted = [name for name in names if name in SCHEMA.names and (text or name != "text")]
-        if "url" not in wanted:
-            has = f"columns: {', '.join(names[:8])}"
-            raise BadSource(f"{path.name} has no column url ({has}): docs/page-records.md lists the fields")
-        for given in row_groups(file, path, wanted, None, report):
-            batch = to_schema(given, report, path.name)
-            parts = 1 + len(batch.column("links").flatten()) // BATCH_LINKS
-            rows = max(1, batch.num_rows // parts)
-            for start in range(0, batch.num_rows, rows):
-                yield batch.slice(start, rows)
 
 
 def write_parquet(batches: Iterable[pa.RecordBatch], path: Path) -> int:

@@ -11,18 +11,10 @@ from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
-from cocite.sources.collections.link_list import (
-    MAX_CONTEXT,
-    MAX_TEXT,
-    FolderPage,
-    decoded,
-    list_address,
-    read_list_file,
-    shortened,
-)
+from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, decoded, read_folders, shortened
 from cocite.sources.html.tokens import attributes
 from cocite.sources.kinds import SourceKind
-from cocite.sources.records import EMPTY_SOURCE, Page, ReadReport
+from cocite.sources.records import Page, ReadReport
 
 # No < inside a tag: no two scans overlap, so time is linear whatever the file holds. Quotation marks are optional.
 _TOKEN = re.compile(
@@ -40,16 +32,10 @@ def recognises(path: Path, head: bytes) -> bool:
 
 def read_bookmarks(path: Path, report: ReadReport, *, base: str | None = None) -> Iterator[Page]:
     """Yield the page of a bookmark file."""
-    content = read_list_file(path, report)
-    page = None if content is None else _parse(decoded(content), list_address(path, content, base), report)
-    if page is not None and page.links:
-        yield page
-    else:
-        report.skip(EMPTY_SOURCE, path.name)
+    return read_folders(path, report, base, lambda content, folders: _parse(decoded(content), folders))
 
 
-def _parse(text: str, url: str, report: ReadReport) -> Page:
-    folders = FolderPage(url)
+def _parse(text: str, folders: FolderPage) -> None:
     folder = ""  # the name of the next folder
     link: tuple[str, str] | None = None  # address and text of a link that may have a description
     tokens = list(_TOKEN.finditer(text))
@@ -58,7 +44,7 @@ def _parse(text: str, url: str, report: ReadReport) -> Page:
         name, closing = token[2].lower(), bool(token[1])
         if link and name in ("a", "dd", "dt", "dl", "h3") and not (name == "a" and closing):
             context = _plain(text, token.end(), end, MAX_CONTEXT) if name == "dd" else ""
-            folders.add_link(*link, context, report)
+            folders.add_link(*link, context)
             link = None
         if name == "dl" and closing:
             folders.leave()
@@ -72,8 +58,7 @@ def _parse(text: str, url: str, report: ReadReport) -> Page:
         elif name in ("h1", "title") and not closing:
             folders.page.title = _plain(text, token.end(), end, MAX_TEXT) or folders.page.title
     if link:
-        folders.add_link(*link, "", report)
-    return folders.page
+        folders.add_link(*link, "")
 
 
 def _plain(text: str, start: int, end: int, length: int) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urljoin
 
 from cocite.sources.compressed import open_bytes
 from cocite.sources.folders import checked_base
-from cocite.sources.records import Link, Page, ReadReport
+from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport
 
 MAX_FILE = 32 << 20
 """Bytes of a list. The longest known lists have 2 MB."""
@@ -103,11 +104,25 @@ def list_address(path: Path, content: bytes, base: str | None) -> str:
     return f"https://{slug}-{hashlib.sha256(content).hexdigest()[:8]}.example/"
 
 
+def read_folders(
+    path: Path, report: ReadReport, base: str | None, parse: Callable[[bytes, FolderPage], None]
+) -> Iterator[Page]:
+    """Yield the page that `parse` makes of the content of a file."""
+    content = read_list_file(path, report)
+    if content:
+        folders = FolderPage(list_address(path, content, base), report)
+        parse(content, folders)
+        if folders.page.links:
+            yield folders.page
+            return
+    report.skip(EMPTY_SOURCE, path.name)
+
+
 class FolderPage:
     """A page of links in nested folders. Each folder that holds links is a block."""
 
-    def __init__(self, url: str) -> None:
-        self.page = Page(url)
+    def __init__(self, url: str, report: ReadReport) -> None:
+        self.page, self.report = Page(url), report
         self._open: list[tuple[str, list[int]]] = [("", [])]  # names and, once they hold a link, blocks
 
     def enter(self, name: str) -> None:
@@ -119,11 +134,11 @@ class FolderPage:
         if len(self._open) > 1:
             self._open.pop()
 
-    def add_link(self, href: str, text: str, context: str, report: ReadReport) -> None:
+    def add_link(self, href: str, text: str, context: str) -> None:
         """Add a link to the present folder."""
         address = web_link(self.page.url, href)
         if address is None:
-            count_skipped_link(href, self.page.url, report)
+            count_skipped_link(href, self.page.url, self.report)
             return
         _, block = self._open[-1]
         if not block:

@@ -11,16 +11,9 @@ from pathlib import Path
 from xml.parsers import expat
 
 from cocite.errors import BadSource
-from cocite.sources.collections.link_list import (
-    MAX_CONTEXT,
-    MAX_TEXT,
-    FolderPage,
-    list_address,
-    read_list_file,
-    shortened,
-)
+from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, read_folders, shortened
 from cocite.sources.kinds import SourceKind
-from cocite.sources.records import EMPTY_SOURCE, Page, ReadReport
+from cocite.sources.records import Page, ReadReport
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -30,23 +23,16 @@ def recognises(path: Path, head: bytes) -> bool:
 
 def read_opml(path: Path, report: ReadReport, *, base: str | None = None) -> Iterator[Page]:
     """Yield the page of an OPML file."""
-    content = read_list_file(path, report)
-    page = None if not content else _Reader(list_address(path, content, base), report, path.name).read(content)
-    if page is not None and page.links:
-        yield page
-    else:
-        report.skip(EMPTY_SOURCE, path.name)
+    return read_folders(path, report, base, lambda content, folders: _Reader(folders, path.name).read(content))
 
 
 class _Reader:
-    def __init__(self, url: str, report: ReadReport, name: str) -> None:
-        self.folders = FolderPage(url)
-        self.report = report
-        self.name = name
+    def __init__(self, folders: FolderPage, name: str) -> None:
+        self.folders, self.name = folders, name
         self.title: list[str] | None = None  # the pieces of the title while it is read
         self.outlines = 0
 
-    def read(self, content: bytes) -> Page:
+    def read(self, content: bytes) -> None:
         parser = expat.ParserCreate()
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
@@ -57,8 +43,7 @@ class _Reader:
         except (expat.ExpatError, LookupError, ValueError) as error:  # the last two for unknown encodings
             if not self.outlines:
                 raise BadSource(f"{self.name} is not OPML ({error}): export it again, or use --kind") from error
-            self.report.skip("damaged OPML file: read up to the damage", f"{self.name}: {error}")
-        return self.folders.page
+            self.folders.report.skip("damaged OPML file: read up to the damage", f"{self.name}: {error}")
 
     def start(self, tag: str, given: dict[str, str]) -> None:
         tag = tag.lower()
@@ -71,7 +56,7 @@ class _Reader:
         text = shortened(named.get("text") or named.get("title") or "", MAX_TEXT)
         address = named.get("htmlurl") or named.get("xmlurl") or named.get("url")
         if address:
-            self.folders.add_link(address, text, shortened(named.get("description", ""), MAX_CONTEXT), self.report)
+            self.folders.add_link(address, text, shortened(named.get("description", ""), MAX_CONTEXT))
         self.folders.enter(text)
 
     def end(self, tag: str) -> None:
@@ -87,9 +72,7 @@ class _Reader:
             self.title.append(text)
 
     def refuse(self, name: str, *rest: object) -> None:
-        raise BadSource(
-            f"{self.name} declares XML entities, which OPML doesn't need: remove its <!DOCTYPE …>, then try again"
-        )
+        raise BadSource(f"{self.name} declares XML entities, which OPML doesn't need: remove its <!DOCTYPE …>")
 
 
 SOURCE = SourceKind(

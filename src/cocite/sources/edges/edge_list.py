@@ -35,8 +35,7 @@ OTHER_SUFFIXES = (".txt", ".net", ".dat", "")
 
 _HOST = r"^(?:[a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]{0,62}(?:[/?#][!-~]*)?$"
 
-Rows = tuple[pa.Array, pa.Array, pa.Array | None]
-"""Source, target and weight."""
+Rows = tuple[pa.Array, pa.Array, pa.Array | None]  # source, target and weight
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -50,7 +49,7 @@ def recognises(path: Path, head: bytes) -> bool:
     if suffix not in TABLE_SUFFIXES and (suffix not in OTHER_SUFFIXES or b"\0" in head):
         return False
     try:
-        form = layout(head, name=path.name, strict=True)
+        form = layout(head, path.name, strict=True)
     except BadSource as error:
         if suffix in TABLE_SUFFIXES:
             raise BadSource(f"{error}; to read it as an edge list, use --kind edges") from error
@@ -67,13 +66,11 @@ def _unnamed(names: Sequence[str]) -> str:
     return f"has the columns {shown}: name two of them source and target, or use --kind edges to read the first two"
 
 
-def read_edge_list(
-    path: Path, report: ReadReport, *, columns: Sequence[str | int] | None = None
-) -> Iterator[pa.RecordBatch]:
-    """Yield the records of an edge list. `columns` are source, target and, if given, weight."""
+def read_edge_list(path: Path, report: ReadReport) -> Iterator[pa.RecordBatch]:
+    """Yield the records of an edge list."""
     found = False
     rows = _parquet_rows if head(path).startswith(b"PAR1") else _text_rows
-    for source, target, weight in rows(path, report, columns):
+    for source, target, weight in rows(path, report):
         if batch := _records(source, target, weight, report, path.name):
             found = True
             yield batch
@@ -81,11 +78,11 @@ def read_edge_list(
         report.skip(EMPTY_SOURCE, path.name)
 
 
-def _text_rows(path: Path, report: ReadReport, columns: Sequence[str | int] | None) -> Iterator[Rows]:
+def _text_rows(path: Path, report: ReadReport) -> Iterator[Rows]:
     first = head(path)
     if not first.strip():
         return
-    form = layout(first, columns, path.name)
+    form = layout(first, path.name)
     header = form.header
     for block in line_blocks(path, report):
         if form.delimiter == " ":
@@ -178,13 +175,13 @@ def _rejected_rows(rejected: list[str], form: Layout, used: list[int], report: R
         yield arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None
 
 
-def _parquet_rows(path: Path, report: ReadReport, columns: Sequence[str | int] | None) -> Iterator[Rows]:
+def _parquet_rows(path: Path, report: ReadReport) -> Iterator[Rows]:
     with open_parquet(path) as file:
         fields = [field for field in file.schema_arrow if _is_name(field.type) and not field.name.startswith("__")]
         names = [field.name for field in fields]
         if len(names) < 2:
             raise BadSource(f"{path.name} has fewer than two columns of numbers or texts: links need source and target")
-        source, target, weight = pick_columns(names, len(names), columns, path.name)
+        source, target, weight = pick_columns(names)
         wanted = [names[source], names[target]] + ([] if weight is None else [names[weight]])
         for batch in row_groups(file, path, wanted, BATCH_ROWS, report):
             arrays = [_as_text(batch.column(column)) for column in wanted]

@@ -76,10 +76,8 @@ class Layout:
             return []
 
 
-def layout(
-    head: bytes, columns: Sequence[str | int] | None = None, name: str = "the file", strict: bool = False
-) -> Layout:
-    """Return the layout of a file that begins with `head`. `columns` are source, target and weight, by name or number.
+def layout(head: bytes, name: str = "the file", strict: bool = False) -> Layout:
+    """Return the layout of a file that begins with `head`.
 
     With `strict`, nearly all lines must have the same number of columns, unlike prose, and `looks` is set.
     """
@@ -96,12 +94,9 @@ def layout(
     if strict and len(even) < MIN_SHARE * len(rows):
         raise BadSource(f"{name} has lines with different numbers of columns, unlike an edge list")
     first = rows[0] if len(rows[0]) == width else []
-    if columns is not None and any(isinstance(column, str) for column in columns):
-        header = True
-    else:
-        header = bool(first) and _is_header(first, even[1:])
-    source, target, weight = pick_columns(first if header else [], width, columns, name)
-    if columns is None and not header and width > 2:
+    header = bool(first) and _is_header(first, even[1:])
+    source, target, weight = pick_columns(first if header else [])
+    if not header and width > 2:
         numbers = sum(_NUMBER.fullmatch(row[2]) is not None for row in even)
         weight = 2 if numbers >= MIN_SHARE * len(even) else None
     found = Layout(delimiter, width, header, source, target, weight, comments, tuple(first) if header else ())
@@ -110,15 +105,8 @@ def layout(
     return replace(found, looks=looks_like(delimiter, width, [(row[source], row[target]) for row in even]))
 
 
-def pick_columns(
-    names: Sequence[str], width: int, columns: Sequence[str | int] | None, name: str
-) -> tuple[int, int, int | None]:
-    """Return the positions of source, target and weight: as the user says, or by the names of the columns."""
-    if columns is not None:
-        if len(columns) not in (2, 3):
-            raise BadSource("Give two columns (source, target) or three (source, target, weight)")
-        found = [_position(column, names, width, name) for column in columns]
-        return found[0], found[1], found[2] if len(found) == 3 else None
+def pick_columns(names: Sequence[str]) -> tuple[int, int, int | None]:
+    """Return the positions of source, target and weight by the names of the columns, or else the first two."""
     source, target, weight = (_first(pattern, names) for pattern in (SOURCE, TARGET, WEIGHT))
     if source is None or target is None:
         source, target = 0, 1
@@ -133,18 +121,6 @@ def are_named(names: Sequence[str]) -> bool:
 def _first(pattern: re.Pattern[str], names: Sequence[str]) -> int | None:
     simple = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in names)
     return next((i for i, name in enumerate(simple) if pattern.fullmatch(name)), None)
-
-
-def _position(column: str | int, names: Sequence[str], width: int, name: str) -> int:
-    if isinstance(column, str):
-        lower = [field.strip().lower() for field in names]
-        if column.strip().lower() in lower:
-            return lower.index(column.strip().lower())
-        has = f"columns: {', '.join(names[:8])}" if names else f"its {width} columns have no names"
-        raise BadSource(f"{name} has no column {column!r} ({has})")
-    if not 0 <= column < width:
-        raise BadSource(f"{name} has no column {column}: use numbers from 0 to {width - 1}")
-    return column
 
 
 def _data_lines(head: bytes) -> tuple[list[str], bool]:

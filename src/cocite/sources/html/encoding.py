@@ -20,16 +20,13 @@ def decode(content: bytes, hint: str | None = None) -> str:
     for mark, encoding in _BOMS:
         if content.startswith(mark):
             return content[len(mark) :].decode(encoding, "replace")
-    named = _known(hint) or _declared(content[:_DECLARATION_BYTES])
-    if named is None:
-        return _detected(content)
-    text = _decode(content, named)
-    if named == "utf-8" and text.count("\ufffd") > max(_MAX_ERRORS, len(text) // 1000):
-        return _detected(content)
-    return text
+    named = _codec(hint) or _declared(content[:_DECLARATION_BYTES])
+    text = _decode(content, named) if named else ""
+    is_wrong = named == "utf-8" and text.count("\ufffd") > max(_MAX_ERRORS, len(text) // 1000)
+    return text if named and not is_wrong else _detected(content)
 
 
-def _known(label: str | None) -> str | None:
+def _codec(label: str | None) -> str | None:
     """Return the codec that browsers use for the name of an encoding: `latin1` is windows-1252 on the web."""
     if not label:
         return None
@@ -40,10 +37,9 @@ def _known(label: str | None) -> str | None:
 
 
 def _declared(start: bytes) -> str | None:
-    """Return the encoding in `<meta charset>` or the XML declaration. It can't be UTF-16 if it was readable as
-    ASCII."""
+    """Return the encoding in `<meta charset>` or the XML declaration. It can't be UTF-16 if it was readable."""
     match = _META.search(start) or _XML.match(start)
-    encoding = _known(match[1].decode("ascii")) if match else None
+    encoding = _codec(match[1].decode("ascii")) if match else None
     return "utf-8" if encoding is not None and encoding.startswith("utf-16") else encoding
 
 

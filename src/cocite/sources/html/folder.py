@@ -37,8 +37,6 @@ def read_html_folder(path: Path, report: ReadReport, *, base: str | None, text: 
     if path.is_file():
         yield from _read_one(path, report, base, text)
         return
-    if not path.is_dir():
-        raise BadSource(f"{path} does not exist: check the path")
     hosts = None if base is not None else _hosts(path)
     found = False
     for file in _html_files(path, report):
@@ -47,26 +45,9 @@ def read_html_folder(path: Path, report: ReadReport, *, base: str | None, text: 
         if address is None:  # HTTrack's own start page
             report.read["HTML file outside the folders named after hosts"] += 1
             continue
-        page = _read(file, address, report, text)
-        if page is not None:
-            yield page
+        yield from _read(file, address, report, text)
     if not found:
         raise BadSource(f"{path} has no HTML files: give another folder, or use --kind")
-
-
-def recognises(path: Path, head: bytes) -> bool:
-    """Return whether a path is an HTML file, or a folder with HTML files."""
-    if not path.is_dir():
-        return looks_like_html(path, head)
-    entries = 0
-    for place, folders, names in os.walk(path):
-        if any(_HTML.search(name) for name in names):
-            return True
-        folders.sort()
-        entries += len(names) + len(folders)
-        if entries > 100_000 or len(Path(place).relative_to(path).parts) > 20:
-            return False
-    return False
 
 
 def _html_files(folder: Path, report: ReadReport) -> Iterator[Path]:
@@ -76,9 +57,8 @@ def _html_files(folder: Path, report: ReadReport) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             file = Path(place, name)
-            if name.startswith(".") or not (
-                _HTML.search(name) or (_MAYBE_HTML.search(name) and _looks_like_html(file))
-            ):
+            is_html = _HTML.search(name) or (_MAYBE_HTML.search(name) and _looks_like_html(file))
+            if name.startswith(".") or not is_html:
                 continue
             if file.is_symlink() and not file.resolve().is_relative_to(root):
                 report.skip("symbolic link out of the folder", str(file.relative_to(folder)))
@@ -116,14 +96,11 @@ def _address(folder: Path, file: Path, base: str | None, hosts: dict[str, str] |
     if not hosts or host not in hosts or plain.parent == folder:
         return None
     path, mark, query = plain.name.partition("?")
-    if mark:  # wget keeps the query in the name, and may add .html
-        query = query if _HTML.search(path) else re.sub(r"\.html$", "", query)
-        return (
-            address_under(hosts[host], folder / host, plain.with_name(path or "index.html"))
-            + "?"
-            + quote(query, _IN_QUERY)
-        )
-    return address_under(hosts[host], folder / host, plain)
+    address = address_under(hosts[host], folder / host, plain.with_name(path or "index.html"))
+    if not mark:
+        return address
+    query = query if _HTML.search(path) else query.removesuffix(".html")  # wget keeps the query, and may add .html
+    return f"{address}?{quote(query, _IN_QUERY)}"
 
 
 def _read_one(path: Path, report: ReadReport, base: str | None, text: bool) -> Iterator[Page]:
@@ -136,12 +113,10 @@ def _read_one(path: Path, report: ReadReport, base: str | None, text: bool) -> I
         base = saved[1].decode("ascii", "ignore")
     elif base.endswith("/"):
         base = address_under(base, path.parent, path.with_name(_COMPRESSED.sub("", path.name)))
-    page = _read(path, base, report, text)
-    if page is not None:
-        yield page
+    yield from _read(path, base, report, text)
 
 
-def _read(file: Path, address: str, report: ReadReport, text: bool) -> Page | None:
+def _read(file: Path, address: str, report: ReadReport, text: bool) -> Iterator[Page]:
     try:
         with open_bytes(file, report) as stream:
             content = stream.read(MAX_CONTENT + 1)
@@ -149,19 +124,19 @@ def _read(file: Path, address: str, report: ReadReport, text: bool) -> Page | No
         if isinstance(error, BadSource) and report.strict:
             raise
         report.skip("file that can't be read", f"{file}: {error}")
-        return None
+        return
     if len(content) > MAX_CONTENT:
         report.skip(f"page longer than {MAX_CONTENT >> 20} MiB: the rest is skipped", str(file))
     page = read_html(content, address, text=text, report=report)
     report.read["pages"] += 1
     report.read["links"] += len(page.links)
-    return page
+    yield page
 
 
 SOURCE = SourceKind(
     "html",
     "HTML files",
-    recognises,
+    looks_like_html,
     lambda path, report, options: read_html_folder(path, report, base=options.base, text=options.text),
     reads_folders=True,
     unit=lambda file, folder: (folder, "html"),

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from cocite.errors import BadSource
 from cocite.sources.kinds import SourceKind
 from cocite.sources.records import ReadReport, link_batch
 from cocite.sources.webgraphs.bvgraph import CHUNK_LINKS, BVGraph, basename, beside
-from cocite.sources.webgraphs.files import PART, Release, find_release, graphs_in, parts_of, texts_in
+from cocite.sources.webgraphs.files import PART, Release, find_release
 from cocite.sources.webgraphs.vertex_names import example, number_names, read_names, text_blocks
 
 ISOLATED = "vertex without links, skipped"
@@ -38,11 +37,6 @@ _VERTEX = re.compile(rb"(#[^\n]*\n)*\d+\t\S")
 
 def recognises(path: Path, head: bytes) -> bool:
     """Return whether a path is a complete web graph, or a part of one. `head` is the beginning of its content."""
-    if path.is_dir():
-        with suppress(BadSource):
-            if graphs_in(path) or texts_in(path):  # if there are several, reading it raises an error that lists them
-                return True
-        return PART.fullmatch(path.name) is not None and _is_complete(path)
     if path.suffix == ".properties" and b"BVGraph" in head:
         return True
     if path.suffix in (".graph", ".offsets", ".properties") or not path.exists():
@@ -70,15 +64,6 @@ def read_webgraph_release(path: Path, report: ReadReport) -> Iterator[pa.RecordB
         yield from _graph_records(release.base, release.vertices, report)
     else:
         yield from _text_records(release, report)
-
-
-def read_bvgraph(path: Path, report: ReadReport, *, vertices: Path | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the page records of a BVGraph, given its basename or one of its files.
-
-    `vertices` has the names of its nodes: a file with lines `number<TAB>com.example` or of one name each, a folder of
-    such files, or a listing of them. Without it the pages are `name:0`, `name:1` …
-    """
-    yield from _graph_records(basename(path), parts_of(vertices) if vertices else [], report)
 
 
 def _graph_records(base: Path, vertices: list[Path], report: ReadReport) -> Iterator[pa.RecordBatch]:
