@@ -54,7 +54,7 @@ def test_the_first_seed_of_every_reader_has_links(name: str, monkeypatch: pytest
 CHANGE = bytes([9, 1, 0, 0, 0, 40, 3, 0, 0, 255])
 
 
-def test_a_blind_check_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_that_misses_damage_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     TARGETS["store"](CHANGE)
     monkeypatch.setattr(store, "check", lambda path: [])
     with pytest.raises(AssertionError, match="check, with"):
@@ -83,7 +83,7 @@ def test_a_reader_that_fails_is_noticed(owner: type, monkeypatch: pytest.MonkeyP
         TARGETS["store"](b"")
 
 
-def test_other_blanks_in_a_description_are_no_damage() -> None:
+def test_other_blanks_in_a_description_are_not_damage() -> None:
     _, files, original = store.whole()
     number = next(number for number, file in enumerate(files) if file.name == "clicks.json")
     at = original[files[number]].index(b" ")

@@ -184,7 +184,7 @@ def test_broken_escapes_and_control_characters(address: str, page: str) -> None:
         ("name:\ud800", "an incomplete character"),
     ],
 )
-def test_what_is_no_page(address: str, reason: str) -> None:
+def test_invalid_addresses(address: str, reason: str) -> None:
     with pytest.raises(BadAddress, match=reason) as raised:
         parse(address)
     assert "\n" not in str(raised.value) and len(str(raised.value)) < 200
@@ -211,7 +211,7 @@ def test_what_a_person_types(text: str, page: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  ", "mailto:ann@example.org", "http://530", "a..b/c"])
-def test_what_a_person_types_in_vain(text: str) -> None:
+def test_invalid_queries(text: str) -> None:
     with pytest.raises(BadAddress):
         parse_query(text)
 

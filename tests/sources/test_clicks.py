@@ -84,7 +84,7 @@ def test_sessions_with_gaps(place: Path) -> None:
     assert report.skipped == {"session with an empty address": 3}
 
 
-def test_what_is_no_text(place: Path) -> None:
+def test_invalid_text_is_counted(place: Path) -> None:
     found, report = read(place, b"\xff\xfe\x00\nPNG\x00\x01\na\tb\t1\n\x89\x50;\x80\n")
     assert (found, sum(report.skipped.values())) == ([step("a", "b", 1)], 3)
     assert set(report.skipped) == {"row that is not UTF-8 text", "row with a NUL character"}
@@ -125,7 +125,7 @@ def test_strict_and_wrong_kinds(place: Path) -> None:
         (b"", "sessions"),
     ],
 )
-def test_kinds_are_told_apart(start: bytes, kind: str) -> None:
+def test_layouts_are_detected(start: bytes, kind: str) -> None:
     assert detect_clicks(start) == kind
 
 

@@ -27,7 +27,7 @@ TEXT = b"".join(b"line %d of a text that is long enough to be worth packing\n" %
 
 
 @pytest.mark.parametrize("pack", PACK.values(), ids=PACK.keys())
-def test_content_is_told_by_its_first_bytes_and_not_by_its_name(tmp_path: Path, pack) -> None:
+def test_compression_is_detected_by_first_bytes(tmp_path: Path, pack) -> None:
     path = tmp_path / "misnamed.txt"
     path.write_bytes(pack(TEXT))
     report = ReadReport()
@@ -93,7 +93,7 @@ def test_a_bomb_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack
         list(open_lines(path, ReadReport(strict=True)))
 
 
-def test_a_line_that_is_too_long_is_counted_and_left_out(tmp_path: Path) -> None:
+def test_long_lines_are_counted_and_skipped(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"one\r\n" + b"x" * 5000 + b"\nexactly10!\n\n" + b"y" * 11)
     report = ReadReport()

@@ -234,7 +234,7 @@ def test_redirects_become_aliases(outcome: Outcome) -> None:
     }
 
 
-def test_what_is_left_out_is_counted(outcome: Outcome) -> None:
+def test_skipped_pages_are_counted(outcome: Outcome) -> None:
     assert outcome.report.skipped == {
         "seed that is not a web address": 2,
         "robots.txt can't be fetched": 1,
@@ -252,7 +252,7 @@ def test_what_is_left_out_is_counted(outcome: Outcome) -> None:
     assert "video/mp4" in outcome.report.example["not HTML"]
 
 
-def test_site_is_asked_no_more_than_needed(outcome: Outcome) -> None:
+def test_each_page_is_requested_once(outcome: Outcome) -> None:
     hits = outcome.site.hits
     assert hits["/secret/x"] == 0
     assert hits["/robots.txt"] == 1

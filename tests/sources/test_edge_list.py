@@ -89,7 +89,7 @@ def test_rows_of_one_source_that_follow_each_other_are_one_record(tmp_path: Path
         ("page\tlink\nhttp://a.org/\thttp://b.org/\n", None),
     ],
 )
-def test_headers_are_told_from_edges(tmp_path: Path, content: str, first: tuple[str, str] | None) -> None:
+def test_headers_are_detected(tmp_path: Path, content: str, first: tuple[str, str] | None) -> None:
     found = edges(write(tmp_path / "x", content))
     assert found[0] == (names(first)[0] if first else ("http://a.org/", "http://b.org/"))
 
@@ -140,7 +140,7 @@ def test_bytes_that_are_not_utf_8_are_replaced(tmp_path: Path) -> None:
     assert report.skipped == {"part of an edge list with bytes that are not UTF-8 (replaced)": 1}
 
 
-def test_hashtags_are_no_comments(tmp_path: Path) -> None:
+def test_hashtags_are_not_comments(tmp_path: Path) -> None:
     assert edges(write(tmp_path / "x", "#cats\t#dogs\n#dogs\t#birds\n")) == names(
         ("#cats", "#dogs"), ("#dogs", "#birds")
     )
@@ -219,7 +219,7 @@ def test_parquet(tmp_path: Path, table: dict) -> None:
         edges(path)
 
 
-def test_what_is_no_edge_list_is_refused(tmp_path: Path) -> None:
+def test_other_tables_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="a single column: separate"):
         edges(write(tmp_path / "x", "hello\nworld\n"))
     with pytest.raises(BadSource, match="no links"):

@@ -61,7 +61,7 @@ def test_addresses_are_resolved_as_in_a_browser() -> None:
     ]
 
 
-def test_the_first_base_with_an_address_counts_wherever_it_stands() -> None:
+def test_the_first_base_with_an_address_counts() -> None:
     source = (
         '<a href="x">1</a><base target="_top"><base href="/sub/"><base href="http://other.example/"><a href="y">2</a>'
     )
@@ -138,7 +138,7 @@ def test_links_end_where_they_must() -> None:
     assert texts(source) == ["one", "two", "three", "a", "b"]
 
 
-def test_what_is_no_markup_makes_no_links() -> None:
+def test_comments_and_scripts_have_no_links() -> None:
     hidden = '<a href="/no">no</a>'
     for source in (
         f"<!-- {hidden} -->",
@@ -208,7 +208,7 @@ def test_refresh_for_browsers_without_scripts_is_none() -> None:
     assert page('<noscript><meta http-equiv=refresh content="0; url=/nojs"></noscript>').redirect == ""
 
 
-def test_language_is_told_by_the_text_where_there_is_enough() -> None:
+def test_language_is_detected_in_long_texts() -> None:
     assert page(f"<p>{GERMAN}").lang == "de"
     assert page(f"<p>{GERMAN[:300]}").lang == ""
     assert page(f"<p>{' '.join(f'{n:x}' for n in range(3000, 4000, 7))}" * 3).lang == ""
@@ -228,7 +228,7 @@ def test_main_text_leaves_boilerplate_out() -> None:
 # Encodings
 
 
-def test_encodings_are_told_in_this_order() -> None:
+def test_order_of_encodings() -> None:
     word = "Größe ¥"
     as_latin, as_utf = word.encode("latin-1"), word.encode()
     said = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
@@ -262,7 +262,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "unit", ["<div>", "<ul><li>", "<table><tr><td>", "<dl><dt>x<dd>", "<b>", "<template>", "<section>", "<h1>"]
 )
-def test_deep_nesting_is_no_trouble(unit: str) -> None:
+def test_deep_nesting(unit: str) -> None:
     assert len(page(unit * 10_000 + "<a href=/x>y</a>" + "</div></ul></table>" * 100).links) == (unit != "<template>")
 
 

@@ -105,7 +105,7 @@ def test_summaries_and_legends_are_headings_of_what_they_open() -> None:
     assert groups(nested) == [("Title", "s a")]
 
 
-def test_marks_behind_headings_are_no_part_of_them() -> None:
+def test_signs_after_headings_are_dropped() -> None:
     assert groups('<h2>Title<a href="#t">¶</a></h2>' + links("a"))[0] == ("Title", "¶ a")
     wiki = '<h2>History <span>[<a href="/edit">edit</a> | <a href="/source">source</a>]</span></h2>'
     assert groups(wiki + links("a")) == [("History", "edit source a")]
@@ -250,7 +250,7 @@ def test_context_in_running_text_is_around_the_link() -> None:
     )
 
 
-def test_rows_of_links_are_no_context() -> None:
+def test_rows_of_links_have_no_context() -> None:
     assert contexts(f"<p>{links('ab')} | {links('c')}</p>") == ["", "", ""]
     assert contexts('<p>See: <a href="/a">a long title</a> | <a href="/b">another long title</a></p>') == ["", ""]
     assert contexts("<td><a href=/a>A</a></td><td>no</td>") == [""]

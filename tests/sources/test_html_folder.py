@@ -69,7 +69,7 @@ def test_compressed_files(tmp_path: Path) -> None:
     assert [len(page.links) for page in pages] == [1, 1]
 
 
-def test_pages_without_a_suffix_are_told_by_their_looks(tmp_path: Path) -> None:
+def test_pages_without_a_suffix_are_detected(tmp_path: Path) -> None:
     page = "<!doctype html><p>x"
     fill(tmp_path, {"about": page, "LICENSE": "words", "view.php": page, "list.php": "<?php echo 1;", "x.txt": page})
     assert [found.url for found in read(tmp_path)[0]] == [BASE + "about", BASE + "view.php"]

@@ -38,7 +38,7 @@ def test_web_links(href: str, address: str | None) -> None:
     assert web_link(PAGE, href) == address
 
 
-def test_files_are_sorted_and_hidden_ones_left_out(tmp_path: Path) -> None:
+def test_files_are_sorted_and_hidden_files_skipped(tmp_path: Path) -> None:
     for name in ("b/z", "b/a", "a", "c", ".git/x", ".hidden"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -62,7 +62,7 @@ def found(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("sign", ["part-0.parquet", "_SUCCESS", "day=2/x.jsonl"])
-def test_names_with_an_underscore_are_no_data_where_tables_are(tmp_path: Path, sign: str) -> None:
+def test_names_with_an_underscore_are_skipped_in_tables(tmp_path: Path, sign: str) -> None:
     made(tmp_path, sign, "_pages.json", "_work/groups.json", "_delta_log/0.json", "_index.md", "a/_b/c")
     assert set(found(tmp_path)) == {"_index.md", sign, "a/_b/c"} - {"_SUCCESS"}
 
@@ -73,7 +73,7 @@ def test_elsewhere_they_are_but_for_parquet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sign", ["_temporary/0/x", "a/b/_temporary/0/x", "_work/plan.json", "a/_work/plan.json"])
-def test_a_folder_that_is_not_whole_is_refused(tmp_path: Path, sign: str) -> None:
+def test_an_unfinished_folder_is_refused(tmp_path: Path, sign: str) -> None:
     made(tmp_path, "part-0.parquet", "a/b/part-0.parquet", sign)
     where = tmp_path / sign.partition("_")[0]
     with pytest.raises(

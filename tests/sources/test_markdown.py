@@ -74,7 +74,7 @@ def test_html_headings_begin_blocks_too() -> None:
     assert page.links == [Link("https://example.org/a", "A", 0), Link("https://example.org/b", "B", 1)]
 
 
-def test_a_link_to_the_page_itself_is_left_out_only_with_a_fragment() -> None:
+def test_a_link_to_the_page_itself_is_skipped_only_with_a_fragment() -> None:
     page = parse("[top](list.md#top) [self](list.md) [other](other.md#top)", HERE, ReadReport())
     assert [link.url for link in page.links] == [HERE, "https://example.org/notes/other.md#top"]
 

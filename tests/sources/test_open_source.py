@@ -70,7 +70,7 @@ def test_files_are_recognised(tmp_path: Path, name: str, content: bytes, kind: s
     assert links >= 1
 
 
-def test_parquet_is_told_by_its_columns(tmp_path: Path) -> None:
+def test_parquet_is_recognised_by_its_columns(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     write_parquet(batches([PAGE]), path)
     source = open_source(str(path), ReadReport())
@@ -91,7 +91,7 @@ def test_parquet_is_told_by_its_columns(tmp_path: Path) -> None:
         open_source(str(path), ReadReport())
 
 
-def test_texts_are_left_out_where_they_are_not_wanted(tmp_path: Path) -> None:
+def test_texts_can_be_skipped(tmp_path: Path) -> None:
     write_jsonl([PAGE], tmp_path / "x.jsonl")
     write_parquet(batches([PAGE]), tmp_path / "x.parquet")
     for name, without in (("x.jsonl", ""), ("x.parquet", None)):
@@ -110,7 +110,7 @@ def test_texts_are_left_out_where_they_are_not_wanted(tmp_path: Path) -> None:
         ("x.wet", None, "words"),
     ],
 )
-def test_no_reader_gives_texts_that_are_not_wanted(tmp_path: Path, name: str, content: str | None, words: str) -> None:
+def test_every_reader_can_skip_texts(tmp_path: Path, name: str, content: str | None, words: str) -> None:
     page = b"<p>words <a href='/b'>b</a>"
     head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n\r\n".encode()
     warc = record("response", "http://a.example/", head + page, "application/http; msgtype=response")
@@ -122,7 +122,7 @@ def test_no_reader_gives_texts_that_are_not_wanted(tmp_path: Path, name: str, co
             assert [row["text"] for batch in source.records() for row in batch.to_pylist()] == [words if text else ""]
 
 
-def test_main_text_is_not_made_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_main_text_is_extracted_only_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.html").write_text("<!doctype html><html lang=en><p>words")
     monkeypatch.setattr("cocite.sources.html.page._main_text", lambda pieces: pytest.fail("main text was made"))
     assert counts(open_source(str(tmp_path), ReadReport(), base="https://me.example/", text=False)) == (1, 0)
@@ -223,7 +223,7 @@ def test_prose_can_be_forced_to_be_an_edge_list(tmp_path: Path, content: str) ->
     assert counts(open_source(str(tmp_path), ReadReport(), kind="edges"))[0] == len(records)
 
 
-def test_a_store_is_no_source(tmp_path: Path) -> None:
+def test_a_store_is_refused_as_source(tmp_path: Path) -> None:
     store = tmp_path / "web.cocite"
     (store / "g000001").mkdir(parents=True)
     (store / "CURRENT").write_text(f"g000001 {'0a' * 16}\n")

@@ -72,7 +72,7 @@ def test_a_cut_file_gives_what_it_has(tmp_path: Path) -> None:
     assert report.skipped == {"damaged OPML file: read up to the damage": 1}
 
 
-def test_what_is_no_opml_is_refused_and_nothing_is_said(tmp_path: Path) -> None:
+def test_invalid_opml_is_refused(tmp_path: Path) -> None:
     for content in ("no XML", '<?xml version="1.0" encoding="nonsense"?><opml/>'):
         with pytest.raises(BadSource, match="is not OPML"):
             read(tmp_path, content)

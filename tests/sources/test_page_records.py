@@ -329,7 +329,7 @@ def test_dictionary_encoded_addresses_stay_so(tmp_path: Path) -> None:
     assert pq.read_schema(again).remove_metadata() == SCHEMA
 
 
-def test_strange_columns_are_counted_and_their_records_kept(tmp_path: Path) -> None:
+def test_columns_of_wrong_types_are_counted(tmp_path: Path) -> None:
     report = ReadReport()
     path = parquet(
         tmp_path / "x.parquet",
@@ -368,14 +368,14 @@ def test_strange_columns_are_counted_and_their_records_kept(tmp_path: Path) -> N
     }
 
 
-def test_texts_that_are_not_utf_8_are_mended(tmp_path: Path) -> None:
+def test_invalid_utf_8_is_replaced(tmp_path: Path) -> None:
     bad = pa.Array.from_buffers(pa.string(), 1, pa.array([b"https://a.example/\xff"]).buffers())
     path = parquet(tmp_path / "x.parquet", url=bad, title=bad)
     (row,) = rows(path)
     assert row["url"] == row["title"] == "https://a.example/\ufffd"
 
 
-def test_texts_are_not_read_where_they_are_not_wanted(tmp_path: Path) -> None:
+def test_texts_are_read_only_on_demand(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     write_parquet(batches([LIST]), path)
     assert rows(path)[0]["text"] == "Papers of record"
@@ -394,7 +394,7 @@ def test_a_folder_of_part_files_is_one_source(tmp_path: Path) -> None:
     assert report.skipped == {"file that can't be read": 1}
 
 
-def test_an_empty_column_of_the_wrong_type_is_no_loss(tmp_path: Path) -> None:
+def test_an_empty_column_of_the_wrong_type_is_not_counted(tmp_path: Path) -> None:
     nothing = pa.array([None], pa.int32())
     link = pa.struct([("url", pa.string()), ("rel", pa.int32())])
     links = pa.array([[{"url": "https://b.example/", "rel": None}]], pa.list_(link))
@@ -414,7 +414,7 @@ def test_heavy_rows_come_in_small_batches(tmp_path: Path) -> None:
     assert report.read["bytes"] == pytest.approx(path.stat().st_size, abs=len(sizes))
 
 
-def test_what_is_no_parquet_of_records_is_refused(tmp_path: Path) -> None:
+def test_other_parquet_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     path.write_bytes(b"PAR1" + bytes(50) + b"PAR1")
     with pytest.raises(BadSource, match="incomplete or damaged Parquet file"):

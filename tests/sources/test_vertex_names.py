@@ -42,7 +42,7 @@ def test_parts_follow_each_other_and_nothing_is_left_behind(tmp_path: Path, temp
     assert list(temporary.iterdir()) == []
 
 
-def test_numbers_left_out_have_no_name(tmp_path: Path) -> None:
+def test_missing_numbers_have_no_name(tmp_path: Path) -> None:
     report = ReadReport()
     found = names_of(tmp_path, b"1\tcom.a\n4\tcom.b\nrubbish\n", b"6\tcom.c\n", report=report)
     assert found == ["", "https://a.com/", "", "", "https://b.com/", "", "https://c.com/"]
@@ -77,7 +77,7 @@ def test_one_address_a_line_keeps_the_numbers_of_lines(tmp_path: Path) -> None:
         ([b"a" * 5_000_000], "a line of over"),
     ],
 )
-def test_files_that_are_no_vertices(tmp_path: Path, texts: list[bytes], message: str, temporary: Path) -> None:
+def test_invalid_vertex_files(tmp_path: Path, texts: list[bytes], message: str, temporary: Path) -> None:
     with pytest.raises(BadSource, match=message):
         names_of(tmp_path, *texts)
     assert list(temporary.iterdir()) == []

@@ -150,7 +150,7 @@ def test_redirects_are_aliases(tmp_path: Path) -> None:
     assert report.skipped == {"redirect to an invalid address": 2}
 
 
-def test_the_dead_have_a_status_and_no_links(tmp_path: Path) -> None:
+def test_dead_pages_have_a_status_and_no_links(tmp_path: Path) -> None:
     content = b"".join(response(f"http://example.org/{n}", http(status=f"{n} X")) for n in (404, 410, 403, 500, 304))
     pages, report = read(tmp_path, content)
     assert [(page.status, page.links, page.text) for page in pages] == [(404, [], ""), (410, [], "")]
@@ -158,7 +158,7 @@ def test_the_dead_have_a_status_and_no_links(tmp_path: Path) -> None:
     assert not report.skipped
 
 
-def test_what_is_not_html_is_counted(tmp_path: Path) -> None:
+def test_other_types_are_counted(tmp_path: Path) -> None:
     content = (
         response("http://example.org/i.png", http(b"x", content_type="image/png"))
         + response("http://example.org/n", http(b"x", content_type=""))
@@ -173,7 +173,7 @@ def test_what_is_not_html_is_counted(tmp_path: Path) -> None:
     assert report.read["warcinfo record"] == report.read["request record"] == 1
 
 
-def test_pages_without_a_type_are_told_by_their_looks(tmp_path: Path) -> None:
+def test_pages_without_a_type_are_detected(tmp_path: Path) -> None:
     untyped = response(block=http(content_type=""))
     identified = response(block=http(content_type="unknown"), WARC_Identified_Payload_Type="text/html")
     xhtml = response(block=http(content_type="Application/XHTML+xml; charset=utf-8"))
@@ -309,7 +309,7 @@ def test_revisits_repeat_what_they_refer_to(tmp_path: Path) -> None:
     assert report.example == {"revisit of a record that isn't in this file": "http://example.org/z"}
 
 
-def test_what_is_kept_for_revisits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_for_revisits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cocite.sources.archives.warc.MAX_KEPT_BYTES", 12 * len(HTML))
     content = b"".join(response(f"http://example.org/{n}", WARC_Payload_Digest=f"sha1:{n}") for n in range(20))
     content += b"".join(
@@ -406,7 +406,7 @@ def test_a_bomb_of_an_archive_is_cut_off(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("content", [b"\0" * 100, b"hello", b"<html>", gzip.compress(b"", mtime=0), b"PK\x03\x04zip"])
-def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(BadSource) as error:
         read(tmp_path, content)
     assert "\n" not in str(error.value)

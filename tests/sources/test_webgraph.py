@@ -100,7 +100,7 @@ def test_strict_stops_at_the_first(tmp_path: Path) -> None:
         rows(read_webgraph_release(release(tmp_path, edges=b"0\t1\nrubbish\n"), ReadReport(strict=True)))
 
 
-def test_edges_that_are_none(tmp_path: Path) -> None:
+def test_invalid_edges(tmp_path: Path) -> None:
     for edges in (b"", b"from\tto\na\tb\n"):
         with pytest.raises(BadSource, match="has no edges"):
             rows(read_webgraph_release(release(tmp_path, edges=edges), ReadReport()))

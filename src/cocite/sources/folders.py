@@ -11,7 +11,7 @@ from urllib.parse import quote
 from cocite.errors import BadSource
 from cocite.sources.records import shorten
 
-PARQUET = ".parquet"
+_PARQUET_SUFFIX = ".parquet"
 TEMPORARY = "_temporary"  # Spark and Hadoop write here until all files are complete
 WORK = "_work"  # `cocite spark` keeps its steps here until it is done
 PLAN = f"{WORK}/plan.json"  # the options of a running `cocite spark` job
@@ -35,7 +35,7 @@ def walk_files(folder: Path) -> Iterator[Path]:
             raise unfinished_folder(place)
         is_table = (
             "_SUCCESS" in names
-            or any(name.endswith(PARQUET) for name in names)
+            or any(name.endswith(_PARQUET_SUFFIX) for name in names)
             or any(_PARTITION.match(name) for name in folders)
         )
         hidden = (".", "_") if is_table else (".",)
@@ -44,7 +44,7 @@ def walk_files(folder: Path) -> Iterator[Path]:
         for name in sorted(names):
             if name.startswith(hidden) and not _MARKDOWN_NOTE.fullmatch(name):
                 continue
-            if (here / name).is_file() and not (skip_parquet and name.endswith(PARQUET)):
+            if (here / name).is_file() and not (skip_parquet and name.endswith(_PARQUET_SUFFIX)):
                 yield here / name
 
 

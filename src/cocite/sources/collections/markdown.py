@@ -343,7 +343,7 @@ class _BlockReader:
         self.pieces.append("")
 
     def text_between(self, start: int, end: int) -> str:
-        """Return the text of some pieces, or of the images among them if there is no other text."""
+        """Return the text of some pieces, or of the images among them unless there is other text."""
         text = shortened("".join(self.pieces[start:end]), MAX_TEXT)
         if text or not self.alts:
             return text

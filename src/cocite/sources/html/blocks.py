@@ -58,7 +58,7 @@ def has_boilerplate_name(given: dict[str, str]) -> bool:
     return any(_BOILERPLATE_NAME.fullmatch(name[:MAX_NAME]) for name in given.get("class", "").lower().split()[:20])
 
 
-class Group(NamedTuple):
+class LinkGroup(NamedTuple):
     """Links that a reader sees together."""
 
     heading: str
@@ -68,7 +68,7 @@ class Group(NamedTuple):
     bold: bool = False  # the heading is a line in bold type instead of a heading element
 
 
-def number_blocks(links: list[Link], groups: list[Group]) -> list[str]:
+def number_blocks(links: list[Link], groups: list[LinkGroup]) -> list[str]:
     """Turn the group numbers in `links` into block numbers, in order of appearance. Return the headings of the blocks.
 
     Consecutive entries (`<h3><a>title</a></h3><p>teaser</p>`, repeated) are one block, under the heading above them.

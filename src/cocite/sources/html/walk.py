@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from html import unescape
 
-from cocite.sources.html.blocks import Group, is_boilerplate
+from cocite.sources.html.blocks import LinkGroup, is_boilerplate
 from cocite.sources.html.running_text import Element, RunningText
 from cocite.sources.html.text import BREAK, MAX_HEADING, clip, has_words, heading_text
 from cocite.sources.html.tokens import attributes, raw_content
@@ -56,6 +56,8 @@ class Table:
 
 class PageWalk(RunningText):
     """The pass over all tags. `read` runs it; the methods after it handle one kind of tag each."""
+
+    __slots__ = ("contents", "drawings", "head", "hidden", "places", "table", "title")
 
     def __init__(self) -> None:
         super().__init__()
@@ -261,7 +263,7 @@ class PageWalk(RunningText):
 
     def regroup(self, first: int, group: int, heading: str) -> None:
         """Move the links of a group from number `first` on to a new group."""
-        self.groups.append(Group(heading, self.boilerplate > 0))
+        self.groups.append(LinkGroup(heading, self.boilerplate > 0))
         for link in self.links[first:]:
             if link.block == group:
                 link.block = len(self.groups) - 1
@@ -397,8 +399,8 @@ HANDLERS: dict[str, Callable[[PageWalk, str], None]] = {
 """Handlers by tag, in lower and upper case. Other tags are ignored."""
 
 for _name, _kind in ELEMENT_KINDS.items():
-    HANDLERS[_name] = partial(PageWalk.open, name=_name, kind=_kind)
-    HANDLERS["/" + _name] = partial(PageWalk.close, name=_name)
+    HANDLERS[_name] = lambda walk, source, name=_name, kind=_kind: walk.open(source, name, kind)  # type: ignore[misc]
+    HANDLERS["/" + _name] = lambda walk, source, name=_name: walk.close(source, name)  # type: ignore[misc]
 for _level, _name in enumerate(("h1", "h2", "h3", "h4", "h5", "h6", "summary", "legend"), 1):
     HANDLERS[_name], HANDLERS["/" + _name] = partial(PageWalk.begin_heading, level=_level), PageWalk.end_heading
 for _name in ("p", "blockquote", "form", "center", "pre", "address", "figure", "figcaption"):

@@ -9,7 +9,7 @@ either bit order, can be read.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,9 +26,8 @@ MAX_OUT_LINKS = 1 << 27
 MAX_WINDOW_LINKS = 1 << 30
 MAX_WINDOW = 1 << 16
 CHUNK_LINKS = 1 << 20
-DONE, NO_ROOM, BROKEN, MISPLACED = range(4)  # results of kernels/codec/bvgraph.py, which is imported at first use
 
-SUFFIXES = (".graph", ".properties", ".offsets")
+GRAPH_SUFFIXES = (".graph", ".properties", ".offsets")
 _MAX_PROPERTIES = 1 << 20
 _PARTS = ("OUTDEGREES", "REFERENCES", "BLOCK_COUNT", "BLOCKS", "INTERVALS", "RESIDUALS", "OFFSETS")
 _PARAMETERS = {"ZETA": range(1, 17), "GOLOMB": range(1, 8193), "PI": range(1, 6)}
@@ -38,8 +37,7 @@ Batch: TypeAlias = tuple[int, NDArray[np.int64], NDArray[np.uint32]]
 
 @dataclass(frozen=True)
 class Properties:
-    """The content of a `.properties` file: counts, and the code of each part of a list (see
-    kernels/codec/bit_codes.py)."""
+    """The content of a `.properties` file: counts, and the code of each part (see kernels/codec/bit_codes.py)."""
 
     nodes: int
     arcs: int
@@ -51,7 +49,7 @@ class Properties:
 def basename(path: str | Path) -> Path:
     """Return the path of a graph without the suffix of one of its files."""
     path = Path(path)
-    return path.with_suffix("") if path.suffix in SUFFIXES else path
+    return path.with_suffix("") if path.suffix in GRAPH_SUFFIXES else path
 
 
 def beside(base: Path, suffix: str) -> Path:
@@ -170,12 +168,12 @@ class BVGraph:
         """Return the nodes that `node` links to, ascending."""
         if not 0 <= node < self.nodes:
             raise BadParameter(f"Unknown node {node}: {self.base.name} has nodes 0 to {self.nodes - 1:,}")
-        read_list, offsets = self._random_access
+        kernels, offsets = self._random_access
         found: NDArray[np.uint32]
-        found, state = read_list(self._data, self._shape, offsets, int(node))
-        if state == DONE:
+        found, state = kernels.read_list(self._data, self._shape, offsets, int(node))
+        if state == kernels.DONE:
             return found
-        if state == MISPLACED and beside(self.base, ".offsets").exists():
+        if state == kernels.MISPLACED and beside(self.base, ".offsets").exists():
             raise BadSource(f"{self.base}.offsets does not fit the graph: delete it, and a scan replaces it")
         raise self._damage(node, int(offsets[node]))
 
@@ -189,12 +187,11 @@ class BVGraph:
             yield first, np.diff(starts), out[starts[0] : starts[-1]].copy()
 
     @cached_property
-    def _random_access(self) -> tuple[Callable[..., Any], NDArray[np.int64]]:
-        """The kernel for one list (importing it for each call takes longer than decoding), the graph and the
-        offsets."""
+    def _random_access(self) -> tuple[Any, NDArray[np.int64]]:
+        """The kernels (importing them for each call takes longer than decoding) and the offsets."""
         from cocite.kernels.codec import bvgraph
 
-        return bvgraph.read_list, self._offsets()
+        return bvgraph, self._offsets()
 
     def _offsets(self) -> NDArray[np.int64]:
         """Return the bit at which each list begins, and the end of the last."""
@@ -215,8 +212,7 @@ class BVGraph:
     def _lists(
         self, nodes_per_batch: int
     ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]]:
-        """Yield (first node, starts of lists in `out` and the end of the last, out, the same in the file): reused
-        views."""
+        """Yield (first node, starts of lists in `out` and the end of the last, out, the same in the file), reused."""
         from cocite.kernels.codec import bvgraph
 
         if nodes_per_batch < 1:
@@ -235,7 +231,7 @@ class BVGraph:
             lists, scratch = bvgraph.DecodedLists(starts, positions, out), bvgraph.Scratch(extras, spans)
             done, position, state, degree = bvgraph.read_lists(graph, position, node, count, lists, scratch)
             arcs += int(starts[window + done] - starts[window])
-            if state == BROKEN or arcs > self.arcs:
+            if state == bvgraph.BROKEN or arcs > self.arcs:
                 raise self._damage(node + done, position)
             if done:
                 yield node, starts[window : window + done + 1], out, positions[: done + 1]
@@ -243,21 +239,18 @@ class BVGraph:
                 kept = starts[done : done + window + 1].copy()
                 out[: kept[-1] - kept[0]] = out[kept[0] : kept[-1]]
                 starts[: window + 1] = kept - kept[0]
-            if state == NO_ROOM:
+            if state == bvgraph.NO_ROOM:
                 out = self._enlarged(out, int(starts[window]) + degree, node)
                 if degree > len(extras):
                     extras = np.empty(2 * degree, np.uint32)
                     spans = np.empty(2 * (len(extras) // min_interval), np.int64)
         if arcs != self.arcs:
-            raise BadSource(
-                f"{self.base}.graph has {arcs:,} links, not {self.arcs:,} as in .properties: download both again"
-            )
+            given = f"{arcs:,} links, not {self.arcs:,} as in .properties"
+            raise BadSource(f"{self.base}.graph has {given}: download both again")
         # Tools pad the last word with zeros. Anything else belongs to nodes beyond the count.
         rest = self._data[-(-position // 8) :]
         if any(rest[i : i + (1 << 20)].any() for i in range(0, len(rest), 1 << 20)):
-            raise BadSource(
-                f"{self.base}.graph is longer than its {self.nodes:,} nodes: download it and .properties again"
-            )
+            raise BadSource(f"{self.base}.graph is longer than its {self.nodes:,} nodes: download both files again")
 
     def _enlarged(self, out: NDArray[np.uint32], needed: int, node: int) -> NDArray[np.uint32]:
         if needed <= len(out):
@@ -269,6 +262,5 @@ class BVGraph:
         return larger
 
     def _damage(self, node: int, position: int) -> BadSource:
-        return BadSource(
-            f"{self.base}.graph is damaged or cut short at node {node:,} (bit {position:,}): download it again"
-        )
+        where = f"at node {node:,} (bit {position:,})"
+        return BadSource(f"{self.base}.graph is damaged or cut short {where}: download it again")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cocite.errors import BadSource
 from cocite.sources.compressed import open_bytes
 from cocite.sources.records import ReadReport
-from cocite.sources.webgraphs.bvgraph import SUFFIXES, basename, beside
+from cocite.sources.webgraphs.bvgraph import GRAPH_SUFFIXES, basename, beside
 
 PART = re.compile(r"(?P<stem>.*?)[-_.]?(?P<kind>vertices|edges)(\.paths|\.txt|\.tsv)?(\.gz|\.zst|\.bz2)?")
 _MAX_LISTING = 16 << 20
@@ -36,7 +36,7 @@ def find_release(path: Path) -> Release:
         return _in_folder(path)
     if beside(basename(path), ".graph").is_file():
         return _graph(basename(path))
-    if not path.exists() or path.suffix in SUFFIXES:
+    if not path.exists() or path.suffix in GRAPH_SUFFIXES:
         raise BadSource(f"{basename(path)}.graph does not exist: give a folder, a file or the basename of a graph")
     found = PART.fullmatch(path.name)
     if not found and (found := PART.fullmatch(path.parent.name)):
