@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from html import escape
 
 from cocite.related.evidence import plural
 from cocite.results.answer import Answer, Answers
@@ -45,10 +44,3 @@ def separated(answers: Answers, separator: str) -> str:
     harmless = ([f"'{text}" if text.startswith(FORMULA_STARTS) else text for text in row] for row in rows)
     csv.writer(out, lineterminator="\n").writerows(harmless)
     return out.getvalue()
-
-
-def linked(url: str, label: str) -> str:
-    """A label, which is HTML already, as a link if a browser may follow the address."""
-    if not url.lower().startswith(("http://", "https://")):
-        return label  # an opaque name, or a scheme that a browser might run
-    return f'<a href="{escape(url, quote=True)}" rel="noreferrer noopener">{label}</a>'

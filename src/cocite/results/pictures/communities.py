@@ -9,12 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
-
-from jinja2 import Environment, PackageLoader
 
 from cocite.parameters import spell
-from cocite.results.present import one_line
+from cocite.results.pictures import render
+from cocite.results.reasons import one_line
 from cocite.words.tokens import forms
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ class Mark(NamedTuple):
     share: float  # of the largest weight on its side
 
 
-class Line(NamedTuple):
+class CommunityLine(NamedTuple):
     """A link; `start` and `end` are heights in percent, `strength` is from 0 to 1."""
 
     hub: int
@@ -46,27 +44,23 @@ class Line(NamedTuple):
     strength: float
 
 
-class Drawing(NamedTuple):
+class CommunityDrawing(NamedTuple):
     """One community, ready to be drawn."""
 
     shown: CommunityResult
     heading: str
-    facts: str
     rows: int
     hubs: list[Mark]
     authorities: list[Mark]
-    lines: list[Line]
-    summary: str
-    noise_summary: str
+    lines: list[CommunityLine]
 
 
 def communities_page(found: CommunitiesFound, plain: CommunitiesFound | None = None, more: Sequence[str] = ()) -> str:
     """The page. `plain` is the same result without removing noise; `more` is HTML for further sections."""
     query = one_line(found.query) or ", ".join(map(one_line, found.pages))
     params = {name: tuple(value) if isinstance(value, list) else value for name, value in found.params.items()}
-    environment = Environment(loader=PackageLoader("cocite.results.pictures", "."), autoescape=True)
-    environment.filters |= {"one_line": one_line, "host": _host, "count": _count, "is_web_address": _is_web_address}
-    return environment.get_template("communities.html").render(
+    return render(
+        "communities.html",
         found=found,
         title=query if len(query) <= MAX_TITLE_CHARS else query[: MAX_TITLE_CHARS - 1] + "…",
         drawings=list(_drawings(found)),
@@ -78,7 +72,7 @@ def communities_page(found: CommunitiesFound, plain: CommunitiesFound | None = N
     )
 
 
-def _drawings(found: CommunitiesFound) -> Iterator[Drawing]:
+def _drawings(found: CommunitiesFound) -> Iterator[CommunityDrawing]:
     """Every community; words that all of them have come last in a heading."""
     spread = Counter(form for each in found for form in {form for word in each.keywords for form in forms((word,))})
     for each in found:
@@ -86,7 +80,7 @@ def _drawings(found: CommunitiesFound) -> Iterator[Drawing]:
         yield _drawing(each, ", ".join(map(one_line, words[:HEADING_WORDS])) or each.name)
 
 
-def _drawing(each: CommunityResult, heading: str) -> Drawing:
+def _drawing(each: CommunityResult, heading: str) -> CommunityDrawing:
     """Hubs and authorities with at least one link to each other, the strongest links on top."""
     kept = [sorted({pair[side] for pair in each.links}) for side in (0, 1)]
     index = [{old: new for new, old in enumerate(side)} for side in kept]
@@ -98,23 +92,8 @@ def _drawing(each: CommunityResult, heading: str) -> Drawing:
     lines = []
     for hub, authority in ((index[0][hub], index[1][authority]) for hub, authority in each.links):
         start, end = hubs[hub], authorities[authority]
-        lines.append(Line(hub, authority, start.height, end.height, start.share * end.share))
-    facts = [each.name, f"{_count(each.pages, 'page')} of its own"]
-    facts += [f"fit {each.fit:.2f}"] if each.fit is not None else []
-    noise, shown = each.eliminated_in_all, len(each.eliminated)
-    noise_summary = f"{_count(noise, 'noise page')} linked with it" + (f" (first {shown:,})" if noise > shown else "")
-    summary = f"{_count(len(lines), 'link')} from {_count(len(hubs), 'hub')} to {len(authorities):,} "
-    return Drawing(
-        each,
-        heading,
-        " · ".join([*facts, f"singular value {each.singular_value:.3g}"]),
-        rows,
-        hubs,
-        authorities,
-        sorted(lines, key=lambda line: line.strength),
-        summary + ("authority" if len(authorities) == 1 else "authorities"),
-        noise_summary,
-    )
+        lines.append(CommunityLine(hub, authority, start.height, end.height, start.share * end.share))
+    return CommunityDrawing(each, heading, rows, hubs, authorities, sorted(lines, key=lambda line: line.strength))
 
 
 def _marks(members: Sequence[Member], rows: int) -> list[Mark]:
@@ -125,20 +104,3 @@ def _marks(members: Sequence[Member], rows: int) -> list[Mark]:
         Mark(member, 100 * (top + at + 0.5) / rows, 2.5 + 4.5 * sqrt(share), share)
         for at, (member, share) in enumerate(zip(members, shares, strict=True))
     ]
-
-
-def _is_web_address(url: str) -> bool:
-    """Whether a browser may follow it: neither an opaque name nor a scheme that could run something."""
-    return url.lower().startswith(("http://", "https://"))
-
-
-def _host(url: str) -> str:
-    """The host of a web address without www; empty for an opaque name."""
-    try:
-        return one_line(urlsplit(url).netloc.removeprefix("www.")) if _is_web_address(url) else ""
-    except ValueError:  # a name that only begins like an address
-        return ""
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun if number == 1 else noun + 's'}"

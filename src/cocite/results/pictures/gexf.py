@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
 from cocite.results.answer import Answers
 from cocite.results.naming import Titles
+from cocite.results.pictures import render
 from cocite.results.pictures.neighbourhood import ASKED, CITED, CITING, RELATED, Picture, positions
-from cocite.results.present import one_line
 
 if TYPE_CHECKING:
     from cocite.operations.words.communities import CommunitiesFound
@@ -47,42 +46,6 @@ class GexfNode(NamedTuple):
     y: float
 
 
-def _gexf(
-    about: str, attributes: Mapping[str, str], nodes: Iterable[GexfNode], edges: Iterable[tuple[int, int]]
-) -> str:
-    """The whole file."""
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="UTF-8"?>',
-            '<gexf xmlns="http://gexf.net/1.3" xmlns:viz="http://gexf.net/1.3/viz" version="1.3">',
-            f"<meta><creator>cocite</creator><description>{escape(one_line(about)[:1000])}</description></meta>",
-            '<graph mode="static" defaultedgetype="directed">',
-            '<attributes class="node" mode="static">',
-            *(f'<attribute id="{name}" title="{name}" type="{kind}"/>' for name, kind in attributes.items()),
-            "</attributes>",
-            "<nodes>",
-            *map(_node, nodes),
-            "</nodes>",
-            "<edges>",
-            *(f'<edge id="{i}" source="{source}" target="{target}"/>' for i, (source, target) in enumerate(edges)),
-            "</edges>",
-            "</graph>",
-            "</gexf>\n",
-        ]
-    )
-
-
-def _node(node: GexfNode) -> str:
-    values = {name: one_line(value) for name, value in node.values.items()}
-    attributes = "".join(f'<attvalue for="{name}" value={quoteattr(value)}/>' for name, value in values.items())
-    red, green, blue = node.colour
-    return (
-        f'<node id="{node.id}" label={quoteattr(one_line(node.title) or values["url"])}>'
-        f'<attvalues>{attributes}</attvalues><viz:color r="{red}" g="{green}" b="{blue}"/>'
-        f'<viz:size value="{node.size:.2f}"/><viz:position x="{node.x:.1f}" y="{node.y:.1f}" z="0.0"/></node>'
-    )
-
-
 def picture_gexf(answers: Answers, picture: Picture) -> str:
     """The picture of a result."""
     nodes = (
@@ -98,7 +61,7 @@ def picture_gexf(answers: Answers, picture: Picture) -> str:
         for number, (node, at) in enumerate(zip(picture.nodes, positions(picture), strict=True))
     )
     about = f"related to {', '.join(answers.query)} by {answers.method}"
-    return _gexf(about, PICTURE_ATTRIBUTES, nodes, picture.links)
+    return render("graph.gexf", about=about, attributes=PICTURE_ATTRIBUTES, nodes=nodes, edges=picture.links)
 
 
 def communities_gexf(found: CommunitiesFound) -> str:
@@ -107,7 +70,7 @@ def communities_gexf(found: CommunitiesFound) -> str:
     sources = edges.pages[np.repeat(np.arange(len(edges.pages)), np.diff(edges.starts))]
     links = zip(sources.tolist(), edges.pages[edges.ends].tolist(), strict=True)
     about = "communities: " + (found.query or ", ".join(found.pages))
-    return _gexf(about, COMMUNITY_ATTRIBUTES, _base_set(found), links)
+    return render("graph.gexf", about=about, attributes=COMMUNITY_ATTRIBUTES, nodes=_base_set(found), edges=links)
 
 
 class Membership(NamedTuple):

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import atan2, cos, log2, pi, sin, sqrt
+from string import ascii_uppercase
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,6 @@ MAX_LINKS = 20_000
 """Pages with more out-links are ignored: they link to everything."""
 RING_RADII = 0.54, 0.7
 """Horizontal and vertical radius of the ring of linking pages; related pages have radius 1."""
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True)
@@ -234,8 +234,8 @@ class Frame(NamedTuple):
         return [(self.width / 2 + self.x_radius * at.x, self.height / 2 + self.y_radius * at.y) for at in positions]
 
 
-class Curve(NamedTuple):
-    """A line between two nodes; `unlinked` if it stands for no link, since the page is linked with nothing shown."""
+class LinkCurve(NamedTuple):
+    """A line between two nodes; `unlinked` if there is no link, since the page is linked with nothing shown."""
 
     path: str
     start: int
@@ -243,21 +243,21 @@ class Curve(NamedTuple):
     unlinked: bool
 
 
-def curves(picture: Picture, points: Sequence[Point]) -> Iterator[Curve]:
+def curves(picture: Picture, points: Sequence[Point]) -> Iterator[LinkCurve]:
     """Links, slightly bent so that links in both directions stay apart; straight lines to pages without links."""
     for a, b in picture.links:
         (x, y), (u, v) = points[a], points[b]
         middle = (x + u) / 2 + (v - y) * 0.08, (y + v) / 2 - (u - x) * 0.08
-        yield Curve(f"M{x:.0f} {y:.0f}Q{middle[0]:.0f} {middle[1]:.0f} {u:.0f} {v:.0f}", a, b, False)
+        yield LinkCurve(f"M{x:.0f} {y:.0f}Q{middle[0]:.0f} {middle[1]:.0f} {u:.0f} {v:.0f}", a, b, False)
     for at in picture.of(RELATED):
         if not picture.linked_with(at):
             (x, y), (u, v) = points[0], points[at]
-            yield Curve(f"M{x:.0f} {y:.0f}L{u:.0f} {v:.0f}", 0, at, True)
+            yield LinkCurve(f"M{x:.0f} {y:.0f}L{u:.0f} {v:.0f}", 0, at, True)
 
 
 def symbol(node: Node) -> str:
     """The text inside a node's mark: a number for a related page, a letter for a linking page, a star for a query."""
-    letter = LETTERS[(node.rank - 1) % 26]
+    letter = ascii_uppercase[(node.rank - 1) % 26]
     return {RELATED: str(node.rank), CITING: letter, CITED: letter.lower()}.get(node.kind, "★")
 
 
