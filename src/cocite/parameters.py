@@ -55,9 +55,8 @@ class Parameter:
     def check(self, value: Any) -> Any:
         """The value in its own type; raises BadParameter if it is invalid."""
         if self.many:
-            return self._check_items(value)
-        if self.type is str and isinstance(value, str) and len(value) > self.max_length:
-            raise BadParameter(f"{self.name} has {len(value):,} characters; the maximum is {self.max_length:,}")
+            return self._check_items((value,) if isinstance(value, str) else value)
+        self._check_length(value)
         converted = self._convert(value)
         if converted is None or not self._allows(converted):
             shown = repr(value)
@@ -68,18 +67,21 @@ class Parameter:
             )
         return converted
 
-    def _check_items(self, value: Any) -> tuple[Any, ...]:
-        items = (value,) if isinstance(value, str) else value
-        if self.type is float and isinstance(items, list | tuple):
-            return tuple(replace(self, many=False).check(item) for item in items[: self.max_items])
-        if not isinstance(items, list | tuple) or not all(isinstance(item, self.type) for item in items):
-            raise BadParameter(f"{self.name} must be {self.kind}, not {value!r:.100}")
+    def _check_items(self, items: Any) -> tuple[Any, ...]:
+        kind = object if self.type is float else self.type  # numbers may be texts
+        if not isinstance(items, list | tuple) or not all(isinstance(item, kind) for item in items):
+            raise BadParameter(f"{self.name} must be {self.kind}, not {items!r:.100}")
         if self.max_items is not None and len(items) > self.max_items:
             raise BadParameter(f"{self.name} is given {len(items):,} times; the maximum is {self.max_items:,}")
+        if self.type is float:
+            return tuple(map(replace(self, many=False).check, items))
         for item in items:
-            if isinstance(item, str) and len(item) > self.max_length:
-                raise BadParameter(f"{self.name} has {len(item):,} characters; the maximum is {self.max_length:,}")
+            self._check_length(item)
         return tuple(item for item in items if not isinstance(item, str) or item.strip())
+
+    def _check_length(self, value: Any) -> None:
+        if self.type is str and isinstance(value, str) and len(value) > self.max_length:
+            raise BadParameter(f"{self.name} has {len(value):,} characters; the maximum is {self.max_length:,}")
 
     def _allows(self, value: Any) -> bool:
         if self.type not in (int, float):

@@ -25,7 +25,7 @@ from cocite.graph.store import Graph
 from cocite.operations import DEFAULT_METHOD
 from cocite.operations.declare import Operation, make, parameters_on
 from cocite.operations.pages.batch import Batch, BatchSummary
-from cocite.operations.pages.cluster import Cluster
+from cocite.operations.pages.cluster import Cluster, PageGroups
 from cocite.operations.pages.compare import Compare, Comparison
 from cocite.operations.pages.hubs import Hubs
 from cocite.operations.pages.recommend import Recommend
@@ -50,6 +50,7 @@ from cocite.words.search import SEARCH, SearchIndex, renew_search
 Texts = str | Sequence[str]
 Weights = Mapping[str, float] | Iterable[str | tuple[str, float]]
 MethodT = TypeVar("MethodT", bound=Callable[..., Any])
+ResultT = TypeVar("ResultT")
 
 
 def made_from(operation: type[Operation]) -> Callable[[MethodT], MethodT]:
@@ -81,7 +82,7 @@ class StoreSearch(SearchIndex):
         """`web.search("static site generator")`."""
         web = Store(self.graph)
         web.search = self
-        return web._pages(SearchPages, query=query, k=k, **filters)
+        return web._ask(Answers, SearchPages, query=query, k=k, **filters)
 
 
 @dataclass(frozen=True)
@@ -93,13 +94,11 @@ class StoreKeywords(KeywordIndex):
     @made_from(FindKeywords)
     def __call__(self, words: Texts = (), k: int = 10, **options: Any) -> KeywordsFound:
         """`web.keywords("password manager").similar`."""
-        found: KeywordsFound = self.web._ask(FindKeywords, words=words, k=k, **options)
-        return found
+        return self.web._ask(KeywordsFound, FindKeywords, words=words, k=k, **options)
 
     def of_page(self, page: str) -> PageKeywords:
         """The keywords of a page, and its main ones: `web.keywords.of_page("nodejs.org").main`."""
-        found: PageKeywords = self.web._ask(FindKeywords, page=page)
-        return found
+        return self.web._ask(PageKeywords, FindKeywords, page=page)
 
 
 @dataclass(frozen=True)
@@ -119,25 +118,24 @@ class Store(Web):
     def _repr_html_(self) -> str:
         return self.graph._repr_html_()
 
-    def _ask(self, operation: type[Operation], fields: Mapping[str, Any] | None = None, /, **given: Any) -> Any:
+    def _ask(
+        self, result: type[ResultT], operation: type[Operation], rating: Criterion | None = None, /, **given: Any
+    ) -> ResultT:
         """The result of an operation. Parameters that it doesn't declare are those of its method."""
         declared = {each.name: each for _, each in parameters_on(operation, "python")}
         more = {name: given.pop(name) for name in list(given) if name not in declared}
-        given = {
-            name: value for name, value in given.items() if value is not None or declared[name].default is not None
-        }
+        given = {name: each for name, each in given.items() if each is not None or declared[name].default is not None}
+        fields: dict[str, Any] = {} if rating is None else {"rating": rating}
         if hasattr(operation, "method"):
-            own = {"method": str(methods.method(given.pop("method", operation.method), more))}
-            fields = {**own, **(fields or {})}
+            fields["method"] = str(methods.method(given.pop("method", operation.method), more))
             more = {}
         for name, value in given.items():
             if declared[name].many and isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray):
                 given[name] = list(value)
-        return make(operation, "python", {**given, **more}, **(fields or {})).run(self)
-
-    def _pages(self, operation: type[Operation], fields: Mapping[str, Any] | None = None, /, **given: Any) -> Answers:
-        found: Answers = self._ask(operation, fields, **given)
-        return replace(found, graph=self.graph)
+        found = make(operation, "python", {**given, **more}, **fields).run(self)
+        found = replace(found, graph=self.graph) if isinstance(found, Answers) else found
+        assert isinstance(found, result)
+        return found
 
     @cached_property
     def search(self) -> StoreSearch:
@@ -156,7 +154,7 @@ class Store(Web):
         A `history` is pages with weights, such as `{"nytimes.com": 3, "bmw.com": 1}`.
         """
         options["history"] = tuple(entries_of(options.get("history", ())))
-        return self._pages(Related, pages=pages, method=method, k=k, **options)
+        return self._ask(Answers, Related, pages=pages, method=method, k=k, **options)
 
     @made_from(Recommend)
     def recommend(self, history: Weights, k: int = 10, **options: Any) -> Answers:
@@ -166,33 +164,30 @@ class Store(Web):
     @made_from(Compare)
     def compare(self, page: Texts, methods_: Texts = (), k: int = 10, **filters: Any) -> Comparison:
         """The result has `by_method`, `votes()` and `overlap(one, other)`."""
-        found: Comparison = self._ask(Compare, pages=page, methods_=methods_, k=k, **filters)
-        return found
+        return self._ask(Comparison, Compare, pages=page, methods_=methods_, k=k, **filters)
 
     @made_from(Similarity)
     def similarity(self, page: str, other: str, method: str = "integrated", **parameters: Any) -> SimilarityResult:
         """`float()` of the result is the score."""
-        found: SimilarityResult = self._ask(Similarity, page=page, other=other, method=method, **parameters)
-        return found
+        return self._ask(SimilarityResult, Similarity, page=page, other=other, method=method, **parameters)
 
     @made_from(Hubs)
     def hubs(self, pages: Texts, k: int = 10, *, criterion: str | Criterion | None = None, **options: Any) -> Answers:
         """`criterion` may also be a function of (web, page numbers) that rates pages."""
         rating = criterion if callable(criterion) else None
         named = "" if criterion is None or rating else criterion
-        return self._pages(Hubs, {"rating": rating}, pages=pages, k=k, criterion=named, **options)
+        return self._ask(Answers, Hubs, rating, pages=pages, k=k, criterion=named, **options)
 
     @made_from(Cluster)
     def cluster(self, pages: Sequence[str], most: int = 12, by: str = "lli") -> list[tuple[tuple[str, ...], list[str]]]:
         """The result has the keywords of each group, and the addresses of its pages."""
-        found = self._ask(Cluster, pages=pages, most=most, by=by)
+        found = self._ask(PageGroups, Cluster, pages=pages, most=most, by=by)
         return [(group.keywords, [url for url, _ in group.pages]) for group in found.groups]
 
     @made_from(FindCommunities)
     def communities(self, query: str = "", k: int = 10, **options: Any) -> CommunitiesFound:
         """Parameters of the method may be given by name: `web.communities("jaguar", npea="min", vectors=5)`."""
-        found: CommunitiesFound = self._ask(FindCommunities, query=query, k=k, **options)
-        return found
+        return self._ask(CommunitiesFound, FindCommunities, query=query, k=k, **options)
 
     @made_from(Batch)
     def batch(
@@ -207,8 +202,7 @@ class Store(Web):
         """A script that calls this needs `if __name__ == "__main__":`, as it starts processes."""
         web = Store(self.graph)
         web.progress = progress
-        done: BatchSummary = web._ask(Batch, output=str(output), method=method, k=k, **options)
-        return done
+        return web._ask(BatchSummary, Batch, output=str(output), method=method, k=k, **options)
 
     @made_from(RankPages)
     def rank(self, by: str = "pagerank") -> StoreRank:

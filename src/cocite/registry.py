@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from cocite.errors import CociteError
 from cocite.parameters import Parameter, parameters_of
 
 
-@dataclass(frozen=True)
-class About:
+class About(NamedTuple):
     """An entry, described."""
 
     name: str
@@ -37,18 +35,17 @@ class Registry:
 
     def names(self) -> list[str]:
         """The names of all entries, read from the folder once."""
-        if not self._names:
-            found = (each.name for each in pkgutil.iter_modules(self._path))
-            self._names = sorted(name for name in found if not name.startswith("_"))
+        self._names = self._names or sorted(
+            each.name for each in pkgutil.iter_modules(self._path) if not each.name.startswith("_")
+        )
         return self._names
 
     def module(self, name: str) -> Any:
         """The module of an entry."""
-        known = self.names()
-        if name not in known:
-            close = get_close_matches(name, known, 1)
+        if name not in self.names():
+            close = get_close_matches(name, self.names(), 1)
             hint = f"; did you mean {close[0]}?" if close else "."
-            raise self._unknown(f"Unknown {self._what} {name!r}{hint} Available: {', '.join(known)}")
+            raise self._unknown(f"Unknown {self._what} {name!r}{hint} Available: {', '.join(self.names())}")
         return import_module(f"{self._package}.{name}")
 
     def about(self, name: str) -> About:

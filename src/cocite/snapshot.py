@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from cocite.errors import BadStore, CociteError
 from cocite.graph.side import FOLDER
@@ -72,14 +72,14 @@ class Snapshot(Web):
 
     def open_parts(self) -> None:
         """Open the parts that are kept beside the store."""
-        for name, (open_part, _) in self._wanted().items():
+        for name, open_part, _ in self._wanted():
             with suppress(CociteError, OSError):  # `build_parts` says what is wrong
                 self._parts[name] = open_part()
         self._update_edition()
 
     def build_parts(self, report: Report) -> None:
         """Build the parts that a small store lacks, which takes a while, and report what is missing."""
-        for name, (open_part, build_part) in self._wanted().items():
+        for name, open_part, build_part in self._wanted():
             if name in self._parts:
                 continue
             began = time.monotonic()
@@ -92,25 +92,23 @@ class Snapshot(Web):
                 self._update_edition()  # at once: with it, answers differ
                 report("built", part=name, seconds=round(time.monotonic() - began, 3))
 
-    def _wanted(self) -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
+    def _wanted(self) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
         """Parts that methods may need beside links: how to open each, and how to build it."""
         from cocite.related import ranks
         from cocite.related.methods.hubfinder import DEFAULT_RANKS
-        from cocite.words import keywords, relevance, search, vectors
+        from cocite.words.keywords import KEYWORDS
+        from cocite.words.relevance import RELEVANCE
+        from cocite.words.search import SEARCH
+        from cocite.words.vectors import VECTORS
 
         graph = self.graph
-        found: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {}
         if graph.texts:
-            found["search"] = partial(search.open_search, graph), partial(search.ready_search, graph)
-            found["vectors"] = partial(vectors.open_vectors, graph), partial(vectors.ready_vectors, graph)
-            found["keywords"] = partial(keywords.open_keywords, graph), partial(keywords.ready_keywords, graph)
-            found["relevance"] = (
-                lambda: relevance.open_relevance(graph, self.keywords),
-                lambda: relevance.ready_relevance(graph, self.keywords),
-            )
+            for name, data in (("search", SEARCH), ("vectors", VECTORS), ("keywords", KEYWORDS)):
+                yield name, partial(data.open, graph), partial(data.ready, graph)
+            relevance = (lambda: RELEVANCE.open(graph, self.keywords), lambda: RELEVANCE.ready(graph, self.keywords))
+            yield "relevance", *relevance
         for call in DEFAULT_RANKS.values():
-            found[f"rank {call}"] = partial(ranks.kept, graph, call), partial(super().rank, call)
-        return found
+            yield f"rank {call}", partial(ranks.kept, graph, call), partial(super().rank, call)
 
     def has(self, name: str) -> bool:
         """Whether a part is open."""
@@ -124,31 +122,26 @@ class Snapshot(Web):
     @property
     def search(self) -> SearchIndex:
         """The search index; raises BadStore without one."""
-        found: SearchIndex = self._part("search")
-        return found
+        return cast("SearchIndex", self._part("search"))
 
     @property
     def keywords(self) -> KeywordIndex:
         """The keywords of all pages; raises BadStore without them."""
-        found: KeywordIndex = self._part("keywords")
-        return found
+        return cast("KeywordIndex", self._part("keywords"))
 
     @property
     def relevance(self) -> Relevance:
         """How relevant keywords are to each other; raises BadStore without that."""
-        found: Relevance = self._part("relevance")
-        return found
+        return cast("Relevance", self._part("relevance"))
 
     @property
     def vectors(self) -> Vectors | None:
         """The words of pages as vectors; without them methods use links alone."""
-        found: Vectors | None = self._parts.get("vectors")
-        return found
+        return cast("Vectors | None", self._parts.get("vectors"))
 
     def rank(self, call: str) -> Ranked:
         """A rank that was built, or one that is kept."""
         from cocite.related import ranks
 
         name = str(ranks.rank(call))
-        found: Ranked | None = self._parts.get(f"rank {name}")
-        return ranks.kept(self.graph, name) if found is None else found
+        return cast("Ranked | None", self._parts.get(f"rank {name}")) or ranks.kept(self.graph, name)

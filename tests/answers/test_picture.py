@@ -16,7 +16,7 @@ from cocite.results.answer import Answer, Answers
 from cocite.results.ask import ask, question
 from cocite.results.naming import MAX_EXCERPT_LINKS, Excerpts
 from cocite.results.pictures.gexf import picture_gexf
-from cocite.results.pictures.neighbourhood import ASKED, CITED, CITING, RELATED, Node, Picture, picture_of, positions
+from cocite.results.pictures.neighbourhood import CITED, CITING, QUERY, RELATED, Node, Picture, picture_of, positions
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make
@@ -50,8 +50,8 @@ def answers_of(web: Web, *urls: str, k: int = 10) -> Answers:
 
 def test_it_has_what_is_asked_what_is_related_and_what_joins_them(web: Web) -> None:
     drawn = picture_of(web.graph, answers_of(web))
-    urls = {kind: [drawn.nodes[at].url for at in drawn.of(kind)] for kind in (ASKED, RELATED, CITING, CITED)}
-    assert urls[ASKED] == [ROBIN]
+    urls = {kind: [drawn.nodes[at].url for at in drawn.of(kind)] for kind in (QUERY, RELATED, CITING, CITED)}
+    assert urls[QUERY] == [ROBIN]
     assert set(urls[RELATED]) >= {WREN, FINCH, HERON}
     assert set(urls[CITING]) == {f"https://list{n}.example/" for n in (1, 2, 3)}
     assert urls[CITED] == ["https://food.example/"]
@@ -70,14 +70,14 @@ def test_few_pages_stand_between_and_first_those_that_join_most(web: Web) -> Non
 def test_several_pages_are_in_the_middle(web: Web) -> None:
     drawn = picture_of(web.graph, answers_of(web, ROBIN, WREN))
     stand = positions(drawn)
-    assert len(drawn.of(ASKED)) == 2
-    assert all(hypot(*stand[at]) < 0.2 for at in drawn.of(ASKED))
+    assert len(drawn.of(QUERY)) == 2
+    assert all(hypot(*stand[at]) < 0.2 for at in drawn.of(QUERY))
 
 
 @given(st.integers(1, 40), st.integers(0, 8), st.randoms(use_true_random=False))
 def test_no_two_pages_stand_in_one_place(related: int, between: int, random: object) -> None:
     """Whatever the links: all within the circle, related pages at different heights on each side, all of them apart."""
-    nodes = [Node(ASKED, 0, "a", "", 1)]
+    nodes = [Node(QUERY, 0, "a", "", 1)]
     nodes += [Node(RELATED, n, f"r{n}", "", n) for n in range(1, related + 1)]
     nodes += [Node(CITING, 100 + n, f"c{n}", "", n) for n in range(1, between + 1)]
     links = [
@@ -100,7 +100,7 @@ def test_no_two_pages_stand_in_one_place(related: int, between: int, random: obj
 
 def test_pages_cited_together_stand_side_by_side() -> None:
     """1, 3, 5 are cited by one page and 2, 4, 6 by another: each three stand next to each other."""
-    nodes = [Node(ASKED, 0, "a", "", 1), *(Node(RELATED, n, f"r{n}", "", n) for n in range(1, 7))]
+    nodes = [Node(QUERY, 0, "a", "", 1), *(Node(RELATED, n, f"r{n}", "", n) for n in range(1, 7))]
     nodes += [Node(CITING, 7, "c1", "", 1), Node(CITING, 8, "c2", "", 2)]
     drawn = Picture(tuple(nodes), ((7, 1), (7, 3), (7, 5), (8, 2), (8, 4), (8, 6)))
     stand = positions(drawn)

@@ -138,7 +138,7 @@ def test_whatever_is_wrong_with_a_new_store_the_old_one_stays(own: Path, monkeyp
     assert urls(server) == found
     assert [line["why"] for line in server.log if line["event"] == "reload failed"] == ["nobody thought of this"]
     with monkeypatch.context() as patched:  # a part that cannot be made is missing, and nothing else
-        patched.setattr(Snapshot, "_wanted", lambda self: {"search": (broken, lambda: broken(self))})
+        patched.setattr(Snapshot, "_wanted", lambda self: [("search", broken, lambda: broken(self))])
         server.service.web._parts.clear()
         server.service.web.build_parts(server.service.log.write)
     assert [line["part"] for line in server.log if line["event"] == "missing"] == ["search"]

@@ -36,7 +36,7 @@ def _plain(value: Any) -> Any:
     return value.to_dict() if hasattr(value, "to_dict") else value
 
 
-class Rows(Sequence[Row]):
+class ResultRows(Sequence[Row]):
     """A result that can be used like a list."""
 
     _rows: Sequence[Row]
@@ -70,7 +70,7 @@ class Answer(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Answers(Rows[Answer], Result):
+class Answers(ResultRows[Answer], Result):
     """The answers to one question, best first, with what was asked and how."""
 
     query: tuple[str, ...]

@@ -16,7 +16,7 @@ from cocite.errors import BadParameter
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter, parse, values_of
-from cocite.results.answer import HIDDEN, Result, Rows
+from cocite.results.answer import HIDDEN, Result, ResultRows
 from cocite.results.reasons import one_line
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class CommunityResult(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class CommunitiesFound(Rows[CommunityResult], Result):
+class CommunitiesFound(ResultRows[CommunityResult], Result):
     """The communities for one query, and what NPEA removed from its base set."""
 
     query: str  # the text query, if there is one

@@ -11,7 +11,7 @@ import numpy as np
 from cocite.results.answer import Answers
 from cocite.results.naming import Titles
 from cocite.results.pictures import render
-from cocite.results.pictures.neighbourhood import ASKED, CITED, CITING, RELATED, Picture, positions
+from cocite.results.pictures.neighbourhood import CITED, CITING, QUERY, RELATED, Picture, positions
 
 if TYPE_CHECKING:
     from cocite.operations.words.communities import CommunitiesFound
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 Colour = tuple[int, int, int]
 PICTURE_ATTRIBUTES = {"url": "string", "kind": "string", "rank": "integer", "score": "double"}
 KIND_COLOURS: dict[str, Colour] = {
-    ASKED: (11, 110, 95), RELATED: (11, 98, 196), CITING: (168, 98, 10), CITED: (132, 54, 184),
+    QUERY: (11, 110, 95), RELATED: (11, 98, 196), CITING: (168, 98, 10), CITED: (132, 54, 184),
 }  # fmt: skip
-KIND_SIZES = {ASKED: 24, RELATED: 14, CITING: 9, CITED: 9}
+KIND_SIZES = {QUERY: 24, RELATED: 14, CITING: 9, CITED: 9}
 X_RADIUS, Y_RADIUS = 500.0, 320.0
 COMMUNITY_ATTRIBUTES = {
     "url": "string", "community": "string", "keywords": "string", "hub": "double", "authority": "double",

@@ -23,7 +23,7 @@ from cocite.graph.store import Graph
 from cocite.results.answer import Answers
 from cocite.results.naming import Titles
 
-ASKED, RELATED, CITING, CITED = "asked", "related", "citing", "cited"
+QUERY, RELATED, CITING, CITED = "asked", "related", "citing", "cited"
 MAX_CITING_PAGES = 8
 """A third as many cited pages are shown."""
 PARENTS_OF_QUERY, PARENTS_OF_RESULT = 300, 20
@@ -70,9 +70,9 @@ def picture_of(graph: Graph, answers: Answers, max_citing: int = MAX_CITING_PAGE
     citing = _choose(graph, _citing(graph, asked, index), index, len(asked), max_citing)
     cited = _choose(graph, _cited(graph, asked, index), index, len(asked), max_citing // 3)
     cited = [(page, ends) for page, ends in cited if page not in dict(citing)]
-    nodes = [Node(ASKED, page, graph.address(page), titles.of(page), at) for at, page in enumerate(asked, 1)]
+    nodes = [Node(QUERY, page, graph.address(page), titles.of(page), at) for at, page in enumerate(asked, 1)]
     nodes += [Node(RELATED, each.page, each.url, each.title, each.rank, each.score) for each in answers]
-    links = [(index[a], index[b]) for a in index for b in _targets_among(graph, a, index)]
+    links = [(index[a], index[b]) for a in index for b in sorted(_targets_among(graph, a, index))]
     for kind, chosen in ((CITING, citing), (CITED, cited)):
         for number, (page, ends) in enumerate(chosen, 1):
             at = len(nodes)
@@ -85,27 +85,19 @@ LinkEnds = dict[int, set[int]]
 """For each linking page, the query and related pages with which it is linked."""
 
 
-def _targets_among(graph: Graph, page: int, pages: Iterable[int]) -> list[int]:
-    wanted = np.fromiter(pages, np.uint32)
+def _targets_among(graph: Graph, page: int, pages: Iterable[int]) -> set[int]:
     if not 0 < graph.out_degree[page] <= MAX_LINKS:
-        return []
-    targets: list[int] = np.intersect1d(graph.links_from(page).targets, wanted).tolist()
-    return [target for target in targets if target != page]
+        return set()
+    return set(pages).intersection(graph.links_from(page).targets.tolist()) - {page}
 
 
 def _citing(graph: Graph, asked: Sequence[int], shown: Iterable[int]) -> LinkEnds:
     """Pages that link to shown pages; parents of query pages come first."""
-
-    def parents(page: int, limit: int) -> list[int]:
-        best = graph.best_parents(page)
-        found: list[int] = (graph.links_to(page) if best is None else best)[:limit].tolist()
-        return found
-
-    own = set(shown)
-    candidates = dict.fromkeys(parent for page in asked for parent in parents(page, PARENTS_OF_QUERY))
-    others = [page for page in shown if page not in set(asked)]
-    candidates |= dict.fromkeys(parent for page in others for parent in parents(page, PARENTS_OF_RESULT))
-    return {page: set(_targets_among(graph, page, own)) for page in candidates if page not in own}
+    own, candidates = set(shown), dict[int, None]()
+    for page in (*asked, *(page for page in shown if page not in asked)):
+        best, limit = graph.best_parents(page), PARENTS_OF_QUERY if page in asked else PARENTS_OF_RESULT
+        candidates |= dict.fromkeys((graph.links_to(page) if best is None else best)[:limit].tolist())
+    return {page: _targets_among(graph, page, own) for page in candidates if page not in own}
 
 
 def _cited(graph: Graph, asked: Sequence[int], shown: Iterable[int]) -> LinkEnds:
@@ -150,7 +142,7 @@ class Position(NamedTuple):
 
 def positions(picture: Picture) -> list[Position]:
     """Where every node is drawn. Related pages are evenly spaced in height, so that there is room for their names."""
-    asked, related = picture.of(ASKED), _ordered_related(picture)
+    asked, related = picture.of(QUERY), _ordered_related(picture)
     found: dict[int, Position] = {}
     for number, at in enumerate(asked):
         turn, radius = 2 * pi * number / len(asked), 0.16 if len(asked) > 1 else 0.0
@@ -169,12 +161,7 @@ def _ordered_related(picture: Picture) -> list[int]:
     related, between = picture.of(RELATED), [*picture.of(CITING), *picture.of(CITED)]
     if len(related) < 3 or len(between) < 2:
         return related
-    column = {at: number for number, at in enumerate(between)}
-    table = np.full((len(related), len(between)), 1e-3)
-    for row, at in enumerate(related):
-        for other in picture.linked_with(at):
-            if other in column:
-                table[row, column[other]] = 1.0
+    table = np.array([[1.0 if other in picture.linked_with(at) else 1e-3 for other in between] for at in related])
     scaled = table / np.sqrt(table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True))
     left = np.linalg.svd(scaled, full_matrices=False)[0]
     second, third = _signed(left[:, 1]), _signed(left[:, 2]) if left.shape[1] > 2 else np.zeros(len(related))
@@ -191,13 +178,12 @@ def _signed(vector: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _ring(picture: Picture, angles: dict[int, float]) -> Iterator[tuple[int, Position]]:
     """Linking pages, each in the mean direction of the related pages with which it is linked."""
-    wanted: list[tuple[float, int]] = []
+    wanted: dict[int, float] = {}
     for at in [*picture.of(CITING), *picture.of(CITED)]:
         ends = [angles[end] for end in picture.linked_with(at) if end in angles]
-        wanted.append((atan2(sum(map(sin, ends)), sum(map(cos, ends))) if ends else 0.0, at))
-    wanted.sort()
-    turns = _spread([turn for turn, _ in wanted])
-    for turn, (_, at) in zip(turns, wanted, strict=True):
+        wanted[at] = atan2(sum(map(sin, ends)), sum(map(cos, ends))) if ends else 0.0
+    order = sorted(wanted, key=lambda at: (wanted[at], at))
+    for at, turn in zip(order, _spread([wanted[at] for at in order]), strict=True):
         yield at, Position(RING_RADII[0] * cos(turn), RING_RADII[1] * sin(turn))
 
 
@@ -235,7 +221,7 @@ class Frame(NamedTuple):
 
 
 class LinkCurve(NamedTuple):
-    """A line between two nodes; `unlinked` if there is no link, since the page is linked with nothing shown."""
+    """A line between two nodes; `unlinked` if the page is linked with nothing shown."""
 
     path: str
     start: int
@@ -279,13 +265,13 @@ def labels(
     """
     taken: list[tuple[float, float, int]] = []
     for node, (x, y) in zip(picture.nodes, points, strict=True):
-        chars = frame.related_chars if node.kind in (RELATED, ASKED) else frame.linking_chars
+        chars = frame.related_chars if node.kind in (RELATED, QUERY) else frame.linking_chars
         name = name_of(node, chars) if chars else ""
         if node.kind == RELATED:
             side = 1 if x >= frame.width / 2 else -1
             yield Label(name, x + 24 * side, y + 5, "start" if side > 0 else "end")
             continue
-        offsets = (40, -30) if node.kind == ASKED else (-17, 27) if y < frame.height / 2 else (27, -17)
+        offsets = (40, -30) if node.kind == QUERY else (-17, 27) if y < frame.height / 2 else (27, -17)
         half = name_of(node, chars // 2) if chars else ""
         options = [(text, (x, y + offset, len(text))) for text in (name, half) for offset in offsets]
         free = [option for option in options if not any(_overlap(other, option[1]) for other in taken)]

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from cocite.results.answer import Answers
 from cocite.results.pictures import render
 from cocite.results.pictures.neighbourhood import (
-    ASKED,
     CITED,
     CITING,
+    QUERY,
     RELATED,
     Frame,
     Node,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cocite.graph.store import Graph
 
 KINDS_DRAWN = {
-    ASKED: ("#0b6e5f", "query"), RELATED: ("#1d5fb8", "related"), CITING: ("#8f4e06", "links to several"),
+    QUERY: ("#0b6e5f", "query"), RELATED: ("#1d5fb8", "related"), CITING: ("#8f4e06", "links to several"),
     CITED: ("#7a3fb0", "both link to it"),
 }  # fmt: skip
 """Colour and legend of each kind of page."""
