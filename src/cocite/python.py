@@ -33,12 +33,13 @@ from cocite.operations.pages.related import Related
 from cocite.operations.pages.similarity import Similarity, SimilarityResult
 from cocite.operations.store.rank import RankPages, TopPage, top_pages
 from cocite.operations.words.communities import CommunitiesFound, FindCommunities
-from cocite.operations.words.keywords import FindKeywords, KeywordsFound, PageKeywords
+from cocite.operations.words.keywords import FindKeywords, KeywordsFound, PageKeywords, keywords_of_page
 from cocite.operations.words.search import SearchPages
 from cocite.related import methods
 from cocite.related.methods.hubfinder import Criterion
 from cocite.related.ranks import Ranked
 from cocite.results.answer import Answers
+from cocite.results.ask import check_address
 from cocite.results.history import check_weight
 from cocite.sources.clicks import read_clicks
 from cocite.sources.open_source import open_source
@@ -98,7 +99,7 @@ class StoreKeywords(KeywordIndex):
 
     def of_page(self, page: str) -> PageKeywords:
         """The keywords of a page, and its main ones: `web.keywords.of_page("nodejs.org").main`."""
-        return self.web._ask(PageKeywords, FindKeywords, page=page)
+        return keywords_of_page(self.web, check_address(page))
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ class Store(Web):
     @made_from(Compare)
     def compare(self, page: Texts, methods_: Texts = (), k: int = 10, **filters: Any) -> Comparison:
         """The result has `by_method`, `votes()` and `overlap(one, other)`."""
-        return self._ask(Comparison, Compare, pages=page, methods_=methods_, k=k, **filters)
+        return self._ask(Comparison, Compare, page=page, methods_=methods_, k=k, **filters)
 
     @made_from(Similarity)
     def similarity(self, page: str, other: str, method: str = "integrated", **parameters: Any) -> SimilarityResult:
@@ -172,10 +173,10 @@ class Store(Web):
         return self._ask(SimilarityResult, Similarity, page=page, other=other, method=method, **parameters)
 
     @made_from(Hubs)
-    def hubs(self, pages: Texts, k: int = 10, *, criterion: str | Criterion | None = None, **options: Any) -> Answers:
+    def hubs(self, pages: Texts, k: int = 10, *, criterion: str | Criterion | None = "", **options: Any) -> Answers:
         """`criterion` may also be a function of (web, page numbers) that rates pages."""
         rating = criterion if callable(criterion) else None
-        named = "" if criterion is None or rating else criterion
+        named = criterion if isinstance(criterion, str) else ""
         return self._ask(Answers, Hubs, rating, pages=pages, k=k, criterion=named, **options)
 
     @made_from(Cluster)

@@ -11,9 +11,9 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from tests.answers.test_communities import PAGES, site
 from tests.cli.conftest import NASTY, run
 from tests.graph.webs import make
+from tests.operations.test_communities import PAGES, site
 
 
 @pytest.fixture(scope="module")

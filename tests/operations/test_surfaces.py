@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from inspect import Parameter as Argument
+from inspect import signature as signature_of
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ from cocite.http.questions import parameters, routes
 from cocite.mcp.server import tool_of
 from cocite.operations.declare import Operation, operations_by_name, parameters_on
 from cocite.parameters import parameters_of
-from cocite.python import Store
+from cocite.python import Store, StoreKeywords, StoreSearch
 from cocite.results.filters import Filters
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -76,8 +79,17 @@ def test_in_the_description_of_the_http_interface(operation: type[Operation]) ->
         assert known[each.name]["required"] == each.required
 
 
-@pytest.mark.parametrize("name", ["batch", "cluster", "communities", "compare", "hubs", "related", "similarity"])
-def test_in_the_help_of_python(name: str) -> None:
-    documented = getattr(Store, name).__doc__
+IN_PYTHON: dict[str, Callable[..., Any]] = {
+    **{name: getattr(Store, name) for name in ("batch", "cluster", "communities", "compare", "hubs", "rank", "recommend",
+                                               "related", "similarity")},
+    "search": StoreSearch.__call__,
+    "keywords": StoreKeywords.__call__,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_PYTHON)
+def test_in_the_help_and_the_signature_of_python(name: str) -> None:
+    documented, arguments = IN_PYTHON[name].__doc__ or "", signature_of(IN_PYTHON[name]).parameters
     for _, each in parameters_on(operations_by_name()[name], "python"):
         assert f"    {each.name}: {each.help}." in documented, each.name
+        assert arguments[each.name].default in (Argument.empty, each.default), each.name

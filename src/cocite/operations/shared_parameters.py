@@ -18,7 +18,11 @@ SEVERAL_ADDRESSES: dict[str, dict[str, Any]] = {
 ADDRESS_HELP = "Address of a page, in any spelling"
 
 
-def urls(help: str = f"{ADDRESS_HELP}; with several, pages related to all of them", required: bool = True) -> Any:
+def urls(
+    help: str = f"{ADDRESS_HELP}; with several, pages related to all of them",
+    required: bool = True,
+    python: str = "pages",
+) -> Any:
     """The pages that a question is about."""
     http, mcp = SEVERAL_ADDRESSES["http"], SEVERAL_ADDRESSES["mcp"]
     return parameter(
@@ -26,7 +30,7 @@ def urls(help: str = f"{ADDRESS_HELP}; with several, pages related to all of the
         on={
             "http": {**http, "name": "url", "required": True},
             "mcp": {**mcp, "required": True},
-            "python": {"name": "pages"},
+            "python": {"name": python},
         },
     )  # fmt: skip
 

@@ -75,7 +75,7 @@ class Comparison(Result):
 class Compare(Operation, Filters):
     """Compare the results of several methods, and how much they agree."""
 
-    urls: tuple[str, ...] = shared_parameters.urls()
+    urls: tuple[str, ...] = shared_parameters.urls(python="page")
     methods: tuple[str, ...] = shared_parameters.method(
         (),  # type: ignore[arg-type]
         f"A method to compare; may be repeated (default: {', '.join(COMPARED_METHODS)})",

@@ -34,10 +34,12 @@ class Recommend(Operation, Filters):
     have are ignored.
     """
 
-    urls: tuple[str, ...] = shared_parameters.urls("Address of a page that was read; may be repeated", required=False)
+    urls: tuple[str, ...] = shared_parameters.urls(
+        "Address of a page that was read; may be repeated", required=False, python="history"
+    )
     weights: tuple[float, ...] = parameter(
         (), "How much each of these pages counts, in their order (default: 1 each)", type=float, minimum=0,
-        maximum=MAX_WEIGHT, max_items=shared_parameters.MAX_PAGES, surfaces=("http", "python"),
+        maximum=MAX_WEIGHT, max_items=shared_parameters.MAX_PAGES, surfaces=("http",),
         on={"http": {"name": "weight", "max_items": 50}},
     )  # fmt: skip
     method: str = shared_parameters.method()

@@ -87,7 +87,7 @@ class FindKeywords(Operation):
         },
     )  # fmt: skip
     page: str = parameter(
-        "", "Find the keywords of this page instead", metavar="URL",
+        "", "Find the keywords of this page instead", metavar="URL", surfaces=("cli", "http", "mcp"),
         on={
             "http": {"name": "url", **shared_parameters.ADDRESS_BOUNDS},
             "mcp": {"name": "url", **shared_parameters.ADDRESS_BOUNDS},

@@ -19,8 +19,8 @@ from cocite.results.answer import Answers
 from cocite.results.ask import Question, ask, check_k, question
 from cocite.results.filters import Filters
 from cocite.web import Web
-from tests.answers.conftest import MANY, OTHERS
 from tests.graph.webs import make, page
+from tests.results.conftest import MANY, OTHERS
 
 KEYS = {"query", "method", "params", "used", "answers", "store", "milliseconds"}
 

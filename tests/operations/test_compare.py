@@ -7,7 +7,7 @@ import json
 from cocite.operations.pages.compare import Compare
 from cocite.related import methods
 from cocite.web import Web
-from tests.answers.conftest import MANY, OTHERS
+from tests.results.conftest import MANY, OTHERS
 
 
 def test_side_by_side(web: Web) -> None:

@@ -22,9 +22,9 @@ from cocite.related.methods import method
 from cocite.results.ask import Question, ask
 from cocite.results.filters import Filters
 from cocite.web import Web
-from tests.answers.conftest import MANY, PAGES
 from tests.conftest import ROOT
 from tests.graph.webs import make, page
+from tests.results.conftest import MANY, PAGES
 
 Row = tuple[str, int, str, float]
 

@@ -16,7 +16,18 @@ from cocite.results.answer import Answer, Answers
 from cocite.results.ask import ask, question
 from cocite.results.naming import MAX_EXCERPT_LINKS, Excerpts
 from cocite.results.pictures.gexf import picture_gexf
-from cocite.results.pictures.neighbourhood import CITED, CITING, QUERY, RELATED, Node, Picture, picture_of, positions
+from cocite.results.pictures.neighbourhood import (
+    CITED,
+    CITING,
+    QUERY,
+    RELATED,
+    Frame,
+    Node,
+    Picture,
+    labels,
+    picture_of,
+    positions,
+)
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from tests.graph.webs import make
@@ -141,3 +152,24 @@ def test_excerpts_of_long_lists_have_gaps(tmp_path: Path) -> None:
     across = Excerpts(graph).around(graph.find("https://list.example/"), page["p14"], page["p15"])
     assert [line.text for line in across] == ["p13", "p14", "p15", "p16"]
     assert len(names) <= MAX_EXCERPT_LINKS
+
+
+FRAME = Frame("test", 400, 200, 100, 50, 24, 18)
+
+
+def called(node: Node, longest: int) -> str:
+    return "x" * longest
+
+
+def written(*spots: tuple[float, float], frame: Frame = FRAME) -> list[tuple[int, float]]:
+    picture = Picture(tuple(Node(CITING, at, "", "", at + 1) for at in range(len(spots))), ())
+    return [(len(name.text), name.y) for name in labels(picture, spots, frame, called)]
+
+
+def test_names_give_way() -> None:
+    """Eighteen letters are 126 wide, nine of them half. Names in the upper half stand above if they can."""
+    assert written((100, 50), (300, 50)) == [(18, 33), (18, 33)]
+    assert written((100, 50), (150, 50)) == [(18, 33), (18, 77)]
+    assert written((100, 50), (150, 50), (200, 50)) == [(18, 33), (18, 77), (9, 33)]
+    assert written((100, 50), (110, 50), (120, 50))[2] == (9, 33)  # no room at all
+    assert written((100, 50), (110, 50), frame=FRAME._replace(linking_chars=0)) == [(0, 33), (0, 33)]

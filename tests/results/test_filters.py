@@ -12,7 +12,7 @@ from cocite.results.ask import ask, question
 from cocite.results.filters import Filters, passing
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.answers.conftest import MANY, OTHERS
+from tests.results.conftest import MANY, OTHERS
 from tests.webs import make_web
 
 

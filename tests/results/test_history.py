@@ -14,7 +14,7 @@ from cocite.related import methods
 from cocite.results.ask import ask, question
 from cocite.results.history import find_history, read_history
 from cocite.web import Web
-from tests.answers.conftest import MANY, OTHERS
+from tests.results.conftest import MANY, OTHERS
 
 
 def test_a_file(tmp_path: Path) -> None:

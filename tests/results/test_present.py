@@ -13,7 +13,7 @@ from cocite.results.ask import ask, question
 from cocite.results.naming import label_of
 from cocite.results.present import briefly, lines, separated
 from cocite.web import Web
-from tests.answers.conftest import MANY, NASTY
+from tests.results.conftest import MANY, NASTY
 
 
 def answers_of(*found: Answer) -> Answers:

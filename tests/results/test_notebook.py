@@ -19,7 +19,7 @@ from cocite.results.answer import Answer, Answers, Reason
 from cocite.results.ask import ask, question
 from cocite.results.pictures.notebook import html, svg
 from cocite.web import Web
-from tests.answers.conftest import MANY, NASTY
+from tests.results.conftest import MANY, NASTY
 
 PLAIN = {"div", "table", "caption", "tr", "th", "td", "a", "br", "small", "details", "summary"}
 DRAWN = {"svg", "g", "path", "rect", "circle", "text", "title"}

@@ -18,8 +18,8 @@ import cocite
 from cocite.operations.words.communities import CommunitiesFound
 from cocite.results.pictures.communities import communities_page
 from cocite.sources.records import Link, Page
-from tests.answers.test_communities import PAGES, site
 from tests.graph.webs import make
+from tests.operations.test_communities import PAGES, site
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -1,0 +1,3 @@
+"""The small store of tests/results, for operations too."""
+
+from tests.results.conftest import web as web
