@@ -68,7 +68,7 @@ def made_from(operation: type[Operation]) -> Callable[[MethodT], MethodT]:
             for each in declared
             if each.name not in own
         ]
-        rest = [Argument("parameters_of_the_method", Argument.VAR_KEYWORD)] if hasattr(operation, "method") else []
+        rest = [Argument("parameters", Argument.VAR_KEYWORD)] if hasattr(operation, "method") else []
         method.__signature__ = Signature([*own.values(), *more, *rest])  # type: ignore[attr-defined]
         return method
 

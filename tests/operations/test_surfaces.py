@@ -79,12 +79,12 @@ def test_in_the_description_of_the_http_interface(operation: type[Operation]) ->
         assert known[each.name]["required"] == each.required
 
 
+OF_STORE = ("batch", "cluster", "communities", "compare", "hubs", "rank", "recommend", "related", "similarity")
 IN_PYTHON: dict[str, Callable[..., Any]] = {
-    **{name: getattr(Store, name) for name in ("batch", "cluster", "communities", "compare", "hubs", "rank", "recommend",
-                                               "related", "similarity")},
+    **{name: getattr(Store, name) for name in OF_STORE},
     "search": StoreSearch.__call__,
     "keywords": StoreKeywords.__call__,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", IN_PYTHON)

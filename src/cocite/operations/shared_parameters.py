@@ -16,13 +16,10 @@ SEVERAL_ADDRESSES: dict[str, dict[str, Any]] = {
     "mcp": {**ADDRESS_BOUNDS, "max_items": 20},
 }
 ADDRESS_HELP = "Address of a page, in any spelling"
+ADDRESSES_HELP = f"{ADDRESS_HELP}; with several, pages related to all of them"
 
 
-def urls(
-    help: str = f"{ADDRESS_HELP}; with several, pages related to all of them",
-    required: bool = True,
-    python: str = "pages",
-) -> Any:
+def urls(help: str = ADDRESSES_HELP, required: bool = True, python: str = "pages") -> Any:
     """The pages that a question is about."""
     http, mcp = SEVERAL_ADDRESSES["http"], SEVERAL_ADDRESSES["mcp"]
     return parameter(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from cocite.errors import BadParameter
 from cocite.results.reasons import Reason as Reason
-from cocite.results.reasons import brief, one_line
+from cocite.results.reasons import brief
+from cocite.results.text import clean
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
@@ -107,7 +108,7 @@ class Answers(ResultRows[Answer], Result):
         """The answers as a table of pandas, or of Polars: rank, url, title, score, why in short, reasons as in JSON."""
         from cocite.graph.export.libraries import frame_of
 
-        why = [one_line(" · ".join(brief(answer.reasons))) for answer in self]
+        why = [clean(" · ".join(brief(answer.reasons))) for answer in self]
         reasons = [[reason.to_dict() for reason in answer.reasons] for answer in self]
         return frame_of({**columns_of(self), "why": why, "reasons": reasons}, library)
 
@@ -147,8 +148,8 @@ class Answers(ResultRows[Answer], Result):
         return html(self)
 
     def __repr__(self) -> str:  # str(), too: a prompt shows a list, not all reasons of all answers
-        head = one_line(f"related to {', '.join(self.query)} by {self.method}")
-        rows = [f"{each.rank:3d}  {each.score:<11g} {one_line(f'{each.url}  {each.title}')}" for each in self]
+        head = clean(f"related to {', '.join(self.query)} by {self.method}")
+        rows = [f"{each.rank:3d}  {each.score:<11g} {clean(f'{each.url}  {each.title}')}" for each in self]
         return "\n".join([head, *(rows or ["  nothing"])])
 
 

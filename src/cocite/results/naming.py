@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
-from cocite.results.reasons import one_line
+from cocite.results.text import clean
 
 Value = TypeVar("Value")
 MAX_PARENTS = 3
@@ -160,11 +160,11 @@ def title_of(graph: Graph, page: int) -> str:
 
 def label_of(address: str, title: str) -> str:
     """What to call a page in a sentence."""
-    label, bare = one_line(title), address.partition("://")[2] or address
+    label, bare = clean(title), address.partition("://")[2] or address
     host = bare.partition("/")[0].removeprefix("www.")
     if label.lower().strip(" .:!|-") in GENERIC_TITLES and host:
         return f"{label} ({host})"
-    label = label or one_line(bare.removeprefix("www.").rstrip("/"))
+    label = label or clean(bare.removeprefix("www.").rstrip("/"))
     return label if len(label) <= MAX_LABEL_CHARS else label[: MAX_LABEL_CHARS - 1].rstrip() + "…"
 
 

@@ -8,7 +8,7 @@ import io
 from cocite.related.evidence import plural
 from cocite.results.answer import Answer, Answers
 from cocite.results.reasons import Reason, brief, sentences
-from cocite.results.reasons import one_line as one_line
+from cocite.results.text import clean
 
 FORMULA_STARTS = ("=", "+", "-", "@")
 
@@ -37,7 +37,7 @@ def separated(answers: Answers, separator: str) -> str:
     a text gets an apostrophe before it, as is usual.
     """
     found = [[str(answer.rank), f"{answer.score:g}", answer.url, answer.title, briefly(answer)] for answer in answers]
-    rows = [["rank", "score", "url", "title", "why"], *([one_line(text) for text in row] for row in found)]
+    rows = [["rank", "score", "url", "title", "why"], *([clean(text) for text in row] for row in found)]
     if separator == "\t":
         return "".join("\t".join(row) + "\n" for row in rows)
     out = io.StringIO()

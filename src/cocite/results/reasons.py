@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from cocite.related.evidence import ByLinks, Evidence, ListedTogether, Listing, PageLabels, SharedLink, SharedLinks
+from cocite.results.text import clean
 
 MIN_BRIEF_SHARE = 0.05
 TOTALS = {Listing.kind: ListedTogether.kind, SharedLink.kind: SharedLinks.kind}
@@ -54,20 +55,13 @@ class Reason:
 _FIELDS = tuple(each.name for each in fields(Reason))
 
 
-def one_line(text: str) -> str:
-    """Text on one line, without control characters, which could steer a terminal."""
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() or c in "\u200c\u200d" else " " for c in text)
-    return " ".join(text.split())
-
-
 def reasons_of(names: PageLabels, evidence: Iterable[Evidence]) -> tuple[Reason, ...]:
     """The reasons for one result, in the order of its evidence."""
     found = []
     for each in evidence:
         reason = Reason(**each.to_json(names))
         if not reason.text.isprintable():
-            reason.text = one_line(reason.text)
+            reason.text = clean(reason.text)
         found.append(reason)
     return tuple(found)
 

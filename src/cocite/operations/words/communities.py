@@ -17,7 +17,7 @@ from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter, parse, values_of
 from cocite.results.answer import HIDDEN, Result, ResultRows
-from cocite.results.reasons import one_line
+from cocite.results.text import clean
 
 if TYPE_CHECKING:
     from cocite.related.methods.community import BaseSet, Params, WebCommunities, WebCommunity, WeightedPages
@@ -103,7 +103,7 @@ class CommunitiesFound(ResultRows[CommunityResult], Result):
     def __repr__(self) -> str:
         rows = [f"{each.pages:5d} pages  {', '.join(each.keywords)}" for each in self]
         head = f"communities on {self.query or ', '.join(self.pages)}"
-        return "\n".join(map(one_line, [head, *(rows or ["nothing"])]))
+        return "\n".join(map(clean, [head, *(rows or ["nothing"])]))
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

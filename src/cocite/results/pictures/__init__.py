@@ -6,8 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from cocite.results.reasons import one_line
-from cocite.results.text import count
+from cocite.results.text import clean, count
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -21,7 +20,7 @@ def is_web_address(url: str) -> bool:
 def host_of(url: str) -> str:
     """The host of a web address without www; empty for an opaque name."""
     try:
-        return one_line(urlsplit(url).netloc.removeprefix("www.")) if is_web_address(url) else ""
+        return clean(urlsplit(url).netloc.removeprefix("www.")) if is_web_address(url) else ""
     except ValueError:  # a name that only begins like an address
         return ""
 
@@ -31,7 +30,7 @@ def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(loader=PackageLoader(__name__, "."), autoescape=True, undefined=StrictUndefined)
-    made.filters |= {"one_line": one_line, "host": host_of, "count": count, "is_web_address": is_web_address}
+    made.filters |= {"clean": clean, "host": host_of, "count": count, "is_web_address": is_web_address}
     return made
 
 

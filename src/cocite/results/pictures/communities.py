@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cocite.parameters import spell
 from cocite.results.pictures import render
-from cocite.results.reasons import one_line
+from cocite.results.text import clean
 from cocite.words.tokens import forms
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class CommunityDrawing(NamedTuple):
 
 def communities_page(found: CommunitiesFound, plain: CommunitiesFound | None = None, more: Sequence[str] = ()) -> str:
     """The page. `plain` is the same result without removing noise; `more` is HTML for further sections."""
-    query = one_line(found.query) or ", ".join(map(one_line, found.pages))
+    query = clean(found.query) or ", ".join(map(clean, found.pages))
     params = {name: tuple(value) if isinstance(value, list) else value for name, value in found.params.items()}
     return render(
         "communities.html",
@@ -77,7 +77,7 @@ def _drawings(found: CommunitiesFound) -> Iterator[CommunityDrawing]:
     spread = Counter(form for each in found for form in {form for word in each.keywords for form in forms((word,))})
     for each in found:
         words = sorted(each.keywords, key=lambda word: len(found) > 1 and spread[(word,)] == len(found))
-        yield _drawing(each, ", ".join(map(one_line, words[:HEADING_WORDS])) or each.name)
+        yield _drawing(each, ", ".join(map(clean, words[:HEADING_WORDS])) or each.name)
 
 
 def _drawing(each: CommunityResult, heading: str) -> CommunityDrawing:

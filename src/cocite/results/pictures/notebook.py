@@ -25,7 +25,7 @@ from cocite.results.pictures.neighbourhood import (
     symbol,
 )
 from cocite.results.present import briefly, lines
-from cocite.results.reasons import one_line
+from cocite.results.text import clean
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
@@ -67,5 +67,5 @@ def svg(graph: Graph, answers: Answers) -> str:
 
 
 def _short_name(node: Node, chars: int) -> str:
-    name = one_line(node.title) or one_line(node.url).removeprefix("https://").removeprefix("http://").rstrip("/")
+    name = clean(node.title) or clean(node.url).removeprefix("https://").removeprefix("http://").rstrip("/")
     return name if len(name) <= chars else name[: chars - 1] + "…"
