@@ -11,7 +11,7 @@ assistants, Python's methods and the reference docs are made from it:
         url: str = parameter("", "Address of a page", required=True, positional=True)
         k: int = parameter(20, "Maximum number of links each way", minimum=0)
 
-        def run(self, web: Web) -> PageLinks: ...
+        def run(self, web: Web) -> LinksAround: ...
 
 Importing a declaration is cheap: NumPy, Numba and Arrow are imported inside `run`, so that `cocite --help` is quick.
 """

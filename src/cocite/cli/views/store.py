@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cocite.operations.store.clicks import ClicksResult
     from cocite.operations.store.export import Exported
     from cocite.operations.store.info import StoreInfo
-    from cocite.operations.store.links import Citation, PageLinks, Section
+    from cocite.operations.store.links import Citation, LinksAround, Section
     from cocite.operations.store.methods import MethodList
     from cocite.operations.store.rank import RankResult
     from cocite.sources.records import ReadReport
@@ -311,7 +311,7 @@ class LinksView(View):
     operation = ShowLinks
     help = "Exits with 1 if the page has no links, with 3 if it is unknown."
 
-    def show(self, screen: Screen, asked: ShowLinks, result: PageLinks, options: Options) -> None:
+    def show(self, screen: Screen, asked: ShowLinks, result: LinksAround, options: Options) -> None:
         """Print the page, and both lists."""
         page = result.page
         if page["title"]:

@@ -65,7 +65,7 @@ class Citation(Result):
 
 
 @dataclass(frozen=True)
-class PageLinks(Result):
+class LinksAround(Result):
     """The links around one page."""
 
     query: str
@@ -100,7 +100,7 @@ class ShowLinks(Operation):
         """Over HTTP, "all" has a limit, too."""
         return replace(self, k=MAX_LINKS_OVER_HTTP) if surface == "http" and not self.k else self
 
-    def run(self, web: Web) -> PageLinks:
+    def run(self, web: Web) -> LinksAround:
         """The links, with sections and texts."""
         from cocite.pages.address import parse_query
 
@@ -112,7 +112,7 @@ class ShowLinks(Operation):
         except BadAddress:
             asked = "name:"
         is_alias = asked != graph.canonical(page) and not asked.startswith("name:")
-        return PageLinks(self.url, facts(graph, page), sections(graph, page, self.k), cited, is_alias)
+        return LinksAround(self.url, facts(graph, page), sections(graph, page, self.k), cited, is_alias)
 
     def why_empty(self, web: Web, result: Any) -> str:
         page = result.page
@@ -153,7 +153,7 @@ def parents(graph: Graph, page: int, limit: int) -> list[int]:
     import numpy as np
 
     ready = graph.best_parents(page)
-    if ready is None or not 0 < limit <= len(ready):  # else there is no need to read all parents, perhaps millions
+    if ready is None or not 0 < limit <= len(ready):  # else the best suffice: there may be millions
         found = graph.links_to(page)
         ready = found[np.argsort(-graph.in_degree[found].astype(np.int64), kind="stable")]
     chosen: list[int] = ready[: limit or None].tolist()
