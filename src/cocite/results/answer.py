@@ -91,7 +91,7 @@ class Answers(ResultRows[Answer], Result):
         return self.answers
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON. `facts` differ from method to method and are left out."""
+        """For JSON, without `facts`: they differ from method to method."""
         return {
             "query": list(self.query),
             "method": self.method,

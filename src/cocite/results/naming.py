@@ -51,7 +51,7 @@ class NumberCache(Generic[Value]):
         self._values: dict[int, Value] = {}
 
     def get(self, number: int, read: Callable[[int], Value]) -> Value:
-        """The cached value of a number, else what is read now."""
+        """The cached value of a number; if there is none, it is read and cached."""
         found = self._values.get(number)
         if found is None:
             found = read(number)

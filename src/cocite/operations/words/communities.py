@@ -30,7 +30,7 @@ SCORED_RESULTS = 2000
 """Search results whose scores show how well pages match the query."""
 FIT_AUTHORITIES = 10
 """Authorities whose match is averaged; with fewer, the missing ones count as 0."""
-STATISTICS = {"avg": "mean", "max": "maximum", "min": "minimum"}
+STATISTIC_NAMES = {"avg": "mean", "max": "maximum", "min": "minimum"}
 
 
 @dataclass(frozen=True)
@@ -322,7 +322,7 @@ def _noise(base: BaseSet, pages: Pages) -> tuple[NoisePage, ...]:
     from cocite.results.naming import Titles
 
     titles, measured, roots, found = Titles(base.view.graph), base.measured, int(base.root.sum()), []
-    below = f"is below {measured.threshold:.3g}, the {STATISTICS.get(base.params.npea, '')} of the root set"
+    below = f"is below {measured.threshold:.3g}, the {STATISTIC_NAMES.get(base.params.npea, '')} of the root set"
     for page, at in zip(pages.tolist(), base.edges.pages.searchsorted(pages).tolist(), strict=True):
         measure, links = float(measured.measure[at]), int(measured.ties[at])
         linked = f"linked with {links} of {roots} root pages" if links else "no link with root pages"
