@@ -66,7 +66,7 @@ def ask_unseen(
 
 
 def linked_pages(graph: Graph, record: Page) -> dict[int, float]:
-    """Known pages that a record links to, with link weights. Links in its main part to other sites are used alone, if any."""
+    """Known pages that a record links to, with link weights. Links in its main part to other sites go first."""
     from cocite.pages.address import parse_query
     from cocite.pages.site import Sites
 
