@@ -25,7 +25,8 @@ from cocite.operations.pages.unseen import ask_unseen
 from cocite.parameters import Parameter, parameters_of
 from cocite.results.answer import Answers
 from cocite.results.filters import Filters
-from cocite.results.present import briefly, one_line, separated
+from cocite.results.present import briefly, separated
+from cocite.results.text import clean
 from cocite.snapshot import Snapshot
 from cocite.sources.page_records import page_from_json
 from cocite.sources.records import Page, ReadReport
@@ -224,7 +225,7 @@ class OperationQuestion:
 def put_into_words(found: dict[str, Any], answers: Answers) -> None:
     """Add reasons in words to the JSON of answers: `why` of each answer, and what every reason `says`."""
     for shown, answer in zip(found["answers"], answers, strict=True):
-        shown["why"] = one_line(briefly(answer))
+        shown["why"] = clean(briefly(answer))
         for part, reason in zip(shown["reasons"], answer.reasons, strict=True):
             part["says"] = reason.text
 

@@ -16,8 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from cocite.operations.declare import Operation
 from cocite.results.answer import Reason
 from cocite.results.naming import title_of
-from cocite.results.present import one_line
 from cocite.results.reasons import brief, sentences
+from cocite.results.text import clean
 from cocite.snapshot import Snapshot
 
 MAX_TITLE_CHARS = 120
@@ -29,7 +29,7 @@ MAX_REASONS = 3
 
 def quoted(text: str, max_chars: int = MAX_TITLE_CHARS) -> str:
     """A stranger's text on one line, cut to a length."""
-    line = one_line(text[: 4 * max_chars])
+    line = clean(text[: 4 * max_chars])
     return line if len(line) <= max_chars else line[: max_chars - 1].rstrip() + "…"
 
 
