@@ -60,7 +60,7 @@ def end_all(child: int) -> int:
     return finished(child)
 
 
-def told(work: Callable[[], Any], what: str = "it") -> Any:
+def in_child(work: Callable[[], Any], what: str = "it") -> Any:
     """What `work` returns, as JSON has it: in a process of its own, so that libraries leave no threads and no mappings
     behind in this one, and a crash is seen as what it is."""
     with tempfile.TemporaryFile("w+") as note:
@@ -95,7 +95,7 @@ def count_calls(work: Callable[[], object]) -> list[str]:
                 raise RuntimeError(f"it ended with {end.code} though nobody killed it") from end
         return made
 
-    return list(told(noted))
+    return list(in_child(noted))
 
 
 def killed_at(work: Callable[[], object], number: int, after: bool) -> int:
@@ -120,7 +120,7 @@ def killed_at(work: Callable[[], object], number: int, after: bool) -> int:
 
 
 def killed_after(work: Callable[[], object], seconds: float) -> int:
-    """Run `work`, to be killed with all its processes after so many seconds; returns its exit code."""
+    """Run `work`, and kill it with all its processes after some seconds; returns its exit code."""
     child = fork(work)
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -31,7 +31,7 @@ from cocite.results.ask import Question, ask
 from cocite.web import Web
 from cocite.words.search import open_search
 from cocite.words.vectors import open_vectors
-from tests.faults.dying import WRONG, command, finished, fork, told
+from tests.faults.dying import WRONG, command, finished, fork, in_child
 from tests.faults.model import LINKS, clicked, content, look, names_of, ranked, store, word
 from tests.graph.damage import read_all
 
@@ -52,7 +52,7 @@ class Flipped(NamedTuple):
     flips: int
     found: int  # by check
     harmless: int  # not found, and without any effect
-    added_to: int  # so many times `add` was run on a damaged store
+    added_to: int  # how often `add` was run on a damaged store
     refused: int  # and refused to
 
 
@@ -60,11 +60,11 @@ def flip_all(model: Path, flips: int, seed: int, every: int = 1) -> list[Flipped
     """Change every file of the model's store (or each `every`-th of its files) so often; and add to it, once each."""
     files = [file for file in sorted(store(model).rglob("*")) if file.is_file()][seed % every :: every]
     questions(model, without="search")  # loops are loaded here, and not again in each process
-    answers = told(lambda: questions(model))
+    answers = in_child(lambda: questions(model))
     counts: dict[str, Counter[str]] = {}
     with copied(model) as place:
         assert finished(fork(adding(place))) == 0
-        after = told(lambda: look(place))
+        after = in_child(lambda: look(place))
     for number, file in enumerate(files):
         name, size = file.relative_to(model), file.stat().st_size
         count = counts.setdefault(kind_of(name), Counter())
@@ -73,7 +73,7 @@ def flip_all(model: Path, flips: int, seed: int, every: int = 1) -> list[Flipped
             continue
         chosen = list(changes(size, flips, seed * 1000 + number))
         count["flips"] += len(chosen)
-        count.update(told(partial(look_at, model, name, chosen, answers), f"{name}, one of the changes {chosen},"))
+        count.update(in_child(partial(look_at, model, name, chosen, answers), f"{name}, one of the changes {chosen},"))
         count["added_to"] += 1
         count["refused"] += add_to(model, name, chosen[0], after)
     return [Flipped(kind, *(count[field] for field in Flipped._fields[1:])) for kind, count in sorted(counts.items())]
@@ -187,10 +187,10 @@ def add_to(model: Path, name: Path, change: tuple[int, int], after: dict[str, An
         if code not in (0, WRONG):
             raise AssertionError(f"{where}: ended with {code}")
         try:
-            clean = not told(lambda: [str(fault) for fault in faults_of(place)])
+            clean = not in_child(lambda: [str(fault) for fault in faults_of(place)])
         except AssertionError as error:
             raise AssertionError(f"{where}: {error}") from error
-        if clean and (code or told(lambda: look(place)) != after):
+        if clean and (code or in_child(lambda: look(place)) != after):
             raise AssertionError(f"{where}: ended with {code}, and check finds nothing in what is not right")
         if not code and not clean and "side" not in name.parts:
             raise AssertionError(f"{where}: it was added to")

@@ -28,7 +28,7 @@ from tests.graph.webs import long_lists
 
 ROOT = Path(__file__).parents[2]
 SIZE = "256m"
-LEAST, MOST = 1 << 12, 1 << 27
+MIN_BYTES, MAX_BYTES = 1 << 12, 1 << 27
 SAID = ("full", "space", "room")
 
 
@@ -64,7 +64,7 @@ def on_a_small_disk(arguments: Sequence[object] = ()) -> list[Refused]:
 def with_less_room(job: Job, model: Path, folder: Path, times: int, seed: int) -> Refused:
     """The job with room enough, found by doubling, and with random sizes up to a quarter more."""
     old, new, names, _ = undisturbed(job, model)
-    enough = LEAST
+    enough = MIN_BYTES
     while True:
         with trial(model) as place:
             with leaving(enough, folder):
@@ -73,8 +73,8 @@ def with_less_room(job: Job, model: Path, folder: Path, times: int, seed: int) -
             if not code:
                 break
         enough *= 2
-        if enough > MOST:
-            raise AssertionError(f"{job.name} does not succeed with {MOST:,} bytes")
+        if enough > MAX_BYTES:
+            raise AssertionError(f"{job.name} does not succeed with {MAX_BYTES:,} bytes")
     kept: Counter[str] = Counter()
     refused = 0
     chosen = random.Random(seed)
@@ -85,16 +85,16 @@ def with_less_room(job: Job, model: Path, folder: Path, times: int, seed: int) -
             if code not in (0, WRONG) or (code and not any(word in said for word in SAID)):
                 raise AssertionError(f"{job.name} with {room:,} bytes ended with {code}: {said}")
             refused += code != 0
-            held = job.prove(place, old, new, names)
-            if not code and held != "new":
+            content = job.prove(place, old, new, names)
+            if not code and content != "new":
                 raise AssertionError(f"{job.name} with {room:,} bytes said that it succeeded, and did not")
-            kept[held] += 1
+            kept[content] += 1
     return Refused(job.name, times, enough, refused, kept["old"], kept["new"])
 
 
 @contextmanager
 def leaving(room: int, folder: Path) -> Iterator[None]:
-    """So many bytes are free, in whole pages."""
+    """Leave this number of bytes free, in whole pages."""
     filler = folder / "filler"
     with filler.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, max(1, shutil.disk_usage(folder).free - room))

@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 
 from cocite.graph.store import Graph
 from cocite.operations.pages.batch import batch, linked_pages
-from tests.faults.dying import WRONG, command, duration, end_all, finished, fork, told
+from tests.faults.dying import WRONG, command, duration, end_all, finished, fork, in_child
 from tests.faults.model import ABSENT, ADDED, REMOVED, SITES, STALE, empty, look, store, unindexed, word
 
 PART = 50
 UNKNOWN = 3  # what was removed is not there to be removed again
-Held = dict[str, Any]
+Content = dict[str, Any]
 """What a place holds: its content, and by name what is kept beside that."""
 
 
@@ -33,21 +33,21 @@ class Job:
 
     name: str
     work: Callable[[Path], Callable[[], object]]
-    look: Callable[[Path], Held]
+    look: Callable[[Path], Content]
     leftovers: Callable[[Path], list[str]]  # names that a complete run leaves
     so_far: Callable[[Path], list[Any]] = lambda place: []  # what is there of the new, if it comes in parts
     finished: Callable[[Path], dict[str, int]] = lambda place: {}  # parts that another run must not make again
     done: tuple[int, ...] = (0,)  # how another run may end after one that had done everything
 
-    def before(self, place: Path) -> Held:
+    def before(self, place: Path) -> Content:
         """What a place holds, found out in a process of its own."""
-        held: Held = told(lambda: self.look(place))
-        return held
+        content: Content = in_child(lambda: self.look(place))
+        return content
 
-    def prove(self, place: Path, old: Held, new: Held, names: list[str]) -> str:
+    def prove(self, place: Path, old: Content, new: Content, names: list[str]) -> str:
         """After a death: the old or the new, never something between; after another run: the new, and no litter."""
         kept = self.kept(self.before(place), old, new)
-        if any(each not in new["content"] for each in told(lambda: self.so_far(place))):
+        if any(each not in new["content"] for each in in_child(lambda: self.so_far(place))):
             raise AssertionError(f"{self.name}: a part that is there is not right")
         parts = self.finished(place)
         code = finished(fork(self.work(place)))
@@ -65,14 +65,14 @@ class Job:
             raise AssertionError(f"{self.name}: left behind { ({name: n for name, n in unlike.items() if n}) }")
         return kept
 
-    def kept(self, held: Held, old: Held, new: Held) -> str:
+    def kept(self, content: Content, old: Content, new: Content) -> str:
         """Whether all is old or new. Beside new content nothing may be old: it is new, or said to be stale or absent;
         but clicks, which nobody can work out again, are there."""
         for kept, whole in (("new", new), ("old", old)):
-            if held == whole:
+            if content == whole:
                 return kept
-        differing = [name for name in held if held[name] != new[name]]
-        if any(held[name] not in (STALE, ABSENT) or name == "clicks" for name in differing):
+        differing = [name for name in content if content[name] != new[name]]
+        if any(content[name] not in (STALE, ABSENT) or name == "clicks" for name in differing):
             raise AssertionError(f"{self.name}: neither old nor new: {differing}")
         return "new"
 
@@ -114,14 +114,14 @@ def parts_of(place: Path) -> dict[str, int]:
     return {part.name: part.stat().st_ino for part in (place / "out.parquet").glob("part-*.parquet")}
 
 
-def answers_of(place: Path) -> Held:
+def answers_of(place: Path) -> Content:
     """The rows of a complete batch; None if it is not complete."""
     parts = -(-len(linked_pages(Graph(store(place)))) // PART)
     complete = len(list((place / "out.parquet").glob("part-*.parquet"))) == parts
     return {"content": rows_of(place) if complete else None}
 
 
-def lines_of(place: Path) -> Held:
+def lines_of(place: Path) -> Content:
     """The lines of a batch's one file; None if it is not there."""
     file = place / "out.tsv"
     return {"content": file.read_text().splitlines() if file.exists() else None}
@@ -153,7 +153,7 @@ def trial(model: Path) -> Iterator[Path]:
         yield place
 
 
-def undisturbed(job: Job, model: Path) -> tuple[Held, Held, list[str], float]:
+def undisturbed(job: Job, model: Path) -> tuple[Content, Content, list[str], float]:
     """What the place holds before, and after the job has run to its end; the names then; the seconds it took."""
     with trial(model) as place:
         old = job.before(place)
@@ -182,7 +182,7 @@ def serve_and_kill(place: Path, seconds: float) -> None:
         end_all(server)
     code = finished(adding)
     assert code == 0, f"adding ended with {code}"
-    told(lambda: look(place))
+    in_child(lambda: look(place))
     again = fork(command("serve", "-i", store(place), "--port", port))
     try:
         wait_for(port)

@@ -23,7 +23,7 @@ from cocite.words.keywords import open_keywords
 from cocite.words.relevance import open_relevance
 from cocite.words.search import open_search
 from cocite.words.vectors import open_vectors
-from tests.faults.dying import command, finished, fork, told
+from tests.faults.dying import command, finished, fork, in_child
 
 SITES, ADDED, LINKS = 30, 4, 6
 REMOVED, DEAD = 3, 4
@@ -77,8 +77,8 @@ def with_store(place: Path) -> None:
         code = finished(fork(work))
         assert code == 0, code
     everything(place)  # loops are loaded here, and not again in each process
-    held = told(lambda: look(place))
-    assert [name for name, value in held.items() if not value or value in (STALE, ABSENT)] == ["hits"]
+    content = in_child(lambda: look(place))
+    assert [name for name, value in content.items() if not value or value in (STALE, ABSENT)] == ["hits"]
     assert not empty_arrays(store(place)), "what is empty is neither written half nor changed"
     empty(place).mkdir()
     shutil.copytree(store(place), store(unindexed(place)))
@@ -157,8 +157,8 @@ def content(graph: Graph, names: list[str]) -> list[Any]:
         found = graph.links_from(page)
         of_links = (found.blocks, found.flags, graph.weights_from(page))
         texts = zip(graph.anchors(page), graph.contexts(page), strict=True)
-        told = zip(found.targets.tolist(), *(part.tolist() for part in of_links), texts, strict=True)
-        links += [[name, names[to], *more] for to, *more in told]
+        listed = zip(found.targets.tolist(), *(part.tolist() for part in of_links), texts, strict=True)
+        links += [[name, names[to], *more] for to, *more in listed]
         of = graph.facts
         facts = (graph.title, graph.text, graph.headings, of.language, of.status, of.captured, of.fetched, of.noindex)
         others = (graph.lead, of.representative)
@@ -171,7 +171,7 @@ def content(graph: Graph, names: list[str]) -> list[Any]:
 
 
 def kept(read: Callable[[], Any]) -> Any:
-    """What is kept; or that nothing is, or of an older generation, said as users are told."""
+    """What is kept; or that nothing is, or of an older generation, in the words of the error."""
     try:
         return read()
     except BadStore as error:
@@ -200,10 +200,10 @@ def keywords_of_pages(graph: Graph, names: list[str]) -> dict[str, Any]:
     """The keywords of each page, and how often two of all stand on one page."""
     keywords = open_keywords(graph)
     both = open_relevance(graph, keywords).both
-    told = {
+    words = {
         name: sorted(keywords.words[number] for number, _ in keywords.ordered(page)) for page, name in enumerate(names)
     }
-    return {**told, "both": [part.tolist() for part in both]}
+    return {**words, "both": [part.tolist() for part in both]}
 
 
 def ranked(graph: Graph, name: str) -> list[float] | str:

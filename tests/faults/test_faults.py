@@ -97,16 +97,16 @@ def test_changed_bytes(model: Path) -> None:
     assert next(row for row in rows if row.files == "arrays").refused > 0
 
 
-@pytest.mark.parametrize("told", ["clicks", "search", "content"])
-def test_what_is_neither_old_nor_new_is_noticed(told: str) -> None:
+@pytest.mark.parametrize("part", ["clicks", "search", "content"])
+def test_what_is_neither_old_nor_new_is_noticed(part: str) -> None:
     """Beside new content: clicks that are gone, a search of old pages; and content that is half of each."""
     job = jobs()[0]
     old = {"content": [1], "clicks": [1], "search": [1], "pagerank": [1]}
     new = {"content": [2], "clicks": [2], "search": [2], "pagerank": STALE}
-    assert [job.kept(held, old, new) for held in (old, new, {**new, "search": ABSENT})] == ["old", "new", "new"]
+    assert [job.kept(content, old, new) for content in (old, new, {**new, "search": ABSENT})] == ["old", "new", "new"]
     wrong = {"clicks": {**new, "clicks": ABSENT}, "search": {**new, "search": [1]}, "content": {**new, "content": [1]}}
-    with pytest.raises(AssertionError, match=f"neither old nor new.*{told}"):
-        job.kept(wrong[told], old, new)
+    with pytest.raises(AssertionError, match=f"neither old nor new.*{part}"):
+        job.kept(wrong[part], old, new)
 
 
 @long

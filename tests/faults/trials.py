@@ -1,4 +1,4 @@
-"""Kill every job that writes, fill its disk, and change bytes of what it has written; a log of what held.
+"""Kill every job that writes, fill its disk, and change bytes of what it has written; a log of what content.
 
     python -m tests.faults.trials [--times 40] [--flips 20] [--seed 1] [--log docs/faults.md] [JOB]...
 

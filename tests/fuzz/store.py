@@ -33,8 +33,8 @@ from tests.graph.damage import read_all, reseal, rich_web
 from tests.graph.webs import ADDRESSES, make
 
 MEMORY = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
-STEP, MOST = 5, 8
-"""Bytes that say one change, and how many changes are made."""
+CHANGE_BYTES, MAX_CHANGES = 5, 8
+"""Bytes that describe one change, and the maximum number of changes."""
 Changed = dict[Path, bytes]
 
 
@@ -65,11 +65,14 @@ def whole() -> Whole:
 
 
 def store(data: bytes) -> None:
-    """Four bytes say a file and a place, one the new value. Changed arrays are read with checksums that fit, too; not
-    the search index, whose library trusts whatever passes them, and not what describes arrays."""
+    """Change bytes: four choose a file and a place, one is the new value.
+
+    Changed arrays are read with checksums that fit, too. The search index isn't, because its library trusts whatever
+    passes them, and neither are descriptions of arrays.
+    """
     path, files, original = whole()
     values = {file: bytearray(original[file]) for file in files}
-    for at in range(0, min(len(data) - STEP + 1, STEP * MOST), STEP):
+    for at in range(0, min(len(data) - CHANGE_BYTES + 1, CHANGE_BYTES * MAX_CHANGES), CHANGE_BYTES):
         own = values[files[data[at] % len(files)]]
         own[int.from_bytes(data[at + 1 : at + 4], "little") % len(own)] = data[at + 4]
     changed = {file: bytes(own) for file, own in values.items() if meaning(file, own) != meaning(file, original[file])}
@@ -127,7 +130,7 @@ def is_found(path: Path) -> bool:
 
 
 def refuse_or_read(path: Path, read: Callable[[Graph], Iterator[str]]) -> None:
-    """Read everything of a kind, unless it is refused; nothing may raise what users are not meant to see."""
+    """Read everything of a kind, unless it is refused; nothing may raise an error that isn't for users."""
     with suppress(CociteError):
         unexpected = list(read(Graph(path)))
         assert not unexpected, unexpected[0]

@@ -238,7 +238,7 @@ class Naive:
         return sorted(self.parents[name], key=lambda parent: parent_hash(name, parent))[:keep]
 
     def representatives(self) -> dict[str, str]:
-        """The page that stands for each page with near-duplicates: all pairs, transitively."""
+        """The representative of each page with near-duplicates: all pairs, transitively."""
         targets = {name: {link.target for link in page.links} for name, page in self.pages.items()}
         return near_duplicates(targets, {name: len(parents) for name, parents in self.parents.items()})
 

@@ -82,7 +82,7 @@ def test_strict_stops_at_the_first_bad_record(store: Path) -> None:
 
 STAGES = [
     "build.passes.number_pages", "build.resolve.NumberedSpill.number", "build.resolve.NumberedSpill.choose_records",
-    "build.sort_links.LinkSorter.sort", "build.passes.derive", "build.passes.gather_texts", "build.passes.publish",
+    "build.sort_links.LinkSorter.sort", "build.passes.derive", "build.passes.gather_texts", "generation.publish",
     "generation.sync_folder", "generation.write_synced",
 ]  # fmt: skip
 

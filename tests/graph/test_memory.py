@@ -83,3 +83,13 @@ def test_a_graph_in_memory_travels_to_processes() -> None:
 def test_nothing_to_build() -> None:
     with pytest.raises(BadSource, match="Nothing to index"):
         Graph.from_records([])
+
+
+def test_a_graph_of_arrays() -> None:
+    graph = Graph.from_links(
+        [("https://a.example/", "https://b.example/"), ("https://a.example/", "https://c.example/")]
+    )
+    again = Graph.from_arrays(dict(graph.arrays))
+    assert (again.pages, len(again.links), again.path) == (3, 2, IN_MEMORY)
+    assert again.links_from(again.find("a.example")).targets.tolist() == [1, 2]
+    assert (len(Graph.from_arrays({})), len(Graph.from_arrays({}).links)) == (0, 0)

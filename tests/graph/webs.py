@@ -25,7 +25,7 @@ THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 
 
 def examples(count: int) -> settings:
-    """So many examples of a costly test; ten times as many in a thorough run."""
+    """The number of examples of a costly test; ten times as many in a thorough run."""
     return settings(max_examples=count * (10 if THOROUGH else 1))
 
 

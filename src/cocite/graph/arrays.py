@@ -17,13 +17,10 @@ from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import empty_array, map_array, read_current
 from cocite.kernels.codec.name_codec import BLOCK
 
-NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16
-"""Flags of a link."""
-HAS_RECORD, NOINDEX = 128, 8
-"""Kinds of a page: has a record of its own; asks not to be indexed."""
+HAS_RECORD, NOINDEX = 128, 8  # kinds of a page: has a record of its own; asks not to be indexed
+NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16  # flags of a link
 REL = {"nofollow": NOFOLLOW, "ugc": UGC, "sponsored": SPONSORED, "me": ME}
-PER_BASE = 16
-"""Pages that share one 64-bit base of their lists' offsets."""
+PER_BASE = 16  # pages share one 64-bit base of their lists' offsets
 _NAMES_BY_TYPE = {
     "u1": "name.code name.spelling page.kind out.code in.code",
     "u2": "page.status",
@@ -45,8 +42,7 @@ TEXT_PARTS: dict[str, np.dtype[Any]] = {
 TYPE_OF: dict[str, np.dtype[Any]] = {
     name: np.dtype(f"<{code}") for code, names in _NAMES_BY_TYPE.items() for name in names.split()
 } | {f"{column}.{part}": dtype for column in TEXT_COLUMNS for part, dtype in TEXT_PARTS.items()}
-IN_MEMORY = Path("(in memory)")
-"""The path of a graph without a store."""
+IN_MEMORY = Path("(in memory)")  # the path of a graph without a store
 
 
 class Arrays(dict[str, NDArray[Any]]):

@@ -30,6 +30,7 @@ from cocite.kernels.codec.attributes import BLOCK_BITS, all_blocks
 from cocite.kernels.codec.checking import check_direction, check_look_up, check_names, count_targets
 
 CHUNK_PAGES = 1 << 16
+NAME_CODES = slice(0, 257), slice(257, 514)  # of characters, and of shared lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +117,14 @@ def _check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) 
 
 def _check_codes(graph: Graph) -> Faults:
     """Codes use all of their bits, and streams end with an empty word."""
-    codes = (("out.code", 0, 513), ("in.code", 0, 513), ("name.code", 0, 257), ("name.code", 257, 514))
-    for name, start, stop in codes:
-        lengths = graph.array(name)[start:stop].astype(np.int64)
-        used = lengths[lengths > 0]
-        if (
-            used.tolist() != [1]
-            and (1 << (MAX_CODE_BITS - np.minimum(used, MAX_CODE_BITS))).sum() != 1 << MAX_CODE_BITS
-        ):
+    for name, part in (
+        ("out.code", slice(513)),
+        ("in.code", slice(513)),
+        *(("name.code", half) for half in NAME_CODES),
+    ):
+        lengths = graph.array(name)[part].astype(np.int64)
+        used = np.minimum(lengths[lengths > 0], MAX_CODE_BITS)
+        if used.tolist() != [1] and (1 << (MAX_CODE_BITS - used)).sum() != 1 << MAX_CODE_BITS:
             yield Fault(name, "is not the lengths of a whole code")
     for name in ("out.words", "in.words", "name.words"):
         if int(graph.array(name)[-1]):

@@ -32,12 +32,9 @@ from cocite.sources.records import ReadReport
 
 SIDE_NAME = "clicks"
 CLICKS_VERSION = 1
-WINDOW_PAGES = 10
-"""Pages of a session at this distance, or closer, were seen together."""
-MAX_GATHERED_PAIRS = 1 << 20
-"""Pairs that are gathered before equal ones are added up."""
-CACHED_ADDRESSES = 1 << 20
-"""Addresses whose pages are cached while reading: logs repeat them."""
+WINDOW_PAGES = 10  # pages of a session at this distance, or closer, were seen together
+MAX_GATHERED_PAIRS = 1 << 20  # pairs that are gathered before equal ones are added up
+CACHED_ADDRESSES = 1 << 20  # addresses whose pages are cached while reading: logs repeat them
 Counts = NDArray[np.float64]
 Row = tuple[int, int, float, float]
 
@@ -93,14 +90,14 @@ class Clicks:
     def _by_target(self) -> tuple[NDArray[np.uint32], NDArray[Any]]:
         order = np.lexsort((self._pairs.source, self._pairs.target)) if self._back is None else self._back
         if len(order) != len(self) or (len(order) and int(order.max()) >= len(self)):
-            raise damaged(self._graph)
+            raise _unusable(self._graph)
         return order.astype(np.uint32, copy=False), self._pairs.target[order]
 
     def _checked(self, pages: NDArray[Any], steps: Counts, later: Counts) -> Beside:
         """A damaged file may hold anything: pages exist, and counts can be computed with."""
         counts = np.concatenate((steps, later))
         if (len(pages) and int(pages.max()) >= self._graph.pages) or not ((counts >= 0) & (counts < np.inf)).all():
-            raise damaged(self._graph)
+            raise _unusable(self._graph)
         return Beside(pages, steps, later)
 
 
@@ -118,13 +115,12 @@ def add_clicks(graph: Graph, trails: Iterable[Trail], report: ReadReport, anew: 
 
     Where no trail can be used, nothing is changed.
     """
-    pairs, used = count_trails(graph, trails, report)
+    pairs, used = _count_trails(graph, trails, report)
     if not used:
         return Kept(0, 0.0, 0, dict(report.skipped))
     with only_one(graph, SIDE_NAME, "the clicks"):
-        side = None if anew else read_side(graph, SIDE_NAME, make_command(graph), stale=True)
-        if side is not None:
-            pairs = _sum(_numbered(graph, _verified(side, graph)), pairs)
+        if not anew and (side := _read(graph)) is not None:
+            pairs = _sum(_numbered(graph, side), pairs)
         _keep(graph, pairs)
     return Kept(len(pairs.source), float(pairs.steps.sum()), used, dict(report.skipped))
 
@@ -138,41 +134,35 @@ def renew_clicks(path: Path) -> None:
         return
     graph = Graph(path)
     with suppress(BadStore), only_one(graph, SIDE_NAME, "the clicks"):
-        side = read_side(graph, SIDE_NAME, make_command(graph), stale=True)
+        side = _read(graph)
         if side is not None and side.generation != graph.manifest["id"]:
-            _keep(graph, _numbered(graph, _verified(side, graph)))
+            _keep(graph, _numbered(graph, side))
         elif side is not None:  # the same pages were added again, after a command was killed at this point
             remove_others(path / FOLDER, SIDE_NAME, side.folder)
 
 
 def open_clicks(graph: Graph) -> Clicks:
     """The clicks of a store, perhaps none."""
-    side = read_side(graph, SIDE_NAME, make_command(graph), stale=True)
+    side = _read(graph)
     if side is None:
-        return Clicks(graph, _columns([]))
+        return Clicks(graph, _pairs([]))
     if side.generation != graph.manifest["id"]:
-        return Clicks(graph, _numbered(graph, _verified(side, graph)))
-    stored = _stored(side, graph)
-    page, other, back = (side.array(name) for name in ("page", "other", "back"))
-    if not len(page) == len(other) == len(back) == len(stored.steps):
-        raise damaged(graph)
-    return Clicks(graph, PagePairs(page, other, stored.steps, stored.later), back)
+        return Clicks(graph, _numbered(graph, side))
+    arrays = [side.array(name) for name in ("page", "other", "steps", "later", "back")]
+    if len(set(map(len, arrays))) != 1:
+        raise _unusable(graph)
+    return Clicks(graph, PagePairs(*arrays[:4]), arrays[4])
 
 
-def make_command(graph: Graph) -> str:
-    """The command that counts the clicks anew."""
+def _again(graph: Graph) -> str:
     return f"cocite clicks FILE... --anew -i {quote(str(graph.path))}"
 
 
-def damaged(graph: Graph) -> BadStore:
-    """The error for clicks that cannot be read."""
-    return BadStore(f"the clicks of {graph.path} are damaged: count them again with {make_command(graph)}")
+def _unusable(graph: Graph, why: str = "damaged") -> BadStore:
+    return BadStore(f"the clicks of {graph.path} are {why}: count them again with {_again(graph)}")
 
 
-# Counting trails
-
-
-def count_trails(graph: Graph, trails: Iterable[Trail], report: ReadReport) -> tuple[PagePairs, int]:
+def _count_trails(graph: Graph, trails: Iterable[Trail], report: ReadReport) -> tuple[PagePairs, int]:
     """The pairs of pages in trails, and how many trails had any. Unknown pages are counted in the report.
 
     Rows are added up now and then: memory grows with the pairs that differ, not with the trails.
@@ -180,24 +170,31 @@ def count_trails(graph: Graph, trails: Iterable[Trail], report: ReadReport) -> t
 
     @lru_cache(CACHED_ADDRESSES)
     def look_up(address: str) -> int | str:
+        """The page of an address, or why it has none: one of few reasons."""
         page = graph.get(address)
-        return _why_unknown(address) if page is None else page
+        if page is not None:
+            return page
+        try:
+            parse_query(address)
+        except BadAddress as error:
+            return str(error).partition(": ")[0]
+        return "page that is not in the store"
 
     def find(address: str) -> int | None:
         found = look_up(address)
-        if isinstance(found, str):
-            report.skip(found, address)
-            return None
-        return found
+        if isinstance(found, int):
+            return found
+        report.skip(found, address)
+        return None
 
-    used, rows, pairs = 0, list[Row](), _columns([])
+    used, rows, pairs = 0, list[Row](), _pairs([])
     for trail in trails:
         before = len(rows)
         rows += _rows(trail, [find(address) for address in trail.pages], report)
         used += len(rows) > before
         if len(rows) >= MAX_GATHERED_PAIRS:
-            pairs, rows = _sum(pairs, _columns(rows)), []
-    return _sum(pairs, _columns(rows)), used
+            pairs, rows = _sum(pairs, _pairs(rows)), []
+    return _sum(pairs, _pairs(rows)), used
 
 
 def _rows(trail: Trail, pages: Sequence[int | None], report: ReadReport) -> Iterator[Row]:
@@ -216,81 +213,61 @@ def _rows(trail: Trail, pages: Sequence[int | None], report: ReadReport) -> Iter
                 yield source, target, 0.0, trail.times
 
 
-def _why_unknown(address: str) -> str:
-    """Why an address has no page: one of few reasons."""
-    try:
-        parse_query(address)
-    except BadAddress as error:
-        return str(error).partition(": ")[0]
-    return "page that is not in the store"
-
-
-def _columns(rows: list[Row]) -> PagePairs:
-    source, target, steps, later = zip(*rows, strict=True) if rows else ((), (), (), ())
-    pages = np.array(source, np.uint32), np.array(target, np.uint32)
-    return PagePairs(*pages, np.array(steps, np.float64), np.array(later, np.float64))
+def _pairs(rows: list[Row]) -> PagePairs:
+    source, target, steps, later = np.array(rows, np.float64).reshape(-1, 4).T
+    return PagePairs(source.astype(np.uint32), target.astype(np.uint32), steps, later)
 
 
 def _sum(*parts: PagePairs) -> PagePairs:
     """Pairs of page numbers with equal ones added up, ascending."""
     source, target, steps, later = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    pairs, of = np.unique(source.astype(np.int64) << 32 | target.astype(np.int64), return_inverse=True)
-    ends = (pairs.view(np.uint64) >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
+    pairs, of = np.unique(source.astype(np.uint64) << np.uint64(32) | target.astype(np.uint64), return_inverse=True)
     totals = (np.bincount(of, counts, len(pairs)).astype(np.float64) for counts in (steps, later))
-    return PagePairs(*ends, *totals)
+    return PagePairs((pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32), *totals)
 
 
-# Reading and writing
+def _read(graph: Graph) -> SideData | None:
+    """The side data of any generation, if there are any."""
+    side = read_side(graph, SIDE_NAME, _again(graph), stale=True)
+    if side is not None and side.about.get("version") != CLICKS_VERSION:
+        raise _unusable(graph, "of another version")
+    return side
 
 
-def _numbered(graph: Graph, named: PagePairs) -> PagePairs:
-    """Pairs of fingerprints → pairs of page numbers, without those of pages that the store does not have.
+def _numbered(graph: Graph, side: SideData) -> PagePairs:
+    """Stored pairs of fingerprints → pairs of page numbers, without those of pages that the store does not have.
 
-    Pages that are aliases by now count as their targets.
+    Pages that are aliases by now count as their targets. Every byte is verified: what is written anew has checksums of
+    its own.
     """
+    named = PagePairs(*(side.array(name) for name in ("from", "to", "steps", "later")))
+    if len(set(map(len, named))) != 1 or any(side.faults()):
+        raise _unusable(graph)
     wanted, of = np.unique(np.concatenate((named.source, named.target)), return_inverse=True)
     order = np.argsort(graph.fingerprints, kind="stable")
     stored = graph.fingerprints[order]
     at = np.minimum(np.searchsorted(stored, wanted), max(0, len(stored) - 1))
     found = np.flatnonzero(stored[at] == wanted) if len(stored) else np.zeros(0, np.int64)
-    number = np.full(len(wanted), -1, np.int64)
     pages = order[at[found]]
     moved = np.isin(pages, graph.array("alias.page"))
     pages[moved] = [graph.lead(page) for page in pages[moved].tolist()]
+    number = np.full(len(wanted), -1, np.int64)
     number[found] = pages
     source, target = np.split(number[of], 2)
     kept = (source >= 0) & (target >= 0) & (source != target)
     return _sum(PagePairs(*(part[kept] for part in (source, target, named.steps, named.later))))
 
 
-def _stored(side: SideData, graph: Graph) -> PagePairs:
-    """What was counted, by fingerprints."""
-    if side.about.get("version") != CLICKS_VERSION:
-        why = f"the clicks of {graph.path} are of another version"
-        raise BadStore(f"{why}: count them again with {make_command(graph)}")
-    stored = PagePairs(*(side.array(name) for name in ("from", "to", "steps", "later")))
-    if len({len(part) for part in stored}) != 1:
-        raise damaged(graph)
-    return stored
-
-
-def _verified(side: SideData, graph: Graph) -> PagePairs:
-    """The same, every byte verified: what is written anew has checksums of its own."""
-    if any(side.faults()):
-        raise damaged(graph)
-    return _stored(side, graph)
-
-
 def _keep(graph: Graph, pairs: PagePairs) -> None:
     """Put pairs of page numbers beside the store."""
-    about = {"version": CLICKS_VERSION, "pairs": len(pairs.source), "clicks": float(pairs.steps.sum())}
+    source, target, steps, later = pairs
+    fingerprints = {"from": graph.fingerprints[source], "to": graph.fingerprints[target]}
+    arrays = {"page": source, "other": target, **fingerprints, "steps": steps, "later": later}
+    arrays["back"] = np.lexsort((source, target)).astype(np.uint32)
 
     def make(_: Path, writer: Writer) -> None:
-        source, target, steps, later = pairs
-        fingerprints = {"from": graph.fingerprints[source], "to": graph.fingerprints[target]}
-        arrays = {"page": source, "other": target, **fingerprints, "steps": steps, "later": later}
-        arrays["back"] = np.lexsort((source, target)).astype(np.uint32)
         for name, values in arrays.items():
             writer.append(name, values)
 
+    about = {"version": CLICKS_VERSION, "pairs": len(source), "clicks": float(steps.sum())}
     write_side(graph, SIDE_NAME, about, make)

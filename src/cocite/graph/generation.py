@@ -29,8 +29,7 @@ from cocite.errors import BadStore
 
 FORMAT_NUMBER = 1
 POINTER = re.compile(rb"(g\d{6,}) ([0-9a-f]{32})\n")
-OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+|side")
-"""Names in a store's folder."""
+OWN_NAMES = re.compile(r"lock|CURRENT(\.new)?|g\d{6,}|work-\d+|side")  # in a store's folder
 CHUNK_BYTES = 1 << 24
 Progress = Callable[[str, int, int | None], None]
 """Called with the stage, how much more of it is done, and the total if it is known."""
@@ -115,7 +114,7 @@ class Writer:
 
 
 class MemoryWriter(Writer):
-    """Keeps the arrays in memory."""
+    """Keeps the arrays in memory, read-only as mapped ones are: for others, kernels would be compiled again."""
 
     def __init__(self) -> None:
         super().__init__(Path())
@@ -124,17 +123,14 @@ class MemoryWriter(Writer):
         return io.BytesIO()
 
     def finish(self, name: str) -> None:
-        """Note the checksum of an array."""
         self.arrays[name]["digest"] = self._files[name][1].hexdigest()
 
     def map(self, name: str) -> NDArray[Any]:
-        """An array, read-only as mapped ones are: for others, kernels would be compiled again."""
         file, dtype = self._files[name][0], np.dtype(self.arrays[name]["type"])
         assert isinstance(file, io.BytesIO)
         return np.frombuffer(file.getvalue(), dtype) if self.length(name) else empty_array(dtype)
 
     def discard(self, name: str) -> None:
-        """Take an array back."""
         del self.arrays[name], self._files[name]
 
     def all(self) -> dict[str, NDArray[Any]]:
@@ -175,22 +171,20 @@ def changed_arrays(
 
 
 def empty_array(dtype: np.dtype[Any]) -> NDArray[Any]:
-    """An empty array, read-only as mapped ones are: for others, loops would be compiled again."""
-    empty: NDArray[Any] = np.zeros(0, dtype)
-    empty.flags.writeable = False
-    return empty
+    """An empty array, read-only as mapped ones are: for others, kernels would be compiled again."""
+    return np.frombuffer(b"", dtype)
 
 
 def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
     """The folder and manifest of the current generation, the manifest's checksum verified."""
+    make = f"make one with: cocite build SOURCE... -o {store}"
     if not store.exists():
-        raise BadStore(f"no store at {store}; make one with: cocite build SOURCE... -o {store}")
+        raise BadStore(f"no store at {store}; {make}")
     for _ in range(5):  # a generation may be replaced and removed between reading the pointer and the manifest
         try:
             pointer = POINTER.fullmatch((store / "CURRENT").read_bytes())
         except FileNotFoundError as error:
-            why = f"{store} holds no finished store; make one with: cocite build SOURCE... -o {store}"
-            raise BadStore(why) from error
+            raise BadStore(f"{store} holds no finished store; {make}") from error
         except OSError as error:
             raise BadStore(f"{store} is not a store ({error.strerror})") from error
         if not pointer:
@@ -198,15 +192,14 @@ def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
         folder = store / pointer[1].decode()
         try:
             raw = (folder / "manifest.json").read_bytes()
+            if digest(raw) != pointer[2].decode():
+                raise BadStore(f"{folder}/manifest.json does not match its checksum: damaged; build the store again")
+            manifest: dict[str, Any] = dict(json.loads(raw))
+            newer, manifest["arrays"] = int(manifest.get("format", 0)) > FORMAT_NUMBER, dict(manifest["arrays"])
         except FileNotFoundError:
             continue
         except OSError as error:
             raise BadStore(f"{folder}/manifest.json cannot be read ({error.strerror}); build it again") from error
-        if digest(raw) != pointer[2].decode():
-            raise BadStore(f"{folder}/manifest.json does not match its checksum: damaged; build the store again")
-        try:
-            manifest: dict[str, Any] = dict(json.loads(raw))
-            newer, manifest["arrays"] = int(manifest.get("format", 0)) > FORMAT_NUMBER, dict(manifest["arrays"])
         except (ValueError, TypeError, KeyError) as error:
             raise BadStore(f"{folder}/manifest.json is unreadable: build the store again") from error
         if newer:
@@ -298,10 +291,8 @@ def _remove_other_generations(store: Path, current: Path) -> None:
 
 def write_synced(file: Path, data: bytes) -> None:
     """Write a small file and have it on disk before returning."""
-    with file.open("wb") as out:
-        out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
+    file.write_bytes(data)
+    sync_folder(file)
 
 
 def sync_folder(folder: Path) -> None:

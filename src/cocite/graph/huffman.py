@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_CODE_BITS = 12
-"""2^12 entries of four bytes stay in the first-level cache."""
+MAX_CODE_BITS = 12  # 2^12 entries of four bytes stay in the first-level cache
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The links of a graph, in both directions.
 
-Kernels read lists through `PageLinks.out` and `PageLinks.into`; Python code through the methods. Every length is
+Kernels read lists through `GraphLinks.out` and `GraphLinks.into`; Python code through the methods. Every length is
 validated before memory is allocated for it, and every list is checked when it is decoded.
 """
 
@@ -20,8 +20,7 @@ from cocite.kernels.codec.lists import Lists, read_many, read_one
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related.counted_links import OutLists, Repeats
 
-LIST_PARTS = ("words", "base", "offset", "degree", "code")
-"""The arrays of one direction of the links."""
+LIST_PARTS = ("words", "base", "offset", "degree", "code")  # the arrays of one direction of the links
 
 
 class OutLinks(NamedTuple):
@@ -45,7 +44,7 @@ class WithRepeats(NamedTuple):
     weight: NDArray[np.float32]  # empty: all 1
 
 
-class PageLinks:
+class GraphLinks:
     """All links: `len(links)` is their number."""
 
     def __init__(self, arrays: Arrays) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -32,12 +31,10 @@ from cocite.pages.key import APART, from_key, key, shown
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
 
-PYTHON_LOOK_UPS = 1000
-"""Look-ups parsed in Python before compiling the loop pays, which is three times as fast."""
+PYTHON_LOOK_UPS = 1000  # look-ups parsed in Python before compiling the loop pays, which is three times as fast
 CHUNK_PAGES = 1 << 14
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
-Keys = tuple[NDArray[np.uint8], NDArray[np.int64]]
-"""The bytes of keys, and where each begins."""
+Keys = tuple[NDArray[np.uint8], NDArray[np.int64]]  # the bytes of keys, and where each begins
 
 
 class PageNames:
@@ -228,18 +225,16 @@ def mapped_addresses(graph: Graph, beside: Path | None, progress: Progress, mark
     With `marked` they have the form of page records: `name:` before opaque names, `host:` before addresses without a
     scheme. `beside` is a file in whose folder there is room.
     """
-    folder = Path(tempfile.mkdtemp(prefix=".cocite-export-", dir=None if beside is None else beside.absolute().parent))
-    try:
-        ends = [np.zeros(1, np.int64)]
-        with (folder / "addresses").open("wb") as file:
+    room = None if beside is None else beside.absolute().parent
+    with tempfile.TemporaryDirectory(prefix=".cocite-export-", dir=room, ignore_cleanup_errors=True) as folder:
+        file, ends = Path(folder) / "addresses", [np.zeros(1, np.int64)]
+        with file.open("wb") as out:
             for first in range(0, graph.pages, CHUNK_PAGES):
                 some = addresses(graph, first, min(CHUNK_PAGES, graph.pages - first), marked)
                 texts = [text.encode() for text in some]
-                file.writelines(texts)
+                out.writelines(texts)
                 ends.append(ends[-1][-1] + np.cumsum([len(text) for text in texts]))
                 progress("reading names", len(texts), graph.pages)
-        data = np.memmap(folder / "addresses", np.uint8, "r") if ends[-1][-1] else np.zeros(1, np.uint8)
+        data = np.memmap(file, np.uint8, "r") if ends[-1][-1] else np.zeros(1, np.uint8)
         offsets = np.concatenate(ends)
         yield pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -27,10 +27,8 @@ MIN_EDITED_CHARACTERS, MAX_EDITED_CHARACTERS = 4, 32
 """Shorter texts are one edit away from too many unrelated ones; longer texts have too many spellings to try."""
 MAX_PREFIX_CHARACTERS = 160
 MAX_SHORTER_ADDRESSES = 12
-WINDOW_PAGES = 4096
-"""Pages around an address among which the most cited are looked for."""
-MAX_BUCKET_PAGES = 32
-"""Pages read of a bucket of fingerprints: it has about four, and only a damaged store has more."""
+WINDOW_PAGES = 4096  # pages around an address among which the most cited are looked for
+MAX_BUCKET_PAGES = 32  # pages read of a bucket of fingerprints: it has about four, and only a damaged store has more
 COMMON_SUFFIXES = (
     "com", "org", "net", "edu", "gov", "io", "co", "info", "de", "uk", "co.uk", "org.uk", "ac.uk", "fr", "it", "es",
     "nl", "be", "ch", "at", "se", "no", "dk", "fi", "pl", "cz", "pt", "gr", "ie", "eu", "ru", "ua", "tr", "br",

@@ -31,11 +31,9 @@ if TYPE_CHECKING:
 
 FOLDER = "side"
 Made = TypeVar("Made")
-Files = dict[str, list[Any]]
-"""Files other than arrays: the size and the checksum of each."""
+Files = dict[str, list[Any]]  # files other than arrays: the size and the checksum of each
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
-"""What reading a damaged description may raise."""
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)  # what reading a damaged description may raise
 
 
 @dataclass(frozen=True)
@@ -51,21 +49,20 @@ class SideData:
 
     def array(self, name: str) -> NDArray[Any]:
         """One of its arrays, mapped."""
-        if name not in self.arrays:
-            raise BadStore(f"{self.folder} has no array {name}: it is damaged; make it again")
         try:
             return map_array(self.folder / f"{name}.bin", self.arrays[name])
         except (KeyError, TypeError, ValueError) as error:
-            why = f"{self.folder} has no array {name} that can be read: it is damaged; make it again"
-            raise BadStore(why) from error
+            raise BadStore(f"{self.folder} has no valid array {name}: it is damaged; make it again") from error
 
     def whole(self, max_bytes: int | None = None) -> bool:
         """Whether its other files are as written: sizes always, contents unless they have more than `max_bytes`."""
-        if any((self.folder / name).stat().st_size != size for name, (size, _) in self.files.items()):
-            return False
-        if max_bytes is not None and sum(size for size, _ in self.files.values()) > max_bytes:
-            return True
-        return all(file_digest(self.folder / name) == expected for name, (_, expected) in self.files.items())
+        total = sum(size for size, _ in self.files.values())
+        for name, (size, expected) in self.files.items():
+            if (self.folder / name).stat().st_size != size:
+                return False
+            if (max_bytes is None or total <= max_bytes) and file_digest(self.folder / name) != expected:
+                return False
+        return True
 
     def faults(self) -> Iterator[str]:
         """What is wrong with any of its bytes."""
@@ -77,17 +74,13 @@ class SideData:
                     yield f"the bytes of {file} do not match their checksum"
             except BadStore as error:
                 yield str(error)
-            except OSError as error:
-                yield f"{file} cannot be read ({error.strerror})"
-            except (KeyError, TypeError):
-                yield f"{file} has no checksum"
+            except (OSError, KeyError, TypeError) as error:
+                yield f"{file} cannot be verified ({error})"
         try:
             if not self.whole():
                 yield f"the bytes of {self.folder} do not match their checksums"
-        except OSError as error:
-            yield f"{error.filename} cannot be read ({error.strerror})"
-        except (TypeError, ValueError):
-            yield f"the description of the files of {self.folder} is invalid"
+        except (OSError, TypeError, ValueError) as error:
+            yield f"the files of {self.folder} cannot be verified ({error})"
 
 
 def write_side(graph: Graph, name: str, about: dict[str, Any], make: Callable[[Path, Writer], None]) -> Files:
@@ -223,15 +216,14 @@ def faults_of_sides(graph: Graph) -> Iterator[tuple[str, str]]:
 
 
 def _faults_of_side(graph: Graph, name: str) -> list[str]:
-    """What is wrong with side data of any generation, unless another command replaces them meanwhile."""
     before: Path | None = None
-    while True:
+    while True:  # another command may replace them meanwhile: then they are read again
         try:
             side = read_side(graph, name, "the command that made it", stale=True)
         except BadStore as error:
             return [str(error)]
         faults = [] if side is None else list(side.faults())
-        if side is None or not faults or side.folder == before:  # of the same folder as a moment ago
+        if side is None or not faults or side.folder == before:
             return faults
         before = side.folder
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
 from cocite.graph.arrays import HAS_RECORD, IN_MEMORY, NOINDEX, Arrays
-from cocite.graph.links import PageLinks
+from cocite.graph.links import GraphLinks
 from cocite.graph.names import PageNames
 from cocite.graph.texts import PageTexts
 from cocite.kernels.codec.lists import Lists
@@ -33,7 +33,9 @@ class Graph:
         """Open a store; with `expected`, the id of a generation, no other. Or take arrays that are in memory."""
         self.arrays = store if isinstance(store, Arrays) else Arrays.open(Path(store), expected)
         self.path, self.manifest, self.pages = self.arrays.path, self.arrays.manifest, self.arrays.pages
-        self.links, self.names, self.texts = PageLinks(self.arrays), PageNames(self.arrays), PageTexts(self.arrays)
+        self.fingerprints: NDArray[np.uint64] = self.arrays["fingerprint"]  # of addresses, the same in every store
+        self.removed: NDArray[np.uint64] = self.arrays["removed"]  # fingerprints of pages removed for good
+        self.links, self.names, self.texts = GraphLinks(self.arrays), PageNames(self.arrays), PageTexts(self.arrays)
         self.sites, self.facts = PageSites(self.arrays, self.names), PageFacts(self.arrays)
         # The most used methods of the parts.
         self.links_from, self.links_to, self.iter_links = (
@@ -104,16 +106,6 @@ class Graph:
     def into(self) -> Lists:
         """Links in, as kernels take them."""
         return self.links.into
-
-    @property
-    def fingerprints(self) -> NDArray[np.uint64]:
-        """A hash of each page's address, the same in every store."""
-        return self.arrays["fingerprint"]
-
-    @property
-    def removed(self) -> NDArray[np.uint64]:
-        """Fingerprints of pages that were removed for good."""
-        return self.arrays["removed"]
 
     def _repr_html_(self) -> str:
         from cocite.graph.notebook import html

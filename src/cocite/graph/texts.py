@@ -8,7 +8,7 @@ has the 32-bit lengths of its texts, then the texts. A list of texts is stored a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,7 @@ from cocite.errors import BadStore
 from cocite.graph.arrays import TEXT_COLUMNS, TEXT_PARTS, Arrays, rows_of
 from cocite.graph.generation import Writer
 
-FRAME_BYTES = 16 << 10
-"""Text per frame: small enough that reading one title costs some 20 µs."""
+FRAME_BYTES = 16 << 10  # text per frame: small enough that reading one title costs some 20 µs
 MAX_FRAME_BYTES = 1 << 30
 CACHED_FRAMES = 64
 
@@ -69,13 +68,7 @@ class PageTexts:
 
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
-        self._columns: dict[str, TextColumn] = {}
-
-    def column(self, name: str) -> TextColumn:
-        """All texts of one kind, such as `title`."""
-        if name not in self._columns:
-            self._columns[name] = TextColumn(self._arrays, name)
-        return self._columns[name]
+        self.column = cache(partial(TextColumn, arrays))  # all texts of one kind, such as `title`
 
     def __bool__(self) -> bool:
         """Whether any page has a text beside its address."""

@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from cocite.errors import BadSource
-from cocite.graph.build.scratch import BY_CANONICAL, MemoryScratch
+from cocite.graph.build.names import NameFiles
+from cocite.graph.build.scratch import BY_CANONICAL, ScratchSpace
 from cocite.graph.build.spill import Spill
 from cocite.pages.site import Sites
 from cocite.sources.arrow_batches import have_address, to_schema
@@ -76,11 +77,11 @@ def key_batches(
 def _key_records(
     records: pa.RecordBatch, sequence: Integers, report: ReadReport, sites: Sites
 ) -> Iterator[pa.RecordBatch]:
-    scratch = MemoryScratch()
-    no_pages = np.zeros(0, np.uint64)
-    spill = Spill(scratch, report, sites, text=False, anchors=False, removed=no_pages, memory=1 << 22)
+    scratch = ScratchSpace()
+    names = NameFiles(scratch, report, np.zeros(0, np.uint64), 1 << 22)
+    spill = Spill(scratch, names, sites, ())
     spill.add(spill.reserve(0), records)
-    spill.names.finish()
+    names.finish()
     for table in map(scratch.load_table, sorted(scratch.names(".names"))):
         for names in table.to_batches() if table is not None else ():
             columns = {name: names.column(name) for name in ("key", "order", "shown")}

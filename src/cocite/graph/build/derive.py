@@ -17,18 +17,14 @@ from cocite.graph.generation import Progress
 from cocite.kernels.build import parents
 from cocite.kernels.codec.lists import Lists
 
-LONG_LIST_LINKS = 512
-"""Lists of more links have entry points, one every SKIP_LINKS links."""
+LONG_LIST_LINKS = 512  # lists of more links have entry points, one every SKIP_LINKS links
 SKIP_LINKS = 128
 MANY_PARENTS, BEST_PARENTS = 256, 201
 """Pages with more than MANY_PARENTS links in have their BEST_PARENTS parents of highest in-degree stored."""
-SAMPLE_PARENTS = 2000
-"""Pages with more links in have this many parents stored, those of smallest hash."""
-HASH_SEED = np.uint64(42)
-"""Of that hash; the seed of Spark's xxhash64, so that a cluster chooses the same parents."""
+SAMPLE_PARENTS = 2000  # pages with more links in have this many parents stored, those of smallest hash
+HASH_SEED = np.uint64(42)  # of that hash; the seed of Spark's xxhash64, so that a cluster chooses the same parents
 CHUNK_PAGES = 256
-Parts = Iterator[tuple[str, NDArray[Any]]]
-"""Values to append to arrays, by name."""
+Parts = Iterator[tuple[str, NDArray[Any]]]  # values to append to arrays, by name
 
 
 def derive(out: Lists, into: Lists, fingerprints: NDArray[np.uint64], workers: Workers, progress: Progress) -> Parts:

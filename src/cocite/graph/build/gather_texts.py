@@ -6,8 +6,6 @@ memory. Anchors and contexts are cut to the links that were kept, in their order
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -21,10 +19,8 @@ from cocite.graph.generation import Progress, Writer
 from cocite.graph.texts import TextWriter
 from cocite.kernels.addresses.lines import pick_lines
 
-MEMORY_PER_TEXT_BYTE = 4
-"""Memory for sorting one byte of text, all copies together."""
-Texts = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]
-"""Bytes, and where each text starts and stops in them."""
+MEMORY_PER_TEXT_BYTE = 5  # for sorting, all copies of the ranges under way together
+Texts = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]  # bytes, and where texts start and stop
 
 
 def gather_texts(numbered: NumberedSpill, writer: Writer, memory: int, progress: Progress) -> None:
@@ -33,9 +29,20 @@ def gather_texts(numbered: NumberedSpill, writer: Writer, memory: int, progress:
     if not spill.text_bytes:
         return
     columns = {name: TextWriter(writer, name) for name in RECORD_TEXTS}
-    borders = cut_ranges(numbered, max(1, -(-spill.text_bytes * MEMORY_PER_TEXT_BYTE // memory)))
     first_links = starts_of(writer.map("out.degree"))
     positions = spill.scratch.column("positions", np.uint32, mapped=True)
+
+    def kept_lines(texts: pa.Array, rows: NDArray[np.int64], pages: NDArray[np.uint32]) -> Texts:
+        """Lines of the links that were kept."""
+        data, offsets = text_buffers(texts)
+        firsts = first_links[pages]
+        counts = first_links[pages.astype(np.int64) + 1] - firsts
+        starts = starts_of(counts)
+        chosen = positions[np.repeat(firsts - starts[:-1], counts) + np.arange(starts[-1])]
+        out = np.empty(int((offsets[rows + 1] - offsets[rows]).sum()) + len(chosen) + len(rows) + 1, np.uint8)
+        ends = np.zeros(len(rows), np.int64)
+        pick_lines(data, offsets, rows, chosen, starts, out, ends)
+        return out, np.append(0, ends[:-1]), ends
 
     def work(names: list[str]) -> dict[str, tuple[NDArray[np.uint32], Texts]]:
         if not names:
@@ -44,19 +51,19 @@ def gather_texts(numbered: NumberedSpill, writer: Writer, memory: int, progress:
         spill.scratch.remove(*names)
         pages = table["page"].to_numpy()
         order = np.argsort(pages, kind="stable")
-        result: dict[str, Any] = {}
+        result: dict[str, tuple[NDArray[np.uint32], Texts]] = {}
         for name in RECORD_TEXTS:
             column = table[name].chunk(0) if table[name].num_chunks else pa.array([], pa.string())
             rows = order[column.is_valid().to_numpy(zero_copy_only=False)[order]]
-            if len(rows):
+            if name in LINK_TEXTS and len(rows):
+                result[name] = pages[rows], kept_lines(column, rows, pages[rows])
+            elif len(rows):
                 data, offsets = text_buffers(column)
-                texts = data, offsets[rows], offsets[rows + 1]
-                if name in LINK_TEXTS:
-                    texts = kept_lines(data, offsets, rows, pages[rows], first_links, positions)
-                result[name] = pages[rows], texts
+                result[name] = pages[rows], (data, offsets[rows], offsets[rows + 1])
         return result
 
-    for result in workers.in_order(work, scatter(numbered, borders), workers.threads - 1):
+    ranges = max(1, -(-spill.text_bytes * MEMORY_PER_TEXT_BYTE // memory))
+    for result in workers.in_order(work, scatter(numbered, ranges)):
         for name, (pages, (data, starts, stops)) in result.items():
             raw, column = data.tobytes(), columns[name]
             for page, start, stop in zip(pages.tolist(), starts.tolist(), stops.tolist(), strict=True):
@@ -67,47 +74,23 @@ def gather_texts(numbered: NumberedSpill, writer: Writer, memory: int, progress:
         column.close()
 
 
-def cut_ranges(numbered: NumberedSpill, ranges: int) -> NDArray[np.int64]:
-    """Borders of page ranges with about as many captured pages each."""
-    if ranges == 1:
-        return np.array([0, numbered.pages], np.int64)
-    captured = np.concatenate([block.page[numbered.taken(block)] for block in numbered.blocks()])
-    return np.unique(np.concatenate([[0], np.sort(captured)[:: max(1, len(captured) // ranges)], [numbered.pages]]))
-
-
-def scatter(numbered: NumberedSpill, borders: NDArray[np.int64]) -> list[list[str]]:
+def scatter(numbered: NumberedSpill, ranges: int) -> list[list[str]]:
     """The texts of records that count, in tables by range of pages; the names of the tables of each range."""
-    scratch = numbered.scratch
-    names: list[list[str]] = [[] for _ in borders[1:]]
+    borders = np.array([numbered.pages])
+    if ranges > 1:  # with about as many captured pages each
+        captured = np.sort(np.concatenate([block.page[numbered.taken(block)] for block in numbered.blocks()]))
+        borders = np.append(np.unique(captured[len(captured) // ranges :: max(1, len(captured) // ranges)]), borders)
+    names: list[list[str]] = [[] for _ in borders]
     for block in numbered.blocks():
-        table = scratch.load_table(f"{block.number}.texts")
+        table = numbered.scratch.load_table(f"{block.number}.texts")
         if table is None:
             continue
         rows = np.flatnonzero((numbered.taken(block) & ((block.records.kind & PARTIAL) == 0))[: len(table)])
-        of_range = np.searchsorted(borders, block.page[rows], side="right") - 1
+        of_range = np.searchsorted(borders, block.page[rows], side="right")
         for number in np.unique(of_range).tolist():
             chosen = rows[of_range == number]
             part = table.take(pa.array(chosen)).append_column("page", pa.array(block.page[chosen]))
             names[number].append(f"{number}-{block.number}.range")
-            scratch.save_table(names[number][-1], part)
-        scratch.remove(f"{block.number}.texts")
+            numbered.scratch.save_table(names[number][-1], part)
+        numbered.scratch.remove(f"{block.number}.texts")
     return names
-
-
-def kept_lines(
-    data: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    pages: NDArray[np.uint32],
-    first_links: NDArray[np.int64],
-    positions: NDArray[np.uint32],
-) -> Texts:
-    """Lines of the links that were kept."""
-    firsts = first_links[pages]
-    counts = first_links[pages.astype(np.int64) + 1] - firsts
-    starts = starts_of(counts)
-    chosen = positions[np.repeat(firsts - starts[:-1], counts) + np.arange(starts[-1])]
-    out = np.empty(int((offsets[rows + 1] - offsets[rows]).sum()) + len(chosen) + len(rows) + 1, np.uint8)
-    ends = np.zeros(len(rows), np.int64)
-    pick_lines(data, offsets, rows, chosen, starts, out, ends)
-    return out, np.append(0, ends[:-1]), ends

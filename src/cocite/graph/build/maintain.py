@@ -97,10 +97,10 @@ def _put_all(old: Graph, spill: Spill, progress: Progress) -> None:
         lead = np.zeros(count, np.uint64)
         low, high = rows_of(aliases, first, count)
         lead[aliases[low:high].astype(np.int64) - first] = old.fingerprints[alias_targets[low:high]]
-        if len(spill.removed):
-            targets = np.where(np.isin(targets, spill.removed), np.uint64(0), targets)
+        if len(spill.names.removed):
+            targets = np.where(np.isin(targets, spill.names.removed), np.uint64(0), targets)
         has_record = ((kind & HAS_RECORD) > 0) | (lead > 0)
-        kept = ~np.isin(fingerprints, spill.removed)
+        kept = ~np.isin(fingerprints, spill.names.removed)
         _put_names(old, spill, first, kept, has_record)
         number = spill.reserve(len(targets))
         spill.again += len(links.targets) - len(distinct.targets)
@@ -128,4 +128,4 @@ def _put_names(old: Graph, spill: Spill, first: int, kept: NDArray[np.bool_], ow
     ]
     orders = np.where(own[kept], spelling_orders(spelling, own=True), spelling_orders(spelling, own=False))
     keys = key_array(*old.names.keys(first, len(kept)), kept)
-    spill.names.put(f"old-{first}", keys, orders, old.fingerprints[pages], shown)
+    spill.names.put(f"old-{first}", key=keys, order=orders, fingerprint=old.fingerprints[pages], shown=shown)

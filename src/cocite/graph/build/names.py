@@ -8,21 +8,20 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cocite.graph.build.scratch import ScratchFolder
+from cocite.graph.build.scratch import ScratchSpace
 from cocite.kernels.addresses.canonical import Keyed, key_addresses
 from cocite.kernels.hash_tables import mark_unseen
 from cocite.pages.key import APART, BARE, HTTP
 from cocite.sources.records import ReadReport
 
-CHUNK_ADDRESSES = 1 << 21
-"""Addresses that are keyed at once."""
+CHUNK_ADDRESSES = 1 << 21  # keyed at once
 MAX_DICTIONARIES = 4
 NAME_COLUMNS = pa.schema(
     [("key", pa.binary()), ("order", pa.uint16()), ("fingerprint", pa.uint64()), ("shown", pa.string())]
@@ -44,8 +43,8 @@ class SharedDictionary(NamedTuple):
 class NameFiles:
     """The names of one build in its work folder. `key` may be called by several threads."""
 
-    def __init__(self, scratch: ScratchFolder, report: ReadReport, removed: NDArray[np.uint64], memory: int) -> None:
-        self._scratch, self._report, self._removed = scratch, report, removed
+    def __init__(self, scratch: ScratchSpace, report: ReadReport, removed: NDArray[np.uint64], memory: int) -> None:
+        self.removed, self._scratch, self._report = removed, scratch, report
         self._seen = np.zeros(1 << max(10, (memory >> 3).bit_length() - 1), np.uint64)
         self._lock = threading.Lock()
         self._dictionaries: dict[tuple[int, ...], SharedDictionary] = {}
@@ -109,7 +108,7 @@ class NameFiles:
             # Counted by kind: without the hint and without the address itself.
             reason = _QUOTED.sub("…", message.rpartition(": ")[0] or message)
             self.skip(reason, str(urls[index].as_py() or "")[:200])
-        if not len(self._removed) or not (gone := np.isin(keyed.fingerprint, self._removed)).any():
+        if not len(self.removed) or not (gone := np.isin(keyed.fingerprint, self.removed)).any():
             return keyed.fingerprint
         with self._lock:  # as the user wants it: not a fault of the source
             self._report.read["addresses of pages removed from this store"] += int(gone.sum())
@@ -127,21 +126,14 @@ class NameFiles:
                 texts[index] = text
                 fresh[index] |= keyed.fingerprint[index] != 0
             shown = texts[fresh].tolist()
-        self.put(name, key_array(keyed.data, keyed.offsets, fresh), orders[fresh], keyed.fingerprint[fresh], shown)
+        keys = key_array(keyed.data, keyed.offsets, fresh)
+        self.put(name, key=keys, order=orders[fresh], fingerprint=keyed.fingerprint[fresh], shown=shown)
 
-    def put(
-        self,
-        name: str,
-        keys: pa.Array,
-        orders: NDArray[np.uint16],
-        fingerprints: NDArray[np.uint64],
-        shown: list[str | None] | None,
-    ) -> None:
-        """Write names to a file."""
-        texts = pa.nulls(len(keys), pa.string()) if shown is None else pa.array(shown, pa.string())
-        if len(keys):
-            columns = [keys, pa.array(orders), pa.array(fingerprints), texts]
-            self._scratch.save_table(f"{name}.names", pa.Table.from_arrays(columns, schema=NAME_COLUMNS))
+    def put(self, name: str, **columns: Any) -> None:
+        """Write names, the columns of NAME_COLUMNS, to a file; `shown` may be None: no name has a text."""
+        if len(columns["key"]):
+            columns["shown"] = columns["shown"] or pa.nulls(len(columns["key"]), pa.string())
+            self._scratch.save_table(f"{name}.names", pa.table(columns, schema=NAME_COLUMNS))
 
 
 def keyed_chunks(urls: pa.Array) -> Iterator[tuple[int, pa.Array, Keyed]]:

@@ -1,6 +1,6 @@
 """Which pages are merged because their links are the same, or nearly: a part of a build's fifth pass.
 
-kernels/build/near_duplicates.py has the rule and the algorithm; related/neighbourhood/clean.py merges the pages.
+kernels/build/near_duplicates.py has the rule and algorithm; `View.merge` (related/neighbourhood/view.py) applies it.
 """
 
 from __future__ import annotations

@@ -7,12 +7,11 @@ fingerprints, hosts, domains and sites are written as they pass.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
-from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 from cocite.graph.build.names import NAME_COLUMNS, key_array, text_buffers
-from cocite.graph.build.scratch import MemoryScratch, ScratchFolder, Workers
+from cocite.graph.build.scratch import ScratchSpace, Workers
 from cocite.graph.generation import Progress, Writer, no_progress
 from cocite.graph.huffman import Code
 from cocite.graph.names import Keys, coded_names, read_keys
@@ -35,19 +34,15 @@ from cocite.pages.site import HostRule, Pattern, Sites
 from cocite.sources.records import ReadReport
 
 MAX_PAGES = (1 << 32) - 2
-BATCH_NAMES = 1 << 17
-"""Names encoded at once, a whole number of blocks; the first batch is the sample for their code."""
+BATCH_NAMES = 1 << 17  # names encoded at once, a whole number of blocks; the first batch is the sample for their code
 REREAD_NAMES = 1 << 16
-MIN_SORT_BYTES = 128 << 20
-"""What DuckDB needs to sort at all."""
-MAX_SITES = 1 << 20
-"""Sites of one host that are cached; they take some 100 MB."""
-Batches = Iterable[pa.RecordBatch]
-"""Rows of NAME_COLUMNS."""
+MIN_SORT_BYTES = 128 << 20  # what DuckDB needs to sort at all
+MAX_SITES = 1 << 20  # sites of one host that are cached; they take some 100 MB
+Batches = Iterable[pa.RecordBatch]  # rows of NAME_COLUMNS
 
 
 def number_pages(
-    scratch: ScratchFolder, writer: Writer, sites: Sites, memory: int, workers: Workers, progress: Progress
+    scratch: ScratchSpace, writer: Writer, sites: Sites, memory: int, workers: Workers, progress: Progress
 ) -> int:
     """Write all arrays that depend on names only; returns the number of pages."""
     names = scratch.names(".names")
@@ -60,9 +55,9 @@ def number_pages(
 
 
 @contextmanager
-def sorted_names(scratch: ScratchFolder, names: list[str], memory: int, threads: int) -> Iterator[Batches]:
+def sorted_names(scratch: ScratchSpace, names: list[str], memory: int, threads: int) -> Iterator[Batches]:
     """All names in the order of keys, then of spellings: those of a page follow each other."""
-    if isinstance(scratch, MemoryScratch):
+    if scratch.folder is None:
         table = pa.concat_tables(scratch.load_table(name) for name in names)
         yield table.sort_by([(column, "ascending") for column in ("key", "order", "shown")]).to_batches(BATCH_NAMES)
         return
@@ -125,15 +120,6 @@ def keep_pages(writer: Writer, sites: Sites, workers: Workers, kept: NDArray[np.
     NameWriter(writer, sites, workers).write(in_batches(batches()), no_progress)
 
 
-class EncodedNames(NamedTuple):
-    """A batch of names with their code."""
-
-    batch: pa.RecordBatch
-    keys: Keys
-    words: NDArray[np.uint64]
-    starts: NDArray[np.int64]  # the first bit of each block of names
-
-
 class NameWriter:
     """Writes the names of pages in order, and the host, domain and site of each page."""
 
@@ -145,7 +131,7 @@ class NameWriter:
         """Write all names; returns how many."""
         shown, put = TextWriter(self._writer, "shown"), self._writer.append
         pages = bits = 0
-        for batch, keys, words, starts in self._workers.in_order(self._encode, self._with_codes(batches), 2):
+        for batch, keys, words, starts in self._workers.in_order(self._encode, self._with_codes(batches)):
             put("name.block", (starts + bits).astype(np.uint64))
             put("name.words", words)
             put("fingerprint", batch.column("fingerprint").to_numpy())
@@ -174,8 +160,8 @@ class NameWriter:
                 self._codes = Code.from_counts(characters), Code.from_counts(shared)
             yield batch
 
-    def _encode(self, batch: pa.RecordBatch) -> EncodedNames:
-        """Encode the names of a batch: each begins with a new block of names, and with a new word."""
+    def _encode(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Keys, NDArray[np.uint64], NDArray[np.int64]]:
+        """(batch, its keys, their code, the first bit of each block); it begins with a new block and a new word."""
         assert self._codes is not None
         characters, shared = self._codes
         data, offsets = text_buffers(batch.column("key"))
@@ -185,7 +171,7 @@ class NameWriter:
         bits = name_codec.encode_names(
             data, offsets, characters.codes, characters.lengths, shared.codes, shared.lengths, words, starts
         )
-        return EncodedNames(batch, (data, offsets), words[: (bits + 63) >> 6], starts)
+        return batch, (data, offsets), words[: (bits + 63) >> 6], starts
 
 
 def count_opaque_names(writer: Writer) -> int:
@@ -243,9 +229,8 @@ class SiteWriter:
         # Nearly all hosts have no pattern but that of users' homes, and no such page: they cost one look-up each.
         homes = np.append(0, np.cumsum(np.isin(initials, self._home_initials)))
         with_homes = (homes[ends] > homes[begins]).tolist()
-        numbers, area_sites = np.empty(len(begins), np.uint32), np.empty(len(begins), np.uint32)
+        page_hosts, page_sites = np.empty(count, np.uint32), np.empty(count, np.uint32)
         found: dict[str, list[int]] = {"host.page": [], "host.domain": [], "site.page": []}
-        own_sites: list[tuple[NDArray[np.int64], list[int]]] = []
         at, size = offsets[begins].tolist(), lengths[begins].tolist()
         raw = data.tobytes()
 
@@ -254,28 +239,31 @@ class SiteWriter:
             self._site_count += 1
             return self._site_count - 1
 
-        for i, begin in enumerate(begins.tolist()):
+        for i, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
             host = raw[at[i] : at[i] + size[i]]
             if host != self._last_host:
                 self._enter_host(host)
                 found["host.domain"].append(self._area.domain)
                 found["host.page"].append(self._pages + begin)
-            numbers[i] = self._hosts - 1
+            page_hosts[begin:end] = self._hosts - 1
             if self._area.site < 0:
                 self._area.site = new_site(begin)
-            area_sites[i] = self._area.site
+            page_sites[begin:end] = self._area.site
             patterns = self._rule.patterns
             if patterns and (with_homes[i] or patterns is not self._home_patterns):
                 wanted = _initials(patterns)
-                own = initials[begin : int(ends[i])]
-                rows = begin + np.flatnonzero(own if ord("*") in wanted else np.isin(own, wanted))
-                names = [from_key(raw[offsets[row] : offsets[row + 1]].decode("utf-8", "replace")) for row in rows]
-                own_sites.append((rows, list(self._split(rows.tolist(), names, new_site))))
-        page_sites = np.repeat(area_sites, ends - begins)
-        for rows, values in own_sites:
-            site = np.array(values, np.int64)
-            page_sites[rows[site >= 0]] = site[site >= 0]
-        self._writer.append("page.host", np.repeat(numbers, ends - begins))
+                own = initials[begin:end]
+                for row in (begin + np.flatnonzero(own if ord("*") in wanted else np.isin(own, wanted))).tolist():
+                    name = from_key(raw[offsets[row] : offsets[row + 1]].decode("utf-8", "replace"))
+                    site = self._sites.site(name)
+                    if site == self._rule.site:
+                        continue
+                    if site not in self._own_sites:
+                        if len(self._own_sites) >= MAX_SITES:
+                            self._own_sites.clear()
+                        self._own_sites[site] = new_site(row)
+                    page_sites[row] = self._own_sites[site]
+        self._writer.append("page.host", page_hosts)
         self._writer.append("page.site", page_sites)
         for name, pages in found.items():
             self._writer.append(name, np.array(pages, np.uint32))
@@ -306,16 +294,6 @@ class SiteWriter:
                 return area
         self._open.append(Area(mark, domain))
         return self._open[-1]
-
-    def _split(self, rows: list[int], names: list[str], new_site: Callable[[int], int]) -> Iterator[int]:
-        """Sites of a platform's pages, -1 for the platform's own; pages of one site mostly follow each other."""
-        for row, name in zip(rows, names, strict=True):
-            site = self._sites.site(name)
-            if site != self._rule.site and site not in self._own_sites:
-                if len(self._own_sites) >= MAX_SITES:
-                    self._own_sites.clear()
-                self._own_sites[site] = new_site(row)
-            yield self._own_sites.get(site, -1)
 
 
 def _initials(patterns: Sequence[Pattern]) -> NDArray[np.uint8]:

@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -26,25 +27,17 @@ from numpy.typing import NDArray
 
 from cocite import __version__
 from cocite.errors import BadSource, BadStore
+from cocite.graph import generation
 from cocite.graph.arrays import Arrays
 from cocite.graph.build.derive import derive
 from cocite.graph.build.gather_texts import gather_texts
+from cocite.graph.build.names import NameFiles
 from cocite.graph.build.number import count_opaque_names, keep_pages, number_pages, write_look_up
 from cocite.graph.build.resolve import NumberedSpill
-from cocite.graph.build.scratch import MemoryScratch, ScratchFolder, Workers
+from cocite.graph.build.scratch import ScratchSpace, Workers
 from cocite.graph.build.sort_links import LinkSorter
-from cocite.graph.build.spill import Spill
-from cocite.graph.generation import (
-    FORMAT_NUMBER,
-    MemoryWriter,
-    Progress,
-    Writer,
-    digest,
-    new_generation,
-    no_progress,
-    publish,
-    read_current,
-)
+from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS, Spill
+from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
 from cocite.pages.site import Sites
 from cocite.sources.folders import walk_files
 from cocite.sources.kinds import kind_of
@@ -53,9 +46,8 @@ from cocite.sources.records import ReadReport
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
 
-GIBIBYTE = 1 << 30
-NEWEST_SECOND = (1 << 32) - 1
-"""When records without a date count as captured, if they are added to a store."""
+NEWEST_SECOND = (1 << 32) - 1  # when records without a date count as captured, if they are added to a store
+MAX_TABLE_BYTES, MEMORY_TABLE_BYTES = 1 << 34, 1 << 16  # of the table of names that were read, on disk and in memory
 NO_FINGERPRINTS = np.zeros(0, np.uint64)
 
 
@@ -75,7 +67,7 @@ class BuildOptions:
 
     anchors: bool = True  # keep anchor texts and contexts of links
     text: bool = True  # keep the main text of pages
-    memory: int = 4 * GIBIBYTE  # bytes that a build may use, roughly
+    memory: int = 4 << 30  # bytes that a build may use, roughly
     threads: int = field(default_factory=lambda: min(8, os.cpu_count() or 1))
     platforms: Path | None = None  # the user's own table of platforms
     said: Mapping[str, str] = field(default_factory=dict)  # other options of these sources: a repair needs them
@@ -110,55 +102,41 @@ def build(
 
     `remove` are fingerprints of pages to leave out, now and in later adds.
     """
-    options = options or BuildOptions()
-    started = time.perf_counter()
+    options, started = options or BuildOptions(), time.perf_counter()
     removed = np.unique(np.concatenate([NO_FINGERPRINTS if old is None else old.removed, remove]))
-    with new_generation(path) as (work, new), Workers(options.threads) as workers:
+    with generation.new_generation(path) as (work, new), Workers(options.threads) as workers:
         writer = Writer(new)
         try:
-            if old is not None and read_current(path)[1]["id"] != old.manifest["id"]:
+            if old is not None and generation.read_current(path)[1]["id"] != old.manifest["id"]:
                 raise BadStore(f"{path} was changed meanwhile by another command: run this one again")
-            passes = Passes(ScratchFolder(work), writer, workers, report, options, progress, old, removed)
+            passes = Passes(ScratchSpace(work), writer, workers, report, options, progress, old, removed)
             manifest = passes.run(sources)
-            folder = publish(path, new, manifest)
+            folder = generation.publish(path, new, manifest)
             passes.note_seconds("finish")
         except BaseException:
             writer.abandon()
             raise
-    size = sum(file.stat().st_size for file in folder.iterdir())
-    took = time.perf_counter() - started
+    size, took = sum(file.stat().st_size for file in folder.iterdir()), time.perf_counter() - started
     pages, links, left_out = manifest["pages"], manifest["links"], passes.left_out
     return Built(path, pages, links, size, took, report, links + sum(left_out.values()), left_out, passes.seconds)
-
-
-class BatchSource(NamedTuple):
-    """Batches of page records as a source."""
-
-    batches: Iterable[pa.RecordBatch]
-    spec: str = "memory"
-    kind: str = "memory"
-
-    def records(self) -> Iterator[pa.RecordBatch]:
-        """The batches."""
-        return iter(self.batches)
 
 
 def build_in_memory(
     batches: Iterable[pa.RecordBatch], report: ReadReport, options: BuildOptions | None = None
 ) -> Arrays:
     """Page records as the arrays of a store, without a disk: the same bytes as a build on disk gives."""
-    options = options or BuildOptions(threads=0)
-    writer = MemoryWriter()
+    options, writer = options or BuildOptions(threads=0), MemoryWriter()
+    source: Any = SimpleNamespace(spec="memory", kind="memory", records=lambda: iter(batches))
     with Workers(options.threads) as workers:
-        passes = Passes(MemoryScratch(), writer, workers, report, options, no_progress)
-        return Arrays(manifest=passes.run([BatchSource(batches)]), arrays=writer.all())
+        manifest = Passes(ScratchSpace(), writer, workers, report, options, no_progress).run([source])
+    return Arrays(writer.all(), manifest)
 
 
 @dataclass
 class Passes:
     """The passes of one build."""
 
-    scratch: ScratchFolder
+    scratch: ScratchSpace
     writer: Writer
     workers: Workers
     report: ReadReport
@@ -179,9 +157,10 @@ class Passes:
         """Write all arrays; returns the manifest."""
         writer, workers, options, progress = self.writer, self.workers, self.options, self.progress
         sites, memory = Sites(options.platforms), max(4, options.memory)
-        table_bytes = min(memory >> 4, self.scratch.MAX_TABLE_BYTES)
-        kept_texts = {"text": options.text, "anchors": options.anchors}
-        spill = Spill(self.scratch, self.report, sites, **kept_texts, removed=self.removed, memory=table_bytes)
+        table_bytes = MEMORY_TABLE_BYTES if self.scratch.folder is None else min(memory >> 4, MAX_TABLE_BYTES)
+        unwanted = {*([] if options.text else ["text"]), *([] if options.anchors else LINK_TEXTS)}
+        names = NameFiles(self.scratch, self.report, self.removed, table_bytes)
+        spill = Spill(self.scratch, names, sites, [name for name in RECORD_TEXTS if name not in unwanted])
         described = self._read_sources(sources, spill)
         self.note_seconds("read")
         pages = number_pages(self.scratch, writer, sites, memory // 2, workers, progress)
@@ -189,7 +168,7 @@ class Passes:
             raise self._nothing_left()
         self.note_seconds("number")
         numbered = NumberedSpill(spill, pages, workers)
-        numbered.number(writer.map("fingerprint"), memory // 2, lambda n: progress("resolving links", n, spill.links))
+        numbered.number(writer.map("fingerprint"), memory // 2, progress)
         numbered.choose_records(undated=0 if self.old is None else NEWEST_SECOND)
         kept = numbered.referenced()
         if kept is not None and not kept.all():
@@ -200,7 +179,7 @@ class Passes:
         write_look_up(writer, self.report)
         numbered.write_records(writer)
         self.note_seconds("resolve")
-        sorter = LinkSorter(numbered, writer, memory // 2, lambda stage, n: progress(stage, n, spill.links))
+        sorter = LinkSorter(numbered, writer, memory // 2, progress)
         out, into = sorter.sort()
         self.left_out = sorter.left_out
         self.note_seconds("sort")
@@ -226,7 +205,8 @@ class Passes:
             for source in sources:
                 described.append(entry := self._describe(source))
                 for batch in filter(len, source.records()):
-                    links = count_links(batch)
+                    lists = batch.column("links") if "links" in batch.schema.names else pa.nulls(len(batch))
+                    links = 0 if pa.types.is_null(lists.type) else len(lists.flatten())
                     entry["records"] += len(batch)
                     entry["links"] += links
                     self.progress("reading", links, None)
@@ -251,9 +231,10 @@ class Passes:
         writer, options = self.writer, self.options
         names = count_opaque_names(writer)  # they have no site and no host
         platforms = options.platforms.read_bytes() if options.platforms else b""
+        digests = "".join(f"{name}{entry['digest']}" for name, entry in sorted(writer.arrays.items()))
         return {
-            "format": FORMAT_NUMBER,
-            "id": digest("".join(f"{n}{a['digest']}" for n, a in sorted(writer.arrays.items())).encode())[:16],
+            "format": generation.FORMAT_NUMBER,
+            "id": generation.digest(digests.encode())[:16],
             "built": datetime.now(UTC).isoformat(timespec="seconds"),
             "by": f"cocite {__version__}",
             "pages": pages,
@@ -265,7 +246,7 @@ class Passes:
             "sources": sources,
             "options": {"anchors": options.anchors, "text": options.text},
             "public_suffix_list": sites.version(),
-            "platforms": digest(platforms) if platforms else "",
+            "platforms": generation.digest(platforms) if platforms else "",
             "skipped": dict(self.report.skipped),
             "arrays": writer.arrays,
         }
@@ -277,11 +258,3 @@ class Passes:
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in self.report.skipped.most_common(3))
         why = f" ({reasons})" if reasons else "; give other sources, or --kind if they were not recognised"
         return BadSource(f"Nothing to index: no usable page in the sources{why}")
-
-
-def count_links(batch: pa.RecordBatch) -> int:
-    """The number of links of a batch."""
-    index = batch.schema.get_field_index("links")
-    if index < 0 or pa.types.is_null(batch.column(index).type):
-        return 0
-    return len(batch.column(index).flatten())

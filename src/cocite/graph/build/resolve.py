@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +19,12 @@ from cocite.graph.build.scratch import (
     Workers,
 )  # fmt: skip
 from cocite.graph.build.spill import Spill
-from cocite.graph.generation import Writer
+from cocite.graph.generation import Progress, Writer
 from cocite.kernels.build import sorting
 from cocite.kernels.hash_tables import MISSING, fill_table, look_up
 
 MAX_CELLS = 1 << 16
-TABLE_BYTES_PER_PAGE = 48
-"""Of the table from fingerprints to pages: 16 bytes an entry, the table a third to two thirds full."""
+TABLE_BYTES_PER_PAGE = 48  # from fingerprints to pages: 16 bytes an entry, the table a third to two thirds full
 Mask = NDArray[np.bool_]
 Pages = NDArray[np.uint32]
 
@@ -53,12 +52,12 @@ class NumberedSpill:
         self.in_cells = np.zeros_like(self.out_cells)
         self._renumbered = np.zeros(0, np.uint32)  # from the numbers that the blocks have; empty if those still hold
 
-    def number(self, fingerprints: NDArray[np.uint64], memory: int, progress: Callable[[int], None]) -> None:
+    def number(self, fingerprints: NDArray[np.uint64], memory: int, progress: Progress) -> None:
         """Write each block's page numbers beside it, part by part if one table of all pages would be too large."""
         parts = 1 << ((self.pages * TABLE_BYTES_PER_PAGE - 1) // memory).bit_length()
         for part in range(parts):
             for links in self._number_part(part, parts, fingerprints):
-                progress(links // parts)
+                progress("resolving links", links // parts, self.spill.links)
 
     def _number_part(self, part: int, parts: int, fingerprints: NDArray[np.uint64]) -> Iterator[int]:
         """Number the fingerprints of one range; those of earlier ranges have their numbers in the scratch files."""
@@ -221,7 +220,14 @@ class NumberedSpill:
         pages would give another store by way of an export, or when they are added twice. Nearly every build reads each
         page once: then the records decide, and no link is read.
         """
-        if not self.spill.loose and all(map(self._all_count, self.blocks())):
+
+        def all_count(block: Block) -> bool:
+            """Whether every record of a block that names other pages counts."""
+            linking = np.diff(block.records.first_link) > 0
+            naming = linking | (block.records.alias > 0)
+            return not (naming & ~self.taken(block) & ~(self._leads(block) & ~linking)).any()
+
+        if not self.spill.loose and all(map(all_count, self.blocks())):
             return None
         kept = np.zeros(self.pages, np.bool_)
 
@@ -237,12 +243,6 @@ class NumberedSpill:
             moved = self._moved()
             kept[moved] = kept[self.alias[moved]] = True
         return kept
-
-    def _all_count(self, block: Block) -> bool:
-        """Whether every record of a block that names other pages counts."""
-        linking = np.diff(block.records.first_link) > 0
-        naming = linking | (block.records.alias > 0)
-        return not (naming & ~self.taken(block) & ~(self._leads(block) & ~linking)).any()
 
 
 def cell_shift(pages: int) -> int:

@@ -1,8 +1,4 @@
-"""What all passes of a build use: scratch files for the next pass, the columns in them, and threads.
-
-A scratch thing has a name, and is arrays, a column that grows, or an Arrow table. On disk, a build needs memory for one
-batch or bucket at a time.
-"""
+"""What all passes of a build use: columns of records and links, scratch space for the next pass, and threads."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +18,7 @@ from cocite.graph.arrays import NOINDEX
 PARTIAL, ALIAS_ONLY, BY_CANONICAL, STORED = 1, 2, 4, 16
 """Kinds of a record, beside NOINDEX: one of several that add up; only an alias; a page's links under another address;
 from the store that is being added to."""
-PAGE_KINDS = NOINDEX | BY_CANONICAL
-"""Kinds of a record that its page keeps in a store."""
+PAGE_KINDS = NOINDEX | BY_CANONICAL  # of a record, which its page keeps in a store
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 
@@ -57,45 +52,53 @@ class LinkColumns(NamedTuple):
 RECORD_TYPES = (np.uint64, np.uint8, np.uint64, np.uint32, np.uint16, np.uint32, np.int64)
 
 
-class ScratchFolder:
-    """Files of a work folder.
+class ScratchSpace:
+    """What one pass leaves for the next, by name: arrays, columns that grow, and Arrow tables.
 
-    They are plain bytes, not NumPy's files: checksums of an archive would take a tenth of a build, and `np.load` in
-    several threads at once fails now and then, because Python up to 3.11 can't parse in two threads.
+    With a folder they are files, and a build needs memory for one batch or bucket at a time; else they are in memory.
+    Files are plain bytes, not NumPy's: checksums of an archive would take a tenth of a build, and `np.load` in several
+    threads at once fails now and then, because Python up to 3.11 can't parse in two threads.
     """
 
-    MAX_TABLE_BYTES = 1 << 34
-    """Maximum size of the table of addresses that were read before."""
-
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
-        self._columns: dict[str, IO[bytes]] = {}
+        self._kept: dict[str, Any] = {}  # without a folder: everything; with one: columns that still grow
 
     def save(self, name: str, *arrays: NDArray[Any]) -> None:
-        """Keep arrays, in the place of those of the same name: their lengths, then their bytes."""
+        """Keep arrays, in the place of those of the same name."""
+        if self.folder is None:
+            self._kept[name] = arrays
+            return
         with (self.folder / name).open("wb") as out:
             for array in (np.array([len(array) for array in arrays], np.int64), *arrays):
                 out.write(np.ascontiguousarray(array).data)
 
     def load(self, name: str, *types: type[np.generic]) -> list[NDArray[Any]]:
         """Arrays as they were saved."""
+        if self.folder is None:
+            return list(self._kept[name])
         with (self.folder / name).open("rb") as file:
             lengths = np.fromfile(file, np.int64, len(types)).tolist()
             return [np.fromfile(file, dtype, length) for dtype, length in zip(types, lengths, strict=True)]
 
     def append(self, name: str, values: NDArray[Any]) -> None:
         """Add values to the end of a column."""
-        if name not in self._columns:
-            self._columns[name] = (self.folder / name).open("wb")
-        self._columns[name].write(np.ascontiguousarray(values).data)
+        if self.folder is None:
+            self._kept.setdefault(name, []).append(values)
+            return
+        if name not in self._kept:
+            self._kept[name] = (self.folder / name).open("wb")
+        self._kept[name].write(np.ascontiguousarray(values).data)
 
     def close(self) -> None:
         """Finish all columns."""
-        while self._columns:
-            self._columns.popitem()[1].close()
+        while self.folder is not None and self._kept:
+            self._kept.popitem()[1].close()
 
     def column(self, name: str, dtype: type[np.generic], mapped: bool = False) -> NDArray[Any]:
         """A finished column, empty if nothing was added to it; mapped if it may be large."""
+        if self.folder is None:
+            return np.concatenate(self._kept.get(name, [np.zeros(0, dtype)]))
         file = self.folder / name
         if not file.exists() or not file.stat().st_size:
             return np.zeros(0, dtype)
@@ -103,63 +106,29 @@ class ScratchFolder:
 
     def save_table(self, name: str, table: pa.Table) -> None:
         """Keep a table."""
-        pq.write_table(table, self.folder / name, compression="lz4", write_statistics=False, use_dictionary=False)
+        if self.folder is None:
+            self._kept[name] = table
+        else:
+            pq.write_table(table, self.folder / name, compression="lz4", write_statistics=False, use_dictionary=False)
 
     def load_table(self, name: str) -> pa.Table | None:
         """A table as it was saved, None if there is none."""
+        if self.folder is None:
+            return self._kept.get(name)
         return pq.read_table(self.folder / name) if (self.folder / name).exists() else None
 
     def names(self, ending: str) -> list[str]:
         """The names of all things that end with a text."""
-        return [file.name for file in self.folder.glob(f"*{ending}")]
+        names = self._kept if self.folder is None else [file.name for file in self.folder.iterdir()]
+        return [name for name in names if name.endswith(ending)]
 
     def remove(self, *names: str) -> None:
         """Free the space of things that no pass needs again; what is not yet on disk need not be written."""
         for name in names:
-            (self.folder / name).unlink(missing_ok=True)
-
-
-class MemoryScratch(ScratchFolder):
-    """The same in memory, for small graphs."""
-
-    MAX_TABLE_BYTES = 1 << 16
-
-    def __init__(self) -> None:
-        super().__init__(Path())
-        self._kept: dict[str, Any] = {}
-
-    def save(self, name: str, *arrays: NDArray[Any]) -> None:
-        """Keep arrays."""
-        self._kept[name] = list(arrays)
-
-    def load(self, name: str, *types: type[np.generic]) -> list[NDArray[Any]]:
-        """Arrays as they were saved."""
-        return list(self._kept[name])
-
-    def append(self, name: str, values: NDArray[Any]) -> None:
-        """Add values to the end of a column."""
-        self._kept.setdefault(name, []).append(values)
-
-    def column(self, name: str, dtype: type[np.generic], mapped: bool = False) -> NDArray[Any]:
-        """A column, empty if nothing was added to it."""
-        return np.concatenate(self._kept.get(name, [np.zeros(0, dtype)]))
-
-    def save_table(self, name: str, table: pa.Table) -> None:
-        """Keep a table."""
-        self._kept[name] = table
-
-    def load_table(self, name: str) -> pa.Table | None:
-        """A table as it was saved, None if there is none."""
-        return self._kept.get(name)
-
-    def names(self, ending: str) -> list[str]:
-        """The names of all things that end with a text."""
-        return [name for name in self._kept if name.endswith(ending)]
-
-    def remove(self, *names: str) -> None:
-        """Drop things that no pass needs again."""
-        for name in names:
-            self._kept.pop(name, None)
+            if self.folder is None:
+                self._kept.pop(name, None)
+            else:
+                (self.folder / name).unlink(missing_ok=True)
 
 
 class Workers(ThreadPoolExecutor):
@@ -180,15 +149,13 @@ class Workers(ThreadPoolExecutor):
         done.set_result(work(*arguments, **options))
         return done
 
-    def in_order(
-        self, work: Callable[[Input], Output], items: Iterable[Input], ahead: int | None = None
-    ) -> Iterator[Output]:
+    def in_order(self, work: Callable[[Input], Output], items: Iterable[Input]) -> Iterator[Output]:
         """Results of `work` in the order of `items`, with a few items under way at once."""
         waiting: deque[Future[Output]] = deque()
         try:
             for item in items:
                 waiting.append(self.submit(work, item))
-                if len(waiting) > (self.threads if ahead is None else ahead):
+                if len(waiting) > self.threads:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

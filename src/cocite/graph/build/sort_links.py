@@ -7,7 +7,6 @@ do not depend on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ from cocite.errors import BadStore
 from cocite.graph.arrays import PER_BASE
 from cocite.graph.build.resolve import Block, NumberedSpill
 from cocite.graph.build.scratch import PARTIAL
-from cocite.graph.generation import Writer
+from cocite.graph.generation import Progress, Writer
 from cocite.graph.huffman import Code
 from cocite.graph.links import LIST_PARTS, read_lists
 from cocite.kernels.build import sorting
@@ -27,25 +26,22 @@ from cocite.kernels.codec import link_codec
 from cocite.kernels.codec.attributes import all_blocks
 from cocite.kernels.codec.lists import Lists
 
-BYTES_PER_LINK = 64
-"""Memory for sorting one link of a bucket, all arrays together."""
+BYTES_PER_LINK = 64  # memory for sorting one link of a bucket, all arrays together
 MIN_BUCKET_LINKS = 1 << 16
 SKIP_CAUSES = ("repeated", "to_itself", "replaced", "unusable")
 """Why links are skipped: the page has the same link before; it links to itself; its capture does not count (a newer one
 does, or the page is an alias); its address isn't usable, or is that of a removed page."""
-NO_LINE = np.uint32(0xFFFFFFFF)
-"""Place of a link whose record has no texts that count."""
+NO_LINE = np.uint32(0xFFFFFFFF)  # place of a link whose record has no texts that count
 BUCKET_COLUMNS: dict[str, type[np.generic]] = {
-    **dict.fromkeys(("source", "count", "target", "attribute"), np.uint32),
-    "weight": np.float32,
-    "position": np.uint32,
-}
+    **dict.fromkeys(("source", "count", "target", "attribute"), np.uint32), "weight": np.float32, "position": np.uint32,
+}  # fmt: skip
 """Rows of (source, number of links), then a value for each link."""
 NO_ATTRIBUTES = np.zeros(0, np.uint32)
-EQUAL_LENGTHS = np.full(link_codec.SYMBOLS + 1, 6, np.uint8)
-"""Code lengths to count symbols by, before there is a code."""
+EQUAL_LENGTHS = np.full(link_codec.SYMBOLS + 1, 6, np.uint8)  # code lengths to count symbols by, before there is a code
 Starts = NDArray[np.int64]
+Counts = NDArray[np.int64]
 Pages = NDArray[np.uint32]
+Columns = dict[str, NDArray[Any]]
 
 
 class Buckets(NamedTuple):
@@ -56,31 +52,19 @@ class Buckets(NamedTuple):
 
     @classmethod
     def cut(cls, links_of_cells: Starts, shift: int, pages: int, limit: int) -> Buckets:
-        """Cut where another cell would make more than `limit` links."""
-        borders, links = [0], 0
-        bucket = np.zeros(len(links_of_cells), np.int64)
-        for cell, count in enumerate(links_of_cells.tolist()):
-            if links and links + count > limit:
-                borders.append(cell << shift)
-                links = 0
-            links += count
-            bucket[cell] = len(borders) - 1
-        return cls([*borders, pages], Cells(bucket, shift))
+        """Cut after every `limit` links, at the end of a cell."""
+        before = np.cumsum(links_of_cells) - links_of_cells
+        _, first, bucket = np.unique(before // limit, return_index=True, return_inverse=True)
+        return cls([*(first << shift).tolist(), pages], Cells(bucket, shift))
 
     @property
     def numbers(self) -> range:
         """All buckets."""
         return range(len(self.borders) - 1)
 
-
-class Scattered(NamedTuple):
-    """The records and links of a block by bucket of their source."""
-
-    columns: dict[str, NDArray[Any]]
-    rows: Starts  # where each bucket's records begin
-    kept: Starts  # where each bucket's links begin
-    usable: NDArray[np.int64]  # links to pages: of records that do not count, and of those that do
-    symbols: NDArray[np.int64]  # how often the code of links needs each
+    def bounds(self) -> Starts:
+        """Zeros for the bounds of all buckets in an array."""
+        return np.zeros(len(self.borders), np.int64)
 
 
 class EncodedLists(NamedTuple):
@@ -92,25 +76,15 @@ class EncodedLists(NamedTuple):
     degrees: Pages
 
 
-class EncodedBucket(NamedTuple):
-    """The lists of a bucket of sources, and the same links by bucket of their targets."""
-
-    lists: EncodedLists
-    weights: NDArray[np.float32]
-    positions: Pages
-    repeats: dict[str, Pages]  # arrays of FORMAT.md
-    reversed: list[tuple[Pages, Pages]]  # per bucket: targets, sources
-
-
 class LinkSorter:
     """Sorts the links of a numbered spill into a store's two directions."""
 
-    def __init__(self, spill: NumberedSpill, writer: Writer, memory: int, progress: Callable[[str, int], None]) -> None:
-        self._numbered, self._spill, self._scratch, self._workers = spill, spill.spill, spill.scratch, spill.workers
-        self._writer, self._progress = writer, progress
+    def __init__(self, numbered: NumberedSpill, writer: Writer, memory: int, progress: Progress) -> None:
+        self._numbered, self._spill, self._scratch = numbered, numbered.spill, numbered.scratch
+        self._workers, self._writer, self._progress = numbered.workers, writer, progress
         bucket_links = max(MIN_BUCKET_LINKS, memory // (self._workers.threads + 1) // BYTES_PER_LINK)
-        self._by_source = Buckets.cut(spill.out_cells, spill.shift, spill.pages, bucket_links)
-        self._by_target = Buckets.cut(spill.in_cells, spill.shift, spill.pages, bucket_links)
+        self._by_source = Buckets.cut(numbered.out_cells, numbered.shift, numbered.pages, bucket_links)
+        self._by_target = Buckets.cut(numbered.in_cells, numbered.shift, numbered.pages, bucket_links)
         self.left_out = dict.fromkeys(SKIP_CAUSES, 0)  # links, by cause
 
     def sort(self) -> tuple[Lists, Lists]:
@@ -124,23 +98,24 @@ class LinkSorter:
     def _scatter(self) -> Code:
         """Bring records and links into columns by the bucket of their source; returns the code for links out."""
         symbols, found = np.zeros(link_codec.SYMBOLS, np.int64), 0
-        for part in self._workers.in_order(self._scatter_block, self._numbered.blocks()):
-            replaced, taken = part.usable.tolist()
+        for columns, some, usable, links in self._workers.in_order(self._scatter_block, self._numbered.blocks()):
+            replaced, taken = usable.tolist()
             found += replaced + taken
             self.left_out["replaced"] += replaced
-            self.left_out["to_itself"] += taken - int(part.kept[-1])
-            symbols += part.symbols
-            for name, values in part.columns.items():
-                cuts = part.rows if name in ("source", "count") else part.kept
-                for b, (start, stop) in enumerate(pairwise(cuts)):
-                    if start < stop:
-                        self._scratch.append(f"out-{b}.{name}", values[start:stop])
-            self._progress("sorting links", int(part.kept[-1]))
+            self.left_out["to_itself"] += taken - links
+            symbols += some
+            self._append(columns)
+            self._progress("sorting links", links, self._spill.links)
         self._scratch.close()
         self.left_out["unusable"] = self._spill.links - found
         return Code.from_counts(symbols)
 
-    def _scatter_block(self, block: Block) -> Scattered:
+    def _append(self, columns: Columns) -> None:
+        for name, values in columns.items():
+            self._scratch.append(name, values)
+
+    def _scatter_block(self, block: Block) -> tuple[Columns, Counts, Counts, int]:
+        """(columns by scratch name, symbols that their code needs, usable links that don't count and that do, kept)."""
         records, cells = block.records, self._by_source.cells
         links, targets = self._spill.links_of(block.number), self._numbered.targets(block.number)
         self._scratch.remove(*(f"{block.number}.{part}" for part in ("links", "attributes", "targets")))
@@ -148,72 +123,65 @@ class LinkSorter:
         sizes = np.diff(records.first_link)
         usable = np.bincount(np.repeat(batch.taken, sizes)[links.target != 0], minlength=2)
         sorting.follow_aliases(batch, self._numbered.alias)
-        rows, kept = np.zeros((2, len(self._by_source.borders)), np.int64)
+        rows, kept = self._by_source.bounds(), self._by_source.bounds()
         sorting.count_rows(batch, cells, rows[1:], kept[1:])
         np.cumsum(rows, out=rows)
         np.cumsum(kept, out=kept)
         source, count, link = (np.empty(size, np.uint32) for size in (rows[-1], rows[-1], kept[-1]))
         sorting.scatter_rows(batch, cells, rows[:-1].copy(), kept[:-1].copy(), source, count, link)
-        columns = {"source": source, "count": count, "target": targets[link], "attribute": links.attribute[link]}
-        symbols = count_symbols(columns["target"], columns["attribute"], starts_of(count), source)
+        of_links: Columns = {"target": targets[link], "attribute": links.attribute[link]}
+        symbols = count_symbols(of_links["target"], of_links["attribute"], starts_of(count), source)
         if self._spill.weighted:
-            columns["weight"] = links.weight[link] if len(links.weight) else np.ones(len(link), np.float32)
+            of_links["weight"] = links.weight[link] if len(links.weight) else np.ones(len(link), np.float32)
         if self._spill.anchored:
             places = (link - np.repeat(records.first_link[:-1], sizes)[link]).astype(np.uint32)
             of_partial = np.repeat((records.kind & PARTIAL) > 0, sizes)
-            columns["position"] = np.where(of_partial[link], NO_LINE, places)
-        return Scattered(columns, rows, kept, usable, symbols)
+            of_links["position"] = np.where(of_partial[link], NO_LINE, places)
+        columns = cut_columns("out", {"source": source, "count": count}, rows) | cut_columns("out", of_links, kept)
+        return columns, symbols, usable, int(kept[-1])
 
     def _write_out(self, code: Code) -> Lists:
         """Encode links out; hand the links on to the columns of their targets."""
         lists = ListWriter(self._writer, "out", code)
         parts = self._workers.in_order(lambda b: self._encode_out(b, code), self._by_source.numbers)
-        for b, part in enumerate(parts):
-            lists.append(part.lists)
-            for to, (targets, sources) in enumerate(part.reversed):
-                if len(targets):
-                    self._scratch.append(f"in-{to}.target", targets)
-                    self._scratch.append(f"in-{to}.source", sources)
-            if self._spill.weighted:
-                self._writer.append("out.weight", part.weights)
-            self._scratch.append("positions", part.positions)
-            for name, values in part.repeats.items():
+        for b, (encoded, arrays, columns) in enumerate(parts):
+            lists.append(encoded)
+            for name, values in arrays.items():
                 self._writer.append(name, values)
+            self._append(columns)
             self._scratch.remove(*(f"out-{b}.{name}" for name in BUCKET_COLUMNS))
-            self._progress("encoding links out", int(part.lists.degrees.sum(dtype=np.int64)))
+            self._progress("encoding links out", int(encoded.degrees.sum(dtype=np.int64)), self._spill.links)
         self._scratch.close()
         return lists.close()
 
-    def _encode_out(self, b: int, code: Code) -> EncodedBucket:
+    def _encode_out(self, b: int, code: Code) -> tuple[EncodedLists, Columns, Columns]:
+        """(lists of a bucket, weights and repeated links by array, the links by bucket of their target)."""
         low, high = self._by_source.borders[b : b + 2]
         source, count, target, attribute, weight, position = (
             self._scratch.column(f"out-{b}.{name}", dtype) for name, dtype in BUCKET_COLUMNS.items()
         )
-        rows = BucketRows(np.argsort(source, kind="stable"), source, starts_of(count)[:-1], count, target, attribute)
+        order = np.argsort(source, kind="stable")
+        rows = BucketRows(order, source, starts_of(count)[:-1], count, target, attribute)
         longest = int(sorting.longest_list(rows))
         table = np.zeros(1 << (2 * longest + 16).bit_length(), np.uint64)
         starts, kept = np.zeros(high - low + 1, np.int64), np.empty(len(target), np.uint32)
         links = sorting.join_rows(rows, low, starts, kept, table)
         kept = kept[:links]
-        repeats: dict[str, Pages] = {}
+        arrays: Columns = {"out.weight": weight[kept]} if len(weight) else {}
         if links < len(target):
             pages, again = sorting.find_repeats(rows, low, starts, kept, longest)
             if len(pages):
                 again = again[np.lexsort((all_blocks(attribute[again]), pages))]
-                repeats = {"repeat.page": pages, "repeat.target": target[again], "repeat.attribute": attribute[again]}
-        targets, cells = target[kept], self._by_target.cells
-        bounds = np.zeros(len(self._by_target.borders), np.int64)
+                arrays |= {"repeat.page": pages, "repeat.target": target[again], "repeat.attribute": attribute[again]}
+        targets, cells, bounds = target[kept], self._by_target.cells, self._by_target.bounds()
         sorting.count_turned(targets, cells, bounds[1:])
         np.cumsum(bounds, out=bounds)
         to, of = np.empty(links, np.uint32), np.empty(links, np.uint32)
         sorting.turn_rows(starts, low, targets, cells, bounds[:-1].copy(), to, of)
-        return EncodedBucket(
-            encode(targets, attribute[kept], starts, low, code),
-            weight[kept] if len(weight) else weight,
-            position[kept] if len(position) else position,
-            repeats,
-            [(to[start:stop], of[start:stop]) for start, stop in pairwise(bounds)],
-        )
+        columns = cut_columns("in", {"target": to, "source": of}, bounds)
+        if len(position):
+            columns["positions"] = position[kept]
+        return encode(targets, attribute[kept], starts, low, code), arrays, columns
 
     def _write_in(self) -> Lists:
         """Sort and encode links in."""
@@ -240,8 +208,18 @@ class LinkSorter:
         for b, part in enumerate(self._workers.in_order(work, self._by_target.numbers)):
             lists.append(part)
             self._scratch.remove(f"in-{b}.target", f"in-{b}.source")
-            self._progress("encoding links in", int(part.degrees.sum(dtype=np.int64)))
+            self._progress("encoding links in", int(part.degrees.sum(dtype=np.int64)), self._spill.links)
         return lists.close()
+
+
+def cut_columns(direction: str, columns: Columns, bounds: Starts) -> Columns:
+    """The parts of columns that belong to each bucket, by scratch name."""
+    return {
+        f"{direction}-{b}.{name}": values[start:stop]
+        for name, values in columns.items()
+        for b, (start, stop) in enumerate(pairwise(bounds))
+        if start < stop
+    }
 
 
 def starts_of(counts: NDArray[Any]) -> Starts:

@@ -7,8 +7,9 @@ each other, so several threads make them. Invalid values of a record become unkn
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,45 +25,29 @@ from cocite.graph.build.scratch import (
     RECORD_TYPES,
     LinkColumns,
     RecordColumns,
-    ScratchFolder,
+    ScratchSpace,
 )  # fmt: skip
 from cocite.kernels.codec.attributes import MAX_BLOCK, pack_all
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
-from cocite.sources.records import ReadReport
 
-LINK_TEXTS = {"anchors": "text", "contexts": "context"}
-"""Columns with a line for each link, and the field of a link that each has."""
+LINK_TEXTS = {"anchors": "text", "contexts": "context"}  # columns with a line for each link, and the link's field
 RECORD_TEXTS = ("title", "headings", "text", *LINK_TEXTS)
 MAX_LINE_CHARACTERS, MAX_HEADING_CHARACTERS, MAX_STATUS = 500, 300, 999
-Columns = dict[str, pa.Array]
-"""The columns of a batch by name, without those that have no value."""
+Columns = dict[str, pa.Array]  # the columns of a batch by name, without those that have no value
+Fingerprints = NDArray[np.uint64]
 
 
 class Spill:
-    """The blocks, names and texts of one build in its work folder. `add` may be called by several threads."""
+    """The blocks, names and texts of one build in its scratch space. `add` may be called by several threads."""
 
-    def __init__(
-        self,
-        scratch: ScratchFolder,
-        report: ReadReport,
-        sites: Sites,
-        *,
-        text: bool,
-        anchors: bool,
-        removed: NDArray[np.uint64],
-        memory: int,
-    ) -> None:
-        self.scratch, self.removed = scratch, removed
-        self.texts = [name for name in RECORD_TEXTS if (anchors or name not in LINK_TEXTS) and (text or name != "text")]
-        self.blocks = self.links = 0
-        self.again = 0  # of these links, those that pages have again in the old store
-        self.text_bytes = 0
-        self.weighted = False  # some link has a weight
-        self.anchored = False  # some link has a text
+    def __init__(self, scratch: ScratchSpace, names: NameFiles, sites: Sites, texts: Collection[str]) -> None:
+        self.scratch, self.names, self.texts, self._sites = scratch, names, texts, sites
+        self.blocks = self.links = self.text_bytes = 0
+        self.again = 0  # of the links, those that pages have again in the old store
+        self.weighted = self.anchored = False  # whether some link has a weight, or a text
         self.loose = False  # some name was entered that no block mentions
-        self.names = NameFiles(scratch, report, removed, memory)
-        self._sites, self._lock = sites, threading.Lock()
+        self._lock = threading.Lock()
 
     def records_of(self, block: int) -> RecordColumns:
         """The records of a block."""
@@ -72,7 +57,7 @@ class Spill:
         """The links of a block's records."""
         return LinkColumns(self.targets_of(block), *self.scratch.load(f"{block}.attributes", np.float32, np.uint32))
 
-    def targets_of(self, block: int) -> NDArray[np.uint64]:
+    def targets_of(self, block: int) -> Fingerprints:
         """The fingerprints of the targets of a block's links."""
         return self.scratch.load(f"{block}.links", np.uint64)[0]
 
@@ -88,16 +73,14 @@ class Spill:
         self.scratch.save(f"{number}.records", *map(np.asarray, records, RECORD_TYPES))
         self.scratch.save(f"{number}.links", links.target)
         self.scratch.save(f"{number}.attributes", links.weight, links.attribute)
-        if texts:
-            rows = max(map(len, texts.values()))
-            empty = pa.nulls(rows, pa.string())
-            table = pa.table({name: texts.get(name, empty) for name in RECORD_TEXTS})
-            self.scratch.save_table(f"{number}.texts", table)
         with self._lock:
             self.weighted |= len(links.weight) > 0
-            if texts:
-                self.text_bytes += table.nbytes
-                self.anchored |= any(table[name].null_count < rows for name in LINK_TEXTS)
+            self.text_bytes += sum(column.nbytes for column in texts.values())
+            self.anchored |= any(texts[name].null_count < len(texts[name]) for name in LINK_TEXTS if name in texts)
+        if texts:
+            empty = pa.nulls(max(map(len, texts.values())), pa.string())
+            table = pa.table({name: texts.get(name, empty) for name in RECORD_TEXTS})
+            self.scratch.save_table(f"{number}.texts", table)
 
     def add(self, number: int, batch: pa.RecordBatch) -> None:
         """Key a batch of page records and save it as block `number`."""
@@ -107,57 +90,49 @@ class Spill:
         counts, items = flatten_lists(column.get("links"), count)
         urls, link = items, Columns()
         if pa.types.is_struct(items.type):
-            link = present({field.name: items.field(field.name) for field in items.type})
-            urls = items.field("url")
-        kind = np.zeros(count, np.uint8)
-        kind[read_booleans(column.get("partial"), count)] |= PARTIAL
-        kind[read_booleans(column.get("noindex"), count)] |= NOINDEX
-        leads, rows, others = self._aliases(number, column, own, kind)
-        captured = self._read_dates(column.get("captured"), count)
-        # A record with another canonical address is a capture of that page, and its own address an alias of it.
+            urls, link = items.field("url"), present({field.name: items.field(field.name) for field in items.type})
+        kind = (
+            values_of(column, "partial", count, False) * PARTIAL | values_of(column, "noindex", count, False) * NOINDEX
+        )
+        # A redirect makes the record an alias.
+        moved, moved_to = self._other_addresses(number, "redirect", column, own)
+        leads = np.zeros(count, np.uint64)
+        leads[moved] = moved_to
+        kind[moved] = (kind[moved] & ~PARTIAL) | ALIAS_ONLY
+        # A record with another canonical address is a capture of that page, and its own address an alias of it. That
+        # counts on the same domain only: elsewhere a page could put its links in the place of another site's.
+        rows, others = self._other_addresses(number, "canonical", column, own)
+        near = [not leads[row] and self._is_same_domain(column, row) for row in rows.tolist()]
+        with self._lock:
+            self.loose |= not all(near)
+        rows, others = rows[near], others[near]
         fingerprint = own.copy()
         fingerprint[rows] = others
         kind[rows] |= BY_CANONICAL
-        more = np.zeros(len(rows), np.int64)
+        captured, more = self._read_dates(column.get("captured"), count), np.zeros(len(rows), np.int64)
+        status = values_of(column, "status", count, 0).astype(np.int64)
+        language = map_texts(column.get("lang"), language_number, count)
         records = RecordColumns(
             fingerprint=np.append(fingerprint, own[rows]),
             kind=np.append(kind, more + ALIAS_ONLY),
             alias=np.append(leads, others),
             captured=np.append(captured, captured[rows]),
-            status=np.append(read_status(column.get("status"), count), more),
-            language=np.append(read_languages(column.get("lang"), count), more),
+            status=np.append(np.where((status >= 0) & (status <= MAX_STATUS), status, 0), more),
+            language=np.append(language, more),
             first_link=np.append(np.append(0, np.cumsum(counts)), more + counts.sum()),
         )
         targets = self.names.key(f"{number}-links", urls, own=False)
-        links = LinkColumns(targets, self._read_weights(link.get("weight")), read_attributes(link, len(urls)))
+        links = LinkColumns(targets, self._read_weights(link, len(urls)), read_attributes(link, len(urls)))
         self.put(number, records, links, self._read_texts(column, link, counts))
 
-    def _aliases(
-        self, number: int, column: Columns, own: NDArray[np.uint64], kind: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint64]]:
-        """(where each record leads, rows whose page has another canonical address, that address).
-
-        A redirect makes the record an alias. A canonical address counts on the same site only: elsewhere a page could
-        put its links in the place of another site's.
-        """
-        leads = np.zeros(len(own), np.uint64)
-        rows, targets = self._other_addresses(number, "redirect", column, own)
-        leads[rows] = targets
-        kind[rows] = (kind[rows] & ~np.uint8(PARTIAL)) | np.uint8(ALIAS_ONLY)
-        rows, targets = self._other_addresses(number, "canonical", column, own)
-
-        def domain(name: str, row: int) -> str:
-            return self._sites.domain(self._sites.host(canonical(column[name][row].as_py())))
-
-        near = [not leads[row] and domain("url", row) == domain("canonical", row) for row in rows.tolist()]
-        with self._lock:
-            self.loose |= not all(near)
-        chosen = np.array(near, np.bool_)
-        return leads, rows[chosen], targets[chosen]
+    def _is_same_domain(self, column: Columns, row: int) -> bool:
+        addresses = (canonical(column[name][row].as_py()) for name in ("url", "canonical"))
+        own, other = (self._sites.domain(self._sites.host(address)) for address in addresses)
+        return own == other
 
     def _other_addresses(
-        self, number: int, name: str, column: Columns, own: NDArray[np.uint64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        self, number: int, name: str, column: Columns, own: Fingerprints
+    ) -> tuple[NDArray[np.int64], Fingerprints]:
         """(rows whose column `name` is the address of another page, its fingerprint)."""
         if name not in column:
             return np.zeros(0, np.int64), np.zeros(0, np.uint64)
@@ -176,15 +151,13 @@ class Spill:
                     self.names.skip("capture date is not an ISO date, taken as unknown", text)
         return seconds
 
-    def _read_weights(self, values: pa.Array | None) -> NDArray[np.float32]:
+    def _read_weights(self, link: Columns, count: int) -> NDArray[np.float32]:
         """The weight of every link; empty where all are 1."""
-        if values is None:
-            return np.zeros(0, np.float32)
-        weights = pc.fill_null(values, 1.0).to_numpy(zero_copy_only=False).astype(np.float32)
+        weights = values_of(link, "weight", count, 1.0).astype(np.float32)
         bad = ~((weights > 0) & (weights <= 1))
         if bad.any():
             self.names.skip("link weight is not in (0, 1], taken as 1", "", int(bad.sum()))
-        weights = np.where(bad, np.float32(1), weights)
+            weights = np.where(bad, np.float32(1), weights)
         return weights if (weights != 1).any() else np.zeros(0, np.float32)
 
     def _read_texts(self, column: Columns, link: Columns, counts: NDArray[np.int64]) -> Columns:
@@ -192,10 +165,9 @@ class Spill:
         found: Columns = {name: column[name] for name in ("title", "text") if name in column}
         if "title" in found:
             found["title"] = one_line(found["title"], MAX_LINE_CHARACTERS)
-        if "headings" in column:
-            sizes, headings = flatten_lists(column["headings"], len(counts))
-            if len(headings):
-                found["headings"] = join_lines(one_line(headings, MAX_HEADING_CHARACTERS), sizes)
+        sizes, headings = flatten_lists(column.get("headings"), len(counts))
+        if len(headings):
+            found["headings"] = join_lines(one_line(headings, MAX_HEADING_CHARACTERS), sizes)
         for name, field in LINK_TEXTS.items():
             if field in link and name in self.texts:
                 found[name] = join_lines(one_line(link[field], MAX_LINE_CHARACTERS), counts)
@@ -206,12 +178,18 @@ def present(columns: Columns) -> Columns:
     """The columns that have more than nulls and empty texts."""
 
     def has_values(values: pa.Array) -> bool:
-        if values.null_count == len(values):
-            return False
-        is_text = pa.types.is_string(values.type) and values.buffers()[2] is not None
-        return not is_text or bool(pc.max(pc.binary_length(values)).as_py())
+        is_text = pa.types.is_string(values.type) and len(values) > values.null_count
+        return bool(pc.max(pc.binary_length(values)).as_py()) if is_text else values.null_count < len(values)
 
     return {name: values for name, values in columns.items() if has_values(values)}
+
+
+def values_of(columns: Columns, name: str, count: int, default: float) -> NDArray[Any]:
+    """A column as NumPy has it, `default` where it has no value."""
+    if name not in columns:
+        return np.full(count, default)
+    values: NDArray[Any] = pc.fill_null(columns[name], default).to_numpy(zero_copy_only=False)
+    return values
 
 
 def flatten_lists(lists: pa.Array | None, count: int) -> tuple[NDArray[np.int64], pa.Array]:
@@ -222,52 +200,28 @@ def flatten_lists(lists: pa.Array | None, count: int) -> tuple[NDArray[np.int64]
     return sizes, lists.flatten()
 
 
-def read_booleans(values: pa.Array | None, count: int) -> NDArray[np.bool_]:
-    """The rows in which a column is true."""
-    if values is None:
-        return np.zeros(count, np.bool_)
-    flags: NDArray[np.bool_] = pc.fill_null(values, False).to_numpy(zero_copy_only=False)
-    return flags
-
-
-def read_status(values: pa.Array | None, count: int) -> NDArray[np.int64]:
-    """HTTP status codes; everything else is 0."""
-    if values is None:
-        return np.zeros(count, np.int64)
-    numbers = pc.fill_null(values, 0).to_numpy(zero_copy_only=False).astype(np.int64)
-    return np.where((numbers >= 0) & (numbers <= MAX_STATUS), numbers, 0)
-
-
-def read_languages(values: pa.Array | None, count: int) -> NDArray[np.uint32]:
-    """Language codes as numbers: `en-GB` → the bytes of `en`; 0 for what isn't a language code."""
-
-    def number(text: str) -> int:
-        code = text.replace("_", "-").split("-")[0].strip().lower()
-        is_code = code.isascii() and code.isalpha() and 2 <= len(code) <= 3
-        return int.from_bytes(code.encode(), "little") if is_code else 0
-
-    return map_texts(values, number) if values is not None else np.zeros(count, np.uint32)
-
-
-def map_texts(values: pa.Array, number: Callable[[str], int]) -> NDArray[np.uint32]:
+def map_texts(values: pa.Array | None, number: Callable[[str], int], count: int) -> NDArray[np.uint32]:
     """The numbers of texts, each distinct text parsed once."""
+    if values is None:
+        return np.zeros(count, np.uint32)
     encoded = pc.dictionary_encode(pc.fill_null(values, ""))
-    numbers = np.array([number(text) for text in encoded.dictionary.to_pylist()] or [0], np.uint32)
+    numbers = np.array([number(text) for text in encoded.dictionary.to_pylist()], np.uint32)
     found: NDArray[np.uint32] = numbers[encoded.indices.to_numpy(zero_copy_only=False)]
     return found
 
 
+def language_number(text: str) -> int:
+    """`en-GB` → the bytes of `en` as a number; 0 if it isn't a language code."""
+    code = text.replace("_", "-").split("-")[0].strip().lower()
+    return int.from_bytes(code.encode(), "little") if code.isascii() and code.isalpha() and 2 <= len(code) <= 3 else 0
+
+
 def read_attributes(link: Columns, count: int) -> NDArray[np.uint32]:
     """The packed attribute of every link."""
-    blocks, flags = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
-    if "block" in link:
-        given = pc.fill_null(link["block"], -1).to_numpy(zero_copy_only=False).astype(np.int64)
-        blocks = (np.clip(given, -1, MAX_BLOCK) + 1).astype(np.uint32)
-    if "rel" in link:
-        flags |= map_texts(link["rel"], lambda text: sum(REL.get(word, 0) for word in set(text.lower().split())))
-    if "boilerplate" in link:
-        flags |= read_booleans(link["boilerplate"], count) * np.uint32(BOILERPLATE)
-    return pack_all(blocks, flags)
+    blocks = np.clip(values_of(link, "block", count, -1).astype(np.int64), -1, MAX_BLOCK) + 1
+    flags = map_texts(link.get("rel"), lambda rel: sum(REL.get(word, 0) for word in set(rel.lower().split())), count)
+    flags |= values_of(link, "boilerplate", count, False).astype(np.uint32) * np.uint32(BOILERPLATE)
+    return pack_all(blocks.astype(np.uint32), flags)
 
 
 def parse_date(text: str) -> int:
