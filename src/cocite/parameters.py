@@ -19,6 +19,7 @@ ParamsT = TypeVar("ParamsT")
 MAX_NUMBER = 1e18
 """Default bound of numbers: kernels count in 64 bits."""
 TYPES_IN_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+SCHEMA_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 TRUTH_VALUES = {
     "true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False,
 }  # fmt: skip
@@ -100,6 +101,19 @@ class Parameter:
         if self.minimum is not None and self.maximum is not None:
             return f"{name} from {_whole(self.minimum)} to {_whole(self.maximum)}"
         return name if self.minimum is None else f"{name} of at least {_whole(self.minimum)}"
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of its values."""
+        schema: dict[str, Any] = {"type": SCHEMA_TYPES[self.type]}
+        if self.type is str:
+            schema["maxLength"] = self.max_length
+            pattern = self.pattern or (r"\S" if self.many or self.required else "")
+            schema |= {"pattern": pattern} if pattern else {}
+        bounds = {"minimum": self.minimum, "maximum": self.maximum, "enum": list(self.choices) or None}
+        schema |= {name: bound for name, bound in bounds.items() if bound is not None}
+        if self.many:
+            return {"type": "array", "items": schema, "maxItems": self.max_items}
+        return schema if self.required else {**schema, "default": self.default}
 
     def _convert(self, value: Any) -> Any:
         if self.type is bool:

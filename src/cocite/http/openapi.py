@@ -10,7 +10,6 @@ from typing import Any
 
 from cocite.parameters import Parameter
 
-TYPE_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 TABLES = ("related", "recommend", "hubs", "search")
 """Operations whose results are pages, which can be had as a table, and with reasons in words."""
 
@@ -22,25 +21,11 @@ def examples() -> dict[str, Any]:
     return found
 
 
-def schema_of(each: Parameter) -> dict[str, Any]:
-    """The JSON schema of a parameter."""
-    schema: dict[str, Any] = {"type": TYPE_NAMES[each.type]}
-    if each.type is str:
-        schema["maxLength"] = each.max_length
-        pattern = each.pattern or (r"\S" if each.many or each.required else "")
-        schema |= {"pattern": pattern} if pattern else {}
-    bounds = {"minimum": each.minimum, "maximum": each.maximum, "enum": list(each.choices) or None}
-    schema |= {name: bound for name, bound in bounds.items() if bound is not None}
-    if each.many:
-        return {"type": "array", "items": schema, "maxItems": each.max_items}
-    return schema if each.required else {**schema, "default": each.default}
-
-
 def described(given: Iterable[Parameter]) -> list[dict[str, Any]]:
     """Parameters of a query string."""
     return [
         {"name": each.name, "in": "query", "required": each.required, "description": each.help}
-        | {"schema": schema_of(each)}
+        | {"schema": each.schema()}
         | ({"example": each.example} if each.example is not None else {})
         for each in given
     ]

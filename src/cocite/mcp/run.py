@@ -13,19 +13,19 @@ import uvicorn
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
-from cocite.cli.failures import INTERRUPTED
 from cocite.errors import BadParameter
 from cocite.mcp.server import CurrentStore, assistant_server
 
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 MAX_BODY_BYTES = 1 << 20
 MCP_PATH = "/mcp"
+INTERRUPTED_EXIT = 130
 
 
 def serve_stdio(store: Path, timeout: float) -> None:
     """Answer on standard input and output until the first ends, or Ctrl-C does."""
     # At once: a thread of the SDK waits for standard input, and would keep the process. Nothing is half written.
-    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED_EXIT))
     server = assistant_server(CurrentStore(store), timeout)
 
     async def serve() -> None:

@@ -16,7 +16,6 @@ from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, Te
 
 from cocite import __version__
 from cocite.errors import BadAddress, BadParameter, BadStore, CociteError, UnknownMethod, UnknownPage, UnknownWord
-from cocite.http.openapi import schema_of
 from cocite.log import Log
 from cocite.mcp.results import MAX_URL_CHARS, SHAPES, Shape, quoted, shaped
 from cocite.operations import DEFAULT_METHOD
@@ -95,7 +94,7 @@ def tools() -> dict[str, type[Operation]]:
 def tool_of(name: str, operation: type[Operation]) -> Tool:
     """An operation as a tool, with schemas of its parameters and of its result."""
     parameters = [each for _, each in parameters_on(operation, "mcp")]
-    properties = {each.name: {**schema_of(each), "description": f"{each.help}."} for each in parameters}
+    properties = {each.name: {**each.schema(), "description": f"{each.help}."} for each in parameters}
     required = [each.name for each in parameters if each.required]
     return Tool(
         name=name,

@@ -28,39 +28,6 @@ MAX_SHOWN_LENGTH = 300
 """Characters of a stranger's text."""
 MEDIA_TYPES = {"css": b"text/css; charset=utf-8", "js": b"text/javascript; charset=utf-8", "svg": b"image/svg+xml"}
 _SCHEME = re.compile(r"\bhttps?://(?:www\.)?")
-OPTION_LABELS = {
-    "group": "In groups, by topic",
-    "lang": "In language",
-    "not_own_site": "Not from its own site",
-    "not_site": "Not from these sites",
-    "per_site": "At most from one site",
-    "since": "Captured since",
-    "site": "Only from these sites",
-    "unlinked": "Not linked with it",
-    "until": "Captured until",
-}
-"""Labels of options in the form; others are labelled by their names."""
-TABS = {
-    "related": "Related",
-    "compare": "Compare",
-    "picture": "Picture",
-    "hubs": "Hubs",
-    "search": "Pages",
-    "communities": "Communities",
-    "keywords": "Keywords",
-}
-PAGE_KEYS = (
-    ("/", "ask about something"),
-    ("j, k", "next, previous answer"),
-    ("Enter", "open it"),
-    ("e", "why it is related"),
-    ("r", "what is related to it"),
-    ("a", "add it to the question"),
-    ("x", "not like this"),
-    ("1 … 5", "another view"),
-    ("t", "light or dark"),
-    ("?", "this help"),
-)
 
 
 @cache
@@ -106,7 +73,6 @@ def environment() -> Environment:
         "cut": cut,
         "is_web": is_web,
         "kind": lambda kind: kind.__name__,
-        "label": lambda each: OPTION_LABELS.get(each.name, each.name.replace("_", " ").capitalize()),
         "notes": notes,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
         "round_off": lambda value, by=0: f"{value + by:.0f}",
@@ -117,11 +83,9 @@ def environment() -> Environment:
     }
     env.globals |= {
         "DEFAULT_METHOD": DEFAULT_METHOD,
-        "KEYS": PAGE_KEYS,
         "MAX_SHOWN": MAX_SHOWN,
         "PATHS": PATHS,
         "START": State(),
-        "TABS": TABS,
         "LISTING": Listing.kind,
         "about": lambda url: State(urls=(url,)).address(),
         "asset": asset,

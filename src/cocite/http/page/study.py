@@ -29,13 +29,6 @@ RATER_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 MAX_RATERS = 1000
 MAX_RATINGS_PER_STEP = 2000
 CHOICES = (("1", "related"), ("0", "not related"), ("x", "could not open"))
-STUDY_KEYS = (
-    ("j, k", "next, previous page"),
-    ("Enter", "open it"),
-    *CHOICES,
-    ("t", "light or dark"),
-    ("?", "this help"),
-)
 
 
 class RatingStudy:
@@ -106,7 +99,7 @@ class RatingStudy:
         return Reply(303, b"", TEXT, extra=((b"location", step_address(rater, following).encode()),))
 
     def _page(self, status: int = 200, **values: Any) -> Reply:
-        given = {"ratings": None, "KEYS": STUDY_KEYS, "CHOICES": CHOICES, "place": step_address, "sheets": self}
+        given = {"ratings": None, "CHOICES": CHOICES, "place": step_address, "sheets": self}
         return Reply(status, render("study.html", **given | values), HTML)
 
 
