@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    """A cluster on this machine, or something like it."""
+    """A cluster on this machine, or threads of one process."""
     pytest.importorskip("pyspark", reason="needs the extra spark")
     if shutil.which("java") is None:
         pytest.skip("needs Java 17")
@@ -59,7 +59,7 @@ def spark() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def messy() -> list[list[Page]]:
-    """Pages in three files: mirrors, redirects, circles, several captures, parts of pages, what is no address."""
+    """Pages in three files: mirrors, redirects, circles, several captures, partial pages, invalid addresses."""
     return messy_web(seed=1)
 
 
@@ -71,13 +71,13 @@ def records(fast_root: Path, messy: list[list[Page]]) -> Path:
 
 @pytest.fixture(scope="session")
 def graph(fast_root: Path, records: Path) -> Graph:
-    """What one machine makes of them."""
+    """The store that one machine builds of them."""
     return build_store(records, fast_root / "spark.cocite")
 
 
 @pytest.fixture(scope="session")
 def shards(spark: Any, fast_root: Path, records: Path) -> Path:
-    """What Spark makes of them."""
+    """The shards that Spark makes of them."""
     from cocite.spark.store import write_store
 
     write_store(spark, str(records), str(fast_root / "spark-shards"))

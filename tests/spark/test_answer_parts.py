@@ -28,7 +28,7 @@ K = 5
 
 
 def rows_of(graph: Graph, part: int, low: int, high: int) -> Iterator[dict[str, Any]]:
-    """What Cocitation needs of pages low to high - 1."""
+    """The rows that Cocitation needs for the pages from low to high - 1."""
 
     def row(what: int, page: int, degree: int = 0, **more: Any) -> dict[str, Any]:
         empty = {"fingerprint": 0, "unit": 0, "other": 0, "x": None, "y": None, "z": None}
@@ -51,7 +51,7 @@ def rows_of(graph: Graph, part: int, low: int, high: int) -> Iterator[dict[str, 
 
 
 @pytest.mark.parametrize("parts", [1, 7, 160])
-def test_answers_are_those_of_the_store(graph: Graph, parts: int) -> None:
+def test_results_are_those_of_the_store(graph: Graph, parts: int) -> None:
     draw, rows = random.Random(parts), []
     cuts = [0, *sorted(draw.sample(range(1, graph.pages), min(parts, graph.pages) - 1)), graph.pages]
     for part, (low, high) in enumerate(pairwise(cuts)):

@@ -14,7 +14,7 @@ from cocite.spark.batches import each_run, whole_runs
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=5), max_size=8))
-def test_runs_are_whole_however_batches_are_cut(batches: list[list[int]]) -> None:
+def test_runs_are_complete_for_any_batches(batches: list[list[int]]) -> None:
     rows = sorted(value for batch in batches for value in batch)
     at, made = 0, []
     for batch in batches:
@@ -25,7 +25,7 @@ def test_runs_are_whole_however_batches_are_cut(batches: list[list[int]]) -> Non
 
 
 def plain_tables(batches: list[list[int]], rows: int) -> list[list[int]]:
-    """The same with all that waits looked at again for every batch."""
+    """The reference: look at all waiting rows again for every batch."""
     found: list[list[int]] = []
     waiting: list[int] = []
     for batch in batches:
@@ -50,7 +50,7 @@ def test_tables_do_not_cut_runs(batches: list[list[int]], rows: int, in_order: b
     assert found == plain_tables(batches, rows)
 
 
-def test_a_long_run_is_put_together_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_run_is_concatenated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
     together = pa.Table.from_batches
 

@@ -57,7 +57,7 @@ def star_graph(fast_root: Path, star_records: Path) -> Graph:
 
 @pytest.fixture(scope="module")
 def compiling(spark: Any) -> Iterator[None]:
-    """Here are rows enough for compiled queries."""
+    """There are enough rows for compiled queries."""
     settings = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
     before = {name: spark.conf.get(name) for name in settings}
     for name, value in settings.items():

@@ -23,7 +23,7 @@ def test_any_name_of_a_folder(spark: Any, place: Path) -> None:
     output = JobFolder(spark, str(place / NAME))
     assert output.claim({"job": "any"}, "_any.json") is None
     assert output.step("rows", lambda: spark.range(3)).count() == 3
-    assert output.step("rows", lambda: spark.range(4)).count() == 3, "it is there"
+    assert output.step("rows", lambda: spark.range(4)).count() == 3, "it exists"
     output.finish("_any.json", {})
     assert sorted(each.name for each in (place / NAME).iterdir() if each.suffix != ".crc") == ["_any.json", "rows"]
 
@@ -49,7 +49,7 @@ def test_shards_that_lost_a_file_are_refused(spark: Any, shards: Path, place: Pa
 
 
 def test_one_job_at_a_time(spark: Any, place: Path) -> None:
-    """Another process that holds the folder is one that writes it; when it ends, however, it holds it no longer."""
+    """A process that writes the folder has a lock on it until it ends."""
     (place / "output").mkdir()
     held = os.open(place / "output", os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)
@@ -66,7 +66,7 @@ def test_one_job_at_a_time(spark: Any, place: Path) -> None:
     os.close(held)
 
 
-def test_a_disk_that_knows_no_locks(spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_without_locks(spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
@@ -76,7 +76,7 @@ def test_a_disk_that_knows_no_locks(spark: Any, place: Path, monkeypatch: pytest
     output.finish("_any.json", {})
 
 
-def test_nothing_is_written_into_what_is_read(spark: Any, records: Path, place: Path) -> None:
+def test_an_output_inside_a_source_is_refused(spark: Any, records: Path, place: Path) -> None:
     inside = records / "shards"
     with pytest.raises(BadParameter, match=r"is inside the source .*: choose a place beside it"):
         write_store(spark, str(records), str(inside))
@@ -84,8 +84,8 @@ def test_nothing_is_written_into_what_is_read(spark: Any, records: Path, place: 
     JobFolder(spark, str(records) + "-beside").refuse_inside(str(records))
 
 
-def test_records_are_known_by_their_size(spark: Any, place: Path) -> None:
-    """A job that goes on must have the records that it was begun with."""
+def test_records_are_identified_by_their_size(spark: Any, place: Path) -> None:
+    """A job that continues must have the records with which it started."""
     output = JobFolder(spark, str(place / "records"))
     assert output.size() == []
     (place / "records" / "group=0").mkdir(parents=True)

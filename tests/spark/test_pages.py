@@ -121,7 +121,7 @@ def test_files_behind_a_web_server(place: Path) -> None:
         server.server_close()
 
 
-def test_a_web_server_that_fails_once_is_asked_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_fails_once_is_repeated(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     class Busy(SimpleHTTPRequestHandler):

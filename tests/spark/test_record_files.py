@@ -26,7 +26,7 @@ NAMES = st.sampled_from(["a", "a-b", "a.b", "a=1", "b", "B", "ü"])
 
 
 @given(st.sets(st.lists(NAMES, max_size=2).map(tuple), min_size=1, max_size=9))
-def test_files_have_the_places_in_which_a_folder_is_read(folders: set[Sequence[str]]) -> None:
+def test_files_are_in_the_reading_order_of_the_folder(folders: set[Sequence[str]]) -> None:
     with tempfile.TemporaryDirectory() as root:
         for names in folders:
             folder = Path(root, *names)
@@ -39,7 +39,7 @@ def test_files_have_the_places_in_which_a_folder_is_read(folders: set[Sequence[s
 
 
 def put(path: Path, *records: dict[str, Any]) -> None:
-    """Write records with the columns that they have, and of no others."""
+    """Write records with their own columns only."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(list(records)), path)
 
@@ -82,7 +82,7 @@ def test_all_files_and_all_columns_are_read(spark: Any, place: Path) -> None:
     assert_alike(spark, folder, place)
 
 
-def test_columns_may_have_other_types_in_other_files(spark: Any, place: Path) -> None:
+def test_columns_may_have_different_types_in_different_files(spark: Any, place: Path) -> None:
     folder = place / "[records]"
     put(folder / "objects.parquet", page("p", "a", "b", redirect=None))
     put(folder / "addresses{1}*.parquet", {"url": "https://q.example/", "links": ["https://a.example/"]})

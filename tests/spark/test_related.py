@@ -47,7 +47,7 @@ def test_answers_are_alike(
         ("cocitation(parents=5000, rel=follow)", "lower parents"),
     ],
 )
-def test_what_spark_cannot_do_is_said(call: str, message: str) -> None:
+def test_unsupported_parameters_are_refused(call: str, message: str) -> None:
     with pytest.raises(BadParameter, match=message):
         check(call)
 

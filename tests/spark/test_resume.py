@@ -26,7 +26,7 @@ class Stopped(Exception):
 
 
 class Until:
-    """Stops a job when it begins a step."""
+    """Stops a job when it starts a step."""
 
     def __init__(self, last: str = "") -> None:
         self.last = last
@@ -52,7 +52,7 @@ def test_a_store(spark: Any, records: Path, shards: Path, place: Path, last: str
 
 
 @long
-def test_what_was_passed_over_is_counted_again_if_the_count_was_lost(
+def test_skipped_input_is_counted_again_if_the_count_was_lost(
     spark: Any, records: Path, shards: Path, place: Path
 ) -> None:
     with pytest.raises(Stopped):
@@ -93,7 +93,7 @@ JOBS: dict[str, tuple[str, Job]] = {
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_what_is_left_of_steps_is_not_gone_on_with(
+def test_a_finished_job_does_not_read_its_remaining_steps(
     spark: Any, records: Path, shards: Path, place: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted, job = JOBS[name]
@@ -139,7 +139,7 @@ def test_a_plan_is_removed_after_the_steps(spark: Any, place: Path, monkeypatch:
     assert output.read_json("_any.json") == {"is": "done"}
 
 
-def test_a_job_that_was_stopped_before_its_first_step(spark: Any, place: Path) -> None:
+def test_a_job_that_stopped_before_its_first_step(spark: Any, place: Path) -> None:
     (place / "output" / WORK).mkdir(parents=True)
     (place / "output" / WORK / "plan.json.new").write_text("{")
     output = JobFolder(spark, str(place / "output"))
@@ -157,7 +157,7 @@ def test_a_job_that_was_stopped_before_its_first_step(spark: Any, place: Path) -
 
 
 @long
-def test_a_store_that_was_stopped_while_its_steps_were_removed(
+def test_a_store_that_stopped_while_it_removed_its_steps(
     spark: Any, records: Path, shards: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = place / "shards"
@@ -183,7 +183,7 @@ def test_a_store_that_was_stopped_while_its_steps_were_removed(
 
 @pytest.fixture
 def sources(place: Path) -> list[Path]:
-    """Three, of which the second has something that cannot be used."""
+    """Three sources. The second has an unusable line."""
     found = []
     for number in range(3):
         found.append(place / f"{number}.jsonl")
@@ -231,7 +231,7 @@ def test_a_store_of_pages_in_groups(spark: Any, records: Path, shards: Path, pla
 
 
 def assert_alike(one: Path, other: Path) -> None:
-    """The same rows and notes, and nothing is left of the work."""
+    """Both have the same rows and facts, and no steps."""
     for name in ("pages", "out", "in"):
         assert table(one / name).to_pylist() == table(other / name).to_pylist()
     noted = [json.loads((each / "_store.json").read_text()) for each in (one, other)]

@@ -68,32 +68,32 @@ def test_links_in_are_alike(graph: Graph, shards: Path) -> None:
     assert rows["popularity"].to_pylist() == graph.in_degree[sources].tolist()
 
 
-def test_what_cannot_be_used_is_counted(shards: Path) -> None:
+def test_unusable_input_is_counted(shards: Path) -> None:
     noted = json.loads((shards / "_store.json").read_text())
     assert noted["skipped"] == {"mailto address, not a web page": 1, "ftp address, not a web page": 1}
     assert noted["example"]["ftp address, not a web page"] == "ftp://x.example/"
 
 
-def test_what_is_there_is_not_overwritten(spark: Any, records: Path, shards: Path) -> None:
+def test_an_existing_folder_is_not_overwritten(spark: Any, records: Path, shards: Path) -> None:
     with pytest.raises(BadParameter, match="exists already"):
         write_store(spark, str(records), str(shards))
 
 
-def test_records_that_are_none(spark: Any, place: Path) -> None:
+def test_a_folder_that_does_not_exist(spark: Any, place: Path) -> None:
     with pytest.raises(BadSource, match="no page records"):
         write_store(spark, str(place / "nothing"), str(place / "shards"))
 
 
-def test_records_that_are_no_parquet(spark: Any, records: Path, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_files_of_another_format(spark: Any, records: Path, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (place / "lines").mkdir()
     (place / "lines" / "pages.jsonl").write_text('{"url": "https://a.example/"}\n')
     with pytest.raises(BadSource, match="has no page records: it has files of other formats than Parquet"):
         write_store(spark, str(place / "lines"), str(place / "shards"))
-    assert not capfd.readouterr().err, "Java's account of it is kept back"
+    assert not capfd.readouterr().err, "Java's log lines are not shown"
 
 
 @pytest.mark.parametrize("below", ["", "group=00000", "group=00000/day=2"])
-def test_records_that_are_being_written(spark: Any, place: Path, below: str) -> None:
+def test_unfinished_records_are_refused(spark: Any, place: Path, below: str) -> None:
     (place / "records" / below / "_temporary").mkdir(parents=True)
     with pytest.raises(BadSource, match="is incomplete"):
         write_store(spark, str(place / "records"), str(place / "shards"))
@@ -101,7 +101,7 @@ def test_records_that_are_being_written(spark: Any, place: Path, below: str) -> 
 
 
 def test_records_without_a_page(spark: Any, place: Path) -> None:
-    """Why is said, and nothing is left: mended records may go to the same place."""
+    """The error has the reason, and no folder is left, so that the next attempt can use it."""
     (place / "records").mkdir()
     pq.write_table(pa.table({"url": ["", None]}, pa.schema([("url", pa.string())])), place / "records" / "p.parquet")
     with pytest.raises(BadSource, match=r"has no usable page \(2 × record without url\)"):
@@ -109,7 +109,7 @@ def test_records_without_a_page(spark: Any, place: Path) -> None:
     assert not (place / "shards").exists()
 
 
-def test_what_is_noted_tells_shards_apart(graph: Graph, shards: Path) -> None:
+def test_the_facts_identify_the_shards(graph: Graph, shards: Path) -> None:
     noted = json.loads((shards / "_store.json").read_text())
     assert (noted["pages"], noted["links"]) == (graph.pages, len(graph.links))
     assert noted["lists"] == np.count_nonzero(graph.out_degree)

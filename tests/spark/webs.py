@@ -84,5 +84,5 @@ def build_store(records: Path, path: Path) -> Graph:
 
 
 def table(folder: Path) -> pa.Table:
-    """What Spark wrote, file after file."""
+    """The rows that Spark wrote, file by file."""
     return pa.concat_tables([pq.ParquetFile(file).read() for file in sorted(folder.rglob("*.parquet"))])

@@ -60,7 +60,7 @@ def write_pages(
     group: int = 0,
     on_step: OnStep | None = None,
 ) -> dict[str, Any]:
-    """Read sources into a folder of page records. Return the counts of what was read and skipped.
+    """Read sources into a folder of page records. Return the counts of read and skipped input.
 
     `group` is the number of sources that are read at a time; 0 chooses one that suits the cluster.
     """
@@ -118,11 +118,9 @@ def _write_group(folder: JobFolder, name: str, specs: Sequence[str], options: di
 
     known, report = folder.read_json(f"{WORK}/{name}.json"), ReadReport()
     if known is not None:
-        report.read, report.skipped, report.example = (
-            Counter(known["read"]),
-            Counter(known["skipped"]),
-            known["example"],
-        )
+        report.read.update(known["read"])
+        report.skipped.update(known["skipped"])
+        report.example = known["example"]
         return report
     folder.remove(name)  # it may be complete, but what was skipped is counted while it is made
     spark, total = folder.spark, report_accumulator(folder.spark)
@@ -150,7 +148,7 @@ def _reader(total: Any, strict: bool, **options: Any) -> Task:
                 if strict:
                     raise
                 report.skip("file that can't be read", str(error))
-            report.read = counts + report.read
+            report.read.update(counts)
             total.add(report)
 
     return read
@@ -265,7 +263,7 @@ def _file_system(address: str) -> tuple[Any, str]:
 
 @contextmanager
 def on_disk(source: str) -> Iterator[str]:
-    """A path by which readers can read a source, while the context lasts."""
+    """A path of a source on disk, while the context lasts."""
     if not REMOTE.match(source):
         yield source
         return

@@ -25,14 +25,14 @@ from cocite.graph.build.derive import BEST_PARENTS, MANY_PARENTS
 from cocite.sources.folders import WORK
 from cocite.spark import functions as F
 from cocite.spark.arrays import Integers, list_starts, numbers, pack_lists, positions, run_starts, unpack_lists
-from cocite.spark.batches import Task, on_batches, on_runs
+from cocite.spark.batches import on_batches, on_runs
 from cocite.spark.outputs import JobFolder, Shards
 from cocite.spark.subweb import CHILD_ROW, LIST_ROW, NEAR_ROW, POOL_ROW, POPULAR_ROW, QUERY_ROW, ROW_TYPES
 
-PARENTS_SCHEMA = "page long, parents binary"
+PARENTS_SCHEMA, PART_PAGES = "page long, parents binary", "part int, page long"
 MAX_HASH = 18446744073709549568.0  # the largest double below 2^64
 CELLS_PER_WEB = 1 << 18
-"""Cells of which parts are made: as many as a driver can count."""
+"""Parts consist of cells: as many as a driver can count."""
 PART_RELATIONS = 500_000
 """Parents and children of all pages of a part: some seconds of work, and on the standard graph 8 M links."""
 MAX_PART_LINKS = 8_000_000
@@ -191,57 +191,43 @@ def make_parts(job: RelatedJob, relations: int = PART_RELATIONS, max_links: int 
 
 
 def _page_facts(shards: Shards) -> Any:
-    return shards.pages.withColumnRenamed("number", "page").select(
-        "page", "in_degree", "out_degree", "fingerprint", "unit"
-    )
+    return shards.pages.selectExpr("number as page", "in_degree", "out_degree", "fingerprint", "unit")
 
 
 def _children(job: RelatedJob, ranges: PageRanges, attempt: int) -> Any:
     """part, page: the first children of each part's pages, or all, since some of the first may not count."""
     most = np.inf if job.needs.whole else job.needs.children
-    kind = job.kind  # tasks can't have the job
-
-    def work(batch: pa.RecordBatch) -> pa.RecordBatch:
-        targets, starts = unpack_lists(batch.column("targets"), kind)
-        part = np.repeat(ranges.of(numbers(batch.column("page"))), np.diff(starts))
-        first = positions(starts) < most
-        return _distinct("page", part[first], targets[first])
-
-    rows = job.shards.out.select("page", "targets").mapInArrow(on_batches(work), "part int, page long")
+    work = on_batches(_listed_pages, "targets", job.kind, ranges, most)
+    rows = job.shards.out.select("page", "targets").mapInArrow(work, PART_PAGES)
     return job.folder.step(f"{WORK}/children-{attempt}", rows.distinct())
 
 
 def _wanted(job: RelatedJob, ranges: PageRanges, pools: Any, children: Any, best: Any, attempt: int) -> Any:
-    """part, source, whole (whether all its links are needed), links (the number of its links)."""
-    kind = job.kind
-
-    def sources(ranges: PageRanges | None) -> Task:
-        def work(batch: pa.RecordBatch) -> pa.RecordBatch:
-            parents, starts = unpack_lists(batch.column("parents"), kind)
-            part = ranges.of(numbers(batch.column("page"))) if ranges else numbers(batch.column("part"), np.int32)
-            return _distinct("source", np.repeat(part, np.diff(starts)), parents)
-
-        return on_batches(work)
-
-    pages = job.shards.pages.selectExpr("number as source", "out_degree as links")
-    pairs = pools.mapInArrow(sources(ranges), "part int, source long").withColumn("whole", F.lit(True))
+    """page, part, whole (whether all its links are needed), links (the number of its links)."""
+    pages = job.shards.pages.selectExpr("number as page", "out_degree as links")
+    pairs = pools.mapInArrow(on_batches(_listed_pages, "parents", job.kind, ranges), PART_PAGES)
     if children is not None:
-        linking = _with_part(pages.where("links > 0").selectExpr("source as page"), ranges)
-        spouses = (
-            children.join(best, "page").select("part", "parents").mapInArrow(sources(None), "part int, source long")
-        )
-        pairs = pairs.union(linking.select("part", "page", F.lit(True)))
+        pairs = pairs.union(_with_part(pages.where("links > 0"), ranges).select("part", "page"))
+    pairs = pairs.withColumn("whole", F.lit(True))
+    if children is not None:
+        spouses = children.join(best, "page").select("part", "parents")
+        spouses = spouses.mapInArrow(on_batches(_listed_pages, "parents", job.kind), PART_PAGES)
         pairs = pairs.union(spouses.withColumn("whole", F.lit(job.needs.whole)))
-    wanted = pairs.repartition("source").groupBy("source", "part").agg(F.max("whole").alias("whole"))
-    return job.folder.step(f"{WORK}/wanted-{attempt}", wanted.join(pages, "source"))
+    wanted = pairs.repartition("page").groupBy("page", "part").agg(F.max("whole").alias("whole"))
+    return job.folder.step(f"{WORK}/wanted-{attempt}", wanted.join(pages, "page"))
 
 
-def _distinct(name: str, part: NDArray[np.int32], pages: NDArray[Any]) -> pa.RecordBatch:
-    """Pairs of part and page, each once."""
+def _listed_pages(
+    batch: pa.RecordBatch, column: str, kind: str, ranges: PageRanges | None = None, most: float = np.inf
+) -> pa.RecordBatch:
+    """Pairs of part and page, each once, for the first pages of lists. Parts are a column, or those of `ranges`."""
+    pages, starts = unpack_lists(batch.column(column), kind)
+    part = ranges.of(numbers(batch.column("page"))) if ranges else numbers(batch.column("part"), np.int32)
+    first = positions(starts) < most
+    part, pages = np.repeat(part, np.diff(starts))[first], pages[first].astype(np.int64)
     order = np.lexsort((pages, part))
-    part, pages = part[order], pages[order].astype(np.int64)
-    first = run_starts(part, pages)[:-1]
-    return pa.record_batch({"part": part[first], name: pages[first]})
+    once = order[run_starts(part[order], pages[order])[:-1]]
+    return pa.record_batch({"part": part[once], "page": pages[once]})
 
 
 def _link_counts(job: RelatedJob, wanted: Any, children: Any, best: Any, popular: Any) -> dict[int, int]:
@@ -255,8 +241,7 @@ def _link_counts(job: RelatedJob, wanted: Any, children: Any, best: Any, popular
     if children is not None:
         counts = counts.union(lengths(children, best, "parents"))
     if popular is not None:
-        spouses = wanted.where("not whole").withColumnRenamed("source", "page")
-        counts = counts.union(lengths(spouses, popular, "targets"))
+        counts = counts.union(lengths(wanted.where("not whole"), popular, "targets"))
     return {row[0]: int(row[1]) for row in counts.groupBy("part").agg(F.sum("links")).collect()}
 
 
@@ -303,7 +288,7 @@ def keep_links(
 
 def _list_rows(job: RelatedJob, ranges: PageRanges, wanted: Any, popular: Any) -> list[Any]:
     """Lists of links for every part that needs them: whole ones, and those to pages of many parents."""
-    needs, copies = job.needs, wanted.drop("links").withColumnRenamed("source", "page")
+    needs, copies = job.needs, wanted.drop("links")
     if needs.units or needs.fingerprints:
         copies = copies.join(_page_facts(job.shards).drop("in_degree", "out_degree"), "page")
     lists = copies.where("whole").join(job.shards.out, "page")
@@ -323,9 +308,9 @@ def _near_rows(shards: Shards, ranges: PageRanges, wanted: Any, children: Any) -
     if near.isEmpty():
         return []
     linked = near.join(shards.into.select("page", "source"), "page")
-    found = wanted.where("whole").join(linked, "source").select("part", "page", "representative")
-    owners = wanted.selectExpr("part", "source as page")
-    for pages in (owners, children):  # of lists in part, only links to children are read
+    found = wanted.where("whole").selectExpr("part", "page as source").join(linked, "source")
+    found = found.select("part", "page", "representative")
+    for pages in (wanted, children):  # of lists in part, only links to children are read
         if pages is not None:
             found = found.union(pages.join(near, "page").select("part", "page", "representative"))
     found = found.union(_with_part(near, ranges).select("part", "page", "representative"))

@@ -56,7 +56,7 @@ class BlockValues(NamedTuple):
     steps: tuple[Vector, ...] = ()  # differences of g
 
     def mixed(self, parts: Vector) -> Vector:
-        """The values from which the next round starts."""
+        """The start values of the next round."""
         taken_back = sum(part * step for part, step in zip(parts, self.steps, strict=False))
         return np.asarray(self.g - taken_back)
 

@@ -136,7 +136,7 @@ def file_name(address: str) -> str:
 
 
 def places_of(files: Iterable[str]) -> dict[str, int]:
-    """The place of each file in the order in which a folder is read."""
+    """The place of each file in the reading order of a folder."""
 
     def order(name: str) -> tuple[list[tuple[bool, str]], str]:
         *folders, file = name.split("/")

@@ -44,7 +44,7 @@ class SubWeb(Web):
         self._stop = stop
 
     def known_pages(self, addresses: Sequence[str]) -> NDArray[np.uint32]:
-        """The stop pages of this part; none if there is no stop list."""
+        """The stop pages of this part; empty without a stop list."""
         return self._stop if addresses else self._stop[:0]
 
 

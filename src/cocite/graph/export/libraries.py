@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cocite.errors import BadParameter
-from cocite.graph.export.links import LINK_COLUMNS, LinkChunk, csr_chunks, csr_layout, link_chunks
+from cocite.graph.export.links import LINK_COLUMNS, LinkRows, csr_chunks, csr_layout, link_chunks
 from cocite.graph.names import addresses
 from cocite.graph.store import Graph
 
@@ -37,7 +37,7 @@ def frame_of(columns: Mapping[str, Any], name: str) -> Any:
     raise BadParameter(f"library is pandas or polars, not {name!r:.100}")
 
 
-def _named_links(graph: Graph, pages: Iterable[int] | None) -> tuple[dict[int, str], LinkChunk]:
+def _named_links(graph: Graph, pages: Iterable[int] | None) -> tuple[dict[int, str], LinkRows]:
     """The addresses of some pages, or of all in a store of at most MAX_LINKS links; and the links out of them."""
     if pages is not None:
         names = {page: graph.address(page) for page in sorted({int(page) for page in pages})}
@@ -50,7 +50,7 @@ def _named_links(graph: Graph, pages: Iterable[int] | None) -> tuple[dict[int, s
     return dict(enumerate(addresses(graph, 0, graph.pages))), _join(link_chunks(graph))
 
 
-def _join(chunks: Iterable[LinkChunk]) -> LinkChunk:
+def _join(chunks: Iterable[LinkRows]) -> LinkRows:
     """All chunks as one."""
     every = list(chunks)
     return {

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import IO, Any
 from xml.sax.saxutils import escape, quoteattr
@@ -20,7 +18,6 @@ from numpy.typing import NDArray
 
 from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.generation import Progress, no_progress
-from cocite.graph.links import OutLinks
 from cocite.graph.names import addresses, mapped_addresses
 from cocite.graph.store import Graph
 from cocite.sources.page_records import compressing, replacing
@@ -28,39 +25,25 @@ from cocite.sources.page_records import compressing, replacing
 CHUNK_PAGES = 1 << 13
 STDOUT = Path("-")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-LINK_COLUMNS = {
-    "source": np.int64,
-    "target": np.int64,
-    "block": np.int32,
-    "boilerplate": np.bool_,
-    "nofollow": np.bool_,
-}
-LINK_COLUMNS |= {"weight": np.float32}
-LinkChunk = dict[str, NDArray[Any]]
+LINK_COLUMNS = {"source": "i8", "target": "i8", "block": "i4", "boilerplate": "?", "nofollow": "?", "weight": "f4"}
+LinkRows = dict[str, NDArray[Any]]
 """The columns of some links, one row per link, in page order. An unknown block is -1, a weight is 1 by default."""
 
 
 def link_chunks(
     graph: Graph, progress: Progress = no_progress, pages: Iterable[int] | None = None
-) -> Iterator[LinkChunk]:
+) -> Iterator[LinkRows]:
     """The links out of all pages, or of some, chunk by chunk."""
     weights = graph.array("out.weight")
-    chunks = graph.iter_links(CHUNK_PAGES) if pages is None else map(partial(_links_of, graph), pages)
-    for first, starts, (targets, blocks, flags) in chunks:
+    lists = ((page, graph.links_from(page)) for page in pages or ())
+    single = ((page, np.array([0, len(links.targets)]), links) for page, links in lists)
+    for first, starts, (targets, blocks, flags) in graph.iter_links(CHUNK_PAGES) if pages is None else single:
         sources, some = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts)), len(targets)
         at = graph.links.first_link(first)
         weight = weights[at : at + some] if len(weights) else np.ones(some)
         columns = sources, targets, blocks, (flags & BOILERPLATE) > 0, (flags & NOFOLLOW) > 0, weight
         yield {name: values.astype(dtype) for values, (name, dtype) in zip(columns, LINK_COLUMNS.items(), strict=True)}
         progress("writing links", some, len(graph.links))
-
-
-def _links_of(graph: Graph, page: int) -> tuple[int, NDArray[np.int64], OutLinks]:
-    """The links of one page as `iter_links` gives those of many."""
-    links = graph.links_from(page)
-    return page, np.array([0, len(links.targets)]), links
 
 
 @contextmanager
@@ -148,11 +131,7 @@ def write_npz(graph: Graph, path: Path, progress: Progress) -> int:
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, array)  # type: ignore[no-untyped-call, arg-type, unused-ignore]
         for part, (name, dtype) in enumerate((("indices", starts.dtype), ("data", value))):
-            header = {
-                "descr": np.lib.format.dtype_to_descr(dtype),
-                "fortran_order": False,
-                "shape": (len(graph.links),),
-            }
+            header = {"descr": dtype.str, "fortran_order": False, "shape": (len(graph.links),)}
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array_header_1_0(file, header)  # type: ignore[no-untyped-call, unused-ignore]
                 for chunk in csr_chunks(graph, no_progress if part else progress):
@@ -173,26 +152,17 @@ def _pages(graph: Graph, progress: Progress) -> Iterator[tuple[int, str]]:
         progress("writing pages", some, graph.pages)
 
 
-def _write_xml(
-    graph: Graph,
-    path: Path,
-    progress: Progress,
-    texts: tuple[str, str, str],
-    node: Callable[[int, str, str, int], str],
-    edge: Callable[[int, int, int, bool, bool, float], str],
-) -> int:
-    """Write texts[0], a node per page (number, address, title, site), texts[1], an edge per link, texts[2]."""
-    sites = graph.units("site")
+def _write_xml(graph: Graph, path: Path, elements: Iterable[str]) -> int:
     with open_output(path) as out:
-        out.write(f'<?xml version="1.0" encoding="UTF-8"?>\n{texts[0]}'.encode())
-        for page, url in _pages(graph, progress):
-            out.write(node(page, _NOT_XML.sub("", url), _NOT_XML.sub("", graph.title(page)), int(sites[page])).encode())
-        out.write(texts[1].encode())
-        for links in link_chunks(graph, progress):
-            rows = zip(*(column.tolist() for column in links.values()), strict=True)
-            out.writelines(edge(*row).encode() for row in rows)
-        out.write(texts[2].encode())
+        out.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
+        out.writelines(_NOT_XML.sub("", element).encode() for element in elements)
     return len(graph.links)
+
+
+def _rows(graph: Graph, progress: Progress) -> Iterator[tuple[int, int, int, bool, bool, float]]:
+    """The columns of every link."""
+    for links in link_chunks(graph, progress):
+        yield from zip(*(column.tolist() for column in links.values()), strict=True)
 
 
 def write_graphml(graph: Graph, path: Path, progress: Progress) -> int:
@@ -200,42 +170,46 @@ def write_graphml(graph: Graph, path: Path, progress: Progress) -> int:
     keys = {"url": ("node", "string"), "title": ("node", "string"), "site": ("node", "int"), "block": ("edge", "int")}
     keys |= {"boilerplate": ("edge", "boolean"), "nofollow": ("edge", "boolean")}
     keys |= {"weight": ("edge", "double")} if (weighted := len(graph.array("out.weight")) > 0) else {}
-    head = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-    for name, (element, kind) in keys.items():
-        head += f'<key id="{name}" for="{element}" attr.name="{name}" attr.type="{kind}"/>\n'
+    sites = graph.units("site")
 
-    def node(page: int, url: str, title: str, site: int) -> str:
-        titled = f'<data key="title">{escape(title)}</data>' if title else ""
-        return f'<node id="n{page}"><data key="url">{escape(url)}</data><data key="site">{site}</data>{titled}</node>\n'
+    def elements() -> Iterator[str]:
+        yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+        for name, (element, kind) in keys.items():
+            yield f'<key id="{name}" for="{element}" attr.name="{name}" attr.type="{kind}"/>\n'
+        yield '<graph edgedefault="directed">\n'
+        for page, url in _pages(graph, progress):
+            data = f'<data key="url">{escape(url)}</data><data key="site">{sites[page]}</data>'
+            data += f'<data key="title">{escape(title)}</data>' if (title := graph.title(page)) else ""
+            yield f'<node id="n{page}">{data}</node>\n'
+        for source, target, block, boilerplate, nofollow, weight in _rows(graph, progress):
+            data = f'<data key="block">{block}</data>' if block >= 0 else ""
+            data += '<data key="boilerplate">true</data>' if boilerplate else ""
+            data += '<data key="nofollow">true</data>' if nofollow else ""
+            data += f'<data key="weight">{weight:.9g}</data>' if weighted else ""
+            yield f'<edge source="n{source}" target="n{target}">{data}</edge>\n'
+        yield "</graph>\n</graphml>\n"
 
-    def edge(source: int, target: int, block: int, boilerplate: bool, nofollow: bool, weight: float) -> str:
-        data = f'<data key="block">{block}</data>' if block >= 0 else ""
-        data += '<data key="boilerplate">true</data>' if boilerplate else ""
-        data += '<data key="nofollow">true</data>' if nofollow else ""
-        data += f'<data key="weight">{weight:.9g}</data>' if weighted else ""
-        return f'<edge source="n{source}" target="n{target}">{data}</edge>\n'
-
-    texts = head + '<graph edgedefault="directed">\n', "", "</graph>\n</graphml>\n"
-    return _write_xml(graph, path, progress, texts, node, edge)
+    return _write_xml(graph, path, elements())
 
 
 def write_gexf(graph: Graph, path: Path, progress: Progress) -> int:
     """Write GEXF 1.3, for Gephi: a page's label is its title, or its address; links have block and weight."""
-    head = (
-        '<gexf xmlns="http://gexf.net/1.3" version="1.3">\n<graph defaultedgetype="directed">\n'
-        '<attributes class="node">\n<attribute id="0" title="url" type="string"/>\n'
-        '<attribute id="1" title="site" type="integer"/>\n</attributes>\n'
-        '<attributes class="edge">\n<attribute id="0" title="block" type="integer"/>\n</attributes>\n<nodes>\n'
-    )
-    numbers = count()
+    sites = graph.units("site")
 
-    def node(page: int, url: str, title: str, site: int) -> str:
-        values = f'<attvalue for="0" value={quoteattr(url)}/><attvalue for="1" value="{site}"/>'
-        return f'<node id="{page}" label={quoteattr(title or url)}><attvalues>{values}</attvalues></node>\n'
+    def elements() -> Iterator[str]:
+        yield '<gexf xmlns="http://gexf.net/1.3" version="1.3">\n<graph defaultedgetype="directed">\n'
+        yield '<attributes class="node">\n<attribute id="0" title="url" type="string"/>\n'
+        yield '<attribute id="1" title="site" type="integer"/>\n</attributes>\n<attributes class="edge">\n'
+        yield '<attribute id="0" title="block" type="integer"/>\n</attributes>\n<nodes>\n'
+        for page, url in _pages(graph, progress):
+            values = f'<attvalue for="0" value={quoteattr(url)}/><attvalue for="1" value="{sites[page]}"/>'
+            label = quoteattr(graph.title(page) or url)
+            yield f'<node id="{page}" label={label}><attvalues>{values}</attvalues></node>\n'
+        yield "</nodes>\n<edges>\n"
+        for number, (source, target, block, _, _, weight) in enumerate(_rows(graph, progress)):
+            values = f'<attvalues><attvalue for="0" value="{block}"/></attvalues>' if block >= 0 else ""
+            ends = f'id="{number}" source="{source}" target="{target}"'
+            yield f'<edge {ends} weight="{weight:.9g}">{values}</edge>\n'
+        yield "</edges>\n</graph>\n</gexf>\n"
 
-    def edge(source: int, target: int, block: int, boilerplate: bool, nofollow: bool, weight: float) -> str:
-        values = f'<attvalues><attvalue for="0" value="{block}"/></attvalues>' if block >= 0 else ""
-        ends = f'id="{next(numbers)}" source="{source}" target="{target}"'
-        return f'<edge {ends} weight="{weight:.9g}">{values}</edge>\n'
-
-    return _write_xml(graph, path, progress, (head, "</nodes>\n<edges>\n", "</edges>\n</graph>\n</gexf>\n"), node, edge)
+    return _write_xml(graph, path, elements())

@@ -24,7 +24,7 @@ from tests.cli.conftest import run
 
 
 class Session:
-    """Instead of Spark's."""
+    """A replacement for Spark's session."""
 
     stopped = False
 
@@ -34,7 +34,7 @@ class Session:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """The sessions that were asked for."""
+    """The sessions that were started."""
     found: list[tuple[Any, ...]] = []
 
     def start(*given: Any) -> Session:
@@ -47,7 +47,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def records(place: Path) -> str:
-    """Page records, and what Spark writes beside them and passes over."""
+    """Page records, and a file of Spark that readers ignore."""
     folder = place / "records"
     (folder / "group=00000").mkdir(parents=True)
     (folder / "_pages.json").write_text("{}")
@@ -72,7 +72,7 @@ def test_store(started: list[tuple[Any, ...]], records: str, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("converged", [False, True])
-def test_a_rank_that_took_all_its_rounds(
+def test_a_rank_that_did_not_converge(
     started: list[tuple[Any, ...]], place: Path, monkeypatch: pytest.MonkeyPatch, converged: bool
 ) -> None:
     facts = {"pages": 2, "rounds": 5, "residual": 0.1, "converged": converged}
@@ -113,7 +113,7 @@ def test_failures_are_one_line(started: list[tuple[Any, ...]], records: str, mon
         (["pages", "{records}", "no-such-file", "-o", "x"], "no-such-file does not exist"),
     ],
 )
-def test_wrong_use_is_told_before_spark_is_started(
+def test_wrong_use_is_reported_before_spark_starts(
     started: list[tuple[Any, ...]], records: str, place: Path, arguments: list[str], message: str
 ) -> None:
     (place / "empty").mkdir()
@@ -129,7 +129,7 @@ def test_wrong_use_is_told_before_spark_is_started(
 
 
 @pytest.mark.parametrize("master", ["yarn", "spark://head:7077", "k8s://https://head"])
-def test_paths_of_a_cluster_are_not_looked_for_here(master: str) -> None:
+def test_paths_of_a_cluster_are_not_checked_here(master: str) -> None:
     check_records("no-such-folder", master)
     check_records("hdfs://head/no-such-folder", None)
     check_shards("no-such-folder", master)
@@ -253,12 +253,12 @@ def test_why_a_job_failed(text: str, expected: str) -> None:
     assert str(told.value) == expected
 
 
-def test_other_failures_are_left_as_they_are() -> None:
+def test_other_exceptions_are_not_changed() -> None:
     with pytest.raises(KeyError), session.plain_failures():
         raise KeyError("... 41 more")
 
 
-def test_a_master_that_there_is_not(records: str, place: Path) -> None:
+def test_an_unknown_master(records: str, place: Path) -> None:
     pytest.importorskip("pyspark")
     if shutil.which("java") is None:
         pytest.skip("needs Java 17")
@@ -267,7 +267,7 @@ def test_a_master_that_there_is_not(records: str, place: Path) -> None:
     assert (ran.returncode, ran.stderr) == (2, f"cocite: Spark did not start: {MASTER}\n")
 
 
-def test_what_is_written_while_java_starts_is_kept_back(capfd: pytest.CaptureFixture[str]) -> None:
+def test_lines_written_while_java_starts_are_collected(capfd: pytest.CaptureFixture[str]) -> None:
     with session.captured_stderr() as said:
         java = subprocess.Popen(
             [sys.executable, "-c", "import os; os.write(2, b'noise\\n'); input(); os.write(2, b'news\\n')"],
@@ -285,7 +285,7 @@ def test_what_is_written_while_java_starts_is_kept_back(capfd: pytest.CaptureFix
     assert sorted(shown.split()) == ["news", "own"]
 
 
-def test_without_java_the_cause_is_told(records: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_java_the_error_has_the_cause(records: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspark")
     from pyspark import SparkContext
 
