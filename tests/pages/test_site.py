@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from cocite.errors import BadAddress, BadParameter
 from cocite.pages import site as site_module
 from cocite.pages.address import parse
-from cocite.pages.key import key
-from cocite.pages.site import Sites, built_in_platforms, domain, guess, host, is_under_icann, version
+from cocite.pages.key import host, key
+from cocite.pages.site import Sites, built_in_platforms, domain, is_under_icann, version
+from tests.pages.guess import guess
 from tests.pages.spellings import sample
 
 SITES = Sites()

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cocite.errors import BadSource
-from cocite.pages.site import guess
 from cocite.sources import compressed
 from cocite.sources.edges import edge_list
 from cocite.sources.edges.edge_list import addresses, read_edge_list
 from cocite.sources.edges.layout import layout
 from cocite.sources.records import SCHEMA, ReadReport
+from tests.pages.guess import guess
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 

@@ -18,7 +18,8 @@ from cocite.errors import BadAddress
 from cocite.graph.names import PageNames, encode_key
 from cocite.kernels.addresses.key_hashes import hash_keys
 from cocite.pages import address as rules
-from cocite.pages.site import domain, host
+from cocite.pages.key import host
+from cocite.pages.site import domain
 
 IN_HOST = "abcdefghijklmnopqrstuvwxyz0123456789-."
 IN_PATH = IN_HOST + "_~"

@@ -2,8 +2,7 @@
 
 `parse("HTTP://www.Example.com:80/a/index.html?utm_source=x#top")` gives the canonical `example.com/a` and, to show,
 `http://www.example.com/a/index.html`. The rules are the tables of `rules.py`. Sort keys, and the flags that rebuild the
-shown spelling, are in `key.py`. `kernels/addresses` does the same for plain
-addresses in compiled loops.
+shown spelling, are in `key.py`. `kernels/addresses` does the same for plain addresses in compiled loops.
 
 Edge lists have two other forms: `name:42` is an opaque name, shown as `42`, and `host:nytimes.com/a` is an address
 without a scheme, shown as it is.

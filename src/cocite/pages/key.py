@@ -37,23 +37,31 @@ _IN_KEY = str.maketrans("\x01\x02\x03", "#?/")
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,39}")
 
 
+def host(canonical: str) -> str:
+    """Return the host of a canonical address. An opaque name is its own host."""
+    if canonical.startswith("name:"):
+        return canonical
+    end = _HOST_END.search(canonical, canonical.find("]") + 1 if canonical.startswith("[") else 0)
+    return canonical[: end.start()] if end else canonical
+
+
 def key(canonical: str) -> str:
     """Return the sort key of a canonical address."""
     if canonical.startswith("name:"):
         name = canonical[5:]
         return f"\x03{chr(32 + len(name))}{name}" if _NUMBER.fullmatch(name) else "\x04" + name
-    end = _HOST_END.search(canonical, canonical.find("]") + 1 if canonical.startswith("[") else 0)
-    host, tail = (canonical, "") if end is None else (canonical[: end.start()], canonical[end.start() :])
-    labels = host.split(".")
-    if not labels[-1].isdigit() and not host.startswith("["):
-        host = ",".join(reversed(labels))
+    area = host(canonical)
+    tail = canonical[len(area) :]
+    labels = area.split(".")
+    if not labels[-1].isdigit() and not area.startswith("["):
+        area = ",".join(reversed(labels))
     mark = _MARK.search(tail)
     if mark is None:
-        return host + ")" + tail.replace("/", "\x03")
+        return area + ")" + tail.replace("/", "\x03")
     path, rest = tail[: mark.start()].replace("/", "\x03"), tail[mark.start() :]
     if mark[0] == "?":
         rest = "\x02" + rest[1:]
-    return host + ")" + path + rest.replace("#", "\x01", 1)
+    return area + ")" + path + rest.replace("#", "\x01", 1)
 
 
 def from_key(key: str) -> str:

@@ -30,8 +30,7 @@ TRACKING_PREFIXES = (  # campaign tags, each reserved by its product
     "hsa_",  # HubSpot advertising
     "mtm_",  # Matomo
     "itm_",  # campaigns within a site, named after utm_
-    "pd_rd_",  # Amazon: from which recommendation
-    "pf_rd_",
+    *("pd_rd_", "pf_rd_"),  # Amazon: from which recommendation
 )
 TRACKING = _words(
     # identifiers of a click, appended by advertising systems
@@ -63,9 +62,7 @@ DROPPED_TOGETHER = {  # names that mean this only together; they are dropped wit
     frozenset({"awsaccesskeyid", "signature"}): frozenset({"expires"}),  # Amazon S3, older signatures
     frozenset({"googleaccessid", "signature"}): frozenset({"expires"}),  # Google Cloud Storage, older signatures
     frozenset({"key-pair-id", "signature"}): frozenset({"expires", "policy"}),  # Amazon CloudFront
-    frozenset({"sig", "sv", "se"}): frozenset(  # Azure
-        {"sr", "sp", "st", "spr", "sip", "skoid", "sktid", "skt", "ske", "sks", "skv"}
-    ),
+    frozenset({"sig", "sv", "se"}): _words("sr sp st spr sip skoid sktid skt ske sks skv"),  # Azure
 }
 # token, sig and signature stay: pages of shares and coins are named by them. Certain secrets are in SECRET.
 IF_RANDOM = _words("sessionid session_id sess_id")  # dropped if long and random: `sessionid=12` may be a talk

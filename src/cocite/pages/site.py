@@ -20,10 +20,9 @@ from typing import Any, NamedTuple
 import publicsuffixlist
 
 from cocite.errors import BadParameter
+from cocite.pages.key import host
 
 _EXACT, _WILDCARD, _EXCEPTION, _ICANN = 1, 2, 4, 8
-_HOST_END = re.compile(r"[/?#:]")
-_BARE_ADDRESS = re.compile(r"((?:[a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]{0,62})(?:[/?#][!-~]*)?")
 _ENTRY = re.compile(r"\s*\[\[\s*platform\s*\]\]")
 _HOST = re.compile(r"\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+")
 _ANY = "[^/?#]+"
@@ -47,10 +46,8 @@ def _suffix_rules() -> dict[str, int]:
             continue
         rule = line.split(" ", 1)[0].lower()
         kind = _EXCEPTION if rule.startswith("!") else _WILDCARD if rule.startswith("*.") else _EXACT
-        suffix = rule.lstrip("!*.")
-        if suffix and not suffix.isascii():
-            suffix = publicsuffixlist.encode_idn(suffix)
-        if suffix:
+        if suffix := rule.lstrip("!*."):
+            suffix = suffix if suffix.isascii() else publicsuffixlist.encode_idn(suffix)
             rules[suffix] = rules.get(suffix, 0) | kind | icann
     return rules
 
@@ -60,22 +57,6 @@ def is_under_icann(host: str) -> bool:
     """Return whether a host is below a suffix of the public domain name system."""
     labels = host.split(".")
     return any(_suffix_rules().get(".".join(labels[start:]), 0) & _ICANN for start in range(1, len(labels)))
-
-
-def guess(name: str) -> str:
-    """Return a name of an edge list as `address.parse` expects it: an address, `host:…` or `name:…`."""
-    if "://" in name:
-        return name
-    found = _BARE_ADDRESS.fullmatch(name)
-    return ("host:" if found and is_under_icann(found[1]) else "name:") + name
-
-
-def host(canonical: str) -> str:
-    """Return the host of a canonical address. An opaque name is its own host."""
-    if canonical.startswith("name:"):
-        return canonical
-    end = _HOST_END.search(canonical, canonical.find("]") + 1 if canonical.startswith("[") else 0)
-    return canonical[: end.start()] if end else canonical
 
 
 @lru_cache(maxsize=1 << 16)
@@ -222,9 +203,9 @@ def _platform(entry: dict[str, Any]) -> tuple[list[str], Platform]:
     if unknown:
         raise ValueError(f"unknown field {min(unknown)!r}: use host, sites and own")
     hosts = _texts(entry, "host")
-    for host in hosts:
-        if not _HOST.fullmatch(host) or host.startswith("www."):
-            raise ValueError(f"invalid host {host!r}: write example.org, *.example.org or *, without www.")
+    for name in hosts:
+        if not _HOST.fullmatch(name) or name.startswith("www."):
+            raise ValueError(f"invalid host {name!r}: write example.org, *.example.org or *, without www.")
     sites = _texts(entry, "sites")
     patterns = tuple(_pattern(site) for site in sites if site != "/")
     own = frozenset(_texts(entry, "own", needed=False))

@@ -8,6 +8,7 @@ Dictionary-encoded addresses stay encoded, so that each text is handled once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -189,7 +190,11 @@ def merge_small_batches(items: Iterable[Page | pa.RecordBatch], text: bool = Tru
     waiting: list[pa.RecordBatch] = []
     count = size = 0
     for batch in _in_batches(items, text):
-        batch = _without_escapes(batch)
+        for name in ("title", "text", "headings", "links"):
+            column = batch.column(name)
+            cleaned = without_escapes(column)
+            if cleaned is not column:
+                batch = batch.set_column(batch.schema.get_field_index(name), name, cleaned)
         batch_items = batch.num_rows + len(batch.column("links").flatten())
         small = batch_items < SMALL_BATCH_ITEMS and batch.nbytes < SMALL_BATCH_BYTES
         if small:
@@ -207,14 +212,9 @@ def merge_small_batches(items: Iterable[Page | pa.RecordBatch], text: bool = Tru
 def _in_batches(items: Iterable[Page | pa.RecordBatch], text: bool) -> Iterator[pa.RecordBatch]:
     for are_pages, run in groupby(items, lambda item: isinstance(item, Page)):
         if are_pages:
-            yield from batches(page if text else _without_text(page) for page in run)
+            yield from batches(page if text else replace(page, text="") for page in run)
         else:
             yield from run
-
-
-def _without_text(page: Page) -> Page:
-    page.text = ""
-    return page
 
 
 def _merged(waiting: list[pa.RecordBatch]) -> pa.RecordBatch:
@@ -223,16 +223,6 @@ def _merged(waiting: list[pa.RecordBatch]) -> pa.RecordBatch:
     same = [to_schema(batch, ReadReport(), dictionaries=False).cast(SCHEMA) for batch in waiting]
     (whole,) = pa.Table.from_batches(same).combine_chunks().to_batches()
     return whole
-
-
-def _without_escapes(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Remove escape sequences from titles, texts, headings, anchors and contexts."""
-    for name in ("title", "text", "headings", "links"):
-        column = batch.column(name)
-        cleaned = without_escapes(column)
-        if cleaned is not column:
-            batch = batch.set_column(batch.schema.get_field_index(name), name, cleaned)
-    return batch
 
 
 def without_escapes(column: pa.Array) -> pa.Array:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -197,6 +196,7 @@ def _by_name(items: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def _text(value: bytes) -> str:
     """Decode the value of a header. Addresses in UTF-8 are common, though not standard."""
-    with suppress(UnicodeDecodeError):
+    try:
         return " ".join(value.decode("utf-8").split())
-    return " ".join(value.decode("latin-1").split())
+    except UnicodeDecodeError:
+        return " ".join(value.decode("latin-1").split())

@@ -9,7 +9,6 @@ markdown-it (CommonMark with tables) parses the text, and the tokenizer of the H
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote, urljoin
+from urllib.parse import urljoin
 
 from cocite.errors import BadSource
 from cocite.sources.collections.link_list import (
@@ -79,11 +78,9 @@ def read_markdown(path: Path, report: ReadReport, *, base: str | None = None) ->
 
 
 def _address(base: str | None, path: Path, file: Path) -> str | None:
-    if base is None:
-        return None
-    if path.is_dir():
-        return address_under(base, path, file)
-    return base + quote(os.fsencode(file.name)) if base.endswith("/") else base
+    if base is None or not (path.is_dir() or base.endswith("/")):
+        return base
+    return address_under(base, path if path.is_dir() else path.parent, file)
 
 
 def parse(text: str, address: str | None, report: ReadReport, name: str = "the text") -> Page:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cocite.errors import BadAddress
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
-from cocite.sources.crawl.guard import host_of
+from cocite.sources.crawl.guard import host_of, web_address
 
 if TYPE_CHECKING:
     from cocite.sources.crawl.start import Scope
@@ -41,6 +41,13 @@ class Fetch:
 
     def __post_init__(self) -> None:
         self.host = host_of(self.url)
+
+
+def fetch_of(address: str, depth: int = 0, base: str = "") -> Fetch | None:
+    """Return the fetch of an address, relative to `base` if given, or None if it isn't a valid web address."""
+    url = web_address(address, base)
+    key = page_key(url) if url else None
+    return Fetch(url, key, depth) if url and key is not None else None
 
 
 class Scoped:
@@ -74,13 +81,10 @@ class Frontier:
     """
 
     def __init__(self, max_pages: int, concurrency: int, is_full: Callable[[], bool]) -> None:
-        self.max_pages = max_pages
-        self.max_fetches = 10 * max_pages + 1_000
+        self.max_pages, self.max_fetches = max_pages, 10 * max_pages + 1_000
         self.concurrency = concurrency
         self.is_full = is_full  # whether the reader of the pages is behind
-        self.pages = 0
-        self.fetches = 0
-        self.waiting = 0
+        self.pages = self.fetches = self.waiting = 0
         self.unfollowed = 0  # addresses beyond the limit of fetches
         self._seen: set[str] = set()
         self._queues: dict[str, list[tuple[int, int, Fetch]]] = {}  # one heap per host

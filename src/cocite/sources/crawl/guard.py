@@ -35,8 +35,7 @@ class RefusedConnection(Exception):
 
     def __init__(self, reason: str, target: str) -> None:
         super().__init__(f"{reason}: {target}")
-        self.reason = reason
-        self.target = target
+        self.reason, self.target = reason, target
 
 
 def web_address(text: str, base: str = "") -> str | None:

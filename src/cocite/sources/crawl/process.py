@@ -53,24 +53,21 @@ class MessagePipe:
 
     def page(self, page: Page, size: int = 1_000) -> None:
         """Send a page whose source has `size` bytes."""
-        self._send({"page": page_to_json(page)}, size)
+        self.send({"page": page_to_json(page)}, size)
 
     def skip(self, reason: str, example: str, count: int = 1) -> None:
         """Send the reason for something skipped."""
-        self._send({"skip": reason, "example": example[:500], "count": count}, 1_000)
+        self.send({"skip": reason, "example": example[:500], "count": count})
 
-    def end(self, left: int) -> None:
-        """Send the end of the crawl, and the number of addresses beyond its limits."""
-        self._send({"left": left}, 0)
+    def send(self, message: dict[str, Any], size: int = 1_000) -> None:
+        """Send a message that takes about `size` bytes."""
+        self._queued += size
+        self._queue.put((message, size))
 
     def close(self) -> None:
         """Write all waiting messages."""
         self._queue.put(None)
         self._thread.join()
-
-    def _send(self, message: dict[str, Any], size: int) -> None:
-        self._queued += size
-        self._queue.put((message, size))
 
     def _write(self) -> None:
         try:

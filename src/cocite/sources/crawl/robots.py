@@ -35,8 +35,7 @@ class Disallowed(IgnoreRequest):
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
-        self.reason = reason
-        self.detail = detail
+        self.reason, self.detail = reason, detail
 
 
 def slow_down(crawler: Crawler, host: str, seconds: float | None = None) -> None:

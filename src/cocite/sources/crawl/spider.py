@@ -21,8 +21,8 @@ from scrapy.exceptions import (
 from scrapy.http import Headers, Response
 from twisted.python.failure import Failure
 
-from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped, page_key
-from cocite.sources.crawl.guard import RefusedConnection, web_address
+from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped, fetch_of, page_key
+from cocite.sources.crawl.guard import RefusedConnection
 from cocite.sources.crawl.robots import Disallowed, slow_down
 from cocite.sources.crawl.start import CrawlJob
 from cocite.sources.html.page import recognises as looks_like_html
@@ -51,7 +51,12 @@ class PageSpider(Spider):
         self.scope = Scoped(job.scope)
         self.aliases: dict[str, str] = {}  # aliases sent, canonical to canonical: they must not form a loop
         for seed in job.seeds:
-            self._offer_seed(seed)
+            fetch = fetch_of(seed)
+            if fetch is None:
+                out.skip("seed that is not a web address", seed)
+            else:
+                self.scope.include(fetch.key)
+                self.frontier.offer(fetch)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> PageSpider:
@@ -66,7 +71,7 @@ class PageSpider(Spider):
 
     def closed(self, reason: str) -> None:
         if reason == "finished":
-            self.out.end(self.frontier.waiting + self.frontier.unfollowed)
+            self.out.send({"left": self.frontier.waiting + self.frontier.unfollowed})  # addresses beyond the limits
 
     def stop_unless_html(self, headers: Headers, request: Request) -> None:
         """End a download that isn't HTML by its header: films and archives are not worth their traffic."""
@@ -138,7 +143,9 @@ class PageSpider(Spider):
             for link in page.links[:MAX_FOLLOWED_LINKS]:
                 if self.frontier.spent:
                     break
-                self._offer(link.url, fetch.depth + 1)
+                onward = fetch_of(link.url, fetch.depth + 1)
+                if onward is not None and self.scope.contains(onward.key):
+                    self.frontier.offer(onward)
 
     def _deliver(self, fetch: Fetch, page: Page, size: int = 0) -> None:
         self._send_aliases(fetch)
@@ -146,27 +153,26 @@ class PageSpider(Spider):
         self.out.page(page, size + 1_000)
 
     def _redirected(self, fetch: Fetch, status: int, location: str) -> None:
-        target = web_address(location, fetch.url)
-        key = page_key(target) if target else None
-        if target is None or key is None:
+        onward = fetch_of(location, fetch.depth, fetch.url)
+        if onward is None:
             self.out.skip("redirect to an invalid address", f"{fetch.url} to {location}")
             return
-        hop = Page(fetch.url, redirect=target, status=status, captured=now())
-        onward = Fetch(target, key, fetch.depth, (*fetch.hops, hop))
-        if target == fetch.url or any(target == earlier.url for earlier in fetch.hops):
+        earlier = [fetch.url, *(hop.url for hop in fetch.hops)]
+        onward.hops = (*fetch.hops, Page(fetch.url, redirect=onward.url, status=status, captured=now()))
+        if onward.url in earlier:
             self.out.skip("redirect loop", onward.hops[0].url)
         elif len(onward.hops) > MAX_REDIRECTS:
             self.out.skip(f"more than {MAX_REDIRECTS} redirects", onward.hops[0].url)
-        elif key == fetch.key:  # another spelling of the same page, such as https for http
+        elif onward.key == fetch.key:  # another spelling of the same page, such as https for http
             self.frontier.add_again(onward)
         else:
             if fetch.depth == 0 and status in PERMANENT_REDIRECTS:
-                self.scope.include(key)  # a seed that has moved
-            inside = self.scope.contains(key)
+                self.scope.include(onward.key)  # a seed that has moved
+            inside = self.scope.contains(onward.key)
             if not inside or not self.frontier.offer(onward):
                 self._send_aliases(onward)  # outside the scope, or already fetched
             if not inside and fetch.depth == 0:
-                self.out.skip("seed that redirects out of the scope", f"{fetch.url} to {target}")
+                self.out.skip("seed that redirects out of the scope", f"{fetch.url} to {onward.url}")
 
     def _send_aliases(self, fetch: Fetch) -> None:
         """Send the redirects on the way to a page, except to other spellings of the same page."""
@@ -189,20 +195,6 @@ class PageSpider(Spider):
             return False
         self.frontier.add_again(replace(fetch, attempt=1))
         return True
-
-    def _offer_seed(self, address: str) -> None:
-        key = page_key(address)
-        if key is None:
-            self.out.skip("seed that is not a web address", address)
-        else:
-            self.scope.include(key)
-            self.frontier.offer(Fetch(address, key, 0))
-
-    def _offer(self, link: str, depth: int) -> None:
-        address = web_address(link)
-        key = page_key(address) if address else None
-        if address is not None and key is not None and self.scope.contains(key):
-            self.frontier.offer(Fetch(address, key, depth))
 
 
 def now() -> str:

@@ -54,7 +54,7 @@ def recognises(path: Path, head: bytes) -> bool:
         if suffix in TABLE_SUFFIXES:
             raise BadSource(f"{error}; to read it as an edge list, use --kind edges") from error
         raise BadSource(f"Cannot recognise {path}: it looks like plain text; use --kind ({kind_choices()})") from error
-    if not form.names_links:
+    if form.names and not are_named(form.names):
         raise BadSource(f"{path.name} {_unnamed(form.names)}")
     if form.looks and suffix not in EDGE_SUFFIXES:
         raise BadSource(f"{path.name} looks like {form.looks}, not like links; to read it as links, use --kind edges")
@@ -189,8 +189,7 @@ def _parquet_rows(path: Path, report: ReadReport) -> Iterator[Rows]:
 
 
 def _is_name(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     texts = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary())
     return kind in texts or bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 

@@ -55,11 +55,6 @@ class Layout:
     looks: str = ""  # what the file looks like if it doesn't look like an edge list
 
     @property
-    def names_links(self) -> bool:
-        """Return whether the header, if there is one, names a source and a target."""
-        return not self.names or are_named(self.names)
-
-    @property
     def quoted(self) -> bool:
         """Return whether fields may be quoted. With tabs and spaces, a quotation mark is part of a name."""
         return self.delimiter in ",;|"

@@ -89,7 +89,10 @@ def number_blocks(links: list[Link], groups: list[LinkGroup]) -> list[str]:
             headings.append(group.heading)
             run, merged = entry, False
         block_of[number] = len(headings) - 1
+    number, block, boilerplate = -1, 0, False
     for link in links:
-        number = link.block or 0
-        link.block, link.boilerplate = block_of[number], groups[number].boilerplate
+        if link.block != number:  # most links are in the group of the link before
+            number = link.block or 0
+            block, boilerplate = block_of[number], groups[number].boilerplate
+        link.block, link.boilerplate = block, boilerplate
     return headings

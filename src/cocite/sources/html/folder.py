@@ -6,7 +6,6 @@ base: their top folders are named after hosts.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from urllib.parse import quote
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import open_bytes
-from cocite.sources.folders import address_under, checked_base
+from cocite.sources.folders import address_under, checked_base, walk_files
 from cocite.sources.html.page import MAX_CONTENT, read_html
 from cocite.sources.html.page import recognises as looks_like_html
 from cocite.sources.kinds import SourceKind
@@ -53,17 +52,13 @@ def read_html_folder(path: Path, report: ReadReport, *, base: str | None, text: 
 def _html_files(folder: Path, report: ReadReport) -> Iterator[Path]:
     """Yield the HTML files, sorted. Symbolic links out of the folder are counted and skipped."""
     root = folder.resolve()
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            file = Path(place, name)
-            is_html = _HTML.search(name) or (_MAYBE_HTML.search(name) and _looks_like_html(file))
-            if name.startswith(".") or not is_html:
-                continue
-            if file.is_symlink() and not file.resolve().is_relative_to(root):
-                report.skip("symbolic link out of the folder", str(file.relative_to(folder)))
-            elif file.is_file():
-                yield file
+    for file in walk_files(folder):
+        if not _HTML.search(file.name) and not (_MAYBE_HTML.search(file.name) and _looks_like_html(file)):
+            continue
+        if file.is_symlink() and not file.resolve().is_relative_to(root):
+            report.skip("symbolic link out of the folder", str(file.relative_to(folder)))
+        else:
+            yield file
 
 
 def _looks_like_html(file: Path) -> bool:

@@ -25,7 +25,6 @@ MAX_CONTENT = 16 << 20
 """Bytes of a document. The rest is not read."""
 MAX_TEXT = 200_000
 MAX_TITLE = 1000
-_PIECES = 5000
 MAX_REFRESH_SECONDS = 5
 """A page that refreshes to another one within this time is a redirect."""
 MIN_LANGUAGE_TEXT, LANGUAGE_SAMPLE = 600, 2000
@@ -121,15 +120,7 @@ def _opened_and_closed(match: re.Match[str]) -> str:
 
 def _main_text(pieces: list[str]) -> str:
     """Return the first `MAX_TEXT` characters, white space collapsed."""
-    parts: list[str] = []
-    room = MAX_TEXT
-    for start in range(0, len(pieces), _PIECES):
-        part = " ".join("".join(pieces[start : start + _PIECES])[: 4 * MAX_TEXT].split())
-        parts.append(part)
-        room -= len(part) + 1
-        if room < 0:
-            break
-    return plain(" ".join(parts)[:MAX_TEXT].strip())
+    return plain(" ".join("".join(pieces).split())[:MAX_TEXT].strip())
 
 
 def read_head(head: list[tuple[str, dict[str, str]]], page: Page) -> tuple[can_ada.URL | None, bool]:

@@ -27,6 +27,8 @@ SUMMARY_LEVEL = 7  # of a heading in `<summary>` or `<legend>`, below `<h6>`
 class Element:
     """An open element that delimits groups, and the state to restore when it closes."""
 
+    __slots__ = ("group", "heading", "kind", "links", "list_depth", "name", "pieces", "region", "term")
+
     def __init__(self, name: str, kind: int, region: bool, text: RunningText) -> None:
         self.name, self.kind, self.region = name, kind, region
         self.heading, self.group = text.heading, text.group
