@@ -43,9 +43,7 @@ reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, 
 	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/reproductions.md
 
 docs: $(VENV)/.installed-dev      ## docs/cli.md, docs/cocite.1, docs/methods.md and docs/notebooks/tour.ipynb, from the code itself
-	$(BIN)/python -m cocite.cli.document docs/cli.md
-	$(BIN)/python -m cocite.cli.document_man docs/cocite.1
-	$(BIN)/python -m cocite.cli.document_methods docs/methods.md
+	$(BIN)/python -m cocite.cli.document docs
 	$(BIN)/python docs/notebooks/make.py
 
 extension:       ## dist/cocite-chromium.zip and dist/cocite-firefox.zip: the browser extension

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array, load_npz
 
 from cocite.errors import BadSource
-from cocite.evaluate.chart import Curve, chart, even_axis, named_axis
+from cocite.evaluate.chart import ChartCurve, chart, even_axis, named_axis
 from cocite.kernels.words.best_matches import as_whole, compare_lists
 from cocite.kernels.words.keyword_pairs import Rows
 from cocite.related.methods.simrank import all_pairs
@@ -219,7 +219,7 @@ def figures(found: Reproduction) -> Iterator[tuple[str, str]]:
     measures = list(dict.fromkeys(row.measure for row in found.rows))
     for what in ("precision", "recall", "f"):
         curves = [
-            Curve(name, [(at + 0.5, getattr(found.at(name, first), what)) for at, first in enumerate(CUTOFFS)])
+            ChartCurve(name, [(at + 0.5, getattr(found.at(name, first), what)) for at, first in enumerate(CUTOFFS)])
             for name in measures
         ]
         title = f"{'F-score' if what == 'f' else what.capitalize()} on {found.papers.name}"

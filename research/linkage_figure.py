@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cocite.evaluate.chart import Curve, chart, even_axis, named_axis
+from cocite.evaluate.chart import ChartCurve, chart, even_axis, named_axis
 from research.latent_linkage import LinkageExperiment, LinkageSide
 
 CURVES = {"bcp": "bcp, share of merged {}", "dd": "dd, drift degree", "sim": "sim, similarity by LLI"}
@@ -21,7 +21,7 @@ def draw(experiment: LinkageExperiment, count: int = 10, least: int = 2, forward
         values = [float(getattr(row, name)) for row in rows]
         points = [(at + 0.5, value) for at, value in enumerate(values)]
         says = [f"P{at}: {name} {value:.3f}" for at, value in enumerate(values, 1)]
-        curves.append(Curve(label.format(groups), points, says))
+        curves.append(ChartCurve(label.format(groups), points, says))
     return chart(
         experiment.used,
         f"{len(side.pages)} {pages}, {len(side.groups)} merged {groups}, ε = {experiment.epsilon:g}, k = {side.k}",

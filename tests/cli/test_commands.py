@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from cocite.cli.commands import View, command, naming_options
+from cocite.cli.commands import CommandView, command, naming_options
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, operation, parameters_on
 from cocite.operations.pages.related import Related
@@ -38,7 +38,7 @@ class Echo(Operation):
         return "" if self.words else "No words: give some"
 
 
-class EchoView(View):
+class EchoView(CommandView):
     operation = Echo
 
     def show(self, screen: Any, asked: Any, result: Any, options: dict[str, Any]) -> None:
@@ -92,7 +92,7 @@ class Work(Task, Filters):
         return "It failed: try again" if self.fails else ""
 
 
-class WorkView(View):
+class WorkView(CommandView):
     operation = Work
     interrupted = "Interrupted; half is done"
 

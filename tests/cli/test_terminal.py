@@ -6,6 +6,7 @@ import io
 import threading
 import time
 import unicodedata
+from dataclasses import replace
 from typing import Any
 
 import numba
@@ -21,7 +22,10 @@ from cocite.cli.progress import Lines, Live, Stages, amount, display
 from cocite.cli.terminal import Cell, Screen, rate, seconds, size
 from cocite.kernels import jit
 from cocite.kernels.jit import FIRST_RUN_NOTE, watch
+from cocite.operations.store.build import with_estimates
 from cocite.results.text import clean, count
+from cocite.sources.open_source import Source
+from cocite.sources.records import ReadReport
 
 ESCAPE = "\x1b"
 
@@ -114,12 +118,16 @@ def test_a_log_hears_of_long_stages(capsys: pytest.CaptureFixture[str], monkeypa
 
 
 def test_how_much_is_left_follows_from_the_bytes_read() -> None:
-    stages = Stages()
-    stages.fraction = lambda: 0.25
-    stages("reading", 100, None)
+    stages, report = Stages(), ReadReport()
+    report.read["bytes"] = 250
+    source = Source("a", "records", 1000, report, lambda: iter(()))
+    progress = with_estimates(stages, [source], report)
+    progress("reading", 100, None)
     assert (stages.done, stages.total) == (100, 400)
-    stages("resolving links", 50, 80)
+    progress("resolving links", 50, 80)
     assert (stages.done, stages.total) == (50, 80)
+    with_estimates(stages, [source, replace(source, size_bytes=0)], report)("reading", 10, None)
+    assert (stages.done, stages.total) == (10, None), "the size of one is unknown"
 
 
 def test_the_live_display() -> None:
@@ -132,7 +140,6 @@ def test_the_live_display() -> None:
         table = stages._progress.make_tasks_table(stages._progress.tasks)
         other = Terminal(80)
         other.console.print(table)
-        stages.close(True)
     assert "✓ reading" in other.lines[0] and "1,000 links" in other.lines[0]
     assert "compiling" in other.lines[1] and "read_parents" in other.lines[1]
     assert "numbering pages" in other.lines[2] and "300 pages" in other.lines[2]

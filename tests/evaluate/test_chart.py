@@ -9,7 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.evaluate.chart import HEAD, HEIGHT, LEFT, RIGHT, ROW, STYLES, WIDTH, Curve, chart, even_axis, log_axis
+from cocite.evaluate.chart import (
+    HEAD_PIXELS,
+    HEIGHT,
+    LEFT_PIXELS,
+    RIGHT,
+    ROW,
+    STYLES,
+    WIDTH,
+    ChartCurve,
+    chart,
+    even_axis,
+    log_axis,
+)
 from cocite.evaluate.noise import Fall, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -60,19 +72,19 @@ def test_powers_of_ten() -> None:
 
 
 def test_marks_stand_where_their_values_are() -> None:
-    curves = [Curve("one", [(0, 0), (5, 0.5), (10, 1)]), Curve("two <&>", [(10, 0.25)], joined=False)]
+    curves = [ChartCurve("one", [(0, 0), (5, 0.5), (10, 1)]), ChartCurve("two <&>", [(10, 0.25)], joined=False)]
     svg = chart("a title", "a note", curves, even_axis("x", 0, 10), even_axis("y", 0, 1))
-    top, wide = HEAD + ROW + 18, WIDTH - RIGHT - LEFT
+    top, wide = HEAD_PIXELS + ROW + 18, WIDTH - RIGHT - LEFT_PIXELS
     assert marks(svg) == {
-        "one: 0, 0": (LEFT, top + HEIGHT),
-        "one: 5, 0.5": (LEFT + wide / 2, top + HEIGHT / 2),
-        "one: 10, 1": (LEFT + wide, top),
-        "two <&>: 10, 0.25": (LEFT + wide, top + HEIGHT * 0.75),
+        "one: 0, 0": (LEFT_PIXELS, top + HEIGHT),
+        "one: 5, 0.5": (LEFT_PIXELS + wide / 2, top + HEIGHT / 2),
+        "one: 10, 1": (LEFT_PIXELS + wide, top),
+        "two <&>: 10, 0.25": (LEFT_PIXELS + wide, top + HEIGHT * 0.75),
     }
 
 
 def test_more_lines_than_styles_and_long_names_stay_inside() -> None:
-    curves = [Curve(f"a rather long name of line {n}", [(1, n)]) for n in range(len(STYLES) + 2)]
+    curves = [ChartCurve(f"a rather long name of line {n}", [(1, n)]) for n in range(len(STYLES) + 2)]
     svg = chart("t", "n", curves, even_axis("x", 0, 2), even_axis("y", 0, 10))
     root = ElementTree.fromstring(svg)
     height = float(root.attrib["height"])

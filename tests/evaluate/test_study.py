@@ -11,7 +11,7 @@ import pytest
 from cocite.errors import BadSource, BadStore
 from cocite.evaluate.judgements import DEAD, Run
 from cocite.evaluate.study import (
-    COLUMNS,
+    SHEET_COLUMNS,
     Item,
     Study,
     judgements_of,
@@ -237,7 +237,7 @@ def test_what_is_written_is_read_back(folder: Path) -> None:
     ratings = {item.id: "10x"[n % 3] for n, item in enumerate(study.items)}
     write_ratings(study, folder / "ratings.csv", ratings)
     assert read_ratings(folder / "ratings.csv", study, ReadReport()) == ratings
-    assert (folder / "ratings.csv").read_text("utf-8-sig").splitlines()[0] == ",".join(COLUMNS)
+    assert (folder / "ratings.csv").read_text("utf-8-sig").splitlines()[0] == ",".join(SHEET_COLUMNS)
 
 
 def test_raters_who_disagree(folder: Path) -> None:

@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cocite.evaluate.chart import HEAD, HEIGHT, LEFT, RIGHT, ROW, WIDTH
+from cocite.evaluate.chart import HEAD_PIXELS, HEIGHT, LEFT_PIXELS, RIGHT, ROW, WIDTH
 from research.latent_linkage import experiment
 from research.linkage_figure import draw
 from tests.graph.webs import page
 from tests.research.test_latent_linkage import BLOCKS, U, back_web, forward_web, web_of
 
-TOP = HEAD + ROW + 18
+TOP = HEAD_PIXELS + ROW + 18
 BOTTOM = TOP + HEIGHT
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -42,7 +42,7 @@ def test_every_value_is_drawn_at_its_height(place: Path) -> None:
     assert drawn["P1: bcp 0.667"][1] == pytest.approx(BOTTOM - HEIGHT * 4 / 6, abs=0.06)
     assert drawn["P1: dd 0.200"][1] == pytest.approx(BOTTOM - HEIGHT * 0.2, abs=0.06)
     assert drawn["P1: sim 0.915"][0] == drawn["P1: bcp 0.667"][0] < drawn["P2: dd 0.400"][0]
-    assert all(LEFT < x < WIDTH - RIGHT and TOP <= y <= BOTTOM for x, y in drawn.values())
+    assert all(LEFT_PIXELS < x < WIDTH - RIGHT and TOP <= y <= BOTTOM for x, y in drawn.values())
 
 
 def test_axes_legend_and_pages_are_named(place: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from cocite import __version__
-from cocite.cli.commands import View, command
+from cocite.cli.commands import CommandView, command
 from cocite.cli.failures import Commands
 from cocite.cli.tasks.demo import demo
 from cocite.cli.tasks.other import reproduce, warm
@@ -41,7 +41,7 @@ Examples:
   cocite study rate trial
   cocite study report trial
 """
-VERBS: list[Callable[..., None] | View] = [
+VERBS: list[Callable[..., None] | CommandView] = [
     *(demo, store.BuildView(), store.AddView(), store.RemoveView(), store.ClicksView()),
     *(answers.RelatedView(), answers.RecommendView(), answers.CompareView(), answers.BatchView()),
     *(answers.SimilarityView(), store.MethodsView(), quality.EvaluateView(), reproduce),
@@ -49,11 +49,11 @@ VERBS: list[Callable[..., None] | View] = [
     *(store.RankView(), store.LinksView(), store.InfoView(), store.CheckView(), store.ExportView()),
     *(serve, mcp, quality.SiteView(), warm),
 ]
-STUDY_VERBS: list[Callable[..., None] | View] = [quality.StudyNewView(), quality.rate, quality.StudyReportView()]
+STUDY_VERBS: list[Callable[..., None] | CommandView] = [quality.StudyNewView(), quality.rate, quality.StudyReportView()]
 study = typer.Typer(cls=Commands, rich_markup_mode=None, help=STUDY_HELP)
 for group, verbs in ((app, VERBS), (study, STUDY_VERBS)):
     for verb in verbs:
-        group.command()(command(verb) if isinstance(verb, View) else verb)
+        group.command()(command(verb) if isinstance(verb, CommandView) else verb)
 app.add_typer(study, name="study")
 app.add_typer(spark, name="spark")
 

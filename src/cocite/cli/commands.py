@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Options = dict[str, Any]
 
 
-class View:
+class CommandView:
     """How the command line asks an operation, and shows its result."""
 
     operation: ClassVar[type[Operation]]
@@ -105,10 +105,10 @@ class View:
         return result.to_dict()
 
 
-def command(view: View) -> Callable[..., None]:
+def command(view: CommandView) -> Callable[..., None]:
     """The command of a view, for Typer."""
     about = view.operation.about
-    declared = [each for _, each in parameters_on(view.operation, "cli")]
+    declared = sorted((each for _, each in parameters_on(view.operation, "cli")), key=lambda each: not each.positional)
     arguments = [_argument(each) for each in declared]
     own: dict[str, tuple[Any, Any]] = {"index": (shared.Index, Path("web.cocite"))} if about.store else {}
     own |= {**view.options, "json": (shared.Json, False)}

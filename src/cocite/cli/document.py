@@ -1,17 +1,21 @@
-"""docs/cli.md, made from the commands themselves: `python -m cocite.cli.document docs/cli.md`."""
+"""docs/cli.md, docs/cocite.1 and docs/methods.md, from commands and methods: `python -m cocite.cli.document docs`."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import typer
 
-HEAD = """# Command line
+from cocite import __version__
+from cocite.parameters import Parameter, parameters_of
+
+REFERENCE_HEAD = """# Command line
 
 This page is generated from the commands (`make docs`); `cocite COMMAND --help` shows the same. Commands use the store
 given by `-i`, else `$COCITE_INDEX`, else `./web.cocite`. Results go to standard output; progress and errors to standard
@@ -33,26 +37,40 @@ ENVIRONMENT = {
     "NO_COLOR": "no colours",
     "NUMBA_CACHE_DIR": "the folder for compiled kernels",
 }
+MANUAL_HEAD = f""".TH COCITE 1 "" "cocite {__version__}" "User Commands"
+.SH NAME
+cocite \\- which pages are related to this page?
+.SH SYNOPSIS
+.B cocite
+.I COMMAND
+[ARGUMENT ...] [OPTION ...]
+.SH DESCRIPTION
+Related pages from links, with reasons. Commands use the store that
+.B \\-i
+names, else
+.BR $COCITE_INDEX ,
+else ./web.cocite. Results go to standard output; progress and errors to standard error. Without a terminal,
+output is plain text with columns separated by tabs.
+.SH COMMANDS
+"""
+METHODS_HEAD = """# Methods
 
+This page is generated from the files in `src/cocite/related/methods`, one per method (`make docs`);
+`cocite methods METHOD` shows the same. Name a method, on the command line or in Python, with the parameters that should
+differ from their defaults: `-m "companion(parents=500, unit=host)"`, `web.related("nytimes.com", "companion",
+parents=500)`.
 
-def document() -> str:
-    """The whole page."""
-    from cocite.cli import app
+Every method has its paper's values as defaults. It is deterministic ("random" parents are those of smallest hash), and
+orders results by score to six significant digits, then in-links, then address. A query page, or a page merged with it,
+is never a result.
 
-    commands = dict(commands_of(typer.main.get_command(app)))
-    anchors = {name: f"cocite-{name.replace(' ', '-')}" for name in commands}
-    lines = [f"| [`{name}`](#{anchors[name]}) | {summary(command)} |" for name, command in commands.items()]
-    table = "\n".join(["| command | what it does |", "|---|---|", *lines])
-    sections = "\n".join(section(name, command) for name, command in commands.items())
-    return f"{HEAD}{table}\n\n{sections}\n{tail()}"
+"""
+RANKS_HEAD = """## Ranks
 
-
-def tail() -> str:
-    """Exit codes and environment variables."""
-    codes = [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
-    variables = [f"| `{name}` | {meaning} |" for name, meaning in ENVIRONMENT.items()]
-    codes = ["## Exit codes", "", "| code | meaning |", "|---|---|", *codes, ""]
-    return "\n".join([*codes, "## Environment", "", "| variable | meaning |", "|---|---|", *variables, ""])
+A rank gives every page of a store a value. `cocite rank --by hubrank` computes it once from the encoded links, and
+keeps it beside the store until the store changes; in Python, `web.rank("hubrank").top(20)`. The result is the same for
+any number of threads. Parameters are given as for methods: `--by "hubrank(bias=authorities)"`.
+"""
 
 
 def commands_of(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
@@ -64,43 +82,22 @@ def commands_of(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
             yield before + name, command
 
 
-def summary(command: Any) -> str:
-    """The first sentence of a command's help."""
-    return inspect.cleandoc(command.help).split("\n\n")[0].replace("\n", " ")
+def all_commands() -> dict[str, Any]:
+    """All commands of cocite."""
+    from cocite.cli import app
+
+    return dict(commands_of(typer.main.get_command(app)))
 
 
-def section(name: str, command: Any) -> str:
-    """What one command does, its examples, arguments and options."""
-    shown = [parameter for parameter in command.params if "--help" not in parameter.opts]
-    arguments = [parameter for parameter in shown if parameter.param_type_name == "argument"]
-    usage = " ".join(["cocite", name, *(usage_of(argument) for argument in arguments), "[OPTIONS]"])
-    parts = [f"## cocite {name}", "", "```", usage, "```", "", *paragraphs(command.help)]
-    parts += ["| argument or option | meaning |", "|---|---|", *(row(parameter) for parameter in shown), ""]
-    return "\n".join(parts)
-
-
-def usage_of(argument: Any) -> str:
-    """An argument as the usage shows it."""
-    text = f"{argument.metavar}{' ...' if argument.nargs == -1 else ''}"
-    return text if argument.required else f"[{text}]"
-
-
-def paragraphs(text: str) -> list[str]:
-    """Help in Markdown: lists and examples, which begin with a mark for the terminal, as code."""
-    parts: list[str] = []
-    for paragraph in inspect.cleandoc(text).split("\n\n"):
-        if not paragraph.startswith("\b"):
-            parts += [paragraph, ""]
-            continue
-        title, *lines = paragraph.lstrip("\b\n").split("\n")
-        parts += [title, "", "```", *(line.removeprefix("  ") for line in lines), "```", ""]
-    return parts
-
-
-def row(parameter: Any) -> str:
-    """A row of the table of parameters."""
-    names = ", ".join(f"`{name}`" for name in spelled(parameter))
-    return f"| {escaped(names)} | {escaped(meaning(parameter))} |"
+def parameters_shown(command: Any) -> tuple[list[Any], str]:
+    """The parameters of a command without --help, and its arguments as the usage shows them."""
+    shown = [each for each in command.params if "--help" not in each.opts]
+    arguments = []
+    for each in shown:
+        if each.param_type_name == "argument":
+            text = f"{each.metavar}{' ...' if each.nargs == -1 else ''}"
+            arguments.append(text if each.required else f"[{text}]")
+    return shown, " ".join([*arguments, "[OPTIONS]"])
 
 
 def spelled(parameter: Any) -> list[str]:
@@ -117,18 +114,100 @@ def spelled(parameter: Any) -> list[str]:
 def meaning(parameter: Any) -> str:
     """The help of a parameter, with its default."""
     default = parameter.default
-    if isinstance(default, bool) or default is None or parameter.required:
+    if isinstance(default, bool) or default in (None, "") or parameter.required:
         return str(parameter.help)
     return f"{parameter.help} Default: `{default}`."
 
 
-def escaped(text: str) -> str:
-    """A cell of a Markdown table."""
-    return re.sub(r"(?<!\\)\|", r"\\|", text)
+def table(head: tuple[str, ...], rows: Iterable[Iterable[object]]) -> list[str]:
+    """A table in Markdown, and an empty line."""
+    cells = [[re.sub(r"(?<!\\)\|", r"\\|", str(cell)) for cell in row] for row in rows]
+    first, *others = (f"| {' | '.join(row)} |" for row in (head, *cells))
+    return [first, "|" + "---|" * len(head), *others, ""]
+
+
+def reference() -> str:
+    """docs/cli.md: every command with its arguments and options, exit codes and environment variables."""
+    parts, commands = [], all_commands()
+    for name, command in commands.items():
+        shown, usage = parameters_shown(command)
+        parts += [f"## cocite {name}", "", "```", f"cocite {name} {usage}", "```", "", *paragraphs(command.help)]
+        rows = ((", ".join(f"`{text}`" for text in spelled(each)), meaning(each)) for each in shown)
+        parts += table(("argument or option", "meaning"), rows)
+    summaries = {
+        name: inspect.cleandoc(each.help).split("\n\n")[0].replace("\n", " ") for name, each in commands.items()
+    }
+    links = ((f"[`{name}`](#cocite-{name.replace(' ', '-')})", text) for name, text in summaries.items())
+    parts = [*table(("command", "what it does"), links), *parts]
+    parts += ["## Exit codes", "", *table(("code", "meaning"), EXIT_CODES.items())]
+    variables = ((f"`{name}`", text) for name, text in ENVIRONMENT.items())
+    return REFERENCE_HEAD + "\n".join([*parts, "## Environment", "", *table(("variable", "meaning"), variables)])
+
+
+def paragraphs(text: str) -> list[str]:
+    """Help in Markdown: lists and examples, which begin with a mark for the terminal, as code."""
+    parts: list[str] = []
+    for paragraph in inspect.cleandoc(text).split("\n\n"):
+        if not paragraph.startswith("\b"):
+            parts += [paragraph, ""]
+            continue
+        title, *lines = paragraph.lstrip("\b\n").split("\n")
+        parts += [title, "", "```", *(line.removeprefix("  ") for line in lines), "```", ""]
+    return parts
+
+
+def manual() -> str:
+    """docs/cocite.1: the manual page, in the language of man."""
+
+    def entry(name: str, text: str) -> str:
+        return f".TP\n\\fB{plain(name)}\\fR\n{plain(text.replace('`', ''))}\n"
+
+    parts = [MANUAL_HEAD]
+    for name, command in all_commands().items():
+        shown, usage = parameters_shown(command)
+        parts.append(f".SS {plain(f'cocite {name} {usage}')}\n")
+        for at, paragraph in enumerate(inspect.cleandoc(command.help).split("\n\n")):
+            lines = "\n".join(plain(line) for line in paragraph.lstrip("\b\n").split("\n"))
+            parts += [".PP\n" if at else "", f".nf\n{lines}\n.fi\n" if paragraph.startswith("\b") else f"{lines}\n"]
+        parts += [entry(", ".join(spelled(each)), meaning(each)) for each in shown]
+    parts += [".SH EXIT STATUS\n", *(entry(code, text) for code, text in EXIT_CODES.items())]
+    parts += [".SH ENVIRONMENT\n", *(entry(name, text) for name, text in ENVIRONMENT.items())]
+    return "".join(parts)
+
+
+def plain(text: str) -> str:
+    """A line that means itself: no escapes, no requests, and minus signs that can be copied."""
+    return re.sub(r"^(?=[.'])", r"\\&", text.replace("\\", r"\e").replace("-", r"\-"))
+
+
+def methods_page() -> str:
+    """docs/methods.md: every method and rank with its parameters."""
+    from cocite.related import methods, ranks
+    from cocite.related.neighbourhood.view import Switches
+
+    def described(about: Any, level: str, shared: type) -> list[str]:
+        common = [each.name for each in fields(shared)]
+        own = [each for each in about.parameters if each.name not in common or each not in parameters_of(shared)]
+        return [f"{level} {about.name}", "", about.summary, "", about.description, "", *parameter_table(own)]
+
+    abouts = [methods.about(name) for name in methods.names()]
+    parts = table(("method", "what it does"), ((f"[`{each.name}`](#{each.name})", each.summary) for each in abouts))
+    for about in abouts:
+        parts += described(about, "##", Switches)
+    parts += ["## Switches that link methods share", "", *parameter_table(parameters_of(Switches)), RANKS_HEAD]
+    for name in ranks.names():
+        parts += described(ranks.about(name), "###", ranks.Iteration)
+    parts += ["All ranks have these as well:", "", *parameter_table(parameters_of(ranks.Iteration))]
+    return METHODS_HEAD + "\n".join(parts)
+
+
+def parameter_table(parameters: list[Parameter]) -> list[str]:
+    """Parameters of a method as a table."""
+    shown = {each.name: "" if each.default == () else str(each.default).lower() for each in parameters}
+    rows = ((f"`{each.name}`", f"`{shown[each.name]}`", each.help, each.kind) for each in parameters)
+    return table(("parameter", "default", "meaning", "allowed"), rows)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(document(), "utf-8")
-    else:
-        sys.stdout.write(document())
+    for file, text in (("cli.md", reference()), ("cocite.1", manual()), ("methods.md", methods_page())):
+        Path(sys.argv[1], file).write_text(text, "utf-8")

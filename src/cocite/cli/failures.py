@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 from cocite.errors import CociteError, UnknownPage, UnknownWord
 from cocite.results.text import clean
 
-NOTHING, WRONG, UNKNOWN, FAULT, INTERRUPTED, PIPE = 1, 2, 3, 70, 130, 141
+NOTHING, WRONG, UNKNOWN, BUG, INTERRUPTED, PIPE = 1, 2, 3, 70, 130, 141
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """Click's class; its module depends on the version of Typer."""
@@ -60,7 +60,7 @@ def explain(error: BaseException) -> int:
         return WRONG
     name = type(error).__name__
     complain(f"A bug in cocite ({name}: {error}): please report it, with the output of COCITE_DEBUG=1")
-    return FAULT
+    return BUG
 
 
 _RUST_ERROR = re.compile(r"\(os error (\d+)\)(?: at path \"([^\"]+)\")?")

@@ -12,25 +12,22 @@ from cocite.cli.terminal import Screen, rate, seconds, size
 from cocite.results.text import count
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import TaskID
 
     from cocite.kernels.jit import Compilation
 
 HEARTBEAT_SECONDS = 30.0
-"""Time between two lines about the same stage, where there is no terminal."""
+"""Time between two lines about the same stage, without a terminal."""
+STAGE_UNITS = {
+    "checksum": "bytes", "reading links": "lists", "parents": "pages", "asking": "questions", "pages": "pages",
+    "names": "names", "texts": "texts", "clicks": "clicks",
+}  # fmt: skip
+"""What stages with these words count; others count links."""
 
 
 def unit(stage: str) -> str:
     """What a stage counts."""
-    if "checksum" in stage:
-        return "bytes"
-    if stage == "reading links":  # when a store is checked, by page and direction
-        return "lists"
-    if "parents" in stage:
-        return "pages"
-    if stage.startswith("asking"):
-        return "questions"
-    return next((word for word in ("pages", "names", "texts", "clicks") if word in stage), "links")
+    return next((what for words, what in STAGE_UNITS.items() if words in stage), "links")
 
 
 def amount(stage: str, done: int) -> str:
@@ -48,7 +45,6 @@ class Stages:
         self.total: int | None = None
         self.began = time.monotonic()
         self.compilation: Compilation | None = None
-        self.fraction: Callable[[], float | None] = lambda: None  # of the sources, while they are read
 
     @property
     def compiling(self) -> float:
@@ -59,7 +55,8 @@ class Stages:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.close(error[0] is None)
+        if error[0] is None:
+            self.finish()
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
         """Count `done` more units of a stage; `total` is all of them, if known."""
@@ -68,8 +65,6 @@ class Stages:
             self.stage, self.done, self.began = stage, 0, time.monotonic()
             self.start()
         self.done, self.total = self.done + done, total
-        if stage == "reading" and total is None and (part := self.fraction()):
-            self.total = max(self.done, int(self.done / part))
         self.show()
 
     def say(self, message: str) -> None:
@@ -87,23 +82,14 @@ class Stages:
     def finish(self) -> None:
         """The stage, if there is one, has ended."""
 
-    def close(self, good: bool) -> None:
-        """The command has ended, or failed."""
-        if good:
-            self.finish()
-
 
 class Lines(Stages):
     """A line for every stage when it ends, and once in a while if it takes long."""
 
     def __init__(self, screen: Screen) -> None:
         super().__init__()
-        self._screen = screen
+        self.say = screen.line  # type: ignore[assignment]
         self._last_line = time.monotonic()
-
-    def say(self, message: str) -> None:
-        """Print a message."""
-        self._screen.line(message)
 
     def show(self) -> None:
         """Print a line if the last one was long ago."""
@@ -116,7 +102,7 @@ class Lines(Stages):
             self._print(seconds(time.monotonic() - self.began))
 
     def _print(self, when: str) -> None:
-        self._screen.line(f"{self.stage}: {amount(self.stage, self.done)}, {when}")
+        self.say(f"{self.stage}: {amount(self.stage, self.done)}, {when}")
         self._last_line = time.monotonic()
 
 
@@ -124,14 +110,31 @@ class Live(Stages):
     """A row per stage with a progress bar; disappears when the command ends."""
 
     def __init__(self, screen: Screen) -> None:
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.table import Column
+
         super().__init__()
-        self._progress = _bars(screen)
         self._task: TaskID | None = None
         self._compiling: TaskID | None = None
+        self._progress = Progress(
+            SpinnerColumn(finished_text="✓", style="cyan"),
+            TextColumn("{task.description}", markup=False, table_column=Column(min_width=18)),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[amount]}", justify="right", markup=False),
+            TextColumn("{task.fields[speed]}", style="dim", justify="right", markup=False),
+            TimeElapsedColumn(),
+            console=screen.console,
+            transient=True,
+            refresh_per_second=8,
+        )
 
     def __enter__(self) -> Live:
         self._progress.start()
         return self
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self._progress.stop()
 
     def say(self, message: str) -> None:
         """Print a message above the rows."""
@@ -154,41 +157,14 @@ class Live(Stages):
         assert self._task is not None
         took = time.monotonic() - self.began
         speed = self.done / took if took > 1 else 0
-        shown = "" if not speed else size(speed) if unit(self.stage) == "bytes" else rate(speed)
-        self._progress.update(
-            self._task,
-            completed=self.done,
-            total=self.total,
-            amount=amount(self.stage, self.done),
-            speed=f"{shown}/s" if shown else "",
-        )
+        shown = f"{size(speed) if unit(self.stage) == 'bytes' else rate(speed)}/s" if speed else ""
+        done = amount(self.stage, self.done)
+        self._progress.update(self._task, completed=self.done, total=self.total, amount=done, speed=shown)
 
     def finish(self) -> None:
         """Fill the row."""
         if self._task is not None:
             self._progress.update(self._task, completed=max(1, self.done), total=max(1, self.done))
-
-    def close(self, good: bool) -> None:
-        """Remove the display."""
-        super().close(good)
-        self._progress.stop()
-
-
-def _bars(screen: Screen) -> Progress:
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-    from rich.table import Column
-
-    return Progress(
-        SpinnerColumn(finished_text="✓", style="cyan"),
-        TextColumn("{task.description}", markup=False, table_column=Column(min_width=18)),
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[amount]}", justify="right", markup=False),
-        TextColumn("{task.fields[speed]}", style="dim", justify="right", markup=False),
-        TimeElapsedColumn(),
-        console=screen.console,
-        transient=True,
-        refresh_per_second=8,
-    )
 
 
 @contextmanager

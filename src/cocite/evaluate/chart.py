@@ -11,10 +11,10 @@ from html import escape
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-WIDTH, LEFT, RIGHT, HEIGHT = 760, 64, 24, 260
+WIDTH, LEFT_PIXELS, RIGHT, HEIGHT = 760, 64, 24, 260
 INK, PALE, PAPER = "#24292f", "#d0d7de", "#ffffff"
 DARK_INK, DARK_PALE, DARK_PAPER = "#d7dde4", "#3a424b", "#14181d"
-HEAD, ROW, LETTER = 46, 20, 6.6
+HEAD_PIXELS, ROW, LETTER = 46, 20, 6.6
 """Pixels: the two lines above, a row of the legend, an average letter."""
 
 
@@ -39,7 +39,7 @@ STYLES = (
 )
 
 
-class Curve(NamedTuple):
+class ChartCurve(NamedTuple):
     """A line: its name, and points with their tooltips (default: the value)."""
 
     label: str
@@ -85,11 +85,11 @@ def named_axis(label: str, names: Sequence[str]) -> Axis:
 
 
 def chart(
-    title: str, note: str, curves: Sequence[Curve], x: Axis, y: Axis, below: Sequence[tuple[str, str]] = ()
+    title: str, note: str, curves: Sequence[ChartCurve], x: Axis, y: Axis, below: Sequence[tuple[str, str]] = ()
 ) -> str:
     """Draw curves as SVG; `below` are remarks in two columns, each after a short name."""
     rows = list(_legend([curve.label for curve in curves]))
-    top = HEAD + ROW * (1 + max((row for _, row, _ in rows), default=0)) + 18
+    top = HEAD_PIXELS + ROW * (1 + max((row for _, row, _ in rows), default=0)) + 18
     bottom, half = top + HEIGHT, (len(below) + 1) // 2
     height = bottom + 54 + (18 + 18 * half if below else 0)
     parts = [
@@ -98,8 +98,8 @@ def chart(
         f"<title>{_text(f'{title}: {note}')}</title>",
         f"<style>{_dark_colours(len(curves))}</style>",
         f'<rect width="{WIDTH}" height="{height}" fill="{PAPER}" class="paper"/>',
-        _label(LEFT, 24, title, 'font-weight="bold"', 90),
-        _label(LEFT, 42, note),
+        _label(LEFT_PIXELS, 24, title, 'font-weight="bold"', 90),
+        _label(LEFT_PIXELS, 42, note),
         *(part for number, (left, row, label) in enumerate(rows) for part in _entry(number, left, row, label)),
         *_axes(x, y, top),
         *(part for number, curve in enumerate(curves) for part in _curve(number, curve, x, y, top)),
@@ -111,17 +111,17 @@ def chart(
 
 def _legend(labels: Sequence[str]) -> Iterator[tuple[float, int, str]]:
     """Yield the place of each name in the legend: pixels from the left, and row."""
-    left, row = float(LEFT), 0
+    left, row = float(LEFT_PIXELS), 0
     for label in labels:
         wide = 42 + LETTER * len(label) + 24
-        if left > LEFT and left + wide > WIDTH:
-            left, row = float(LEFT), row + 1
+        if left > LEFT_PIXELS and left + wide > WIDTH:
+            left, row = float(LEFT_PIXELS), row + 1
         yield left, row, label
         left += wide
 
 
 def _entry(number: int, left: float, row: int, label: str) -> Iterator[str]:
-    y = HEAD + ROW * (row + 1) - 4
+    y = HEAD_PIXELS + ROW * (row + 1) - 4
     yield _line(number, f"M{left:g} {y:g}h34")
     yield _mark(number, left + 17, y)
     yield _label(left + 42, y + 4, label)
@@ -133,16 +133,16 @@ def _axes(x: Axis, y: Axis, top: int) -> Iterator[str]:
     for at, (value, name) in enumerate(y.ticks):
         height = bottom - y.share(value) * HEIGHT
         colour, kind = (PALE, "pale") if at else (INK, "axis")
-        yield f'<path d="M{LEFT} {height:.1f}H{WIDTH - RIGHT}" stroke="{colour}" class="{kind}"/>'
-        yield _label(LEFT - 8, height + 4, name, 'text-anchor="end"')
+        yield f'<path d="M{LEFT_PIXELS} {height:.1f}H{WIDTH - RIGHT}" stroke="{colour}" class="{kind}"/>'
+        yield _label(LEFT_PIXELS - 8, height + 4, name, 'text-anchor="end"')
     for value, name in x.ticks:
         yield _label(_across(x, value), bottom + 18, name, 'text-anchor="middle"')
     middle = top + HEIGHT / 2
     yield _label(18, middle, y.label, f'text-anchor="middle" transform="rotate(-90 18 {middle:g})"')
-    yield _label((LEFT + WIDTH - RIGHT) / 2, bottom + 38, x.label, 'text-anchor="middle"')
+    yield _label((LEFT_PIXELS + WIDTH - RIGHT) / 2, bottom + 38, x.label, 'text-anchor="middle"')
 
 
-def _curve(number: int, curve: Curve, x: Axis, y: Axis, top: int) -> Iterator[str]:
+def _curve(number: int, curve: ChartCurve, x: Axis, y: Axis, top: int) -> Iterator[str]:
     """Yield a line through all points, and a mark with a tooltip at each."""
     places = [(_across(x, one), top + HEIGHT - y.share(other) * HEIGHT) for one, other in curve.points]
     if places and curve.joined:
@@ -153,13 +153,13 @@ def _curve(number: int, curve: Curve, x: Axis, y: Axis, top: int) -> Iterator[st
 
 
 def _remark(at: int, half: int, bottom: int, name: str, text: str) -> Iterator[str]:
-    x, y = LEFT - 40 + (at >= half) * 364, bottom + 66 + 18 * (at % half)
+    x, y = LEFT_PIXELS - 40 + (at >= half) * 364, bottom + 66 + 18 * (at % half)
     yield _label(x, y, name, 'font-weight="bold" font-size="11"')
     yield _label(x + 32, y, text, 'font-size="11"', 52)
 
 
 def _across(x: Axis, value: float) -> float:
-    return round(LEFT + x.share(value) * (WIDTH - RIGHT - LEFT), 1)
+    return round(LEFT_PIXELS + x.share(value) * (WIDTH - RIGHT - LEFT_PIXELS), 1)
 
 
 def _line(number: int, path: str) -> str:

@@ -25,7 +25,7 @@ from cocite.sources.records import ReadReport
 MAX_ROWS = 50_000_000
 DEAD = -1.0
 """The rating of a page that could not be opened."""
-COLUMNS = frozenset({
+COLUMN_NAMES = frozenset({
     "answer", "doc", "docid", "document", "iter", "iteration", "label", "page", "q", "qid", "query", "rank", "rating",
     "rel", "related", "relevance", "relevant", "result", "score", "source", "target", "topic", "url",
 })  # fmt: skip
@@ -126,11 +126,6 @@ def read_run(path: Path, report: ReadReport, page_of: Callable[[str], str] = pag
     return Run(path.name, answers)
 
 
-def is_header(row: list[str]) -> bool:
-    """Whether the first row of a file names its columns."""
-    return len(row) > 1 and all(field.casefold() in COLUMNS for field in row[:3] if field)
-
-
 def _rows(path: Path, report: ReadReport) -> Iterator[tuple[int, list[str]]]:
     """Yield the numbered rows of a file, without the header, empty lines and comments."""
     first = True
@@ -141,9 +136,10 @@ def _rows(path: Path, report: ReadReport) -> Iterator[tuple[int, list[str]]]:
         line = raw.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip("\r\n")
         if line.strip() and not line.startswith("#"):
             row = [part.strip() for part in (line.split("\t") if "\t" in line else line.split())]
-            if not (first and is_header(row)):
-                yield number, row
+            header = first and len(row) > 1 and all(name.casefold() in COLUMN_NAMES for name in row[:3] if name)
             first = False
+            if not header:
+                yield number, row
 
 
 def _number(text: str) -> float | None:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadSource, UnknownPage
-from cocite.evaluate.chart import Curve, chart, even_axis, named_axis
+from cocite.evaluate.chart import ChartCurve, chart, even_axis, named_axis
 from cocite.evaluate.evaluation import Table
 from cocite.evaluate.report import table_as_html
 from cocite.kernels.related.hubs_authorities import Edges
@@ -37,7 +37,7 @@ from cocite.sources.compressed import open_lines
 from cocite.sources.records import ReadReport
 from cocite.words.tokens import forms, words_of
 
-LABELS = ("noise", "topic")
+NOISE_LABELS = ("noise", "topic")
 DELTAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 COMPARED_DELTAS = (0.5, 0.3)
 NAMED_PAGES = 10
@@ -79,7 +79,7 @@ def read_labels(path: Path, base: BaseSet, report: ReadReport) -> Labels:
         if not line or line.startswith("#"):
             continue
         name, _, label = line.rpartition("\t")
-        if label.strip().lower() not in LABELS:
+        if label.strip().lower() not in NOISE_LABELS:
             report.skip("label that is neither noise nor topic", line)
             continue
         try:
@@ -247,7 +247,7 @@ class NoiseReport:
 def noise_report(base: BaseSet, labels: Labels, by: str, deltas: Sequence[float] = DELTAS) -> NoiseReport:
     """Run the experiment on a base set with labels."""
     every, noise = falls(base, labels), base.edges.pages[labels.noise]
-    by_label = {kind: [fall for fall in every if fall.noise is (kind == "noise")] for kind in LABELS}
+    by_label = {kind: [fall for fall in every if fall.noise is (kind == "noise")] for kind in NOISE_LABELS}
     both = drift(base.edges, noise), drift(base.rest, noise)
     return NoiseReport(by, base, labels, sweep(base, labels, deltas), by_label, both)
 
@@ -258,7 +258,7 @@ def draw(of: Sequence[Fall], title: str = "Measures of noise and of pages on top
     sides = [spread(each, count) for each in both]
     shown = [fall for side in sides for fall in side]
     curves = [
-        Curve(f"δ = {delta:g}", [(at + 0.5, fall[place]) for at, fall in enumerate(shown)])
+        ChartCurve(f"δ = {delta:g}", [(at + 0.5, fall[place]) for at, fall in enumerate(shown)])
         for delta, place in zip(COMPARED_DELTAS, (2, 3), strict=True)
     ]
     names = [f"{'N' if fall.noise else 'T'}{at}" for side in sides for at, fall in enumerate(side, 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from cocite.evaluate.chart import STYLES, Curve, chart, even_axis, log_axis
+from cocite.evaluate.chart import STYLES, ChartCurve, chart, even_axis, log_axis
 from cocite.evaluate.evaluation import Evaluation, Table
 
 MAX_POINTS = 300
@@ -42,33 +42,29 @@ def page(title: str, notes: Sequence[str], evaluation: Evaluation, in_degree: di
 
 
 def _sections(evaluation: Evaluation, in_degree: dict[str, int] | None) -> Iterator[str]:
+    runs, judged = evaluation.runs, len(evaluation.judgements)
     for group, table in evaluation.table_5().items():
-        yield f"<h2>{escape(group[:1].upper() + group[1:])}</h2>"
-        yield table_as_html(table)
+        yield f"<h2>{escape(group[:1].upper() + group[1:])}</h2>{table_as_html(table)}"
     yield "<h2>Precision at r</h2>"
     for group, queries in evaluation.groups.items():
         if queries:
             yield f'<div class="figure">{precision_figure(evaluation, group, queries)}</div>'
-    if len(evaluation.runs) > 1 and len(evaluation.rated) > 1:
+    if len(runs) > 1 and len(evaluation.rated) > 1:
         yield "<h2>Is the difference significant?</h2>"
         yield "<p>Average precision on the same queries; p-values are two-sided.</p>"
         yield table_as_html(evaluation.table_paired(), names=3)
         yield "<h2>Is it better? Tests of 1999</h2>"
         yield "<p>AP 1999 of all queries of a group; one-sided p-values, small if the first method is better.</p>"
         yield table_as_html(evaluation.table_6(), names=3)
-    if len(evaluation.runs) > 1:
-        yield "<h2>Results in common</h2>"
-        yield table_as_html(evaluation.table_7())
-    yield "<h2>Results and ratings</h2>"
-    yield table_as_html(evaluation.table_3())
-    if any(run.milliseconds for run in evaluation.runs):
-        yield "<h2>Cost of a query (medians)</h2>"
-        yield table_as_html(evaluation.table_4(in_degree))
+    if len(runs) > 1:
+        yield f"<h2>Results in common</h2>{table_as_html(evaluation.table_7())}"
+    yield f"<h2>Results and ratings</h2>{table_as_html(evaluation.table_3())}"
+    if any(run.milliseconds for run in runs):
+        yield f"<h2>Cost of a query (medians)</h2>{table_as_html(evaluation.table_4(in_degree))}"
         if in_degree:
-            many = len(evaluation.judgements)
-            which = f", the first {MAX_ROWS:,} of {many:,}" if many > MAX_ROWS else ""
-            yield f"<details><summary>Query by query{which}</summary>"
-            yield f"{table_as_html(evaluation.table_4_by_query(in_degree, MAX_ROWS))}</details>"
+            which = f", the first {MAX_ROWS:,} of {judged:,}" if judged > MAX_ROWS else ""
+            table = evaluation.table_4_by_query(in_degree, MAX_ROWS)
+            yield f"<details><summary>Query by query{which}</summary>{table_as_html(table)}</details>"
     yield from (f'<div class="figure">{figure}</div>' for figure in time_figures(evaluation))
 
 
@@ -88,7 +84,7 @@ def table_as_html(table: Table, names: int = 1) -> str:
 def precision_figure(evaluation: Evaluation, group: str, queries: Sequence[str]) -> str:
     """Fig. 1 of Dean & Henzinger 1999."""
     runs = evaluation.runs[: len(STYLES)]
-    curves = [Curve(run.name, evaluation.curve(run, queries)) for run in runs]
+    curves = [ChartCurve(run.name, evaluation.curve(run, queries)) for run in runs]
     highest = max((value for curve in curves for _, value in curve.points), default=0.0)
     r = even_axis("r", 0, evaluation.depth, evaluation.depth if evaluation.depth <= 10 else 5)
     note = f"{len(queries):,} queries{_of(len(runs), len(evaluation.runs))}"
@@ -102,14 +98,14 @@ def _of(drawn: int, total: int) -> str:
 
 def time_figures(evaluation: Evaluation) -> Iterator[str]:
     """Fig. 2 of Dean & Henzinger 1999: time against edges, siblings or nodes, a figure for each."""
-    curves: dict[str, list[Curve]] = {}
+    curves: dict[str, list[ChartCurve]] = {}
     steps: dict[str, int] = {}
     for run in evaluation.runs:
         what, points = evaluation.times(run)
         if points:
             step = -(-len(points) // MAX_POINTS)
             steps[what] = max(step, steps.get(what, 1))
-            curves.setdefault(what, []).append(Curve(run.name, points[::step], joined=False))
+            curves.setdefault(what, []).append(ChartCurve(run.name, points[::step], joined=False))
     for what, every in curves.items():
         of = every[: len(STYLES)]
         xs, ys = zip(*(point for curve in of for point in curve.points), strict=True)

@@ -45,47 +45,34 @@ def compare_as_1999(first: Sequence[float], second: Sequence[float]) -> Tests199
     """The tests of Table 6, on the values of two methods for the same queries."""
     from scipy.stats import binomtest, mannwhitneyu
 
-    one, other, better, worse = _paired(first, second)
+    _, better, worse = _differences(first, second)
     if better + worse == 0:
         return Tests1999(0, 0, 1.0, 1.0)
     sign = binomtest(better, better + worse, alternative="greater").pvalue
-    rank_sum = mannwhitneyu(one, other, alternative="greater", method="asymptotic").pvalue
+    rank_sum = mannwhitneyu(first, second, alternative="greater", method="asymptotic").pvalue
     return Tests1999(better, worse, float(sign), float(rank_sum))
-
-
-def _paired(
-    first: Sequence[float], second: Sequence[float]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], int, int]:
-    """Both as arrays, and the numbers of queries on which the first is better and worse."""
-    one, other = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    if one.shape != other.shape:
-        raise ValueError("Give the values of the same queries")
-    return one, other, int((one - other > EQUAL).sum()), int((other - one > EQUAL).sum())
 
 
 def compare(first: Sequence[float], second: Sequence[float], seed: int = 1) -> Tests:
     """The standard tests, on the values of two methods for the same queries."""
-    from scipy.stats import binomtest
+    from scipy.stats import PermutationMethod, binomtest, wilcoxon
 
-    one, other, better, worse = _paired(first, second)
-    gap = one - other
+    gap, better, worse = _differences(first, second)
     if better + worse == 0:
         return Tests(0, 0, 1.0, 1.0, 0.0, 0.0, 0.0)
-    sign = float(binomtest(better, better + worse).pvalue)
-    low, high = interval(resampled(gap, seed))
-    return Tests(better, worse, sign, signed_rank(gap[np.abs(gap) > EQUAL]), float(gap.mean()), low, high)
+    sign, rank = binomtest(better, better + worse).pvalue, 1.0
+    if better + worse > 1:  # for few queries all signs are tried: with ties SciPy would use the normal curve
+        exact = PermutationMethod() if better + worse <= MAX_EXACT_QUERIES else "auto"
+        rank = wilcoxon(gap[np.abs(gap) > EQUAL], method=exact).pvalue
+    return Tests(better, worse, float(sign), float(rank), float(gap.mean()), *interval(resampled(gap, seed)))
 
 
-def signed_rank(gap: NDArray[np.float64]) -> float:
-    """Wilcoxon's signed ranks: the probability of these differences, without zeros, by chance.
-
-    For few queries all signs are tried: with ties among them SciPy would use the normal curve.
-    """
-    from scipy.stats import PermutationMethod, wilcoxon
-
-    if len(gap) == 1:
-        return 1.0
-    return float(wilcoxon(gap, method=PermutationMethod() if len(gap) <= MAX_EXACT_QUERIES else "auto").pvalue)
+def _differences(first: Sequence[float], second: Sequence[float]) -> tuple[NDArray[np.float64], int, int]:
+    """The differences, and the numbers of queries on which the first is better and worse."""
+    if len(first) != len(second):
+        raise ValueError("Give the values of the same queries")
+    gap = np.asarray(first, np.float64) - np.asarray(second, np.float64)
+    return gap, int((gap > EQUAL).sum()), int((gap < -EQUAL).sum())
 
 
 def resampled(values: NDArray[np.float64], seed: int = 1) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ from html import escape
 from importlib import resources
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from zlib import crc32
 
 from cocite.errors import BadParameter, BadSource, BadStore
@@ -40,7 +40,7 @@ from cocite.web import Web
 
 V = TypeVar("V")
 RATINGS = {"1": 1.0, "0": 0.0, "x": DEAD}
-COLUMNS = ("id", "query", "query title", "page", "title", "rating")
+SHEET_COLUMNS = ("id", "query", "query title", "page", "title", "rating")
 MAX_SHEET_BYTES = 64 << 20
 
 
@@ -104,25 +104,18 @@ def write(study: Study, folder: Path) -> None:
     """Write the files of a study, study.json last: then it is complete. Raises BadParameter if the folder has one."""
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    known = {
-        "depth": study.depth,
-        "in_degree": dict(study.in_degree),
-        "items": [vars(item) for item in study.items],
-        "runs": [
-            {"name": run.name, "answers": run.answers, "milliseconds": run.milliseconds, "facts": _plain(run.facts)}
-            for run in study.runs
-        ],
-    }
+    runs = []
+    for run in study.runs:
+        facts = {
+            query: {name: value for name, value in of.items() if isinstance(value, int | float | str)}
+            for query, of in run.facts.items()
+        }
+        runs.append({**vars(run), "facts": facts})
+    items = [vars(item) for item in study.items]
+    known = {"depth": study.depth, "in_degree": dict(study.in_degree), "items": items, "runs": runs}
     write_ratings(study, folder / "ratings.csv", {})
     _replace(folder / "rate.html", rating_page(study))
     _replace(folder / "study.json", json.dumps(known, ensure_ascii=False, indent=1))
-
-
-def _plain(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {
-        query: {name: value for name, value in of.items() if isinstance(value, int | float | str)}
-        for query, of in facts.items()
-    }
 
 
 def read(folder: Path) -> Study:
@@ -130,7 +123,7 @@ def read(folder: Path) -> Study:
     try:
         known = json.loads((folder / "study.json").read_text(encoding="utf-8"))
         items = [Item(**item) for item in known["items"]]
-        runs = [Run(run["name"], run["answers"], run["milliseconds"], run["facts"]) for run in known["runs"]]
+        runs = [Run(**run) for run in known["runs"]]
         return Study(items, runs, known["in_degree"], int(known["depth"]))
     except FileNotFoundError as error:
         raise BadStore(f"{folder} has no study: make one with cocite study new") from error
@@ -156,7 +149,7 @@ def keep_edited(study: Study, path: Path) -> Path | None:
 def _sheet(study: Study, ratings: Mapping[str, str]) -> str:
     text = io.StringIO()
     sheet = csv.writer(text)
-    sheet.writerow(COLUMNS)
+    sheet.writerow(SHEET_COLUMNS)
     for item in study.items:
         cells = [item.id, item.query, item.query_title, item.page, item.title, ratings.get(item.id, "")]
         sheet.writerow(["'" + cell if cell.startswith(("=", "+", "-", "@")) else cell for cell in cells])
@@ -207,13 +200,11 @@ def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
     if path.stat().st_size > MAX_SHEET_BYTES:
         raise BadSource(f"{path} has more than {MAX_SHEET_BYTES >> 20} MiB: give a sheet of ratings")
     raw = path.read_bytes()
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):  # "Unicode text" of a spreadsheet
-        text = raw.decode("utf-16", "replace")
-    else:
-        try:
-            text = raw.decode("utf-8-sig")
-        except UnicodeDecodeError:  # "CSV" of a spreadsheet on western Windows
-            text = raw.decode("cp1252", "replace")
+    wide = raw[:2] in (b"\xff\xfe", b"\xfe\xff")  # "Unicode text" of a spreadsheet
+    try:
+        text = raw.decode("utf-16" if wide else "utf-8-sig", "replace" if wide else "strict")
+    except UnicodeDecodeError:  # "CSV" of a spreadsheet on western Windows
+        text = raw.decode("cp1252", "replace")
     text = text.replace("\x00", "")
     text = re.sub(r"(?i)^sep=.[\r\n]+", "", text).lstrip("\r\n")  # a spreadsheet's note on its separator
     first = next((line for line in text.splitlines() if line.strip(",;\t ")), "")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +65,12 @@ def write_file(path: str | Path, text: str) -> None:
 
     with replacing(Path(path)) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
+
+
+def user_cache() -> Path:
+    """The folder of the user for files that can be made again."""
+    home = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+    return Path(os.environ.get("XDG_CACHE_HOME") or home) / "cocite"
 
 
 def parse_size(text: str, name: str) -> int:

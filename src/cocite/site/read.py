@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 CACHE_FORMAT = f"{__version__} 6"
 """A cache of another format is ignored."""
-SUFFIXES = (".html", ".htm", ".xhtml")
+HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 MAX_CACHE_BYTES = 1 << 31
 MAX_FILE_BYTES, MAX_HEAD_BYTES, MAX_WISH_CHARS = 16 << 20, 1 << 17, 10_000
 """The rest of a larger page is ignored."""
@@ -86,7 +86,7 @@ def list_files(folder: Path, exclude: Sequence[str] = ()) -> SiteFiles:
         for name in sorted(names):
             file = Path(place, name)
             path = file.relative_to(folder).as_posix()
-            if not name.lower().endswith(SUFFIXES) or name.startswith("."):
+            if not name.lower().endswith(HTML_SUFFIXES) or name.startswith("."):
                 continue
             if any(fnmatchcase(path, pattern.lstrip("/")) for pattern in exclude):
                 continue

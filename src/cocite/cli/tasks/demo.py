@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import sys
 import tempfile
 from importlib import resources
 from pathlib import Path
@@ -16,12 +15,14 @@ import typer
 from cocite import __version__
 from cocite.cli.terminal import Cell, Screen, seconds
 from cocite.errors import BadStore
-from cocite.operations import DEFAULT_METHOD
+from cocite.operations.pages.related import Related
+from cocite.operations.task import user_cache
 from cocite.results.text import count
 from cocite.warm import SecondProcess
 
 if TYPE_CHECKING:
     from cocite.cli.progress import Stages
+    from cocite.graph.generation import Progress
     from cocite.graph.store import Graph
     from cocite.web import Web
 
@@ -101,8 +102,7 @@ def cached_store() -> Path:
     for page in sorted(sample_pages().iterdir()):
         checksum.update(page.name.encode() + page.read_bytes())
     try:
-        home = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or home) / "cocite"
+        folder = user_cache()
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -111,8 +111,8 @@ def cached_store() -> Path:
     return folder / f"sample-{__version__}-{checksum.hexdigest()}.cocite"
 
 
-def build_sample(store: Path, stages: Stages) -> tuple[Path, float]:
-    """Build the sample; returns its path and the seconds it took."""
+def build_sample(store: Path, stages: Progress) -> tuple[Path, float]:
+    """Build the sample, without a search index; returns its path and the seconds it took."""
     from cocite.graph.build.passes import BuildOptions, build
     from cocite.sources.open_source import open_source
     from cocite.sources.records import ReadReport
@@ -125,24 +125,19 @@ def build_sample(store: Path, stages: Stages) -> tuple[Path, float]:
 
 def show(screen: Screen, web: Web, url: str) -> None:
     """The pages most related to one page: the best with all reasons, the others with one line each."""
-    from cocite.related.methods import method
-    from cocite.results.ask import ask, question
     from cocite.results.naming import title_of
     from cocite.results.present import briefly, lines
 
-    graph = web.graph
-    asked = question(graph, [url])
-    answers = ask(web, asked, method(DEFAULT_METHOD), RESULTS_SHOWN)
-    page = asked.seeds[0]
-    title, address = title_of(graph, page), graph.address(page)
-    total = count(int(graph.in_degree[page]), "list")
+    graph, answers = web.graph, Related(urls=(url,), k=RESULTS_SHOWN).run(web)
+    page = graph.find(url)
+    title, address, total = title_of(graph, page), graph.address(page), count(int(graph.in_degree[page]), "list")
     screen.line(("Related to ", "dim"), (title or address, "bold"), "  ", (address, "cyan"), (f"  in {total}", "dim"))
+    wide = min(26, max((len(answer.title or answer.url) for answer in answers), default=0))
     for answer in answers:
-        name = answer.title or answer.url
-        why = "" if answer.rank == 1 else briefly(answer)
-        wide = min(26, max(len(other.title or other.url) for other in answers))
-        screen.row(Cell(str(answer.rank), 1, "dim"), Cell(name, wide, "bold"), Cell(why, style="dim"), indent=2)
-        for line in lines(answer) if answer.rank == 1 else ():
+        first, name = answer.rank == 1, Cell(answer.title or answer.url, wide, "bold")
+        why = Cell("" if first else briefly(answer), style="dim")
+        screen.row(Cell(str(answer.rank), 1, "dim"), name, why, indent=2)
+        for line in lines(answer) if first else ():
             screen.row(Cell(line, style="dim"), indent=5)
     if not len(answers):
         screen.line(("Nothing: no list has it together with another page", "dim"), indent=2)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cocite.cli import options as shared
-from cocite.cli.commands import Options, View
+from cocite.cli.commands import CommandView, Options
 from cocite.cli.failures import complain
 from cocite.cli.terminal import Cell, Screen, rate, seconds, size
 from cocite.errors import BadAddress, BadParameter
@@ -61,7 +61,7 @@ Queries = Annotated[
 EXIT_CODES = "Exits with 0 if there are results, 1 if the page is known but nothing is related, 3 if it is unknown."
 
 
-class AnswersView(View):
+class AnswersView(CommandView):
     """A page per line or two, with its reasons; or a table."""
 
     options = {"history": (HistoryFile, None), "explain": (Explain, False), "csv": (Csv, False), "tsv": (Tsv, False)}  # noqa: RUF012
@@ -208,7 +208,7 @@ def show_answer(screen: Screen, answer: Answer, wide: int, explained: bool) -> N
 
 
 def show_page(screen: Screen, answer: Answer, wide: int = 0, why: str = "") -> None:
-    """Rank, title and address of an answer on one line; where there is no terminal, also its score and reason."""
+    """Rank, title and address of an answer on one line; without a terminal, also its score and reason."""
     rank = Cell(str(answer.rank), 3, "dim", True)
     if screen.live:
         screen.page(answer.title, answer.url, rank, style="bold")
@@ -217,7 +217,7 @@ def show_page(screen: Screen, answer: Answer, wide: int = 0, why: str = "") -> N
         screen.row(rank, score, Cell(answer.url), Cell(answer.title), Cell(why))
 
 
-class SearchView(View):
+class SearchView(CommandView):
     """Pages by words; --make builds the index."""
 
     operation = SearchPages
@@ -273,7 +273,7 @@ def build_index(web: Web) -> SearchIndex:
     return made
 
 
-class HubsView(View):
+class HubsView(CommandView):
     """Hubs with the best reason, then what each round explored."""
 
     operation = Hubs
@@ -296,7 +296,7 @@ class HubsView(View):
             )
 
 
-class ClusterView(View):
+class ClusterView(CommandView):
     """Groups with their pages."""
 
     operation = Cluster
@@ -322,7 +322,7 @@ class ClusterView(View):
                 screen.row(name, Cell(url if title else "", 0, "cyan"), indent=2)
 
 
-class SimilarityView(View):
+class SimilarityView(CommandView):
     """The score, then the reasons."""
 
     operation = Similarity
@@ -336,7 +336,7 @@ class SimilarityView(View):
             screen.row(Cell(reason.text, style="dim"), indent=2)
 
 
-class CompareView(View):
+class CompareView(CommandView):
     """A page per line with its rank by each method, then how many results methods have in common."""
 
     operation = Compare
@@ -373,7 +373,7 @@ class CompareView(View):
         screen.row(Cell("ms", wide, "dim"), *times)
 
 
-class BatchView(View):
+class BatchView(CommandView):
     """What was written, on standard error."""
 
     operation = Batch

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from cocite.cli import options as shared
-from cocite.cli.commands import Options, View
+from cocite.cli.commands import CommandView, Options
 from cocite.cli.failures import complain
 from cocite.cli.terminal import Screen, seconds, show_table
 from cocite.operations.declare import Operation
@@ -26,7 +26,7 @@ MAX_QUERIES_SHOWN = 100
 """With more queries, only reports have the cost of each of them."""
 
 
-class EvaluateView(View):
+class EvaluateView(CommandView):
     """The tables of an evaluation."""
 
     operation: ClassVar[type[Operation]] = Evaluate
@@ -55,7 +55,7 @@ class StudyReportView(EvaluateView):
     operation = StudyReport
 
 
-class StudyNewView(View):
+class StudyNewView(CommandView):
     """What to do with the study."""
 
     operation = StudyNew
@@ -104,7 +104,7 @@ def rate(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The fold
         write_ratings(found, sheet, ratings)
 
 
-class SiteView(View):
+class SiteView(CommandView):
     """How many pages have lists, and which were skipped."""
 
     operation = Site

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import typer
 
 from cocite.cli import options as shared
-from cocite.cli.commands import Options, View
+from cocite.cli.commands import CommandView, Options
 from cocite.cli.failures import WRONG, complain, os_message
 from cocite.cli.terminal import Cell, Screen, rate, seconds, size
 from cocite.operations.declare import Operation
@@ -48,7 +48,7 @@ CAUSES = {
 }
 
 
-class BuildView(View):
+class BuildView(CommandView):
     """What a build made: pages, links, time, size, and what was skipped."""
 
     operation: ClassVar[type[Operation]] = Build
@@ -62,7 +62,7 @@ class BuildView(View):
             yield second.start
 
     def warn(self, web: Any, asked: Any, result: BuildResult, options: Options) -> None:
-        """Report that there is no search index."""
+        """Report why the search index is missing."""
         if result.warning:
             complain(result.warning)
 
@@ -123,7 +123,7 @@ def show_reasons(screen: Screen, counts: dict[str, int], example: dict[str, str]
             screen.row(Cell(f"such as {example[reason]}", style="dim"), indent=6 + digits)
 
 
-class ClicksView(View):
+class ClicksView(CommandView):
     """What was counted."""
 
     operation = CountClicks
@@ -139,7 +139,7 @@ class ClicksView(View):
         show_skipped(screen, report, ("bytes", "rows"))
 
 
-class ExportView(View):
+class ExportView(CommandView):
     """What was written."""
 
     operation = Export
@@ -161,7 +161,7 @@ class ExportView(View):
             screen.line((result.rows, "bold"), "  the address of each row, one per line")
 
 
-class CheckView(View):
+class CheckView(CommandView):
     """OK, or the faults."""
 
     operation = Check
@@ -193,7 +193,7 @@ def removed_pages(manifest: dict[str, Any]) -> int:
         return 0
 
 
-class InfoView(View):
+class InfoView(CommandView):
     """Everything about a store, for its owner: more than the operation returns to strangers."""
 
     operation = Info
@@ -248,7 +248,7 @@ def show_parts(screen: Screen, found: dict[str, Any]) -> None:
         screen.row(*(Cell(text, wide, style, i > 0) for i, (text, wide) in enumerate(cells)), indent=2)
 
 
-class RankView(View):
+class RankView(CommandView):
     """How the rank was computed, then the first pages."""
 
     operation = RankPages
@@ -281,7 +281,7 @@ class RankView(View):
             raise typer.Exit(WRONG)
 
 
-class MethodsView(View):
+class MethodsView(CommandView):
     """A line for each method, or everything about one."""
 
     operation = Methods
@@ -305,7 +305,7 @@ class MethodsView(View):
             screen.line(("cocite methods METHOD shows the parameters of a method", "dim"))
 
 
-class LinksView(View):
+class LinksView(CommandView):
     """Links out under their headings, then links in."""
 
     operation = ShowLinks

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cocite.cli import options as shared
-from cocite.cli.commands import Options, View
+from cocite.cli.commands import CommandView, Options
 from cocite.cli.failures import complain
 from cocite.cli.terminal import Cell, Screen, show_table
 from cocite.errors import BadParameter
@@ -43,7 +43,7 @@ LabelFile = Annotated[
 ]
 
 
-class KeywordsView(View):
+class KeywordsView(CommandView):
     """Similar and logically related keywords, or those of a page; --make computes them again."""
 
     operation = FindKeywords
@@ -103,14 +103,14 @@ def show_keywords(screen: Screen, chosen: Sequence[Keyword | PageKeyword], times
         screen.row(value, Cell(keyword.word, wide), Cell(often, max(map(len, times)), right=True), pages)
 
 
-class CommunitiesView(View):
+class CommunitiesView(CommandView):
     """Each community with its hubs and authorities, and the pages eliminated around it."""
 
     operation = FindCommunities
     options = {  # noqa: RUF012
         "html": (DrawingFile, None), "gexf": (GexfFile, None), "sweep": (Sweep, False), "labels": (LabelFile, None)
     }  # fmt: skip
-    help = "Exits with 1 if no page has the words, or if there is no link between two sites."
+    help = "Exits with 1 if no page has the words, or if no link connects two sites."
 
     def read(self, values: Options, options: Options) -> Operation:
         """The question; refuses files that can't be written."""

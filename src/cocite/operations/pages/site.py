@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.errors import BadParameter, BadSource
 from cocite.operations.declare import operation
-from cocite.operations.task import Task, check_writable
+from cocite.operations.task import Task, check_writable, user_cache
 from cocite.parameters import parameter, values_of
 from cocite.results.text import count
 
@@ -88,7 +86,7 @@ class Site(Task):
 
         began, folder, base = time.monotonic(), Path(self.folder), self.base.strip().rstrip("/") + "/"
         overrides = read_overrides(self.overrides)
-        cache = PageCache(Path(self.cache) if self.cache else _user_cache(), f"{folder.absolute()}\n{base}")
+        cache = PageCache(Path(self.cache) if self.cache else user_cache(), f"{folder.absolute()}\n{base}")
         files = list_files(folder, self.exclude)
         stamps, key = stamps_now(folder, files, cache), self._key(overrides)
         if _unchanged(cache, files, stamps, key):
@@ -154,11 +152,6 @@ class Site(Task):
         if self.insert and not inserted:
             found.append("No page has a place for its list: put <div data-cocite-related></div> into your template")
         return found
-
-
-def _user_cache() -> Path:
-    home = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
-    return Path(os.environ.get("XDG_CACHE_HOME") or home) / "cocite"
 
 
 def _unchanged(cache: PageCache, files: SiteFiles, stamps: dict[str, Stamp], key: str) -> bool:

@@ -147,7 +147,7 @@ class BuildResult:
 
     built: Built
     indexed: SearchIndex | None
-    warning: str  # why there is no search index
+    warning: str  # why the search index is missing
     compiling: float  # seconds spent compiling kernels
 
     @property
