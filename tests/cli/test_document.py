@@ -1,4 +1,4 @@
-"""docs/cli.md, docs/cocite.1 and docs/methods.md are what commands and methods declare, and have everything."""
+"""docs/cli.md and docs/cocite.1 are what the commands declare, and have everything."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 import typer
 
 from cocite.cli import app
-from cocite.cli.document import commands_of, manual, methods_page, paragraphs, plain, reference
-from cocite.related import methods, ranks
+from cocite.cli.document import commands_of, manual, paragraphs, plain, reference
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "cli.md"
@@ -53,28 +52,3 @@ def test_the_manual_page_is_one() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     for name, _ in commands_of(typer.main.get_command(app)):
         assert f"\n   cocite {name} " in done.stdout
-
-
-def test_the_page_of_methods_is_up_to_date() -> None:
-    assert (DOCS / "methods.md").read_text("utf-8") == methods_page(), "run: make docs"
-
-
-def test_every_method_and_parameter_is_on_it() -> None:
-    page = methods_page()
-    for name in methods.names():
-        section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
-        about = methods.about(name)
-        assert about.summary in section
-        for parameter in about.parameters:
-            assert f"| `{parameter.name}` |" in section or f"| `{parameter.name}` |" in page.partition("## Switches")[2]
-            assert parameter.help
-
-
-def test_every_rank_and_parameter_is_on_it() -> None:
-    page = methods_page().partition("\n## Ranks\n")[2]
-    for name in ranks.names():
-        section = page.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
-        about = ranks.about(name)
-        assert about.summary in section
-        for parameter in about.parameters:
-            assert f"| `{parameter.name}` |" in section or f"| `{parameter.name}` |" in page.partition("All ranks")[2]

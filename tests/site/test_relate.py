@@ -6,8 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cocite.graph.store import Graph
+from cocite.site.overrides import Wishes
 from cocite.site.read import normal_path, path_of, read_page
-from cocite.site.relate import contents_pages, mark_navigation, own_title, shared_title_parts
+from cocite.site.relate import (
+    Relater,
+    contents_pages,
+    mark_navigation,
+    own_title,
+    shared_title_parts,
+    well_known_pages,
+)
 from cocite.sources.records import Link, Page
 
 AT = "https://a.example/docs/guide/install.html"
@@ -92,3 +101,35 @@ def test_wishes_in_a_page_and_lists_that_were_inserted() -> None:
 @given(st.binary(max_size=300))
 def test_nothing_breaks_reading(content: bytes) -> None:
     read_page(b"<meta name=cocite:" + content, AT)
+
+
+def test_pages_that_everybody_links_to_count_half() -> None:
+    glossary = Page("https://a.example/glossary")
+    pages = [Page(f"https://a.example/{n}", links=[Link(glossary.url, f"term {n}", 0)]) for n in range(20)]
+    assert well_known_pages([*pages, glossary]) == {20}
+    assert well_known_pages([*pages[:15], glossary]) == set(), "too few pages link to it"
+    for page in pages[:5]:
+        page.links[0].boilerplate = True
+    assert well_known_pages([*pages, glossary]) == set(), "navigation doesn't count"
+
+
+def test_well_known_pages_are_ranked_by_half_their_score() -> None:
+    words = [f"{letter}{n}" for letter in "abcd" for n in range(10)]
+    pages = [Page(f"https://a.example/{n}", text=" ".join(words[:30])) for n in range(2)]
+    pages.append(Page("https://a.example/other", text=" ".join(words[10:40])))
+    pages += [Page(f"https://a.example/far{n}", text=f"x{n} y{n} z{n}") for n in range(20)]
+    relater = Relater(Graph.from_records(pages), pages, [Wishes() for _ in pages], 5)
+    before = relater.near(0)
+    assert [each.page for each in before] == [1, 2]
+    relater.well_known = {1}
+    after = {each.page: each.score for each in relater.near(0)}
+    assert after == {1: before[0].score / 2, 2: before[1].score}
+
+
+def test_unlinked_pages_need_similar_text() -> None:
+    texts = [[f"{letter}{n}" for n in range(40)] + ["common"] for letter in "abc"]
+    pages = [Page(f"https://a.example/{at}", text=" ".join(words)) for at, words in enumerate(texts)]
+    pages[0].links.append(Link(pages[2].url, "two", 0))
+    relater = Relater(Graph.from_records(pages), pages, [Wishes() for _ in pages], 5)
+    assert [each.page for each in relater.near(0)] == [2], "one word in common is not enough without a link"
+    assert relater.near(1) == []
