@@ -33,7 +33,7 @@ from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods import Method, companion, method
 from cocite.related.neighbourhood.hits import edges_among, iterate
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import View
+from cocite.related.neighbourhood.view import GraphView
 from cocite.web import Web
 from related_rivals import (
     Counts,
@@ -165,7 +165,7 @@ def races(web: Web, smaller: Sequence[Web]) -> Rows:
 def vicinity(web: Web, page: int) -> Edges:
     """The graph that Companion iterates on."""
     params = method("companion").params
-    view = View(web.graph, [page], params)
+    view = GraphView(web.graph, [page], params)
     around = companion.gather(view, page, params)
     return edges_among(view, around.pages, around.parents)
 

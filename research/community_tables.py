@@ -27,7 +27,7 @@ from cocite.graph.build.passes import build as build_store
 from cocite.operations.words.communities import find, root_set
 from cocite.python import build
 from cocite.related.methods.community import BaseSet, Params, communities
-from cocite.related.neighbourhood.view import View
+from cocite.related.neighbourhood.view import GraphView
 from cocite.results.community_words import words_of_pages
 from cocite.sources.records import Page, ReadReport, batch
 from cocite.web import Web
@@ -81,7 +81,7 @@ def planted_base(folder: Path, density: float, seed: int, **more: Any) -> tuple[
     build_store([Pages(found.pages)], path, ReadReport(), BuildOptions(text=False))
     graph = Web(path).graph
     root = pages_of(graph, found.root).tolist()
-    return BaseSet(View(graph, root, WHOLE), [root], WHOLE), pages_of(graph, found.noise)
+    return BaseSet(GraphView(graph, root, WHOLE), [root], WHOLE), pages_of(graph, found.noise)
 
 
 def planted_noise(folder: Path) -> None:
@@ -194,7 +194,7 @@ def queries(web: Web, title: str, asked: Sequence[str]) -> None:
 def base_for(web: Web, query: str, params: Params) -> BaseSet:
     """The base set of some words."""
     root = root_set(web, query, [], params)[0]
-    return BaseSet(View(web.graph, root, params), [root], params)
+    return BaseSet(GraphView(web.graph, root, params), [root], params)
 
 
 def by_words(web: Web, query: str, figure: Path | None = None) -> None:

@@ -29,9 +29,8 @@ from cocite.related.methods import lli
 from cocite.related.methods.extended_cocitation import SourceSide, gather
 from cocite.related.methods.lli import Params
 from cocite.related.neighbourhood.gather import children_of, parents_of
-from cocite.related.neighbourhood.scores import six_digits
-from cocite.related.neighbourhood.start import Start, begin
-from cocite.related.neighbourhood.view import Pages, View
+from cocite.related.neighbourhood.scores import Start, begin, six_digits
+from cocite.related.neighbourhood.view import GraphView, Pages
 from cocite.web import Web
 
 Figures = NDArray[np.float64]
@@ -176,7 +175,7 @@ def _groups(start: Start, params: Params) -> tuple[list[Pages], list[Pages]]:
     return _columns(view, parents), _columns(view, children_of(view, page, params.children))
 
 
-def _columns(view: View, pages: Pages) -> list[Pages]:
+def _columns(view: GraphView, pages: Pages) -> list[Pages]:
     distinct = np.unique(pages)
     of, count = view.group(distinct)
     return [distinct[of == each] for each in range(count)]

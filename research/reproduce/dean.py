@@ -15,7 +15,7 @@ from cocite.evaluate.evaluation import Evaluation
 from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods import Method, companion, method
 from cocite.related.neighbourhood.hits import edges_among, iterate, rank_authorities
-from cocite.related.neighbourhood.view import View
+from cocite.related.neighbourhood.view import GraphView
 from cocite.web import Web
 from research import datasets
 from research.reproduce.claims import Figures
@@ -103,7 +103,7 @@ def cost(data: Data) -> Figures:
 
 def edges_of(web: Web, page: int, params: companion.Params) -> Edges:
     """Companion's graph round a page."""
-    view = View(web.graph, [page], params)
+    view = GraphView(web.graph, [page], params)
     found = companion.gather(view, page, params)
     return edges_among(view, found.pages, found.parents)
 
@@ -181,8 +181,7 @@ def weights(data: Data) -> Figures:
     """Companion's graph with edge weights and without."""
 
     def unweighted(web, seeds, params):  # type: ignore[no-untyped-def]
-        gather = partial(companion.gather, params=params)
-        return rank_authorities(web, seeds, params, gather, weighted=False, rounds=params.rounds)
+        return rank_authorities(web, seeds, params, companion.gather, weighted=False)
 
     plain = Method("companion without weights", companion.Params(), unweighted)
     return data.beside(JUDGED, "companion", plain).named("with_weights", "without")

@@ -15,7 +15,7 @@ from cocite.graph.build.passes import BuildOptions, build
 from cocite.operations.words.communities import root_set
 from cocite.related.methods.community import BaseSet, Params
 from cocite.related.neighbourhood.hits import iterate
-from cocite.related.neighbourhood.view import View
+from cocite.related.neighbourhood.view import GraphView
 from cocite.results.community_words import words_of_pages
 from cocite.sources.records import ReadReport
 from cocite.web import Web
@@ -47,7 +47,7 @@ def _planted() -> Iterator[tuple[BaseSet, Labels]]:
             build([Held("planted", made.pages)], path, ReadReport(), BuildOptions(text=False))
             graph = Web(path).graph
             root = pages_of(graph, made.root).tolist()
-            base = BaseSet(View(graph, root, WHOLE), [root], WHOLE)
+            base = BaseSet(GraphView(graph, root, WHOLE), [root], WHOLE)
             yield base, labels_of(base, np.isin(base.edges.pages, pages_of(graph, made.noise)))
 
 
@@ -55,7 +55,7 @@ def by_words(data: Data) -> tuple[BaseSet, Labels]:
     """The paper's own experiment with another word: noise is what does not have it."""
     web, params = data.web("awesome"), Params(window=0)
     root = root_set(web, WORD, [], params)[0]
-    base = BaseSet(View(web.graph, root, params), [root], params)
+    base = BaseSet(GraphView(web.graph, root, params), [root], params)
     return base, labels_by_words(base, words_of_pages(web.graph, base.edges), WORD)
 
 

@@ -24,7 +24,7 @@ from cocite.evaluate.noise import (
     sweep,
 )
 from cocite.related.methods.community import BaseSet, Params
-from cocite.related.neighbourhood.view import View
+from cocite.related.neighbourhood.view import GraphView
 from cocite.sources.records import ReadReport
 from cocite.web import Web
 from research.planted import Planted, pages_of, planted
@@ -38,7 +38,7 @@ def base_of(place: Path, found: Planted, params: Params = WHOLE) -> BaseSet:
     make(place / "web.cocite", found.pages)
     graph = Web(place / "web.cocite").graph
     root = pages_of(graph, found.root).tolist()
-    return BaseSet(View(graph, root, params), [root], params)
+    return BaseSet(GraphView(graph, root, params), [root], params)
 
 
 def again(base: BaseSet, params: Params) -> BaseSet:
@@ -102,7 +102,7 @@ def by_hand(place: Path, params: Params = WHOLE) -> BaseSet:
     make(place / "web.cocite", HAND)
     graph = Web(place / "web.cocite").graph
     root = pages_of(graph, [R, R2]).tolist()
-    return BaseSet(View(graph, root, params), [root], params)
+    return BaseSet(GraphView(graph, root, params), [root], params)
 
 
 def test_rates_by_hand(place: Path) -> None:
@@ -218,5 +218,5 @@ def test_words_of_root_pages_only_are_reported(place: Path) -> None:
 def test_no_links_no_drift(place: Path) -> None:
     make(place / "web.cocite", [page(R), page(N)])
     graph = Web(place / "web.cocite").graph
-    base = BaseSet(View(graph, [0], WHOLE), [[0, 1]], WHOLE)
+    base = BaseSet(GraphView(graph, [0], WHOLE), [[0, 1]], WHOLE)
     assert drift(base.edges, np.array([1], np.uint32)) == 0.0

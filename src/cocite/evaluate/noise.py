@@ -31,7 +31,7 @@ from cocite.evaluate.report import table_as_html
 from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods.community import BaseSet
 from cocite.related.neighbourhood.hits import iterate
-from cocite.related.neighbourhood.npea import STATISTICS, Marks
+from cocite.related.neighbourhood.npea import ROOT_STATISTICS, Marks
 from cocite.results.naming import Titles
 from cocite.sources.compressed import open_lines
 from cocite.sources.records import ReadReport
@@ -128,7 +128,7 @@ def filtering(base: BaseSet, labels: Labels, npea: str, delta: float) -> Filteri
 
 def sweep(base: BaseSet, labels: Labels, deltas: Sequence[float] = DELTAS) -> list[Filtering]:
     """Table 1: maxAlgo, avgAlgo and minAlgo for each δ."""
-    return [filtering(base, labels, npea, delta) for delta in deltas for npea in STATISTICS]
+    return [filtering(base, labels, npea, delta) for delta in deltas for npea in ROOT_STATISTICS]
 
 
 class Fall(NamedTuple):

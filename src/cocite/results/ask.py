@@ -17,7 +17,7 @@ from cocite.pages.address import parse_query
 from cocite.pages.site import Sites
 from cocite.parameters import Parameter, values_of
 from cocite.related.methods import Method
-from cocite.related.neighbourhood.view import Switches, View
+from cocite.related.neighbourhood.view import GraphView, Switches
 from cocite.results.answer import Answer, Answers
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
 from cocite.results.history import NO_HISTORY, History, find_history, relate_history
@@ -116,7 +116,7 @@ def ask(
         evidence = method.explain(web, scores, pages) if explained and chosen else [[]] * len(chosen)
         titles, facts = Titles(graph), dict(scores.facts)
         if isinstance(method.params, Switches):
-            facts |= View(graph, scores.used, method.params, web.known_pages(method.params.stop)).ignored()
+            facts |= GraphView(graph, scores.used, method.params, web.known_pages(method.params.stop)).ignored()
         own, used = (
             [graph.canonical(each).removeprefix("name:") for each in some] for some in (asked.seeds, scores.used)
         )

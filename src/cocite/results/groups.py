@@ -30,7 +30,7 @@ from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import all_blocks
 from cocite.related.neighbourhood.gather import parents_of
-from cocite.related.neighbourhood.view import Switches, View
+from cocite.related.neighbourhood.view import GraphView, Switches
 from cocite.results.answer import Answer, Answers
 from cocite.results.naming import Titles
 from cocite.web import Web
@@ -127,7 +127,7 @@ class Listings(NamedTuple):
 
 
 def _listings(graph: Graph, page: int) -> Listings:
-    view = View(graph, [page], Switches(unit="none"))
+    view = GraphView(graph, [page], Switches(unit="none"))
     parents = parents_of(view, page, MAX_PARENTS, 2, sections=True)
     blocks = all_blocks(parents.attributes[parents.places]).astype(np.int64) - 1
     pages = [graph.facts.representative(int(parent)) for parent in parents.pages]

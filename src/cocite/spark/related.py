@@ -2,7 +2,7 @@
 
 The web is divided into parts (`parts.py`). A task makes a Graph in memory of each part (`subweb.py`) and runs the
 method on each of its pages. A page with too little evidence gets the results of a shorter address of its site, as in
-`neighbourhood/start.py`; these addresses are looked up by a join on fingerprints.
+`neighbourhood/scores.py`; these addresses are looked up by a join on fingerprints.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from cocite.pages.key import from_key
 from cocite.related.methods import Method
 from cocite.related.methods import method as method_of
 from cocite.related.methods.cocitation import MIN_CITATIONS, MIN_SIBLINGS
-from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.start import chop
+from cocite.related.neighbourhood.scores import Scores, chop
 from cocite.related.neighbourhood.view import HASH_SEED, is_one_of
 from cocite.results.ask import check_k
 from cocite.sources.folders import WORK

@@ -16,7 +16,6 @@ from cocite.related import methods
 from cocite.results.naming import Titles
 from cocite.results.reasons import reasons_of
 from cocite.web import Web
-from tests.answers.proof import Proof, view_of
 from tests.conftest import BOUNDS_CACHE, ROOT, long
 from tests.related.methods import naive
 from tests.related.methods.long_web import (
@@ -34,6 +33,7 @@ from tests.related.methods.long_web import (
 )
 from tests.related.methods.naive import NaiveWeb
 from tests.related.methods.test_methods import OWN, fast, same
+from tests.related.proof import Proof, view_of
 
 SEED = 109
 """With which both long parents are among the first sixty."""

@@ -53,14 +53,13 @@ from cocite.related.evidence import (
 )
 from cocite.related.neighbourhood.gather import Numbered, children_of, parents_of
 from cocite.related.neighbourhood.link_evidence import LinkEvidence, for_query
-from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, Values
-from cocite.related.neighbourhood.start import begin
-from cocite.related.neighbourhood.view import NO_PAGES, Merged, Pages, Switches, View, is_one_of
+from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, Values, begin
+from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Merged, Pages, Switches, is_one_of
 from cocite.web import Web
 from cocite.words.tokens import DEFAULT_LANGUAGE, stop_words
 from cocite.words.vectors import SharedTerms, Vectors
 
-LINKS, SAME_NAME, TEXT, CONTEXT, PLACE = range(5)
+LINK_PART, NAME_PART, TEXT_PART, CONTEXT_PART, PLACE_PART = range(5)
 """The parts of a score."""
 
 
@@ -117,7 +116,7 @@ class Around(NamedTuple):
 
 @dataclass(frozen=True)
 class Blend:
-    """Candidates and the parts of their scores: parts[LINKS] and so on have a row for each query page."""
+    """Candidates and the parts of their scores: parts[LINK_PART] and so on have a row for each query page."""
 
     pages: Merged
     numbered: Numbered
@@ -134,7 +133,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     return start.scores(found.pages.pages, rows.sum(axis=0), rows, evidence=evidence)
 
 
-def blend(web: Web, view: View, pages: Sequence[int], params: Params) -> tuple[Blend, bool]:
+def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tuple[Blend, bool]:
     """The candidates around some pages, and their parts; and whether there is any candidate but nearby addresses."""
     named = [same_name_pages(web, page, params) for page in pages]
     parents = [
@@ -162,13 +161,13 @@ def blend(web: Web, view: View, pages: Sequence[int], params: Params) -> tuple[B
         add_links(web, view, found, row, own, params)
         if web.vectors is not None:
             add_words(web.vectors, web.graph.in_degree, one.page, merged.pages, parts, params)
-            parts[TEXT, own] = parts[CONTEXT, own] = 0
+            parts[TEXT_PART, own] = parts[CONTEXT_PART, own] = 0
             if found.in_section[row].any():
                 some = np.flatnonzero(parts.sum(axis=0))
                 hosts, candidates = view.graph.units("host"), merged.pages[some]
-                parts[PLACE, some] = TUNABLES.same_host * (hosts[candidates] == hosts[one.page])
-                parts[PLACE, some] += TUNABLES.home_page * (web.vectors.home[candidates] == 1)
-    enough = bool((found.parts[[LINKS, TEXT, CONTEXT]] > 0).any())
+                parts[PLACE_PART, some] = TUNABLES.same_host * (hosts[candidates] == hosts[one.page])
+                parts[PLACE_PART, some] += TUNABLES.home_page * (web.vectors.home[candidates] == 1)
+    enough = bool((found.parts[[LINK_PART, TEXT_PART, CONTEXT_PART]] > 0).any())
     return found if enough else nearby_addresses(view, around), enough
 
 
@@ -181,7 +180,7 @@ def same_name_pages(web: Web, page: int, params: Params) -> tuple[list[int], lis
 
 
 def read_around(
-    view: View, numbered: Numbered, page: int, parts: list[Parents], names: list[float], children: Pages, room: int
+    view: GraphView, numbered: Numbered, page: int, parts: list[Parents], names: list[float], children: Pages, room: int
 ) -> Around:
     """Number the siblings, parents, children and spouses of a page; `parts`: parents of it and its same-name pages."""
     parents, listing = parts[0], join_parents(parts)
@@ -224,10 +223,10 @@ def join_parents(parts: list[Parents]) -> Parents:
     )
 
 
-def add_links(web: Web, view: View, found: Blend, row: int, own: NDArray[np.bool_], params: Params) -> None:
+def add_links(web: Web, view: GraphView, found: Blend, row: int, own: NDArray[np.bool_], params: Params) -> None:
     """Set the parts by links, and by links to same-name pages, for one query page; the pages that are `own` get 0."""
     graph, merged, numbered, around = view.graph, found.pages, found.numbered, found.around[row]
-    listing, links, named = around.listing, found.parts[LINKS, row], found.parts[SAME_NAME, row]
+    listing, links, named = around.listing, found.parts[LINK_PART, row], found.parts[NAME_PART, row]
     groups, _ = view.group(listing.pages)
     totals = np.zeros((2, len(merged.pages)))
     candidates = kernels.Candidates(numbered.set, merged.number)
@@ -255,7 +254,7 @@ def add_links(web: Web, view: View, found: Blend, row: int, own: NDArray[np.bool
         named *= TUNABLES.same_name / max(float(named.max(initial=0)), MIN_SCORE)
 
 
-def site_weights(view: View, page: int, others: Pages) -> Values:
+def site_weights(view: GraphView, page: int, others: Pages) -> Values:
     """The weight of each parent or child: less on the site of the query page."""
     if view.switches.unit == "none":
         return np.ones(len(others))
@@ -272,16 +271,16 @@ def add_words(vectors: Vectors, in_degree: Pages, page: int, pages: Pages, parts
     """Set the part by similar text and, for the best candidates, that by context words."""
     if params.words:
         weight = params.words + TUNABLES.text * min(TUNABLES.max_text_words, int(vectors.text_words[page])) ** 2
-        parts[TEXT] = weight * vectors.cosines(page, pages)
+        parts[TEXT_PART] = weight * vectors.cosines(page, pages)
     if params.context:
-        scores = np.round(parts[LINKS] + parts[SAME_NAME] + parts[TEXT], TUNABLES.context_digits)
+        scores = np.round(parts[LINK_PART] + parts[NAME_PART] + parts[TEXT_PART], TUNABLES.context_digits)
         last = max(0, len(pages) - TUNABLES.context_pages)
         best = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
         cosines = vectors.context_cosines(page, pages[best])
-        parts[CONTEXT, best] = params.context * cosines * popularity(in_degree, pages[best], params)
+        parts[CONTEXT_PART, best] = params.context * cosines * popularity(in_degree, pages[best], params)
 
 
-def nearby_addresses(view: View, around: Sequence[Around]) -> Blend:
+def nearby_addresses(view: GraphView, around: Sequence[Around]) -> Blend:
     """Without any other candidate: the nearest addresses on the host, by the part of the path that they share."""
     graph, hosts, near = view.graph, view.graph.units("host"), set[int]()
     for one in around:
@@ -296,7 +295,7 @@ def nearby_addresses(view: View, around: Sequence[Around]) -> Blend:
         own = graph.canonical(one.page).split("/")
         pairs = (zip(own, path, strict=False) for path in paths)
         shared = [len(list(takewhile(lambda parts: parts[0] == parts[1], each))) for each in pairs]
-        found.parts[PLACE, row] = TUNABLES.same_host / len(own) * np.array(shared, np.float64)
+        found.parts[PLACE_PART, row] = TUNABLES.same_host / len(own) * np.array(shared, np.float64)
     return found
 
 
@@ -308,7 +307,7 @@ class AutoEvidence:
     """Finds the evidence for results: each part of a score with what it was computed from, the largest part first."""
 
     web: Web
-    view: View
+    view: GraphView
     blend: Blend
     params: Params
 
@@ -359,16 +358,18 @@ class AutoEvidence:
                     address.append(HomePage(share=round(TUNABLES.home_page / total, TUNABLES.share_digits)))
             by_links = links > TUNABLES.max_link_share * (total - by_place)
             links_only[i] = by_links and not (names or address or named)
-            parts: list[tuple[float, list[Evidence]]] = [(links, [ByLinks(share=shares[LINKS]), *names])]
+            parts: list[tuple[float, list[Evidence]]] = [(links, [ByLinks(share=shares[LINK_PART]), *names])]
             if named:
-                parts.append((named, self._same_name_listed(row, page, place, shares[SAME_NAME])))
+                parts.append((named, self._same_name_listed(row, page, place, shares[NAME_PART])))
             if vectors is not None and (not by_links or names):
                 if (shared := text[i]).number:
                     of, terms = len(vectors.of(around.page)[0]), named_terms(vectors, shared)
-                    parts.append((words, [SimilarText(terms=terms, shared=shared.number, of=of, share=shares[TEXT])]))
+                    parts.append(
+                        (words, [SimilarText(terms=terms, shared=shared.number, of=of, share=shares[TEXT_PART])])
+                    )
                 if context[i].number:
                     terms = named_terms(vectors, context[i])
-                    parts.append((by_context, [ContextWords(terms=terms, share=shares[CONTEXT])]))
+                    parts.append((by_context, [ContextWords(terms=terms, share=shares[CONTEXT_PART])]))
             parts.sort(key=lambda part: -part[0])
             found.append([each for value, some in parts if value > 0 for each in some] + address)
         return found, links_only

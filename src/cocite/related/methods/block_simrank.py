@@ -55,11 +55,13 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
     def similar_sites(page: int) -> list[Evidence]:
         """The sites through which the site of a page is similar to that of a query page."""
-        other = blocks.of[around.node(page)]
+        node, other = around.node(page), blocks.of[around.node(page)]
         for seed in seeds:
             own = blocks.of[around.node(seed)]
             if own == other:
-                return []
+                if blocks.inside[around.node(seed), node] > 0:
+                    return []
+                continue
             chain = connect(blocks.between, [blocks.between_links], int(own), int(other))
             if chain:
                 names = tuple(web.graph.site(int(around.pages[np.argmax(blocks.of == block)])) for block in chain)

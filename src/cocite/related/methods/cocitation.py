@@ -22,9 +22,8 @@ from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import candidate_parents, number_siblings, parents_of
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.scores import MIN_SCORE, Best, Scores, rounded
-from cocite.related.neighbourhood.start import begin
-from cocite.related.neighbourhood.view import NO_PAGES, UNITS, Pages, Switches, View, is_one_of
+from cocite.related.neighbourhood.scores import MIN_SCORE, Best, Scores, begin, rounded
+from cocite.related.neighbourhood.view import NO_PAGES, UNITS, GraphView, Pages, Switches, is_one_of
 from cocite.web import Web
 
 MIN_SIBLINGS, MIN_CITATIONS = 15, 2
@@ -58,7 +57,7 @@ def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
 
     These are the results of `relate`, without most of its overhead, which for most pages is greater than the work.
     """
-    graph, view = web.graph, View(web.graph, [], params)
+    graph, view = web.graph, GraphView(web.graph, [], params)
     if params.stop or params.stop_degree or not view.plain:
         return None
     pools = [candidate_parents(view, page, params.parents) for page in pages.tolist()]
@@ -74,7 +73,7 @@ def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
     return Best(counts, found[:total], scores, cocited >= (MIN_SIBLINGS if params.chop != "none" else 0))
 
 
-def gather(view: View, pages: Sequence[int], params: Params) -> tuple[Siblings, bool]:
+def gather(view: GraphView, pages: Sequence[int], params: Params) -> tuple[Siblings, bool]:
     """The siblings of pages and their cocitation degrees, and whether enough are cocited."""
     siblings = _of_one(view, pages[0], params) if len(pages) == 1 else _of_several(view, pages, params)
     cocited = (siblings[1] >= MIN_CITATIONS).all(axis=0)
@@ -82,11 +81,11 @@ def gather(view: View, pages: Sequence[int], params: Params) -> tuple[Siblings, 
     return siblings, int(np.count_nonzero(cocited & others)) >= MIN_SIBLINGS
 
 
-def _query(view: View, params: Params) -> CocitationQuery:
+def _query(view: GraphView, params: Params) -> CocitationQuery:
     return CocitationQuery(view.out, params.parents, params.window, view.refused, view.near, view.units)
 
 
-def _of_one(view: View, page: int, params: Params) -> Siblings:
+def _of_one(view: GraphView, page: int, params: Params) -> Siblings:
     """All in one kernel: for most pages separate steps take longer than the work."""
     parents = candidate_parents(view, page, params.parents)
     chosen, found, degrees = kernels.cocited(_query(view, params), parents, page)
@@ -94,7 +93,7 @@ def _of_one(view: View, page: int, params: Params) -> Siblings:
     return found, degrees[None, :], [Parents(page, 0, parents[:chosen])]
 
 
-def _of_several(view: View, pages: Sequence[int], params: Params) -> Siblings:
+def _of_several(view: GraphView, pages: Sequence[int], params: Params) -> Siblings:
     parents = [parents_of(view, page, params.parents, params.window) for page in pages]
     siblings = number_siblings(parents)
     merged = view.merge(siblings.pages)

@@ -38,10 +38,9 @@ from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import chosen_parents
 from cocite.related.neighbourhood.hits import edges_among, iterate, membership
 from cocite.related.neighbourhood.npea import Elimination, Linkage, Marks, Measured, ascending, chosen
-from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, Values, six_digits
+from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, Values, begin, six_digits
 from cocite.related.neighbourhood.spectra import leading
-from cocite.related.neighbourhood.start import begin
-from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View
+from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
 from cocite.web import Web
 
 MIN_ENTRY = np.sqrt(MIN_SCORE)
@@ -71,7 +70,7 @@ class Params(Elimination, Switches):
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """The authorities of the base set of the query pages, without noise."""
 
-    def gather(view: View, pages: list[int]) -> tuple[BaseSet, bool]:
+    def gather(view: GraphView, pages: list[int]) -> tuple[BaseSet, bool]:
         roots = [[page, *chosen_parents(view, page, params.parents).tolist()] for page in pages]
         base = BaseSet(view, roots, params)
         return base, len(base.edges.ends) > 0
@@ -89,7 +88,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 class BaseSet:
     """A base set: its links, its root pages, and the pages that are not noise."""
 
-    def __init__(self, view: View, roots: Sequence[Sequence[int]], params: Params) -> None:
+    def __init__(self, view: GraphView, roots: Sequence[Sequence[int]], params: Params) -> None:
         """`roots` are the root pages in parts; the pages around each part are kept apart in `each`."""
         self.view, self.params = view, params
         every = np.unique(np.array([page for part in roots for page in part], np.uint32))
@@ -121,7 +120,7 @@ class BaseSet:
         return self.edges if bool(keep.all()) else chosen(self.edges, np.flatnonzero(keep))
 
 
-def children_near(view: View, page: int, others: Pages, window: int) -> Pages:
+def children_near(view: GraphView, page: int, others: Pages, window: int) -> Pages:
     """The children of a page that are near its links to some other pages, those included.
 
     Near is within window / 2 links and, if sections are known, in the same section. A page of at most window + 1 links
@@ -182,7 +181,7 @@ def communities(
     `match` is how well pages match a text query, from 0, the default, to 1; None without such a query.
     """
     root = list(dict.fromkeys(root))
-    base = BaseSet(View(web.graph, root, params, web.known_pages(params.stop)), [root], params)
+    base = BaseSet(GraphView(web.graph, root, params, web.known_pages(params.stop)), [root], params)
     rest = base.rest
     matrix = _matrix(rest, params.weighted)
     if match is not None:

@@ -19,7 +19,7 @@ from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import candidate_parents
 from cocite.related.neighbourhood.hits import Vicinity, rank_authorities
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import Switches, View
+from cocite.related.neighbourhood.view import GraphView, Switches
 from cocite.web import Web
 
 
@@ -36,10 +36,10 @@ class Params(Switches):
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """The authorities of the graph around the query pages."""
-    return rank_authorities(web, seeds, params, lambda view, page: gather(view, page, params), True, params.rounds)
+    return rank_authorities(web, seeds, params, gather, weighted=True)
 
 
-def gather(view: View, page: int, params: Params) -> Vicinity:
+def gather(view: GraphView, page: int, params: Params) -> Vicinity:
     """The pages of the vicinity graph, parents first."""
     graph, candidates = view.graph, candidate_parents(view, page, params.parents)
     limits = VicinityLimits(params.parents, params.window, params.children, min(params.child_parents, graph.pages))

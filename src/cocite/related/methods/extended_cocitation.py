@@ -26,9 +26,8 @@ from cocite.kernels.related.neighbourhood import Parents, StoredParents, parents
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import Numbered, children_of, number_siblings, parents_of
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.start import begin
-from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View, is_one_of
+from cocite.related.neighbourhood.scores import Scores, begin
+from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches, is_one_of
 from cocite.web import Web
 
 Matrix = NDArray[np.float64]
@@ -96,14 +95,14 @@ class PageSource(NamedTuple):
         return pages, values[0], values[1]
 
 
-def gather(view: View, seeds: Sequence[int], params: SourceParams) -> tuple[PageSource, bool]:
+def gather(view: GraphView, seeds: Sequence[int], params: SourceParams) -> tuple[PageSource, bool]:
     """The page source of all query pages together, and whether there is any sibling or spouse."""
     parents = [parents_of(view, page, params.parents, params.window) for page in seeds]
     source = PageSource(_back(view, seeds, parents), _forward(view, seeds, params), parents)
     return source, len(source.back.pages) + len(source.forward.pages) > 0
 
 
-def _back(view: View, seeds: Sequence[int], parents: list[Parents]) -> SourceSide:
+def _back(view: GraphView, seeds: Sequence[int], parents: list[Parents]) -> SourceSide:
     siblings = number_siblings(parents)
     links = [_links_into(view, each.pages, siblings, each) for each in parents]
     groups = _Groups(view, [each.pages for each in parents])
@@ -111,7 +110,7 @@ def _back(view: View, seeds: Sequence[int], parents: list[Parents]) -> SourceSid
     return _side(view, seeds, siblings.pages, [numbers for _, numbers in links], columns, groups)
 
 
-def _forward(view: View, seeds: Sequence[int], params: SourceParams) -> SourceSide:
+def _forward(view: GraphView, seeds: Sequence[int], params: SourceParams) -> SourceSide:
     children = [children_of(view, page, params.children) for page in seeds]
     own = np.array(seeds, np.uint32)
     found = [NO_PAGES]
@@ -129,7 +128,7 @@ def _forward(view: View, seeds: Sequence[int], params: SourceParams) -> SourceSi
     return _side(view, seeds, spouses, [rows], [groups.group_of(every.pages)[numbers]], groups)
 
 
-def _best_parents(view: View, children: Pages, other_than: int, limit: int) -> Pages:
+def _best_parents(view: GraphView, children: Pages, other_than: int, limit: int) -> Pages:
     """Of each child its `limit` parents of highest in-degree, without `other_than`; some may be repeated."""
     graph, limit = view.graph, min(limit, view.graph.pages)
     room = int(np.minimum(graph.in_degree[children], limit).sum(dtype=np.int64))
@@ -139,7 +138,9 @@ def _best_parents(view: View, children: Pages, other_than: int, limit: int) -> P
     return found[:count]
 
 
-def _links_into(view: View, owners: Pages, numbered: Numbered, read: Parents | None = None) -> tuple[Indices, Indices]:
+def _links_into(
+    view: GraphView, owners: Pages, numbered: Numbered, read: Parents | None = None
+) -> tuple[Indices, Indices]:
     """Every link that counts from an owner (by index) to a numbered page; `read` has the owners' lists, if known."""
     if read is None:
         read = Parents(0, 0, owners, np.zeros(len(owners) + 1, np.int64), whole=np.zeros(len(owners), np.bool_))
@@ -155,7 +156,7 @@ def _links_into(view: View, owners: Pages, numbered: Numbered, read: Parents | N
 class _Groups:
     """The groups of all chosen parents, or children, of all query pages."""
 
-    def __init__(self, view: View, chosen: Sequence[Pages]) -> None:
+    def __init__(self, view: GraphView, chosen: Sequence[Pages]) -> None:
         self._pages = np.unique(np.concatenate([NO_PAGES, *chosen]))
         self._groups, self.count = view.group(self._pages)
         self.of = [self.group_of(pages) for pages in chosen]
@@ -165,7 +166,12 @@ class _Groups:
 
 
 def _side(
-    view: View, seeds: Sequence[int], pages: Pages, rows: Sequence[Indices], columns: Sequence[Indices], groups: _Groups
+    view: GraphView,
+    seeds: Sequence[int],
+    pages: Pages,
+    rows: Sequence[Indices],
+    columns: Sequence[Indices],
+    groups: _Groups,
 ) -> SourceSide:
     """The matrix of distinct (page, group) pairs, with near-duplicates in one row, without the query pages."""
     merged, size = view.merge(pages), max(1, groups.count)

@@ -19,7 +19,7 @@ from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import Numbered, children_of, chosen_parents
 from cocite.related.neighbourhood.hits import Vicinity, rank_authorities
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import Switches, View
+from cocite.related.neighbourhood.view import GraphView, Switches
 from cocite.web import Web
 
 
@@ -35,10 +35,10 @@ class Params(Switches):
 
 def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """The authorities of the base set of the query pages."""
-    return rank_authorities(web, seeds, params, lambda view, page: gather(view, page, params), False, params.rounds)
+    return rank_authorities(web, seeds, params, gather, weighted=False)
 
 
-def gather(view: View, page: int, params: Params) -> Vicinity:
+def gather(view: GraphView, page: int, params: Params) -> Vicinity:
     """The page, its parents, and all pages that they link to or that link to them."""
     parents = chosen_parents(view, page, params.parents)
     found = [np.array([page, *parents.tolist()], np.uint32)]

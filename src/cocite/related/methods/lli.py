@@ -20,9 +20,8 @@ from cocite.kernels.related.cocitation import gram
 from cocite.parameters import parameter
 from cocite.related.methods.extended_cocitation import Matrix, SourceParams, SourceSide, gather
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.scores import Scores, begin
 from cocite.related.neighbourhood.spectra import kept
-from cocite.related.neighbourhood.start import begin
 from cocite.web import Web
 
 MIN_LENGTH = 1e-9

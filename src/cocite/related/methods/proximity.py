@@ -24,9 +24,8 @@ from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import number_siblings, parents_of
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.start import begin
-from cocite.related.neighbourhood.view import UNITS, Pages, Switches, View
+from cocite.related.neighbourhood.scores import Scores, begin
+from cocite.related.neighbourhood.view import UNITS, GraphView, Pages, Switches
 from cocite.web import Web
 
 
@@ -52,7 +51,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 
 def gather(
-    view: View, pages: Sequence[int], params: Params
+    view: GraphView, pages: Sequence[int], params: Params
 ) -> tuple[tuple[Pages, NDArray[np.float64], list[Parents]], bool]:
     """Siblings, for each query page (row) how near they are to it, its parents; and whether there is any sibling."""
     parents = [parents_of(view, page, params.parents, params.window, sections=True) for page in pages]

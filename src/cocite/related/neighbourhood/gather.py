@@ -16,15 +16,15 @@ from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related import neighbourhood
 from cocite.kernels.related.counted_links import read_children
 from cocite.kernels.related.neighbourhood import Parents
-from cocite.related.neighbourhood.view import HASH_SEED, NO_PAGES, Pages, View
+from cocite.related.neighbourhood.view import HASH_SEED, NO_PAGES, GraphView, Pages
 
 
-def parents_of(view: View, page: int, limit: int, window: int, sections: bool = False) -> Parents:
+def parents_of(view: GraphView, page: int, limit: int, window: int, sections: bool = False) -> Parents:
     """Up to `limit` parents of a page, chosen by hash, with their links; `window` 0 is the whole parent."""
     return read_parents(view, page, candidate_parents(view, page, limit), limit, window, sections)
 
 
-def read_parents(view: View, page: int, pages: Pages, limit: int, window: int, sections: bool) -> Parents:
+def read_parents(view: GraphView, page: int, pages: Pages, limit: int, window: int, sections: bool) -> Parents:
     """The first `limit` of some parents whose link to the page counts, with their links; overwrites `pages`."""
     parents: Parents
     count, parents = neighbourhood.read_parents(view.out, pages, page, limit, window, view.refused, sections)
@@ -32,19 +32,19 @@ def read_parents(view: View, page: int, pages: Pages, limit: int, window: int, s
     return parents
 
 
-def candidate_parents(view: View, page: int, limit: int) -> Pages:
+def candidate_parents(view: GraphView, page: int, limit: int) -> Pages:
     """The parents that may be chosen, as a new array; a stop page has none."""
     return np.array(NO_PAGES if view.refuses(page) or limit == 0 else _candidates(view, page, limit), np.uint32)
 
 
-def chosen_parents(view: View, page: int, limit: int) -> Pages:
+def chosen_parents(view: GraphView, page: int, limit: int) -> Pages:
     """Up to `limit` parents of a page, chosen by hash, without their links."""
     if not view.plain:
         return parents_of(view, page, limit, 0).pages
     return _candidates(view, page, limit)[:limit] if limit else NO_PAGES
 
 
-def _candidates(view: View, page: int, limit: int) -> Pages:
+def _candidates(view: GraphView, page: int, limit: int) -> Pages:
     """The parents to choose from, in the order of choice if there are more than `limit`.
 
     Of a page with more parents than the store keeps ready, only those kept are candidates. Otherwise a question that
@@ -68,7 +68,7 @@ def _candidates(view: View, page: int, limit: int) -> Pages:
     return ordered[: neighbourhood.first_by_hash(parents, page, graph.fingerprints, seed, keep, ordered)]
 
 
-def children_of(view: View, page: int, limit: int | None = None) -> Pages:
+def children_of(view: GraphView, page: int, limit: int | None = None) -> Pages:
     """The first `limit` children of a page, in page order."""
     degree = int(view.graph.out_degree[page])
     targets = np.empty(degree, np.uint32)

@@ -17,9 +17,8 @@ from cocite.kernels.related.hubs_authorities import Edges
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.related.neighbourhood.gather import Numbered
 from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.start import begin
-from cocite.related.neighbourhood.view import NO_PAGES, Pages, View
+from cocite.related.neighbourhood.scores import Scores, begin
+from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages
 from cocite.web import Web
 
 MAX_CHANGE = 1e-8
@@ -44,7 +43,7 @@ class Vicinity(NamedTuple):
     read: bool  # the lists of the parents are read already, and the parents are the first pages
 
 
-def edges_among(view: View, pages: Pages, read: Parents | None = None) -> Edges:
+def edges_among(view: GraphView, pages: Pages, read: Parents | None = None) -> Edges:
     """Every link between two of the pages (all different) on different units, with near-duplicates merged.
 
     `read` are parents whose lists are read already, if they are the first pages.
@@ -60,18 +59,18 @@ def iterate(edges: Edges, weighted: bool, rounds: int) -> Iterated:
     return Iterated(*kernels.rank_nodes(edges, weighted, rounds, MAX_CHANGE))
 
 
-def membership(view: View, pages: Pages, sets: Sequence[Pages]) -> NDArray[np.bool_] | None:
+def membership(view: GraphView, pages: Pages, sets: Sequence[Pages]) -> NDArray[np.bool_] | None:
     """For each of several sets (row), which pages are in it, near-duplicates counting as one; None for one set."""
     return np.array([np.isin(pages, view.representatives(each)) for each in sets]) if len(sets) > 1 else None
 
 
 def rank_authorities(
-    web: Web, seeds: Sequence[int], params: Any, gather: Callable[[View, int], Vicinity], weighted: bool, rounds: int
+    web: Web, seeds: Sequence[int], params: Any, gather: Callable[[GraphView, int, Any], Vicinity], weighted: bool
 ) -> Scores:
     """Gather the vicinity of every query page, iterate on all together, and score by authority."""
 
-    def together(view: View, pages: list[int]) -> tuple[tuple[list[Vicinity], Edges], bool]:
-        each = [gather(view, page) for page in pages]
+    def together(view: GraphView, pages: list[int]) -> tuple[tuple[list[Vicinity], Edges], bool]:
+        each = [gather(view, page, params) for page in pages]
         if len(each) == 1:
             edges = edges_among(view, each[0].pages, each[0].parents if each[0].read else None)
         else:
@@ -82,7 +81,7 @@ def rank_authorities(
         return (each, edges), len(edges.ends) > 0
 
     start, (each, edges) = begin(web, seeds, params, together)
-    done = iterate(edges, weighted, rounds)
+    done = iterate(edges, weighted, params.rounds)
     facts = {"rounds": done.rounds, "residual": done.residual, "nodes": len(edges.pages), "edges": len(edges.ends)}
     evidence = LinkEvidence(start.view, [one.parents for one in each], getattr(params, "children", 0))
     rows = membership(start.view, edges.pages, [one.pages for one in each])

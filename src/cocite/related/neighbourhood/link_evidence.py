@@ -29,7 +29,7 @@ from cocite.related.evidence import (
     SharedLinks,
 )
 from cocite.related.neighbourhood.gather import children_of, parents_of, read_parents
-from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View
+from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
 from cocite.web import Web
 
 WINDOW_LINKS = 2000
@@ -43,7 +43,7 @@ MAX_NAMED_COPIES = 5
 class LinkEvidence:
     """Finds the evidence from links for the results of one question."""
 
-    view: View
+    view: GraphView
     parents: Sequence[Parents]  # those that the method chose for each query page
     children: int = 0  # children of a query page that the method reads
     repeats: int = 0  # of the sections in which a parent repeats its link to the query page, this many count
@@ -160,7 +160,7 @@ def take_turns(found: Sequence[list[list[Evidence]]]) -> list[list[Evidence]]:
 def links_around(web: Web, used: Sequence[int], params: Any) -> LinkEvidence:
     """Evidence from links for a method that keeps none itself."""
     switches = params if isinstance(params, Switches) else Switches(merge=False, unit="none")
-    view = View(web.graph, used, switches, web.known_pages(switches.stop))
+    view = GraphView(web.graph, used, switches, web.known_pages(switches.stop))
     limit = int(getattr(params, "parents", MAX_PARENTS))
     parents = [parents_of(view, page, limit, WINDOW_LINKS, sections=True) for page in used]
     return LinkEvidence(view, parents, int(getattr(params, "children", 0)))

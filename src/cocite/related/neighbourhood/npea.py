@@ -28,10 +28,10 @@ from cocite.kernels.related.hubs_authorities import Edges
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.hits import edges_among
 from cocite.related.neighbourhood.spectra import Matrix, kept, right_vectors, symmetric_left_vectors
-from cocite.related.neighbourhood.view import Pages, View
+from cocite.related.neighbourhood.view import GraphView, Pages
 
 Marks = NDArray[np.bool_]
-STATISTICS: dict[str, Callable[[Matrix], Any]] = {"avg": np.mean, "max": np.max, "min": np.min}
+ROOT_STATISTICS: dict[str, Callable[[Matrix], Any]] = {"avg": np.mean, "max": np.max, "min": np.min}
 MAX_ROOT_PAGES = 2000
 """The work grows with the cube of the number of root pages; 2,000 take about ten seconds."""
 CHUNK_NUMBERS = 1 << 22
@@ -43,7 +43,7 @@ class Elimination:
     """How strict NPEA is."""
 
     npea: str = parameter("avg", "c: statistic of the root set that a page has to reach; off: no page is noise",
-                          choices=(*STATISTICS, "off"))  # fmt: skip
+                          choices=(*ROOT_STATISTICS, "off"))  # fmt: skip
     delta: float = parameter(0.5, "δ: drop of singular values that limits the space", minimum=1e-6, maximum=1)
     basis: str = parameter(
         "svd", "svd: as published, with fixed bases; root: both in the space of root pages", choices=("svd", "root")
@@ -90,7 +90,7 @@ class Linkage:
             rows = v.T @ self._among.toarray() if params.basis == "root" else (w * omega)[:, :k].T
             self._lengths[params.basis, k] = _lengths(self._outside, v @ (rows / own))
         lengths[~root] = self._lengths[params.basis, k]
-        threshold = float(STATISTICS[params.npea](own))
+        threshold = float(ROOT_STATISTICS[params.npea](own))
         keep = root | (lengths >= threshold - 1e-9)
         return Measured(keep, lengths, self.ties, threshold, k, rank, len(self._left[0]))
 
@@ -143,7 +143,7 @@ def chosen(edges: Edges, nodes: NDArray[np.intp]) -> Edges:
     return Edges(edges.pages[nodes], edges.unit[nodes], edges.units, starts, ends[among].astype(np.int32))
 
 
-def filter_pages(view: View, root: Pages, pages: Pages, params: Elimination) -> tuple[Pages, Measured]:
+def filter_pages(view: GraphView, root: Pages, pages: Pages, params: Elimination) -> tuple[Pages, Measured]:
     """NPEA alone: the pages that have enough links with the root pages, and the root pages.
 
     If near-duplicates are merged, these are representatives. Pages are in the order of addresses, as are the measures

@@ -23,7 +23,7 @@ from cocite.kernels.related import small_webs as kernels
 from cocite.parameters import parameter
 from cocite.related.neighbourhood.gather import chosen_parents
 from cocite.related.neighbourhood.scores import Scores, SeedScores, Values, combine_seeds
-from cocite.related.neighbourhood.view import NO_PAGES, Pages, Switches, View
+from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
 from cocite.web import Web
 
 MAX_PARENTS = 50
@@ -128,7 +128,7 @@ def small_web(web: Web, seeds: Sequence[int], max_pages: int) -> SmallWeb:
     if graph.pages <= max_pages:
         whole: SmallWeb = web.cached("small web", (), lambda: SmallWeb(graph, np.arange(graph.pages, dtype=np.uint32)))
         return whole
-    view = View(graph, [], Switches(merge=False, unit="none"))
+    view = GraphView(graph, [], Switches(merge=False, unit="none"))
     found = ring = np.array(sorted(set(seeds)), np.uint32)
     while len(ring) and len(found) < max_pages:
         near = [graph.links_from(int(page)).targets[:MAX_LINKS] for page in ring]

@@ -50,7 +50,7 @@ class Merged(NamedTuple):
     number: NDArray[np.int32]
 
 
-class View:
+class GraphView:
     """A graph, seen through switches. Arrays are those of the store; nothing here grows with it."""
 
     def __init__(self, graph: Graph, seeds: Sequence[int], switches: Switches, stop: Pages = NO_PAGES) -> None:

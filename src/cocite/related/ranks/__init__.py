@@ -63,13 +63,8 @@ class Rank:
 
     def keep(self, graph: Graph, ranked: Ranked) -> None:
         """Write it beside the store. Raises BadStore if the store can't be written or has changed."""
-        about = {
-            "rank": str(self),
-            "params": values_of(self.params),
-            "rounds": ranked.rounds,
-            "residual": ranked.residual,
-            "converged": ranked.converged,
-        }
+        facts = {name: getattr(ranked, name) for name in ("rounds", "residual", "converged")}
+        about = {"rank": str(self), "params": values_of(self.params), **facts}
 
         def write(_: Path, writer: Writer) -> None:
             writer.append("values", ranked.values)

@@ -8,9 +8,8 @@ round, and halves the rounds on webs: see docs/decisions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from math import log
 from typing import TypeVar
@@ -18,12 +17,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadStore
 from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.kernels import ranks as kernels
 from cocite.kernels.codec.lists import Lists
-from cocite.related.ranks import Ranked
+from cocite.related.ranks import Iteration, Ranked
 
 BLOCK_LINKS = 1 << 16
 """Links and pages of a block: decoded, at 4 bytes per link, they fit a core's own cache."""
@@ -38,42 +36,30 @@ Output = TypeVar("Output")
 Vector = NDArray[np.float64]
 
 
-class Threads:
-    """Threads that work on pages of one store."""
+class Workers(ThreadPoolExecutor):
+    """Threads that work on pages of one store, until the end of a `with` block."""
 
-    def __init__(self, pool: ThreadPoolExecutor, threads: int, graph: Graph) -> None:
-        self.pool, self.threads, self.graph = pool, threads, graph
-        starts = range(0, graph.pages, RANGE_PAGES)
-        self.ranges = [(first, min(first + RANGE_PAGES, graph.pages)) for first in starts]
+    def __init__(self, graph: Graph, threads: int) -> None:
+        super().__init__(threads)
+        self.graph, self.threads = graph, threads
 
     def each(self, work: Callable[[int, int], Output]) -> list[Output]:
         """The results of work(first, last) for ranges of pages, in order."""
-        return list(self.pool.map(lambda ends: work(*ends), self.ranges))
+        pages = self.graph.pages
+        return list(self.map(lambda first: work(first, min(first + RANGE_PAGES, pages)), range(0, pages, RANGE_PAGES)))
 
     def share(self, values: Vector, degree: NDArray[np.uint32], shared: Vector, flow: float = 1.0) -> float:
         """Write what pages give to each page they link to; returns the sum over pages without links."""
         return float(sum(self.each(lambda first, last: kernels.share(first, last, values, flow, degree, shared))))
 
-    def damaged(self) -> BadStore:
-        """The error for lists that can't be read."""
-        return self.graph.damaged()
-
-
-@contextmanager
-def work_on(graph: Graph, threads: int) -> Iterator[Threads]:
-    """Threads that end with the context."""
-    with ThreadPoolExecutor(threads) as pool:
-        yield Threads(pool, threads, graph)
-
 
 class Blocks:
     """One direction of the links, divided into blocks."""
 
-    def __init__(self, threads: Threads, lists: Lists) -> None:
-        self.threads, self.lists = threads, lists
-        longest = int(lists.degree.max(initial=0))
-        if longest > len(threads.graph.links):
-            raise threads.damaged()  # checked before memory is allocated for it
+    def __init__(self, workers: Workers, lists: Lists) -> None:
+        self.workers, self.lists, longest = workers, lists, int(lists.degree.max(initial=0))
+        if longest > len(workers.graph.links):
+            raise workers.graph.damaged()  # checked before memory is allocated for it
         self.bounds: list[int] = kernels.block_bounds(lists.degree, BLOCK_LINKS).tolist()
         self.longest, self.pages = max(BLOCK_LINKS, longest) + 1, int(np.diff(self.bounds).max(initial=0))
 
@@ -87,7 +73,7 @@ class Blocks:
 
     def add_up(self, given: Vector, result: Vector, progress: Callable[[int], None] = lambda _: None) -> None:
         """Set result[page] to the sum of `given` over the page's links."""
-        bounds = self.bounds
+        bounds, workers = self.bounds, self.workers
 
         def work(some: Sequence[int]) -> bool:
             starts, targets, *_ = self.scratch()
@@ -96,22 +82,20 @@ class Blocks:
                 for block in some
             )
 
-        parts = np.array_split(np.arange(len(self)), max(1, min(len(self), 4 * self.threads.threads)))
-        for good in self.threads.pool.map(work, [part.tolist() for part in parts]):
-            if not good:
-                raise self.threads.damaged()
-        progress(len(self.threads.graph.links))
+        parts = np.array_split(np.arange(len(self)), max(1, min(len(self), 4 * workers.threads)))
+        if not all(workers.map(work, [part.tolist() for part in parts])):
+            raise workers.graph.damaged()
+        progress(len(workers.graph.links))
 
 
 class Mixing:
     """Anderson mixing for an iteration whose values are changed in place."""
 
-    def __init__(self, threads: Threads, values: Vector) -> None:
-        self.threads, self.before = threads, values.copy()
+    def __init__(self, workers: Workers, values: Vector) -> None:
+        self.workers, self.before = workers, values.copy()
         steps, moves = np.zeros((2, MIXED_ROUNDS, len(values)), np.float32)  # of differences, few digits are enough
         self.memory = kernels.MixingMemory(values, self.before, steps, moves)
-        self.rounds = 0  # remembered since the memory was last cleared
-        self.last = np.inf
+        self.rounds, self.last = 0, np.inf  # rounds remembered since the memory was last cleared, and the last change
 
     def improve(self, change: float) -> None:
         """After a round that changed `change` in total: start the next one from better values."""
@@ -119,10 +103,11 @@ class Mixing:
             self.rounds = 0
         self.last = change
         parts, slot = self._parts(min(self.rounds, MIXED_ROUNDS)), self.rounds % MIXED_ROUNDS
-        self.threads.each(lambda first, last: kernels.mix(first, last, self.memory, slot, parts))
+        self.workers.each(lambda first, last: kernels.mix(first, last, self.memory, slot, parts))
         self.rounds += 1
 
     def _parts(self, count: int) -> Vector:
+        """The combination of the last `count` moves that is closest to this one."""
         slot = (self.rounds - 1) % MIXED_ROUNDS
 
         def work(first: int, last: int) -> Vector:
@@ -132,7 +117,7 @@ class Mixing:
 
         if not count:
             return np.zeros(0)
-        sums = sum(self.threads.each(work), np.zeros((count + 1, count + 1)))
+        sums = sum(self.workers.each(work), np.zeros((count + 1, count + 1)))
         upper = sums[:count, :count]
         both = upper + np.triu(upper, 1).T
         scale = 1 / np.sqrt(np.maximum(np.diag(both), 1e-300))
@@ -150,30 +135,27 @@ class Surfer:
     """
 
     def __init__(
-        self, threads: Threads, lists: Lists, degree: NDArray[np.uint32], bias: NDArray[np.uint32], flow: float
+        self, workers: Workers, lists: Lists, degree: NDArray[np.uint32], bias: NDArray[np.uint32], flow: float
     ) -> None:
         """`lists` are in-links, `degree` counts out-links; E is proportional to `bias`, or even if that is empty."""
-        pages = threads.graph.pages
-        self.threads, self.flow = threads, flow
-        self.jump = 1 / float(bias.sum(dtype=np.float64)) if len(bias) else 1 / pages
-        self.system = kernels.SurferSystem(flow, degree, self.jump, bias)
-        self.blocks = Blocks(threads, lists)
+        self.workers, self.flow, self.blocks = workers, flow, Blocks(workers, lists)
+        jump = 1 / (float(bias.sum(dtype=np.float64)) if len(bias) else workers.graph.pages)
+        self.system = kernels.SurferSystem(flow, degree, jump, bias)
         links = max(1.0, float(lists.degree.sum(dtype=np.float64)))
         self.values = lists.degree * np.float64(flow / (1 - flow) / links)  # popular pages end up with about this
-        self.values += bias * self.jump if len(bias) else self.jump
-        self.shared: Vector = np.empty(pages)
-        self.state = kernels.SurferState(self.values, self.shared)
+        self.values += bias * jump if len(bias) else jump
+        self.shared: Vector = np.empty(workers.graph.pages)
         self.steps = -(-len(self.blocks) // LANES)
         self.lanes = np.empty((LANES, self.blocks.pages))
-        self.scratch = [self.blocks.scratch() for _ in range(min(LANES, threads.threads))]
+        self.scratch = [self.blocks.scratch() for _ in range(min(LANES, workers.threads))]
 
-    def rank(self, tolerance: float, rounds: int, progress: Progress) -> Ranked:
-        """Iterate until one more step of the plain iteration changes at most `tolerance` of the total."""
-        mixing, ratio, done, change = Mixing(self.threads, self.values), 0.25, 0, np.inf
-        watch = Watch(progress, tolerance)
+    def rank(self, params: Iteration, progress: Progress) -> Ranked:
+        """Iterate until one more step of the plain iteration changes at most the tolerance."""
+        mixing, ratio, done, change = Mixing(self.workers, self.values), 0.25, 0, np.inf
+        tolerance, rounds, watch = params.tolerance, params.rounds, Watch(progress, params.tolerance)
         while True:
             if done + 1 < rounds:  # the last round is a step of the plain iteration
-                self.threads.share(self.values, self.system.degree, self.shared, self.flow)
+                self.workers.share(self.values, self.system.degree, self.shared, self.flow)
                 change = self._round(watch.read) / float(self.values.sum())
                 done += 1
                 watch.changed(change)
@@ -187,24 +169,25 @@ class Surfer:
 
     def _round(self, read: Callable[[int], None]) -> float:
         """Settle every block once; returns the sum of changes."""
-        changes = np.zeros(len(self.blocks))
+        changes, graph = np.zeros(len(self.blocks)), self.workers.graph
         for step in range(self.steps):
-            list(self.threads.pool.map(partial(self._settle, step, changes), range(len(self.scratch))))
+            list(self.workers.map(partial(self._settle, step, changes), range(len(self.scratch))))
             if changes.min() < 0:
-                raise self.threads.damaged()
+                raise graph.damaged()
             for lane in range(LANES):
                 first, last = self._ends(lane, step)
                 self.shared[first:last] = self.lanes[lane, : last - first]
-            read(len(self.threads.graph.links) // self.steps)
+            read(len(graph.links) // self.steps)
         return float(changes.sum())
 
     def _settle(self, step: int, changes: Vector, worker: int) -> None:
         """One worker's lanes of a step."""
-        lists, scratch = self.blocks.lists, self.scratch[worker]
+        scratch, state = self.scratch[worker], kernels.SurferState(self.values, self.shared)
         for lane in range(worker, LANES, len(self.scratch)):
-            first, last = self._ends(lane, step)
-            if first < last:
-                change = kernels.settle(lists, first, last, self.system, self.state, self.lanes[lane], scratch, SWEEPS)
+            ends = self._ends(lane, step)
+            if ends[0] < ends[1]:
+                fresh = self.lanes[lane]
+                change = kernels.settle(self.blocks.lists, *ends, self.system, state, fresh, scratch, SWEEPS)
                 changes[lane * self.steps + step] = change
 
     def _ends(self, lane: int, step: int) -> tuple[int, int]:
@@ -214,15 +197,13 @@ class Surfer:
 
     def _step(self, read: Callable[[int], None]) -> tuple[Vector, float]:
         """A step of the plain iteration, scaled to a mean of 1, and what it changed as a part of the total."""
-        total, pages, bias = float(self.values.sum()), self.threads.graph.pages, self.system.bias
-        held = self.threads.share(self.values, self.system.degree, self.shared, self.flow)
-        better = np.empty(pages)
+        total, bias, better = float(self.values.sum()), self.system.bias, np.empty(len(self.values))
+        held = self.workers.share(self.values, self.system.degree, self.shared, self.flow)
         self.blocks.add_up(self.shared, better, read)
         spread = (1 - self.flow) * total + self.flow * held
-        better += bias * (spread * self.jump) if len(bias) else spread * self.jump
-        moved = better - self.values
-        residual = float(np.abs(moved, out=moved).sum()) / total
-        better *= pages / float(better.sum())
+        better += bias * (spread * self.system.jump) if len(bias) else spread * self.system.jump
+        residual = float(np.abs(better - self.values).sum()) / total
+        better *= len(better) / float(better.sum())
         return better, residual
 
 

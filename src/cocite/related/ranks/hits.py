@@ -23,7 +23,7 @@ from cocite.graph.store import Graph
 from cocite.kernels.ranks import advance, products
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._iteration import Blocks, Threads, Vector, Watch, work_on
+from cocite.related.ranks._iteration import Blocks, Vector, Watch, Workers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
     if not graph.links:
         return Ranked(np.zeros(graph.pages), 0, 0.0, True)
     watch = Watch(progress, params.tolerance)
-    with work_on(graph, threads) as workers:
+    with Workers(graph, threads) as workers:
         into, out, hubs = Blocks(workers, graph.into), Blocks(workers, graph.out), np.ones(graph.pages)
         start = np.empty(graph.pages)
         into.add_up(hubs, start, watch.read)
@@ -52,27 +52,38 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
         if params.of == "hubs":
             out.add_up(values, hubs)
             values = hubs
-    return Ranked(values / _length(values), rounds, residual, residual <= params.tolerance)
+    return Ranked(values / np.sqrt(np.square(values).sum()), rounds, residual, residual <= params.tolerance)
 
 
 def leading(
-    threads: Threads, apply: Callable[[Vector, Vector], None], start: Vector, params: Params, watch: Watch
+    workers: Workers, apply: Callable[[Vector, Vector], None], start: Vector, params: Params, watch: Watch
 ) -> tuple[Vector, int, float]:
     """(The leading eigenvector that a start leads to, rounds, residual) of a symmetric, positive semi-definite map."""
+
+    def gram() -> NDArray[np.float64]:
+        """The products of x, r and p with all six vectors."""
+
+        def work(first: int, last: int) -> NDArray[np.float64]:
+            sums = np.zeros((3, 6))
+            products(first, last, vectors, sums)
+            return sums
+
+        return sum(workers.each(work), np.zeros((3, 6)))
+
     vectors = np.zeros((6, len(start)))  # x, its residual r, the last step p, and what the map makes of each
-    vectors[0] = start / _length(start)
+    vectors[0] = start / np.sqrt(np.square(start).sum())
     apply(vectors[0], vectors[3])
     parts, rounds = np.array([1.0, 0.0, 0.0]), 1
-    top = float(_gram(threads, vectors)[0, 3])
+    top = float(gram()[0, 3])
     while True:
-        square = sum(threads.each(partial(advance, vectors, parts, top)))
+        square = sum(workers.each(partial(advance, vectors, parts, top)))
         residual = float(np.sqrt(square)) / top
         watch.changed(residual)
         if residual <= params.tolerance or rounds >= params.rounds:
             return vectors[0], rounds, residual
         apply(vectors[1], vectors[4])
         rounds += 1
-        top, parts = _best(_gram(threads, vectors))
+        top, parts = _best(gram())
 
 
 def _best(sums: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -89,16 +100,3 @@ def _best(sums: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     chosen = np.zeros(3)
     chosen[used] = scale * (basis @ inner[:, -1])
     return float(values[-1]), chosen if chosen[0] >= 0 else -chosen
-
-
-def _gram(threads: Threads, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    def work(first: int, last: int) -> NDArray[np.float64]:
-        sums = np.zeros((3, 6))
-        products(first, last, vectors, sums)
-        return sums
-
-    return sum(threads.each(work), np.zeros((3, 6)))
-
-
-def _length(vector: Vector) -> float:
-    return float(np.sqrt(np.square(vector).sum()))

@@ -18,12 +18,12 @@ from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._iteration import Surfer, work_on
+from cocite.related.ranks._iteration import Surfer, Workers
 
 
 @dataclass(frozen=True, kw_only=True)
 class Params(Iteration):
-    """Where the surfer jumps to, and which way he follows links."""
+    """Where the surfer jumps to, and in which direction links are followed."""
 
     jump: float = parameter(0.15, "c: how often the surfer goes to a page of E instead", minimum=0.001, maximum=0.999)
     bias: str = parameter("hubs", "what E prefers: many links out, or many links in", choices=("hubs", "authorities"))
@@ -36,6 +36,5 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
         return Ranked(np.ones(graph.pages), 0, 0.0, True)
     bias = graph.out_degree if params.bias == "hubs" else graph.in_degree
     lists, degree = (graph.out, graph.in_degree) if params.transposed else (graph.into, graph.out_degree)
-    with work_on(graph, threads) as workers:
-        surfer = Surfer(workers, lists, degree, bias, 1 - params.jump)
-        return surfer.rank(params.tolerance, params.rounds, progress)
+    with Workers(graph, threads) as workers:
+        return Surfer(workers, lists, degree, bias, 1 - params.jump).rank(params, progress)

@@ -16,7 +16,7 @@ from cocite.graph.generation import Progress, empty_array
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._iteration import Surfer, work_on
+from cocite.related.ranks._iteration import Surfer, Workers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +30,6 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
     """The PageRank of every page."""
     if not graph.pages:
         return Ranked(np.zeros(0), 0, 0.0, True)
-    with work_on(graph, threads) as workers:
-        surfer = Surfer(workers, graph.into, graph.out_degree, empty_array(np.dtype(np.uint32)), 1 - params.jump)
-        return surfer.rank(params.tolerance, params.rounds, progress)
+    even = empty_array(np.dtype(np.uint32))
+    with Workers(graph, threads) as workers:
+        return Surfer(workers, graph.into, graph.out_degree, even, 1 - params.jump).rank(params, progress)

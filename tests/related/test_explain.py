@@ -15,15 +15,16 @@ from cocite.related.neighbourhood.view import Switches
 from cocite.results.ask import Question, ask
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.answers.proof import LOOKED_AT, UNKNOWN, Proof, view_of
 from tests.graph.webs import examples, make
 from tests.related.methods.naive import NaiveWeb
 from tests.related.methods.test_methods import OWN, SWITCHES
 from tests.related.methods.webs import webs
+from tests.related.proof import LOOKED_AT, UNKNOWN, Proof, view_of
 from tests.webs import make_web
 
 LINK_METHODS = [name for name in methods.names() if isinstance(methods.method(name).params, Switches)]
 REPEATS = {"auto": 3}  # sections that repeat the link to the query page and count
+WORDS = ["apple", "banana", "cherry", "damson", "elder", "fig", "grape", "hazel"]
 HEADINGS = ["One", "", "Three"]  # a block may be beyond the last
 
 
@@ -34,10 +35,12 @@ def prove(web: Web, truth: NaiveWeb, method: methods.Method, seeds: list[int], s
     used = [graph.find(address) for address in answers.used]
     looked_at = getattr(method.params, "parents", LOOKED_AT)
     repeats, window = REPEATS.get(method.name, 0), getattr(method.params, "window", 0)
-    proof = Proof(graph, view_of(graph, truth, used, method.params, stop), used, looked_at, repeats, window)
+    switches = method.params if isinstance(method.params, Switches) else Switches(merge=False, unit="none")
+    view = view_of(graph, truth, used, switches, stop)
+    proof = Proof(graph, view, used, looked_at, repeats, window, web, method.params)
     for answer in answers:
         assert answer.reasons, f"{method}: nothing speaks for {answer.url}"
-        proof.prove(answer.page, answer.reasons)
+        proof.prove(answer.page, answer.reasons, answer.score)
         told += len(answer.reasons)
         together = [reason for reason in answer.reasons if reason.kind == "cited together"]
         if together:
@@ -65,6 +68,20 @@ def test_every_reason_is_true(name: str, pages: list[Page], data: st.DataObject)
         )
         texts = [web.graph.canonical(page) for page in stop]
         prove(web, truth, methods.method(name, {**parameters, "stop": texts}), seeds, stop)
+
+
+@given(pages=webs(), data=st.data())
+@examples(4)
+def test_every_reason_of_every_method_is_true_where_pages_have_texts(pages: list[Page], data: st.DataObject) -> None:
+    texts = st.lists(st.sampled_from(WORDS), max_size=6)
+    for page in pages:
+        page.headings, page.text = HEADINGS, " ".join(data.draw(texts, label=page.url))
+    web = make_web(pages)
+    truth = NaiveWeb.from_graph(web.graph)
+    cited = np.argsort(web.graph.in_degree, kind="stable")[::-1][:8].tolist()
+    seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=2, unique=True), label="seeds")
+    for name in methods.names():
+        prove(web, truth, methods.method(name), seeds, [])
 
 
 @given(pages=webs(), data=st.data())
