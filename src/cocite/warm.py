@@ -232,12 +232,8 @@ def empty_web() -> Any:
     """A store of one page and no links; its arrays are read-only, as mapped ones are."""
     import numpy as np
 
-    from cocite.graph.arrays import TYPE_OF, Arrays
-    from cocite.graph.huffman import MAX_CODE_BITS
+    from cocite.graph.arrays import TYPE_OF
     from cocite.graph.store import Graph
-    from cocite.kernels.codec.lists import Lists
-    from cocite.kernels.codec.look_up import NameIndex
-    from cocite.kernels.codec.name_codec import CodedNames
     from cocite.web import Web
 
     def mapped(name: str) -> Any:
@@ -245,16 +241,8 @@ def empty_web() -> Any:
         array.flags.writeable = False
         return array
 
-    table = np.zeros(1 << MAX_CODE_BITS, np.uint32)
     arrays = {name: mapped(name) for name in TYPE_OF if "." not in name or name.partition(".")[0] not in ("alias",)}
-    graph = Graph(Arrays(arrays, {"id": "", "pages": 1}))
-    names = CodedNames(arrays["name.words"], arrays["name.block"], table, table)
-    index = NameIndex(names, *(arrays[name] for name in ("fingerprint", "look_up.start", "look_up.page")))
-    graph.names.__dict__["index"] = index
-    for way, name in (("out", "out"), ("into", "in")):
-        words, base, offset, degree = (arrays[f"{name}.{part}"] for part in ("words", "base", "offset", "degree"))
-        graph.__dict__[way] = Lists(words, base, offset, degree, table)
-    web = Web(graph)
+    web = Web(Graph.from_arrays(arrays))
     web.__dict__["vectors"] = empty_vectors()
     return web
 
