@@ -162,7 +162,10 @@ def test_the_keyboard(browser: Extended) -> None:
 
 def test_an_unknown_page_leads_on(browser: Extended) -> None:
     panel = browser.panel()
-    ask(panel, "hugo.example/docs/new")
+    ask(panel, "hugo.example/docs/new")  # answered for a shorter address that is known
+    panel.wait_for_selector(".answers")
+    assert panel.get_by_text("asked with:").inner_text() == "asked with: hugo.example"
+    ask(panel, "hugoo.example")
     assert "does not know this page" in panel.inner_text(".note")
     assert panel.locator(".note button").count() == 0  # it is in no tab that could be read
     panel.locator(".plain .title").first.click()

@@ -188,7 +188,7 @@ def test_methods_are_switched_and_compared(opening: Opening) -> None:
     same = page.locator(".columns .same")
     assert same.count() >= 1
     assert len({each.get_attribute("data-page") for each in same.all()}) == 1
-    page.locator(".options summary").click()
+    page.locator("main .options summary").click()
     page.get_by_label("kleinberg").check()
     page.get_by_role("button", name="Compare").click()
     page.wait_for_url("**method=kleinberg*")
@@ -332,7 +332,7 @@ def test_light_and_dark(opening: Opening) -> None:
         (f"/?{ASK}&not=hugo.example", 422, "asked about and unwanted"),
         ("/search?q=zzzzqqqq", 200, "No page has these words"),
         ("/keywords?q=statix", 404, "Did you mean"),
-        ("/study?rater=../x", 422, "a rater's name"),
+        ("/study?rater=../x", 422, "A rater's name"),
     ],
 )
 def test_what_goes_wrong_is_said_and_leads_on(opening: Opening, target: str, status: int, says: str) -> None:

@@ -163,10 +163,10 @@ def test_damaged_ones_are_refused_or_harmless(place: Path) -> None:
         "word.starts",
         "ids",
         "word.ids",
-        "company.starts",
-        "company.ids",
-        "namesakes.starts",
-        "namesakes.ids",
+        "context.starts",
+        "context.ids",
+        "same_name.starts",
+        "same_name.ids",
     ):
         file = next((path / "side").glob(f"vectors-*/{name}.bin"))
         whole = file.read_bytes()

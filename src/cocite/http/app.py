@@ -27,7 +27,7 @@ from cocite.http.responses import (
     HTML,
     INTERNAL_ERROR,
     JSON,
-    TEXT,
+    PLAIN_TEXT,
     RefusedRequest,
     Reply,
     etag,
@@ -153,7 +153,7 @@ async def static_file(request: Request, _: Exchange) -> Response:
 
 async def robots(*_: Any) -> Response:
     """What crawlers may read."""
-    return Reply(200, ROBOTS, TEXT)
+    return Reply(200, ROBOTS, PLAIN_TEXT)
 
 
 def add_errors(app: FastAPI) -> None:

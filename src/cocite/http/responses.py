@@ -24,7 +24,7 @@ from cocite.errors import (
     UnknownWord,
 )
 
-JSON, HTML, TEXT = b"application/json", b"text/html; charset=utf-8", b"text/plain; charset=utf-8"
+JSON, HTML, PLAIN_TEXT = b"application/json", b"text/html; charset=utf-8", b"text/plain; charset=utf-8"
 CSV, TSV = b"text/csv; charset=utf-8", b"text/tab-separated-values; charset=utf-8"
 MIN_GZIP_BYTES = 1000
 """Smaller bodies fit into one packet anyway."""

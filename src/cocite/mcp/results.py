@@ -207,15 +207,13 @@ def joined(head: str, lines: list[str], note: str) -> str:
     return "\n".join([head, *lines, *([note] if note else [])])
 
 
-def pages(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
-    """Pages with reasons."""
+def _pages(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     own = {web.graph.canonical(web.graph.find(url)).removeprefix("name:") for url in asked.urls}
     used = [page for page in result.used if page not in own]
     return {"query": asked.urls, "asked_instead": used, "method": result.method, "pages": list(result)}
 
 
-def comparison(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
-    """Pages with their ranks."""
+def _comparison(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     found = {name: {answer.url: answer for answer in answers} for name, answers in result.by_method.items()}
     rows = [
         {"url": url, "title": found[names[0]][url].title, "ranks": {name: found[name][url].rank for name in names}}
@@ -224,22 +222,19 @@ def comparison(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     return {"query": asked.urls, "methods": list(found), "pages": rows}
 
 
-def communities(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
-    """Communities with their best pages."""
+def _communities(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     query = [text for text in (quoted(asked.query), *(quoted(url, MAX_URL_CHARS) for url in asked.urls)) if text]
     return {"query": ", ".join(query), "communities": list(result), "left_out": result.eliminated}
 
 
-def keywords(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
-    """Keywords of a page, or beside words."""
+def _keywords(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     found = {"asked": (), "main": (), "of_page": (), "similar": (), "logical": ()}
     if asked.page:
         return found | {"asked": [result.page], "main": result.main, "of_page": result.keywords[: asked.k]}
     return found | {"asked": result.words, "similar": result.similar, "logical": result.logical}
 
 
-def links(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
-    """Links both ways."""
+def _links(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
     page = {"url": result.page["url"], "title": title_of(web.graph, web.graph.find(result.page["url"]))}
     out = [
         {"url": link.url, "title": link.text or link.title, "section": section.heading}
@@ -252,12 +247,12 @@ def links(web: Snapshot, asked: Any, result: Any) -> dict[str, Any]:
 
 
 SHAPES: dict[str, tuple[type[Shape], Callable[[Snapshot, Any, Any], dict[str, Any]]]] = {
-    "related": (PagesShape, pages),
-    "hubs": (PagesShape, pages),
-    "compare": (ComparisonShape, comparison),
-    "communities": (CommunitiesShape, communities),
-    "keywords": (KeywordsShape, keywords),
-    "links": (LinksShape, links),
+    "related": (PagesShape, _pages),
+    "hubs": (PagesShape, _pages),
+    "compare": (ComparisonShape, _comparison),
+    "communities": (CommunitiesShape, _communities),
+    "keywords": (KeywordsShape, _keywords),
+    "links": (LinksShape, _links),
 }
 """The short form of each operation's result: its type, and its fields."""
 

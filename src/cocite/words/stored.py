@@ -24,7 +24,7 @@ MAX_PREFIX_WORDS = 1000
 """Words with the same beginning that are read to suggest one."""
 ARRAY_TYPES = {
     "starts": "<i8", "ids": "<u4", "columns": "<u4", "other": "<u4", "times": "<u4", "counts": "<u4",
-    "frequency": "<u4", "weights": "<u2", "said": "<u2", "data": "|u1", "home": "|u1",
+    "frequency": "<u4", "weights": "<u2", "text_words": "<u2", "data": "|u1", "home": "|u1",
 }  # fmt: skip
 """Types of arrays, by the last part of their names."""
 

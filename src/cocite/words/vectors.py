@@ -1,7 +1,7 @@
 """The words of each page as a vector, for cosines in microseconds. `make_vectors` makes them.
 
 The side data `vectors` has the matrix by page, and the same by word to find pages with words in common; the context
-words of each page (`company`), its same-name pages (`namesakes`), and which pages are the first of a host.
+words of each page (`context`), its same-name pages (`same_name`), and which pages are the first of a host.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def products(matrix: Sparse, page: int, others: NDArray[np.uint32]) -> NDArray[n
 
 def read_vectors(stored: OpenedWords) -> Vectors:
     """Stored word vectors; only lengths are checked here, rows where they are read."""
-    words, text_words, home = stored.vocabulary(), stored.array("said"), stored.array("home")
-    own, by_word, context, same_name = (stored.matrix(Sparse, name) for name in ("", "word.", "company.", "namesakes."))
+    words, text_words, home = stored.vocabulary(), stored.array("text_words"), stored.array("home")
+    own, by_word, context, same_name = (stored.matrix(Sparse, name) for name in ("", "word.", "context.", "same_name."))
     pages = stored.graph.pages
     stored.require(all(len(matrix.starts) == pages + 1 for matrix in (own, context, same_name)))
     stored.require(all(len(matrix.ids) == len(matrix.weights) for matrix in (own, by_word, context, same_name)))
@@ -123,10 +123,10 @@ def pack_vectors(graph: Graph, folder: Path, **options: Any) -> tuple[dict[str, 
     from cocite.words.make_vectors import make_vectors  # loads far more
 
     made = make_vectors(graph, folder=folder, **options)
-    arrays = made.pages._asdict() | {"said": made.text_words, "home": made.home}
-    others = arrays_of(word=made.columns, company=made.context, namesakes=made.same_name, words=made.words)
+    arrays = made.pages._asdict() | {"text_words": made.text_words, "home": made.home}
+    others = arrays_of(word=made.columns, context=made.context, same_name=made.same_name, words=made.words)
     return {}, arrays | others
 
 
-VECTORS = WordData("vectors", "index of word vectors", "search", 9, pack_vectors, read_vectors)
+VECTORS = WordData("vectors", "index of word vectors", "search", 10, pack_vectors, read_vectors)
 open_vectors, ready_vectors = VECTORS.open, VECTORS.ready

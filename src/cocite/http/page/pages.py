@@ -39,7 +39,7 @@ GEXF = b"application/gexf+xml; charset=utf-8"
 MAX_EXAMPLES = 9
 """Most-linked pages that the first page offers."""
 EXAMPLE_CANDIDATES = 400
-"""Most-linked pages from which they are chosen: one of each site, with a title."""
+"""They are chosen among these most-linked pages: one of each site, with a title."""
 POPULAR_WORDS = 8
 KEYWORDS_OF_PAGE = 8
 KEYWORDS_IN_NAME = 3
@@ -293,7 +293,7 @@ def around_answers(web: Snapshot, state: State, asked: OperationQuestion, load: 
 
 
 def asked_page(web: Snapshot, url: str) -> dict[str, str]:
-    """A page that is asked about, by its address as given."""
+    """A page of the query, by its address as given."""
     page = find_page(web, url)
     if page is None:
         return {"url": url, "name": name_of(url, ""), "facts": ""}
@@ -312,7 +312,7 @@ def linked(web: Snapshot, page: int) -> str:
 
 
 def keywords_of(web: Snapshot, state: State) -> list[str]:
-    """Keywords of the page that is asked about."""
+    """Keywords of the page in the query."""
     page = web.graph.get(state.urls[0]) if len(state.urls) == 1 and web.has("keywords") else None
     ordered = [] if page is None else web.keywords.ordered(page)
     return [web.keywords.words[word] for word, _ in ordered[:KEYWORDS_OF_PAGE]]

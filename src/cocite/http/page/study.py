@@ -22,7 +22,7 @@ from cocite.evaluate.study import RATINGS, Item, keep_edited, read, read_ratings
 from cocite.http.front import Exchange, body_of
 from cocite.http.page.render import render
 from cocite.http.page.state import with_query
-from cocite.http.responses import HTML, TEXT, RefusedRequest, Reply
+from cocite.http.responses import HTML, PLAIN_TEXT, RefusedRequest, Reply
 from cocite.sources.records import ReadReport
 
 RATER_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
@@ -96,7 +96,7 @@ class RatingStudy:
         ratings = await asyncio.to_thread(self.add, rater, given)
         after = step_of(given.get("at", ""), -1)
         following = self.next_query(ratings, -1 if after is None else after)
-        return Reply(303, b"", TEXT, extra=((b"location", step_address(rater, following).encode()),))
+        return Reply(303, b"", PLAIN_TEXT, extra=((b"location", step_address(rater, following).encode()),))
 
     def _page(self, status: int = 200, **values: Any) -> Reply:
         given = {"ratings": None, "CHOICES": CHOICES, "place": step_address, "sheets": self}
