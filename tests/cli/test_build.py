@@ -150,7 +150,7 @@ def test_add_and_remove(source: Path, place: Path) -> None:
     added = run("add", more, "-i", store, "-q")
     assert added.code == 0
     assert added.out.startswith(f"Added to {store}\n")
-    assert (Graph(store).pages, Graph(store).links) == (4, 4)
+    assert (Graph(store).pages, len(Graph(store).links)) == (4, 4)
     removed = run("remove", "b.example", "-i", store, "--json", "-q")
     assert json.loads(removed.out)["links"] == 2
     assert run("links", B, "-i", store).code == 3

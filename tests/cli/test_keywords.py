@@ -121,5 +121,5 @@ def test_from_python(web: Path) -> None:
     with pytest.raises(UnknownWord) as raised:
         store.keywords(["ches"])
     assert raised.value.nearest == ["chess"]
-    with pytest.raises(BadParameter, match="give from 1 to 1,000 words, not 0"):
+    with pytest.raises(BadParameter, match="Nothing to ask about: give words, or a page"):
         store.keywords([])
