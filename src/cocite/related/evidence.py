@@ -46,11 +46,15 @@ class Evidence:
     """The sentence of a kind that needs no more than the label of the page `to` or `through`."""
     json: ClassVar[Mapping[str, str]] = {}
     """The JSON fields of this kind, and the attributes that they show."""
+    fields: ClassVar[tuple[tuple[str, str, bool], ...]]
+    """JSON field, attribute, and whether it is a page or pages."""
     query: int | None = None  # the query page that it is about; None if there is only one
     copy: int | None = None  # the near-duplicate of the result that it is about; None: the result itself
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
+        names = {**cls.json, "copy": "copy", "query": "query"}
+        cls.fields = tuple((key, name, key in PAGE_KEYS) for key, name in names.items())
 
     def statement(self, names: PageLabels) -> str:
         """The sentence, without which query page or near-duplicate it is about."""
@@ -65,15 +69,17 @@ class Evidence:
 
     def to_json(self, names: PageLabels) -> dict[str, Any]:
         """The fields of a reason, with `text`; tuples are lists in JSON."""
-
-        def shown(key: str, value: Any) -> Any:
-            if key not in PAGE_KEYS or isinstance(value, str):
-                return value
-            return names.address(value) if isinstance(value, int) else tuple(shown(key, each) for each in value)
-
-        values = {key: getattr(self, name) for key, name in {**self.json, "copy": "copy", "query": "query"}.items()}
-        found = {key: shown(key, value) for key, value in values.items() if value is not None}
-        return {"kind": self.kind, **found, "text": self.sentence(names)}
+        found: dict[str, Any] = {"kind": self.kind}
+        for key, name, is_page in self.fields:
+            value = getattr(self, name)
+            if is_page and type(value) is tuple:
+                value = tuple(each if type(each) is str else names.address(each) for each in value)
+            elif is_page and value is not None:
+                value = names.address(value)
+            if value is not None:
+                found[key] = value
+        found["text"] = self.sentence(names)
+        return found
 
 
 class Listing(Evidence):

@@ -40,17 +40,8 @@ from cocite.kernels.related import blend as kernels
 from cocite.kernels.related.blend import Spouses
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
-from cocite.related.evidence import (
-    ByLinks,
-    ContextWords,
-    Evidence,
-    HomePage,
-    ListedWithSameName,
-    SameHost,
-    SameName,
-    SameNameListed,
-    SimilarText,
-)
+from cocite.related import evidence as kinds
+from cocite.related.evidence import Evidence
 from cocite.related.neighbourhood.gather import Numbered, children_of, parents_of
 from cocite.related.neighbourhood.link_evidence import LinkEvidence, for_query
 from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, Values, begin
@@ -325,7 +316,7 @@ class AutoEvidence:
         joined: list[list[Evidence]] = []
         for only, by_links, *parts in zip(links_only, links, *rows, strict=True):
             some = [each for part in parts for each in part]
-            first = next((at for at, each in enumerate(some) if isinstance(each, ByLinks)), None)
+            first = next((at for at, each in enumerate(some) if isinstance(each, kinds.ByLinks)), None)
             if first is not None:
                 some[first:first] = by_links
             joined.append(by_links if only else some)
@@ -347,29 +338,29 @@ class AutoEvidence:
             links, named, words, by_context, by_place = values
             total = max(links + named + words + by_context + by_place, MIN_SCORE)
             shares = [round(value / total, TUNABLES.share_digits) for value in values]
-            names: list[Evidence] = [SameName()] if page in same_name else []
+            names: list[Evidence] = [kinds.SameName()] if page in same_name else []
             if not names and page in through:
-                names = [ListedWithSameName(through=through[page])]
-            address: list[Evidence] = [SameHost(share=1.0)] if by_place and by_place == total else []
+                names = [kinds.ListedWithSameName(through=through[page])]
+            address: list[Evidence] = [kinds.SameHost(share=1.0)] if by_place and by_place == total else []
             if by_place and not address:
                 if hosts[page] == hosts[around.page]:
-                    address.append(SameHost(share=round(TUNABLES.same_host / total, TUNABLES.share_digits)))
+                    address.append(kinds.SameHost(share=round(TUNABLES.same_host / total, TUNABLES.share_digits)))
                 if vectors is not None and vectors.home[page] == 1:
-                    address.append(HomePage(share=round(TUNABLES.home_page / total, TUNABLES.share_digits)))
+                    address.append(kinds.HomePage(share=round(TUNABLES.home_page / total, TUNABLES.share_digits)))
             by_links = links > TUNABLES.max_link_share * (total - by_place)
             links_only[i] = by_links and not (names or address or named)
-            parts: list[tuple[float, list[Evidence]]] = [(links, [ByLinks(share=shares[LINK_PART]), *names])]
+            parts: list[tuple[float, list[Evidence]]] = [(links, [kinds.ByLinks(share=shares[LINK_PART]), *names])]
             if named:
                 parts.append((named, self._same_name_listed(row, page, place, shares[NAME_PART])))
             if vectors is not None and (not by_links or names):
                 if (shared := text[i]).number:
                     of, terms = len(vectors.of(around.page)[0]), named_terms(vectors, shared)
                     parts.append(
-                        (words, [SimilarText(terms=terms, shared=shared.number, of=of, share=shares[TEXT_PART])])
+                        (words, [kinds.SimilarText(terms=terms, shared=shared.number, of=of, share=shares[TEXT_PART])])
                     )
                 if context[i].number:
                     terms = named_terms(vectors, context[i])
-                    parts.append((by_context, [ContextWords(terms=terms, share=shares[CONTEXT_PART])]))
+                    parts.append((by_context, [kinds.ContextWords(terms=terms, share=shares[CONTEXT_PART])]))
             parts.sort(key=lambda part: -part[0])
             found.append([each for value, some in parts if value > 0 for each in some] + address)
         return found, links_only
@@ -397,7 +388,7 @@ class AutoEvidence:
         for other, number in zip(others.tolist(), blend.numbered.find(others).tolist(), strict=True):
             its = int(blend.pages.number[number]) if number >= 0 else place
             if its != place and blend.in_section[row][its] > 0:
-                return [SameNameListed(through=other, share=share)]
+                return [kinds.SameNameListed(through=other, share=share)]
         return []
 
 

@@ -17,17 +17,8 @@ import numpy as np
 from cocite.kernels.related import listings
 from cocite.kernels.related.listings import DISTANCE, MAX_EXAMPLES, MEMBER, PARENT, SECTION, UNKNOWN_DISTANCE, Subjects
 from cocite.kernels.related.neighbourhood import Parents
-from cocite.related.evidence import (
-    Evidence,
-    LinkedFrom,
-    LinksThrough,
-    LinksTo,
-    ListedTogether,
-    Listing,
-    MergedDuplicates,
-    SharedLink,
-    SharedLinks,
-)
+from cocite.related import evidence as kinds
+from cocite.related.evidence import Evidence
 from cocite.related.neighbourhood.gather import children_of, parents_of, read_parents
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
 from cocite.web import Web
@@ -57,7 +48,7 @@ class LinkEvidence:
         found = [for_query(self._about(each, subjects, limit), each.of, len(self.parents)) for each in self.parents]
         joined = take_turns(found) if found else [[] for _ in pages]
         for r, some in copies.items():
-            joined[r].append(MergedDuplicates(count=len(some), examples=tuple(some[:MAX_NAMED_COPIES].tolist())))
+            joined[r].append(kinds.MergedDuplicates(count=len(some), examples=tuple(some[:MAX_NAMED_COPIES].tolist())))
         return joined
 
     def _copies(self, pages: Pages) -> dict[int, Pages]:
@@ -93,7 +84,7 @@ class LinkEvidence:
             view.check(listings.find_between(view.out, np.sort(parents.pages), some, view.refused, between, by))
             for r, through, page in zip(missing, between.tolist(), some.members.members[by].tolist(), strict=True):
                 if through >= 0:
-                    found[r].append(LinksThrough(through=through, copy=None if page == results[r] else page))
+                    found[r].append(kinds.LinksThrough(through=through, copy=None if page == results[r] else page))
         return found
 
     def _listed(self, parents: Parents, subjects: Subjects, copies: list[int | None]) -> Iterator[list[Evidence]]:
@@ -110,8 +101,8 @@ class LinkEvidence:
             for row in hits[[place for place in places if place >= 0]].tolist() if lists else ():
                 section, distance = row[SECTION] - 1 if row[SECTION] else None, row[DISTANCE]
                 page, distance = int(parents.pages[row[PARENT]]), None if distance == UNKNOWN_DISTANCE else distance
-                examples.append(Listing(page=page, section=section, distance=distance, copy=copies[row[MEMBER]]))
-            total = [ListedTogether(lists=lists, of=len(parents.pages), groups=independent, best=each)
+                examples.append(kinds.Listing(page=page, section=section, distance=distance, copy=copies[row[MEMBER]]))
+            total = [kinds.ListedTogether(lists=lists, of=len(parents.pages), groups=independent, best=each)
                      for each in examples[:1]]  # fmt: skip
             yield [*examples, *total]
 
@@ -126,14 +117,14 @@ class LinkEvidence:
         of = min(len(children), limit)
         for count, places, members, linked, links in zip(*(each.tolist() for each in shared), strict=True):
             pairs = [(int(children[at]), copies[m]) for at, m in zip(places, members, strict=True) if at >= 0 and count]
-            both: list[Evidence] = [SharedLink(to=to, copy=copy) for to, copy in pairs]
+            both: list[Evidence] = [kinds.SharedLink(to=to, copy=copy) for to, copy in pairs]
             if count:
-                both.append(SharedLinks(count=count, of=of, examples=tuple(to for to, _ in pairs)))
+                both.append(kinds.SharedLinks(count=count, of=of, examples=tuple(to for to, _ in pairs)))
             mutual, direct = linked >= 0 and linked == links, list[Evidence]()
             if linked >= 0:
-                direct.append(LinkedFrom(mutual=mutual, copy=copies[linked]))
+                direct.append(kinds.LinkedFrom(mutual=mutual, copy=copies[linked]))
             if links >= 0:
-                direct.append(LinksTo(mutual=mutual, copy=copies[links]))
+                direct.append(kinds.LinksTo(mutual=mutual, copy=copies[links]))
             yield both, direct
 
 
