@@ -44,7 +44,7 @@ class CommunityLine(NamedTuple):
     strength: float
 
 
-class CommunityDrawing(NamedTuple):
+class CommunityFigure(NamedTuple):
     """One community, ready to be drawn."""
 
     shown: CommunityResult
@@ -72,7 +72,7 @@ def communities_page(found: CommunitiesFound, plain: CommunitiesFound | None = N
     )
 
 
-def _drawings(found: CommunitiesFound) -> Iterator[CommunityDrawing]:
+def _drawings(found: CommunitiesFound) -> Iterator[CommunityFigure]:
     """Every community; words that all of them have come last in a heading."""
     spread = Counter(form for each in found for form in {form for word in each.keywords for form in forms((word,))})
     for each in found:
@@ -80,7 +80,7 @@ def _drawings(found: CommunitiesFound) -> Iterator[CommunityDrawing]:
         yield _drawing(each, ", ".join(map(clean, words[:HEADING_WORDS])) or each.name)
 
 
-def _drawing(each: CommunityResult, heading: str) -> CommunityDrawing:
+def _drawing(each: CommunityResult, heading: str) -> CommunityFigure:
     """Hubs and authorities with at least one link to each other, the strongest links on top."""
     kept = [sorted({pair[side] for pair in each.links}) for side in (0, 1)]
     index = [{old: new for new, old in enumerate(side)} for side in kept]
@@ -93,7 +93,7 @@ def _drawing(each: CommunityResult, heading: str) -> CommunityDrawing:
     for hub, authority in ((index[0][hub], index[1][authority]) for hub, authority in each.links):
         start, end = hubs[hub], authorities[authority]
         lines.append(CommunityLine(hub, authority, start.height, end.height, start.share * end.share))
-    return CommunityDrawing(each, heading, rows, hubs, authorities, sorted(lines, key=lambda line: line.strength))
+    return CommunityFigure(each, heading, rows, hubs, authorities, sorted(lines, key=lambda line: line.strength))
 
 
 def _marks(members: Sequence[Member], rows: int) -> list[Mark]:
