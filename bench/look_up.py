@@ -21,7 +21,7 @@ import numpy as np
 from cocite.graph.store import Graph
 from cocite.kernels.codec.lists import read_list
 from cocite.kernels.codec.look_up import find_key
-from cocite.kernels.codec.name_codec import LONGEST_KEY
+from cocite.kernels.codec.name_codec import MAX_KEY_BYTES
 from cocite.kernels.jit import kernel
 from cocite.pages.key import from_key, key
 from tables import microseconds, show
@@ -58,7 +58,7 @@ def main() -> None:
     data = np.frombuffer(b"".join(keys), np.uint8)
     offsets = np.zeros(len(keys) + 1, np.int64)
     np.cumsum([len(k) for k in keys], out=offsets[1:])
-    buffer, found = np.empty(LONGEST_KEY, np.uint8), np.empty(len(keys), np.int64)
+    buffer, found = np.empty(MAX_KEY_BYTES, np.uint8), np.empty(len(keys), np.int64)
     compiled = microseconds(lambda: find_all(graph.names.index, data, offsets, buffer, found)) / len(keys)
     assert (found == pages).all()
 
@@ -110,7 +110,7 @@ def all_names(graph: Graph) -> list[str]:
 
     names, step, found = graph.names.index.names, 1 << 16, []
     buffer, data, offsets = (
-        np.empty(LONGEST_KEY, np.uint8),
+        np.empty(MAX_KEY_BYTES, np.uint8),
         np.empty(step * 4096, np.uint8),
         np.zeros(step + 1, np.int64),
     )

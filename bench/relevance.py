@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from cocite.kernels.words.keyword_pairs import Pairs, Rows
+from cocite.kernels.words.keyword_pairs import PairCounts, Rows
 from cocite.words.relevance import MIN_CONFIDENCE_PAGES, Relevance, count_relevance, product
 from tables import show
 from topical import Topical, topical
@@ -74,7 +74,7 @@ def count(web: Topical) -> Relevance:
     return count_relevance(Rows(web.key_starts, web.key_ids), web.vocabulary, Rows(web.link_starts, web.link_targets))
 
 
-def linked(found: Relevance) -> Pairs:
+def linked(found: Relevance) -> PairCounts:
     """The number of pages of one word that link to a page of another, for all pairs of words."""
     return product(found.pages_of, found.reached, len(found.frequency))
 

@@ -1,60 +1,57 @@
-"""Compile every kernel ahead, by building a small web and asking it everything once.
+"""Compile every kernel ahead: build a made-up store of 3,100 pages, and call every rank, method and operation on it.
 
-Numba compiles a kernel when it is first called, for the types of its arguments, and caches it on disk. So compiling
-ahead means calling: `warm` builds a made-up store of 2,500 pages, and calls every rank, method and operation on it.
-
-Numba compiles one kernel at a time in a process, so two processes share the work. A first build also starts a second
-process, which compiles what the build needs last and what the first answer needs, by calling it with empty arrays.
+Numba compiles a kernel when it is first called, for the types of its arguments, and caches it on disk. It compiles one
+kernel at a time in a process, so two processes share the work. A first build also starts a second process, which
+compiles what the build needs last and what the first answer needs, by calling it with empty arrays.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 from typing import Any
 
-TINY_PAGES, TINY_TARGETS, TINY_LINKS = 2_500, 600, 14
+TINY_LISTS, TINY_TARGETS, TINY_LINKS = 2_500, 600, 14
 """Enough for every branch of a build: sampled parents (2,000 in-links), entry points of long lists (512 links)."""
 LOOK_UPS = 1_001
 """More than a store does in Python before it compiles its look-up."""
+TINY_GRAPH = {
+    "vertices.txt": b"0\tcom.a\n1\tcom.b\n2\tcom.c\n",
+    "edges.txt": b"0\t1\n0\t2\n",
+    "bv.properties": b"graphclass=BVGraph\nnodes=3\narcs=2\nwindowsize=7\nminintervallength=4\ncompressionflags=\n",
+    "bv.graph": bytes([0b01111101, 0b11001100]),  # node 0 links to 1 and 2: outdegree, reference, intervals, residuals
+    "bv.offsets": bytes([0b10001101, 0b01001000]),  # 0, then 12, 1 and 1 bits more, in γ
+}
+"""A web graph of three vertices: as text, and in WebGraph's format."""
 Progress = Callable[[str, int, int], object]
 Step = tuple[str, Callable[[], object]]
 
 
 class SecondProcess:
-    """A process that compiles what the first needs later, so that it is cached when the first gets there.
-
-    Nothing depends on it: if it fails, the first process compiles everything itself.
-    """
+    """A process that compiles what the first needs later. If it fails, the first compiles everything itself."""
 
     command: Sequence[str] = (sys.executable, "-m", "cocite.warm")
 
     def __init__(self, *arguments: str) -> None:
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Popen[bytes] | None = None
         self._arguments = arguments
 
     def start(self) -> None:
         """Start it, if it isn't running and there is a second core."""
         if self.process is None and (os.cpu_count() or 1) > 1:
             command = [*self.command, *self._arguments]
-            nowhere, pipe = subprocess.DEVNULL, subprocess.PIPE
             with suppress(OSError):  # in its own session, so that Ctrl-C reaches it only through the first process
-                self.process = subprocess.Popen(
-                    command, stdin=nowhere, stdout=pipe, stderr=nowhere, start_new_session=True
-                )
+                self.process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, start_new_session=True)
 
     def wait(self, compiling: Callable[[str], object] = lambda _: None) -> None:
-        """Wait until it is done: else both processes would compile the same kernels, side by side.
-
-        Calls `compiling` with the name of each kernel.
-        """
+        """Wait until it is done, or both would compile the same kernels. Calls `compiling` with each kernel's name."""
         if self.process and self.process.stdout:
             for line in self.process.stdout:
                 if line.rstrip() == b"ready":
@@ -132,9 +129,6 @@ def steps(folder: Path) -> Iterator[Step]:
 
         return run
 
-    def ranked(name: str, web: Any) -> None:
-        web.rank(name)
-
     def related(name: str, web: Any) -> None:
         web.related(page, name)
         web.related([page, other], name)
@@ -142,24 +136,40 @@ def steps(folder: Path) -> Iterator[Step]:
     yield "building a store", build
     yield "finding pages", call(lambda web: [web.graph.get(page) for _ in range(LOOK_UPS)])
     for name in ranks.names():
-        yield f"rank {name}", call(partial(ranked, name))
+        yield f"rank {name}", call(partial(lambda name, web: web.rank(name), name))
     for name in methods.names():
         yield f"method {name}", call(partial(related, name))
-    yield "links by keywords", call(partial(related, "link_similarity(theta=0.1)"))
-    yield "recommendations", call(lambda web: web.related(history={page: 2.0, other: 1.0}))
-    yield "hubs", call(lambda web: web.hubs([page, other]))
-    yield "communities", call(lambda web: web.communities("word1"))
-    yield (
-        "clusters",
-        call(lambda web: [web.cluster([address(n) for n in range(9)], by=by) for by in ("lli", "integrated")]),
-    )
-    yield "keywords", call(lambda web: (web.keywords("word1"), web.keywords.of_page(page)))
-    yield "search", call(lambda web: web.search("word1 word2"))
-    yield "similarity", call(lambda web: web.similarity(page, other))
-    yield "batch", call(lambda web: web.batch(folder / "all.tsv", "cocitation", processes=1))
-    yield "all pairs", call(lambda web: web.batch(folder / "pairs.tsv", "integrated", all_pairs=True, processes=1))
-    yield "unknown pages", call(lambda web: web.related("https://site1.example/pag1"))
+    others: dict[str, Callable[[Any], object]] = {
+        "links by keywords": partial(related, "link_similarity(theta=0.1)"),
+        "links through a page": lambda web: web.related("https://chain0.example/", "walk"),
+        "recommendations": lambda web: web.related(history={page: 2.0, other: 1.0}),
+        "hubs": lambda web: web.hubs([page, other]),
+        "communities": lambda web: web.communities("word1"),
+        "clusters": lambda web: [web.cluster([address(n) for n in range(9)], by=by) for by in ("lli", "integrated")],
+        "keywords": lambda web: (web.keywords("word1"), web.keywords.of_page(page)),
+        "search": lambda web: web.search("word1 word2"),
+        "similarity": lambda web: web.similarity(page, other),
+        "batch": lambda web: web.batch(folder / "all.tsv", "cocitation", processes=1),
+        "all pairs": lambda web: web.batch(folder / "pairs.tsv", "integrated", all_pairs=True, processes=1),
+        "unknown pages": lambda web: web.related("https://site1.example/pag1"),
+    }
+    for name, work in others.items():
+        yield name, call(work)
     yield "checking a store", lambda: check(store)
+    yield "web graphs", lambda: read_graphs(folder)
+
+
+def read_graphs(folder: Path) -> None:
+    """Read a web graph as text, and in WebGraph's format."""
+    from cocite.sources.records import ReadReport
+    from cocite.sources.webgraphs.bvgraph import BVGraph
+    from cocite.sources.webgraphs.webgraph import read_webgraph_release
+
+    for name, content in TINY_GRAPH.items():
+        (folder / name).write_bytes(content)
+    for name in ("edges.txt", "bv.graph"):
+        list(read_webgraph_release(folder / name, ReadReport()))
+    BVGraph(folder / "bv.graph").successors(0)
 
 
 def address(n: int) -> str:
@@ -167,36 +177,23 @@ def address(n: int) -> str:
     return f"https://site{n % 50}.example/page{n}"
 
 
-def anchor(n: int) -> str:
-    """The text of links to that page; every other of the first ones has the name of the one before."""
-    number = n // 2 if n < 10 else n
-    return f"word{number % 40} name{number}"
-
-
 def tiny_web() -> Iterator[dict[str, Any]]:
-    """Page records of a made-up web: lists in sections, two popular pages, copies, pages of the same name, and text."""
-    for n in range(TINY_PAGES):
+    """Page records of a made-up web: lists in sections, popular pages, copies, pages of the same name, and text."""
+    for n in range(TINY_LISTS):
         targets = [0, 1, *((n * 7 + k * k) % TINY_TARGETS for k in range(TINY_LINKS - 2))] if n else range(TINY_TARGETS)
         links = [
             {"url": address(k), "text": f"word{k // 2 % 40} name{k // 2}", "block": at // 5}
             for at, k in enumerate(targets)
         ]
         text = " ".join(f"word{(n * k) % 97}" for k in range(1, 12))
-        yield {
-            "url": f"https://list{n}.example/",
-            "title": f"List {n}",
-            "text": text,
-            "links": links,
-            "headings": ["A", "B"],
-        }
+        page = {"url": f"https://list{n}.example/", "title": f"List {n}", "text": text}
+        yield {**page, "links": links, "headings": ["A", "B"]}
     for n in range(TINY_TARGETS):
         text = " ".join(f"word{(n + k) % 97}" for k in range(12))
-        yield {
-            "url": address(n),
-            "title": f"Page {n}",
-            "text": text,
-            "links": [address((n * k) % TINY_TARGETS) for k in (3, 5)],
-        }
+        links = [{"url": address((n * k) % TINY_TARGETS)} for k in (3, 5)]
+        yield {"url": address(n), "title": f"Page {n}", "text": text, "links": links}
+    for n in (1, 2):  # a chain, whose end is related to its start only through the page between
+        yield {"url": f"https://chain{n}.example/", "links": [f"https://chain{n - 1}.example/"]}
     yield {"url": "https://moved.example/", "redirect": address(2), "links": ["https://bücher.example/ä b?c=d"]}
     yield {"url": "https://moved2.example/", "redirect": "https://moved.example/"}
 
@@ -207,8 +204,8 @@ def compile_answers() -> None:
 
     from cocite.errors import CociteError
     from cocite.graph.build.near_duplicates import near_duplicate_groups
-    from cocite.kernels.codec.look_up import find
-    from cocite.kernels.codec.name_codec import LONGEST_KEY
+    from cocite.kernels.codec.look_up import find_key
+    from cocite.kernels.codec.name_codec import MAX_KEY_BYTES
     from cocite.operations import DEFAULT_METHOD
     from cocite.related.methods import method
     from cocite.related.neighbourhood.scores import NO_TIES, Scores
@@ -225,41 +222,32 @@ def compile_answers() -> None:
         with suppress(CociteError):  # an empty store has no answer, and everything was called when that shows
             work()
     print("ready", flush=True)
-    find(graph.names.index, graph.array("page.kind"), np.empty(LONGEST_KEY, np.uint8))
+    find_key(graph.names.index, graph.array("page.kind"), np.empty(MAX_KEY_BYTES, np.uint8))
 
 
 def empty_web() -> Any:
-    """A store of one page and no links; its arrays are read-only, as mapped ones are."""
+    """A store of one page with one word and no links; its arrays are read-only, as mapped ones are."""
     import numpy as np
 
     from cocite.graph.arrays import TYPE_OF
     from cocite.graph.store import Graph
-    from cocite.web import Web
-
-    def mapped(name: str) -> Any:
-        array = np.zeros({"out.offset": 2, "in.offset": 2, "look_up.start": 3}.get(name, 1), TYPE_OF[name])
-        array.flags.writeable = False
-        return array
-
-    arrays = {name: mapped(name) for name in TYPE_OF if "." not in name or name.partition(".")[0] not in ("alias",)}
-    web = Web(Graph.from_arrays(arrays))
-    web.__dict__["vectors"] = empty_vectors()
-    return web
-
-
-def empty_vectors() -> Any:
-    """Word vectors of one page with one word, read-only like mapped ones."""
-    import numpy as np
-
     from cocite.kernels.words.word_vectors import Sparse
+    from cocite.web import Web
     from cocite.words.stored import Vocabulary
     from cocite.words.vectors import Vectors
 
-    starts, ids, weights = np.arange(2), np.zeros(1, np.uint32), np.ones(1, np.uint16)
-    for array in (starts, ids, weights):
+    def mapped(array: Any) -> Any:
         array.flags.writeable = False
-    rows = Sparse(starts, ids, weights)
-    return Vectors(rows, rows, weights, Vocabulary.of(["word"]), rows, rows, np.zeros(1, np.uint8))
+        return array
+
+    sizes = {"out.offset": 2, "in.offset": 2, "look_up.start": 3}
+    kept = {name: kind for name, kind in TYPE_OF.items() if not name.startswith("alias.")}
+    web = Web(Graph.from_arrays({name: mapped(np.zeros(sizes.get(name, 1), kind)) for name, kind in kept.items()}))
+    weights = mapped(np.ones(1, np.uint16))
+    rows = Sparse(mapped(np.arange(2)), mapped(np.zeros(1, np.uint32)), weights)
+    vectors = Vectors(rows, rows, weights, Vocabulary.of(["word"]), rows, rows, np.zeros(1, np.uint8))
+    web.__dict__["vectors"] = vectors
+    return web
 
 
 if __name__ == "__main__":

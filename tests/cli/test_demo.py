@@ -72,7 +72,7 @@ def test_the_second_process_compiles_what_a_build_needs(place: Path) -> None:
     from cocite.kernels.words import word_vectors
 
     loops = [near_duplicates.sketch_lists, near_duplicates.unite_equal, near_duplicates.unite_alike]
-    loops += [look_up.find, lists.read_one, neighbourhood.read_parents, neighbourhood.add_windows]
+    loops += [look_up.find_key, lists.read_one, neighbourhood.read_parents, neighbourhood.add_windows]
     loops += [merging.group, counted_links.read_children, merging.representatives, word_vectors.cosines]
     loops += [
         best_first.best_first,

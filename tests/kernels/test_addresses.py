@@ -6,22 +6,23 @@ import gzip
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from cocite.errors import BadAddress
-from cocite.kernels.addresses import canonical as addresses_module
 from cocite.kernels.addresses import plain as plain_addresses
-from cocite.kernels.addresses.canonical import Keyed, fingerprint_of, key_addresses
+from cocite.kernels.addresses.canonical import Keyed, key_addresses
+from cocite.kernels.addresses.xxh64 import fingerprint_of
 from cocite.pages.address import parse
 from cocite.pages.key import APART, UNUSABLE, key, shown, spelling_flags
 from tests.pages.spellings import addresses, sample
 
-addresses_module._few.left = 0  # the compiled loop is what these tests are about
 SHARED = Path(__file__).parents[3] / "shared"
 
 
@@ -30,8 +31,14 @@ def keyed(texts: Sequence[bytes], before: bytes = b"") -> Keyed:
     data = np.frombuffer(before + b"".join(texts), np.uint8)
     found = key_addresses(data, offsets)
     if len(texts) < 1000:
-        same_without_compilation(found, addresses_module._key_few(data, offsets))
+        same_without_compilation(found, key_in_python(data, offsets))
     return found
+
+
+def key_in_python(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Keyed:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plain_addresses, "key_plain", SimpleNamespace(overloads={}))
+        return key_addresses(data, offsets, compiled=False)
 
 
 def same_without_compilation(one: Keyed, other: Keyed) -> None:

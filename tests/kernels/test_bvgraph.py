@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from cocite.kernels.codec.bit_codes import GAMMA, PARAMETER, UNARY, ZETA
 from cocite.kernels.codec.bvgraph import (
-    BROKEN,
-    DONE,
-    MISPLACED,
+    ALL_DECODED,
+    BROKEN_LIST,
     NO_ROOM,
+    WRONG_OFFSET,
     CodedGraph,
     DecodedLists,
-    Scratch,
+    ListScratch,
     read_list,
     read_lists,
     read_offsets,
@@ -49,7 +49,7 @@ def run(
     out, extras, spans = np.empty(room, np.uint32), np.empty(room, np.uint32), np.empty(2 * room, np.int64)
     graph = CodedGraph(np.frombuffer(data, np.uint8), described)
     lists_room = DecodedLists(starts, positions, out)
-    done, position, state, degree = read_lists(graph, 0, first, count, lists_room, Scratch(extras, spans))
+    done, position, state, degree = read_lists(graph, 0, first, count, lists_room, ListScratch(extras, spans))
     lists = [out[starts[window + i] : starts[window + i + 1]].tolist() for i in range(done)]
     return int(done), int(position), int(state), int(degree), lists, positions
 
@@ -61,7 +61,7 @@ def test_the_example_of_the_paper() -> None:
     # The paper's copy blocks of node 16 are 0, 0, 2, 1, 1, 0, 0; those of node 18 are 4 and no more.
     assert "".join(encode(block, "GAMMA", 3) for block in (7, 0, 0, 2, 1, 1, 0, 0)) in words[1]
     done, position, state, _, lists, positions = run(packed("".join(words), False), 4, shape(), first=15)
-    assert (done, state, position) == (4, DONE, sum(map(len, words)))
+    assert (done, state, position) == (4, ALL_DECODED, sum(map(len, words)))
     assert lists == list(PAPER.values())
     assert positions.tolist() == np.cumsum([0, *map(len, words)]).tolist()
 
@@ -71,7 +71,7 @@ def test_a_list_by_hand() -> None:
     # then a gap of 0 → ζ₃ 100: successors 1 and 2. Nodes 1 and 2 have none: 1, 1.
     bits = "011" + "1" + "1" + "1011" + "100" + "1" + "1"
     done, position, state, _, lists, positions = run(packed(bits, False), 3, shape(nodes=3, shortest=4))
-    assert (done, position, state, lists) == (3, 14, DONE, [[1, 2], [], []])
+    assert (done, position, state, lists) == (3, 14, ALL_DECODED, [[1, 2], [], []])
     assert positions.tolist() == [0, 12, 13, 14]
 
 
@@ -97,9 +97,9 @@ FIVE = encode(5, "GAMMA", 3)
 def test_damage_is_found(bits: str) -> None:
     data = packed(bits, False)
     done, position, state, *_ = run(data, 1, shape())
-    assert (done, position, state) == (0, 0, BROKEN)
+    assert (done, position, state) == (0, 0, BROKEN_LIST)
     found, state = read_list(np.frombuffer(data, np.uint8), shape(), np.array([0, 8 * len(data)]), 0)
-    assert (len(found), state) == (0, BROKEN)
+    assert (len(found), state) == (0, BROKEN_LIST)
 
 
 def list_of(node: int, successors: list[int]) -> str:
@@ -119,13 +119,13 @@ def list_of(node: int, successors: list[int]) -> str:
 def test_damage_in_references_is_found(second: str) -> None:
     bits = list_of(0, [1, 3, 5]) + second + "1" * 64
     done, _, state, *_ = run(packed(bits, False), 2, shape())
-    assert (done, state) == (1, BROKEN)
+    assert (done, state) == (1, BROKEN_LIST)
 
 
 def test_a_list_longer_than_the_limit_is_refused() -> None:
     data = packed(list_of(0, list(range(0, 40, 2))), False)
-    assert run(data, 1, shape(longest=20))[2] == DONE
-    assert run(data, 1, shape(longest=19))[2] == BROKEN
+    assert run(data, 1, shape(longest=20))[2] == ALL_DECODED
+    assert run(data, 1, shape(longest=19))[2] == BROKEN_LIST
 
 
 def test_stops_where_room_ends_and_goes_on() -> None:
@@ -143,7 +143,7 @@ def test_offsets_that_do_not_fit_are_noticed() -> None:
     offsets = np.cumsum([0, *map(len, words)])
     assert read_list(data, shape(), offsets, 2)[0].tolist() == [0]
     offsets[3] += 1
-    assert read_list(data, shape(), offsets, 2)[1] == MISPLACED
+    assert read_list(data, shape(), offsets, 2)[1] == WRONG_OFFSET
 
 
 def test_offsets_file() -> None:
@@ -168,4 +168,4 @@ def test_any_bytes_give_sorted_lists_or_damage(data: bytes, window: int, shortes
     offsets = np.append(positions[:done], position)
     for node, successors in enumerate(lists):
         found, state = read_list(np.frombuffer(data, np.uint8), described, offsets, node)
-        assert (found.tolist(), state) == (successors, DONE)
+        assert (found.tolist(), state) == (successors, ALL_DECODED)

@@ -9,12 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cocite.kernels import hash_tables
-from cocite.kernels.addresses import hashing
 from cocite.kernels.hash_tables import EMPTY, MISSING, NumberedSet
 from tests.kernels.encoded import callable_
-from tests.kernels.test_name_codec import joined
 
-find_fingerprint = callable_(hashing.find_fingerprint)
 bit_filter, keep_likely = callable_(hash_tables.bit_filter), callable_(hash_tables.keep_likely)
 stamped_slot = callable_(hash_tables.stamped_slot)
 
@@ -80,38 +77,6 @@ def test_the_table_finds_what_is_in_it(known: list[int], others: list[int], part
     assert numbers.tolist() == [truth.get(int(value), MISSING) for value in asked]
 
 
-@given(
-    st.lists(fingerprints, unique=True, min_size=1, max_size=60), st.integers(1, 6), st.lists(fingerprints, max_size=20)
-)
-def test_buckets_find_what_is_in_them(known: list[int], bits: int, others: list[int]) -> None:
-    starts, pages = np.zeros((1 << bits) + 1, np.int64), np.zeros(len(known), np.uint32)
-    hashing.count_buckets(array(known), 64 - bits, starts)
-    assert hashing.fill_buckets(array(known), 64 - bits, starts, pages) == 0
-    assert sorted(pages.tolist()) == list(range(len(known)))
-    truth = {value: i for i, value in enumerate(known)}
-    for value in [*known, *others]:
-        found = find_fingerprint(array(known), starts.astype(np.uint32), pages, 64 - bits, np.uint64(value))
-        assert found == truth.get(value, -1)
-
-
-def test_two_pages_with_one_fingerprint_are_noticed() -> None:
-    starts, pages = np.zeros(3, np.int64), np.zeros(4, np.uint32)
-    twins = array([5, 9, 7, 9])
-    hashing.count_buckets(twins, 63, starts)
-    assert hashing.fill_buckets(twins, 63, starts, pages) == 1
-
-
-@given(
-    st.lists(st.integers(0, 2**32 - 1), min_size=5, max_size=5),
-    st.lists(st.integers(0, 2**32 - 1), min_size=4, max_size=4),
-)
-def test_damaged_buckets_stay_in_bounds(starts: list[int], pages: list[int]) -> None:
-    known = array([1, 2**62, 2**63, 2**64 - 1])
-    for value in known:
-        found = find_fingerprint(known, np.array(starts, np.uint32), np.array(pages, np.uint32), 62, value)
-        assert -1 <= found < 4
-
-
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 3)), max_size=200))
 def test_names_are_fresh_at_least_once(met: list[tuple[int, int]]) -> None:
     seen = np.zeros(64, np.uint64)
@@ -124,14 +89,3 @@ def test_names_are_fresh_at_least_once(met: list[tuple[int, int]]) -> None:
     again = np.zeros(1, np.bool_)
     hash_tables.mark_unseen(array([0]), np.zeros(1, np.uint16), seen, again)
     assert not again[0], "0 is no page"
-
-
-@given(st.lists(st.tuples(st.binary(max_size=5), st.booleans()), max_size=20))
-def test_chosen_texts(rows: list[tuple[bytes, bool]]) -> None:
-    data, offsets = joined([text for text, _ in rows])
-    chosen = np.array([keep for _, keep in rows], np.bool_)
-    out, ends = np.zeros(len(data), np.uint8), np.zeros(int(chosen.sum()) + 1, np.int64)
-    used = hashing.copy_chosen(data, offsets, chosen, out, ends)
-    kept = [text for text, keep in rows if keep]
-    assert out[:used].tobytes() == b"".join(kept)
-    assert ends.tolist() == np.cumsum([0, *map(len, kept)]).tolist()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cocite.graph.huffman import Code
 from cocite.kernels.codec import name_codec
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.name_codec import BLOCK, LONGEST_KEY, CodedNames
+from cocite.kernels.codec.name_codec import MAX_KEY_BYTES, NAMES_PER_BLOCK, CodedNames
 
 Bytes = NDArray[np.uint8]
 
@@ -46,13 +46,13 @@ class Names:
         self.characters, self.shared = make_codes(*joined(texts if sample is None else sample))
         data, offsets = joined(texts)
         words = np.full((len(data) + 2 * len(texts)) * 20 // 64 + 2, 0xAAAAAAAAAAAAAAAA, np.uint64)
-        self.starts = np.zeros(-(-len(texts) // BLOCK), np.int64)
+        self.starts = np.zeros(-(-len(texts) // NAMES_PER_BLOCK), np.int64)
         self.bits = name_codec.encode_names(
             data, offsets, self.characters.codes, self.characters.lengths, self.shared.codes, self.shared.lengths,
             words, self.starts,
         )  # fmt: skip
         self.words = np.append(words[: (self.bits + 63) >> 6], np.uint64(0))
-        self.buffer = np.empty(LONGEST_KEY, np.uint8)
+        self.buffer = np.empty(MAX_KEY_BYTES, np.uint8)
 
     @property
     def coded(self) -> CodedNames:
@@ -105,11 +105,11 @@ def test_the_longest_keys_and_prefixes() -> None:
 
 
 def test_a_key_that_is_too_long_is_damage() -> None:
-    texts = [b"a" * (LONGEST_KEY - 1), b"b" * (LONGEST_KEY + 1)]
+    texts = [b"a" * (MAX_KEY_BYTES - 1), b"b" * (MAX_KEY_BYTES + 1)]
     names = Names(texts)
     assert names.one(0) == texts[0]
     assert names.one(1) == b"damaged"
-    assert names.run(0, 2, 4 * LONGEST_KEY) == DAMAGED
+    assert names.run(0, 2, 4 * MAX_KEY_BYTES) == DAMAGED
 
 
 def test_two_names_worked_out_by_hand() -> None:
@@ -138,7 +138,7 @@ def test_damage_stays_in_bounds(texts: list[bytes], word: int, bit: int) -> None
     names = Names(texts)
     names.words[word % len(names.words)] ^= np.uint64(1) << np.uint64(bit)
     for page in range(len(texts)):
-        assert len(names.one(page)) <= LONGEST_KEY
+        assert len(names.one(page)) <= MAX_KEY_BYTES
     names.run(0, len(texts), sum(map(len, texts)))
     assert DAMAGED <= names.search(texts[0]) <= len(texts)
 

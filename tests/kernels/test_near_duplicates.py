@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.graph.build.near_duplicates import near_duplicate_groups
-from cocite.kernels.build import near_duplicates as kernels
 from tests.graph.naive import near_duplicates
 from tests.graph.webs import examples
-from tests.kernels.encoded import callable_, lists_of, turned
+from tests.kernels.encoded import lists_of, turned
 
 
 def found(targets: list[list[int]]) -> dict[int, int]:
@@ -111,11 +110,3 @@ def test_many_copies_of_one_template() -> None:
     result = found(targets)
     assert set(result) == set(range(n))
     assert len(set(result.values())) == 1
-
-
-def test_popcount_and_sizes() -> None:
-    values = [0, 1, 2**63, 2**64 - 1, 0x5555555555555555, 12345678901234567890]
-    assert [callable_(kernels.popcount)(np.uint64(value)) for value in values] == [
-        value.bit_count() for value in values
-    ]
-    assert [callable_(kernels.bit_size)(np.int64(value)) for value in (0, 1, 2, 255, 256)] == [0, 1, 2, 8, 9]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import empty_array, map_array, read_current
-from cocite.kernels.codec.name_codec import BLOCK
+from cocite.kernels.codec.name_codec import NAMES_PER_BLOCK
 
 HAS_RECORD, NOINDEX = 128, 8  # kinds of a page: has a record of its own; asks not to be indexed
 NOFOLLOW, UGC, SPONSORED, ME, BOILERPLATE = 1, 2, 4, 8, 16  # flags of a link
@@ -121,7 +121,7 @@ def contradictions(arrays: Mapping[str, NDArray[Any]], pages: int, links: int) -
     exact = dict.fromkeys(
         ("fingerprint", "look_up.page", "name.spelling", "page.kind", "page.host", "page.site"), pages
     )
-    exact |= {"name.block": -(-pages // BLOCK), "name.code": 514, "out.first": -(-pages // PER_BASE)}
+    exact |= {"name.block": -(-pages // NAMES_PER_BLOCK), "name.code": 514, "out.first": -(-pages // PER_BASE)}
     for d in ("out", "in"):
         exact |= {f"{d}.degree": pages, f"{d}.offset": pages + 1, f"{d}.base": pages // PER_BASE + 1, f"{d}.code": 513}
         exact |= {f"{d}.long.first": length(f"{d}.long.page") + 1, f"{d}.skip.before": length(f"{d}.skip.bit")}

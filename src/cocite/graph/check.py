@@ -172,9 +172,9 @@ def _check_direction(graph: Graph, name: str, sums: dict[str, int], progress: Pr
 def _check_names(graph: Graph, progress: Progress) -> Faults:
     """Names can be read, are in order, and lead back to their pages."""
     n = graph.pages
-    buffer, before = (np.empty(name_codec.LONGEST_KEY, np.uint8) for _ in range(2))
+    buffer, before = (np.empty(name_codec.MAX_KEY_BYTES, np.uint8) for _ in range(2))
     for first in range(0, n, CHUNK_PAGES):
-        start = max(0, first - name_codec.BLOCK)  # the order must hold between chunks too
+        start = max(0, first - name_codec.NAMES_PER_BLOCK)  # the order must hold between chunks too
         count = min(CHUNK_PAGES, n - first)
         bad = check_names(graph.names.index, start, count + first - start, buffer, before)
         if bad >= 0:

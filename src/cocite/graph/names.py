@@ -21,7 +21,7 @@ from cocite.graph.generation import Progress
 from cocite.graph.huffman import Code
 from cocite.graph.texts import TextColumn
 from cocite.kernels.addresses.canonical import rule_tables
-from cocite.kernels.addresses.find import Desk
+from cocite.kernels.addresses.find import AddressFinder
 from cocite.kernels.codec import look_up, name_codec
 from cocite.kernels.codec.look_up import NameIndex
 from cocite.kernels.codec.name_codec import CodedNames
@@ -86,9 +86,9 @@ class PageNames:
         if self._looked_up < PYTHON_LOOK_UPS:
             self._looked_up += 1
         else:
-            finder: Desk | None = getattr(self._scratch, "finder", None)
+            finder: AddressFinder | None = getattr(self._scratch, "finder", None)
             if finder is None:
-                finder = self._scratch.finder = Desk(self.index, rule_tables())
+                finder = self._scratch.finder = AddressFinder(self.index, rule_tables())
             page = finder.find(text)
             if page >= -1:
                 return page
@@ -100,7 +100,7 @@ class PageNames:
 
     def find_key(self, text: bytes) -> int:
         """The page with a key, -1 if there is none; aliases are not followed."""
-        page = int(look_up.find(self.index, np.frombuffer(text, np.uint8), self._buffer()))
+        page = int(look_up.find_key(self.index, np.frombuffer(text, np.uint8), self._buffer()))
         if page < -1:
             raise self.arrays.damaged()
         return page
@@ -171,7 +171,7 @@ class PageNames:
         """Scratch space of this thread for one name."""
         buffer: NDArray[np.uint8] | None = getattr(self._scratch, "buffer", None)
         if buffer is None:
-            buffer = self._scratch.buffer = np.empty(name_codec.LONGEST_KEY, np.uint8)
+            buffer = self._scratch.buffer = np.empty(name_codec.MAX_KEY_BYTES, np.uint8)
         return buffer
 
 
@@ -190,7 +190,7 @@ def coded_names(arrays: Mapping[str, NDArray[Any]]) -> CodedNames:
 def read_keys(names: CodedNames, first: int, count: int) -> Keys:
     """The keys of pages [first, first + count). Raises ValueError for damaged names."""
     offsets = np.zeros(count + 1, np.int64)
-    buffer = np.empty(name_codec.LONGEST_KEY, np.uint8)
+    buffer = np.empty(name_codec.MAX_KEY_BYTES, np.uint8)
     size = 128 * count
     while True:
         data = np.empty(size, np.uint8)

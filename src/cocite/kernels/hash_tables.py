@@ -3,8 +3,6 @@
 A search begins at the slot that the hash names, and goes on to the next slot until it finds the key or an unused slot.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -129,10 +127,7 @@ def bit_filter(members):
 
 @inline
 def keep_likely(bits, links, count, kept):
-    """Copy the links whose bit is set to `kept`, which may be `links`. Returns how many. Few others pass the filter.
-
-    Without a branch, which the processor couldn't predict.
-    """
+    """Copy the links whose bit is set to `kept`, which may be `links`, without branches. Returns how many."""
     mask = uint64(8 * len(bits) - 1)
     at = np.int64(0)
     for k in range(count):
@@ -209,10 +204,7 @@ def fill_table(table, fingerprints, low, high):
 
 @kernel
 def look_up(table, fingerprints, low, high, numbers):
-    """numbers[i] = the page number of fingerprints[i], or MISSING. Those outside [low, high] stay unchanged.
-
-    Entries are read for a group of fingerprints, then compared: a mispredicted branch doesn't wait for memory.
-    """
+    """numbers[i] = page of fingerprints[i], if in [low, high]; groups are read, then compared: branches don't wait."""
     mask = uint64((len(table) >> 1) - 1)
     keys, values = np.empty(GROUP_FINGERPRINTS, np.uint64), np.empty(GROUP_FINGERPRINTS, np.uint64)
     for first in range(0, len(fingerprints), GROUP_FINGERPRINTS):

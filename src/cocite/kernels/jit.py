@@ -1,12 +1,9 @@
 """Everything about compiling: one policy for all kernels, their cache on disk, and what to show while it happens.
 
-Kernels take arrays and numbers and return arrays or numbers. They are compiled at first use (eager signatures would
-reject the read-only arrays of a mapped store), cached on disk, and run without the GIL, so threads scale.
-`NUMBA_BOUNDSCHECK=1` makes every kernel check its indices; one test run uses it.
-
-The kernels of a first run take Numba about 20 s on one core. A third of the time was saved by leaving out the wrappers
-that nobody calls (for C, and for Python where only other kernels call) and by pausing garbage collection.
-`cocite/warm.py` compiles everything ahead.
+Kernels are compiled at first use (eager signatures would reject the read-only arrays of a mapped store), cached on
+disk, and run without the GIL, so threads scale. `NUMBA_BOUNDSCHECK=1` makes every kernel check its indices. A first run
+compiles for about 20 s on one core: a third less without the wrappers that nobody calls (for C, and for Python where
+only other kernels call), and with garbage collection paused. `cocite/warm.py` compiles everything ahead.
 """
 
 import gc
@@ -28,10 +25,9 @@ FIRST_RUN_NOTE = "Compiling, once: the first run on this machine takes longer. `
 
 
 def _load_array_functions() -> None:
-    """Import Numba's array functions without SciPy's linear algebra, which saves 0.2 s and which no kernel uses.
+    """Import Numba's array functions without SciPy's linear algebra, which takes 0.2 s and which no kernel uses.
 
-    Numba imports SciPy only to see whether it is installed, and it is: we depend on it. Compiling a matrix product in
-    the same process still imports it.
+    Numba imports it only to see whether it is installed. Compiling a matrix product still imports it.
     """
     ensure_blas, linalg.ensure_blas = linalg.ensure_blas, lambda: None
     try:
@@ -43,9 +39,8 @@ def _load_array_functions() -> None:
 def _number_from_random_start() -> None:
     """Number compiled functions from a random start, in this process and in each fork.
 
-    Numba tells functions of the same name apart by a number that begins at 1 in every process. Two functions that
-    different processes cached can so have the same name and number, and a third process that loads both calls the
-    first for either: np.argsort called the inner function of np.sort and returned wrong positions.
+    Numba's numbers begin at 1 in every process. Two functions that different processes cached can have the same name
+    and number, and a process that loads both calls the first for either: np.argsort returned wrong positions.
     """
     bytecode.FunctionIdentity._unique_ids = itertools.count(int.from_bytes(os.urandom(6)))
 
@@ -154,8 +149,7 @@ def watch(started: Callable[[str], object]) -> Iterator[Compilation]:
 def stopwatch() -> Iterator[Callable[[], float]]:
     """A function that returns the milliseconds since the start, without compiling and loading kernels.
 
-    A process spends that time once: 0.1 to 20 s on its first question, which by itself takes a few milliseconds.
-    Numba holds its compiler lock meanwhile.
+    A process spends that time once, 0.1 to 20 s, and Numba holds its compiler lock meanwhile.
     """
     waiting = event.TimingListener()
     with event.install_listener("numba:compiler_lock", waiting):

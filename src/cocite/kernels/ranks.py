@@ -5,8 +5,6 @@ a block are decoded in step, which takes half the time. Sums wait for memory, si
 values are prefetched. Threads take ranges of vectors, whose sums are added in order, whichever thread made them.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -14,20 +12,22 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.link_codec import CHANGE, DAMAGED, ESCAPE, MASK, RAW_BITS, window
-from cocite.kernels.codec.lists import fetch, start_of
+from cocite.kernels.codec.lists import start_of
+from cocite.kernels.instructions import prefetch_item
 from cocite.kernels.jit import inline, kernel
 
+Vector = NDArray[np.float64]
 PREFETCH_LINKS = 64  # links between prefetching a value and using it
 MAX_LINK_BITS = 96  # of a link with its attributes
 
 
-class Scratch(NamedTuple):
+class BlockScratch(NamedTuple):
     """Scratch arrays for one block."""
 
     starts: NDArray[np.int64]
     targets: NDArray[np.uint32]
     inside: NDArray[np.uint32]
-    outside: NDArray[np.float64]
+    outside: Vector
 
 
 class SurferSystem(NamedTuple):
@@ -42,15 +42,15 @@ class SurferSystem(NamedTuple):
 class SurferState(NamedTuple):
     """The values of all pages, and what each gives to every page it links to."""
 
-    values: NDArray[np.float64]
-    shared: NDArray[np.float64]
+    values: Vector
+    shared: Vector
 
 
 class MixingMemory(NamedTuple):
     """Values after and before a round, and by slot the differences of successive values and moves (values - before)."""
 
-    values: NDArray[np.float64]
-    before: NDArray[np.float64]
+    values: Vector
+    before: Vector
     steps: NDArray[np.float32]
     moves: NDArray[np.float32]
 
@@ -190,7 +190,7 @@ def add_up(lists, first, last, given, result, starts, targets):
     for i in range(last - first):
         together = 0.0
         for k in range(starts[i], starts[i + 1]):
-            fetch(given, np.int64(targets[min(k + PREFETCH_LINKS, total - 1)]))
+            prefetch_item(given, np.int64(targets[min(k + PREFETCH_LINKS, total - 1)]))
             together += given[targets[k]]
         result[first + i] = together
     return True
@@ -215,7 +215,7 @@ def settle(lists, first, last, system, state, fresh, scratch, sweeps):
         begin, end = starts[i], starts[i + 1]
         starts[i] = m
         for k in range(begin, end):
-            fetch(shared, np.int64(targets[min(k + PREFETCH_LINKS, total - 1)]))
+            prefetch_item(shared, np.int64(targets[min(k + PREFETCH_LINKS, total - 1)]))
             page = np.int64(targets[k])
             here = first <= page < last
             inside[m] = page - first
@@ -240,77 +240,49 @@ def settle(lists, first, last, system, state, fresh, scratch, sweeps):
     return change
 
 
-@kernel
-def share(first, last, values, flow, degree, shared):
-    """shared = values · flow / degree, what a page gives by each link; returns what pages without links hold."""
-    kept = 0.0
-    for page in range(first, last):
-        many = np.int64(degree[page])
-        shared[page] = values[page] * flow / many if many else 0.0
-        kept += 0.0 if many else values[page]
-    return kept
+# -------------------------- operations on ranges of vectors, which fit a cache; einsum adds in one order, BLAS may not
 
 
-@kernel
-def note(first, last, memory, slot, count, sums):
-    """Complete the step and the move of this round, and multiply, for `mix`.
+def share(first: int, last: int, values: Vector, flow: float, degree: NDArray[np.uint32], shared: Vector) -> float:
+    """shared = values · flow / degree, what a page gives by each link. Returns the sum over pages without links."""
+    own, links, given = values[first:last], degree[first:last], shared[first:last]
+    given[:] = 0.0
+    np.divide(own * flow, links, out=given, where=links > 0)
+    return float(own[links == 0].sum())
 
-    sums[j, k] = moves[j] · moves[k]; sums[j, count] = moves[j] · the move of this round.
+
+def note(first: int, last: int, memory: MixingMemory, slot: int, count: int) -> Vector:
+    """Complete the step and the move of this round. Returns the products of moves that `mix` needs.
+
+    [j, k] = moves[j] · moves[k]; [j, count] = moves[j] · the move of this round.
     """
-    values, before, steps, moves = memory
-    sums[:] = 0.0
-    held = np.empty(count + 1)
-    for page in range(first, last):
-        move = values[page] - before[page]
-        if count > 0:
-            moves[slot, page] += move
-            steps[slot, page] += move
-        for j in range(count):
-            held[j] = moves[j, page]
-        held[count] = move
-        for j in range(count):
-            for k in range(j, count + 1):
-                sums[j, k] += held[j] * held[k]
+    move = memory.values[first:last] - memory.before[first:last]
+    memory.moves[slot, first:last] += move
+    memory.steps[slot, first:last] += move
+    every = np.vstack([memory.moves[:count, first:last], move])
+    return np.triu(np.einsum("jp,kp->jk", every, every))
 
 
-@kernel
-def mix(first, last, memory, slot, parts):
-    """Take parts of the noted steps back: values - parts · steps; and prepare a slot for the next round."""
-    values, before, steps, moves = memory
-    for page in range(first, last):
-        back = 0.0
-        for j in range(len(parts)):
-            back += parts[j] * steps[j, page]
-        moves[slot, page] = before[page] - values[page]
-        steps[slot, page] = -back
-        values[page] -= back
-        before[page] = values[page]
+def mix(first: int, last: int, memory: MixingMemory, slot: int, parts: Vector) -> None:
+    """Take parts of the noted steps back, values - parts · steps, and prepare a slot for the next round."""
+    values, before = memory.values[first:last], memory.before[first:last]
+    back = parts @ memory.steps[: len(parts), first:last]
+    memory.moves[slot, first:last] = before - values
+    memory.steps[slot, first:last] = -back
+    values -= back
+    before[:] = values
 
 
-@kernel
-def products(first, last, vectors, sums):
-    """Inner products of the first half of some vectors with all of them."""
-    many = len(vectors)
-    sums[:] = 0.0
-    for page in range(first, last):
-        for j in range(many // 2):
-            for k in range(j, many):
-                sums[j, k] += vectors[j, page] * vectors[k, page]
-
-
-@kernel
-def advance(vectors, parts, top, first, last):
+def advance(vectors: Vector, parts: Vector, top: float, first: int, last: int) -> float:
     """A step of conjugate gradients: vectors are x, r, p and what a map B makes of each.
 
     p ← parts of r and p, x ← a part of x, and p; r ← Bx - top · x. Returns |r|².
     """
     own, rest, further = parts
-    square = 0.0
-    for page in range(first, last):
-        for of in (0, 3):
-            vectors[of + 2, page] = rest * vectors[of + 1, page] + further * vectors[of + 2, page]
-            vectors[of, page] = own * vectors[of, page] + vectors[of + 2, page]
-        left = vectors[3, page] - top * vectors[0, page]
-        vectors[1, page] = left
-        square += left * left
-    return square
+    x, r, p = vectors[0::3, first:last], vectors[1::3, first:last], vectors[2::3, first:last]
+    p *= further
+    p += rest * r
+    x *= own
+    x += p
+    r[0] = x[1] - top * x[0]
+    return float(np.einsum("p,p->", r[0], r[0]))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cocite.kernels.build.near_duplicates import MORE_THAN, SHORTEST, WINDOW
+from cocite.kernels.build.near_duplicates import MAX_COMPARED_PAGES, MIN_LINKS, MIN_PREFIX_LINKS
 from cocite.sources.folders import WORK
 from cocite.spark.arrays import list_starts, numbers, pack_lists, positions, run_starts, spread, unpack_lists
 from cocite.spark.batches import Batches, on_batches, whole_runs
@@ -24,7 +24,7 @@ PAIRS = "one long, other long"
 
 def near_duplicates(folder: JobFolder, out: Any, kind: str) -> Any:
     """number, representative of pages that have near-duplicates; None if no page has."""
-    lists = out.where(f"length(targets) > {MORE_THAN * np.dtype(kind).itemsize}")
+    lists = out.where(f"length(targets) >= {MIN_LINKS * np.dtype(kind).itemsize}")
     lists = lists.select("page", "popularity", "targets", "degrees")
     schema = "page long, popularity long, size long, sketch long, ascending binary, rarest binary"
     sketches = lists.mapInArrow(on_batches(_sketch, kind), schema)
@@ -34,7 +34,7 @@ def near_duplicates(folder: JobFolder, out: Any, kind: str) -> Any:
     equal = sketches.selectExpr("page as one", "digest").join(firsts, "digest").where("one != other")
     equal = folder.step(f"{WORK}/equal", equal.select("one", "other"))
     # Pages that share a rarest link are compared if they have about the same length and sketch.
-    alone = sketches.where(f"size >= {SHORTEST}").join(equal.selectExpr("one as page"), "page", "left_anti")
+    alone = sketches.where(f"size >= {MIN_PREFIX_LINKS}").join(equal.selectExpr("one as page"), "page", "left_anti")
     tokens = alone.mapInArrow(on_batches(_rarest), "token long, size long, page long, sketch long")
     tokens = tokens.repartition("token").sortWithinPartitions("token", "size", "page")
     pairs = tokens.mapInArrow(_candidates, PAIRS).distinct()
@@ -59,7 +59,7 @@ def _sketch(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:
     mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = np.uint64(1) << ((mixed ^ (mixed >> np.uint64(32))) >> np.uint64(58))
     sketches = np.bitwise_or.reduceat(bits, starts[:-1]) if len(sizes) else np.zeros(0, np.uint64)
-    prefix = np.where(sizes >= SHORTEST, sizes // 20 + 1, 0)
+    prefix = np.where(sizes >= MIN_PREFIX_LINKS, sizes // 20 + 1, 0)
     rarest = targets[np.lexsort((targets, degrees, owner))][positions(starts) < np.repeat(prefix, sizes)]
     columns = {"page": batch.column("page"), "popularity": batch.column("popularity"), "size": sizes}
     columns |= {"sketch": sketches.view(np.int64)}
@@ -75,12 +75,12 @@ def _rarest(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _candidates(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Pairs to compare. If many pages have one rarest link, each is paired with the WINDOW pages before it."""
+    """Pairs to compare. Of many pages with one rarest link, each is paired with MAX_COMPARED_PAGES before it."""
     for table in whole_runs(batches, "token"):
         token, size, page = (numbers(table[name]) for name in ("token", "size", "page"))
         sketch = numbers(table["sketch"], np.uint64)
         longest = int(np.diff(run_starts(token)).max(initial=0))
-        for step in range(1, min(WINDOW, longest - 1) + 1):
+        for step in range(1, min(MAX_COMPARED_PAGES, longest - 1) + 1):
             later, before = slice(step, None), slice(None, -step)
             at = np.flatnonzero((token[later] == token[before]) & (20 * size[before] >= 19 * size[later]))
             bits = np.bitwise_count(sketch[at] ^ sketch[at + step]).astype(np.int64)

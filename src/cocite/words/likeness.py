@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from cocite.kernels.words.best_matches import (
     ONE,
-    Known,
-    Scratch,
+    MatchSpace,
+    Similarities,
     Unmet,
+    add_postings,
     as_whole,
     compare,
-    gather,
-    scratch,
+    fill_grid,
+    match_space,
     strongest,
-    unmet_grid,
 )
 from cocite.kernels.words.keyword_pairs import Rows
 from cocite.words.relevance import Relevance
@@ -68,10 +68,11 @@ class Likeness:
         frequencies, level = np.unique(r.frequency, return_inverse=True)
         many = len(frequencies) > MAX_GRID_FREQUENCIES
         grid = np.zeros((0, 0), np.int32) if many else np.empty((len(frequencies), len(frequencies)), np.int32)
-        if not many:
-            unmet_grid(frequencies, r.pages, 1 - r.alpha, *r.mutual, grid)
         levels = level[: 0 if many else None].astype(np.int32)
-        return Unmet(r.frequency, r.pages, 1 - r.alpha, *r.mutual, levels, grid)
+        unmet = Unmet(r.frequency, r.pages, 1 - r.alpha, *r.mutual, levels, grid)
+        if not many:
+            fill_grid(frequencies, unmet)
+        return unmet
 
     def of(self, page: int) -> Pages:
         """The keywords of a page."""
@@ -105,7 +106,7 @@ class Likeness:
         index = self.relevance.pages_of
         order = np.lexsort((words, self.relevance.frequency[words]))
         sums, touched = np.zeros(self.pages), np.empty(min(self.pages, postings), np.uint32)
-        count = gather(index, words, values, order, postings, sums, touched)
+        count = add_postings(index, words, values, order, postings, sums, touched)
         found = touched[:count]
         return best_of(found, sums[found] / (len(self.of(page)) + self.sizes[found]), maximum)
 
@@ -147,23 +148,23 @@ class Likeness:
             cuts.append(int(np.searchsorted(words, before + room, "right")))
         return [slice(a, b) for a, b in pairwise(cuts)]
 
-    def _space(self, slots: int, width: int) -> Scratch:
+    def _space(self, slots: int, width: int) -> MatchSpace:
         """Working space of this thread."""
         members = len(self.relevance.frequency)
         slots = min(slots, members)
-        space: Scratch | None = getattr(self._local, "space", None)
+        space: MatchSpace | None = getattr(self._local, "space", None)
         if space is None or len(space.touched) < slots or len(space.table) < slots * width or len(space.best) < width:
-            space = self._local.space = scratch(members, slots, width)
+            space = self._local.space = match_space(members, slots, width)
         return space
 
-    def _known(self, own: Pages) -> Known:
+    def _known(self, own: Pages) -> Similarities:
         """r_s of words with all that they occur with."""
         rows = [self._row(int(word)) for word in own]
         sizes = np.array([len(others) for others, _ in rows], np.int64)
         ends = np.cumsum(sizes)
         others = np.concatenate([np.zeros(0, np.uint32), *(each for each, _ in rows)])
         values = np.concatenate([np.zeros(0, np.int32), *(each for _, each in rows)])
-        return Known(ends - sizes, ends, others, values)
+        return Similarities(ends - sizes, ends, others, values)
 
     def _row(self, word: int) -> tuple[Pages, NDArray[np.int32]]:
         """r_s of a word with all that it occurs with, from a cache that is emptied when it is full."""

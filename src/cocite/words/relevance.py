@@ -36,18 +36,18 @@ from cocite.errors import BadParameter
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 from cocite.kernels.words.keyword_pairs import (
-    Pairs,
+    CountingSpace,
+    PairCounts,
     Range,
-    Room,
     Rows,
     Statistics,
     absent_values,
     confidence_range,
     count_one,
     count_rows,
+    counting_space,
     logical_values,
     mutual_range,
-    room,
     similar_values,
 )
 from cocite.words.keywords import KeywordIndex
@@ -74,7 +74,7 @@ class Relevance:
 
     pages: int  # that have keywords
     pages_of: Rows  # the pages of each word
-    both: Pairs  # pages with both words, in either order
+    both: PairCounts  # pages with both words, in either order
     reached: Rows  # the words of the pages that each page links to
     support: Range
     mutual: Range
@@ -115,7 +115,7 @@ class Relevance:
     def led_to_by(self, word: int) -> Weighted:
         """The words that occur together with a word or are linked from its pages, ascending, and their r_l."""
         start, stop = self.both.starts[word : word + 2].tolist()
-        both = Pairs(np.array([0, stop - start]), self.both.other[start:stop], self.both.times[start:stop])
+        both = PairCounts(np.array([0, stop - start]), self.both.other[start:stop], self.both.times[start:stop])
         linked = row_of(self.pages_of, self.reached, len(self.frequency), word, MIN_CONFIDENCE_PAGES)
         maximum = len(both.other) + len(linked.other)
         other, values = np.empty(maximum, np.uint32), np.empty(maximum, np.float64)
@@ -180,7 +180,7 @@ def count_relevance(words: Rows, vocabulary: int, links: Rows, progress: Progres
     return Relevance(pages, pages_of, both, Rows(reached.starts, reached.other), support, mutual, confidence)
 
 
-def information_range(both: Pairs, frequency: NDArray[np.uint32], pages: int) -> Range:
+def information_range(both: PairCounts, frequency: NDArray[np.uint32], pages: int) -> Range:
     """The range of mutual information, including pairs that never occur."""
     order = np.argsort(frequency, kind="stable")[np.count_nonzero(frequency == 0) :]
     if len(order) < 2:
@@ -200,7 +200,7 @@ def shares(left: Rows, right: Rows, columns: int) -> tuple[float, float, int]:
 
     def part(first: int, last: int) -> tuple[float, float, int]:
         found: tuple[float, float, int] = confidence_range(
-            left, right, first, last, MIN_CONFIDENCE_PAGES, room(columns)
+            left, right, first, last, MIN_CONFIDENCE_PAGES, counting_space(columns)
         )
         return found
 
@@ -215,24 +215,24 @@ def transposed(rows: Rows, columns: int) -> Rows:
     return Rows(starts, of_row[np.argsort(rows.columns, kind="stable")])
 
 
-def product(left: Rows, right: Rows, columns: int, diagonal: bool = False, counted: bool = True) -> Pairs:
+def product(left: Rows, right: Rows, columns: int, diagonal: bool = False, counted: bool = True) -> PairCounts:
     """The number of middles between each row and each column, without the numbers unless `counted`.
 
     Every row is counted twice, first for its length. Raises BadParameter if the result needs too much memory.
     """
-    unused: list[Room] = []  # one for each thread
+    unused: list[CountingSpace] = []  # one for each thread
     parts, sizes = cut(left, right), np.zeros(len(left.starts) - 1, np.int64)
 
-    def count(pairs: Pairs) -> None:
+    def count(pairs: PairCounts) -> None:
         def work(first: int, last: int) -> None:
-            space = unused.pop() if unused else room(columns)
+            space = unused.pop() if unused else counting_space(columns)
             count_rows(left, right, first, last, diagonal, space, sizes, pairs)
             unused.append(space)
 
         in_parts(parts, work)
 
     nothing = np.empty(0, np.uint32)
-    count(Pairs(np.zeros(len(left.starts), np.int64), nothing, nothing))
+    count(PairCounts(np.zeros(len(left.starts), np.int64), nothing, nothing))
     total, memory = int(sizes.sum()), memory_of_machine()
     wanted = total * (8 if counted else 4)
     if wanted > memory // 3:  # there are two such tables, and links besides
@@ -241,7 +241,7 @@ def product(left: Rows, right: Rows, columns: int, diagonal: bool = False, count
             "keywords per page, with cocite keywords --make --per-page 10"
         )
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    found = Pairs(starts, np.empty(total, np.uint32), np.empty(total, np.uint32) if counted else nothing)
+    found = PairCounts(starts, np.empty(total, np.uint32), np.empty(total, np.uint32) if counted else nothing)
     count(found)
     return found
 
@@ -251,12 +251,12 @@ def memory_of_machine() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def row_of(left: Rows, right: Rows, columns: int, row: int, minimum: int) -> Pairs:
+def row_of(left: Rows, right: Rows, columns: int, row: int, minimum: int) -> PairCounts:
     """One row of `product` as a matrix of its own; empty if it has fewer than `minimum` middles."""
     other, count, size = np.empty(columns, np.uint32), np.empty(columns, np.uint32), 0
     if left.starts[row + 1] - left.starts[row] >= minimum:
-        size = count_one(left, right, row, room(columns), other, count)
-    return Pairs(np.array([0, size]), other[:size], count[:size])
+        size = count_one(left, right, row, counting_space(columns), other, count)
+    return PairCounts(np.array([0, size]), other[:size], count[:size])
 
 
 def cut(left: Rows, right: Rows) -> list[tuple[int, int]]:
@@ -318,7 +318,7 @@ def read_relevance(stored: OpenedWords, keywords: KeywordIndex) -> Relevance:
     words, pages, about = len(keywords.words), stored.graph.pages, stored.side.about
     stored.require(about.get("keywords") == keywords.made, "is of other keywords")
     pages_of, both, reached = (
-        stored.matrix(kind, name) for kind, name in ((Rows, "pages_of."), (Pairs, "both."), (Rows, "reached."))
+        stored.matrix(kind, name) for kind, name in ((Rows, "pages_of."), (PairCounts, "both."), (Rows, "reached."))
     )
     for (starts, *columns), rows, width in ((pages_of, words, pages), (both, words, words), (reached, pages, words)):
         stored.require(all(is_starts(starts, rows, len(each)) for each in columns))

@@ -17,7 +17,7 @@ from cocite.graph.build.sort_links import starts_of
 from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS
 from cocite.graph.generation import Progress, Writer
 from cocite.graph.texts import TextWriter
-from cocite.kernels.addresses.lines import pick_lines
+from cocite.kernels.addresses.texts import pick_lines
 
 MEMORY_PER_TEXT_BYTE = 5  # for sorting, all copies of the ranges under way together
 Texts = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]  # bytes, and where texts start and stop

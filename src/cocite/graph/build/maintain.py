@@ -24,7 +24,7 @@ from cocite.graph.build.spill import Spill
 from cocite.graph.clicks import renew_clicks
 from cocite.graph.generation import Progress, changed_arrays, no_progress, remove_leftovers
 from cocite.graph.store import Graph
-from cocite.kernels.addresses.canonical import fingerprint_of
+from cocite.kernels.addresses.xxh64 import fingerprint_of
 from cocite.kernels.codec.attributes import pack_all
 from cocite.pages.address import parse_query
 from cocite.pages.key import APART, key

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cocite.graph.build.scratch import ScratchSpace
-from cocite.kernels.addresses.canonical import Keyed, key_addresses
+from cocite.kernels.addresses.canonical import PYTHON_ADDRESSES, Keyed, key_addresses
 from cocite.kernels.hash_tables import mark_unseen
 from cocite.pages.key import APART, BARE, HTTP
 from cocite.sources.records import ReadReport
@@ -49,6 +49,7 @@ class NameFiles:
         self._lock = threading.Lock()
         self._dictionaries: dict[tuple[int, ...], SharedDictionary] = {}
         self._dictionary_lock = threading.Lock()
+        self._addresses = 0  # keyed so far: those of a small web need no compiled kernel
 
     def finish(self) -> None:
         """Enter the names of shared dictionaries after the last address, and free what only reading needs."""
@@ -67,11 +68,18 @@ class NameFiles:
         if pa.types.is_dictionary(urls.type):
             return self._key_dictionary(name, urls, own)
         fingerprints = np.zeros(len(urls), np.uint64)
-        for start, part, keyed in keyed_chunks(urls):
+        for start, part, keyed in self._keyed_chunks(urls):
             keyed.fingerprint = self._usable(keyed, part)
             self._enter(f"{name}-{start}", keyed, own)
             fingerprints[start : start + len(part)] = keyed.fingerprint
         return fingerprints
+
+    def _keyed_chunks(self, urls: pa.Array) -> Iterator[tuple[int, pa.Array, Keyed]]:
+        """Addresses with their keys, some at a time: (place of the first, addresses, keys)."""
+        for start in range(0, len(urls), CHUNK_ADDRESSES):
+            part = urls.slice(start, CHUNK_ADDRESSES)
+            self._addresses += len(part)
+            yield start, part, key_addresses(*text_buffers(part), compiled=self._addresses > PYTHON_ADDRESSES)
 
     def _key_dictionary(self, name: str, urls: pa.Array, own: bool) -> NDArray[np.uint64]:
         """As `key`, each distinct address once: a dictionary that batches share is keyed with the first of them.
@@ -86,7 +94,7 @@ class NameFiles:
             if shared is None:
                 sizes = np.zeros(len(dictionary), np.uint64), np.zeros(len(dictionary), np.bool_)
                 shared = self._dictionaries[identity] = SharedDictionary(name, dictionary, own, *sizes)
-                for start, part, keyed in keyed_chunks(dictionary):
+                for start, part, keyed in self._keyed_chunks(dictionary):
                     shared.fingerprint[start : start + len(part)] = self._usable(keyed, part)
             shared.used[places] = True  # before another thread can have its names entered
             if len(self._dictionaries) > MAX_DICTIONARIES:
@@ -98,7 +106,7 @@ class NameFiles:
     def _enter_dictionary(self, shared: SharedDictionary) -> None:
         """Enter the names of a dictionary that were used."""
         usable = shared.used & (shared.fingerprint != 0)
-        for start, part, keyed in keyed_chunks(shared.addresses):
+        for start, part, keyed in self._keyed_chunks(shared.addresses):
             keyed.fingerprint = np.where(usable[start : start + len(part)], keyed.fingerprint, np.uint64(0))
             self._enter(f"{shared.name}-dictionary-{start}", keyed, shared.own)
 
@@ -134,13 +142,6 @@ class NameFiles:
         if len(columns["key"]):
             columns["shown"] = columns["shown"] or pa.nulls(len(columns["key"]), pa.string())
             self._scratch.save_table(f"{name}.names", pa.table(columns, schema=NAME_COLUMNS))
-
-
-def keyed_chunks(urls: pa.Array) -> Iterator[tuple[int, pa.Array, Keyed]]:
-    """Addresses with their keys, some at a time: (place of the first, addresses, keys)."""
-    for start in range(0, len(urls), CHUNK_ADDRESSES):
-        part = urls.slice(start, CHUNK_ADDRESSES)
-        yield start, part, key_addresses(*text_buffers(part))
 
 
 def spelling_orders(flags: NDArray[np.uint8], own: bool) -> NDArray[np.uint16]:

@@ -26,9 +26,9 @@ from cocite.graph.generation import Progress, Writer, no_progress
 from cocite.graph.huffman import Code
 from cocite.graph.names import Keys, coded_names, read_keys
 from cocite.graph.texts import TextColumn, TextWriter
-from cocite.kernels.addresses.hashing import count_buckets, fill_buckets
-from cocite.kernels.addresses.names import mark_hosts
+from cocite.kernels.addresses.texts import mark_hosts
 from cocite.kernels.codec import name_codec
+from cocite.kernels.codec.look_up import count_buckets, fill_buckets
 from cocite.pages.key import APART, from_key
 from cocite.pages.site import HostRule, Pattern, Sites
 from cocite.sources.records import ReadReport
@@ -167,7 +167,7 @@ class NameWriter:
         data, offsets = text_buffers(batch.column("key"))
         room = int(offsets[-1] - offsets[0]) + 2 * len(batch)
         words = np.zeros(room * 20 // 64 + 2, np.uint64)
-        starts = np.zeros(-(-len(batch) // name_codec.BLOCK), np.int64)
+        starts = np.zeros(-(-len(batch) // name_codec.NAMES_PER_BLOCK), np.int64)
         bits = name_codec.encode_names(
             data, offsets, characters.codes, characters.lengths, shared.codes, shared.lengths, words, starts
         )

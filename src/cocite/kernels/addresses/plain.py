@@ -1,40 +1,37 @@
-"""The compiled loop behind `kernels/addresses.py`: keys of plain addresses, byte by byte.
+"""The kernel behind canonical.py: keys of plain addresses, byte by byte.
 
-Plain is an address that the rules of `pages/rules.py` leave as it is but for what this loop does itself: scheme,
-`www.`, one trailing slash, a fragment, escapes, an index name, the case of user names. Everything else is left to
-Python, and so is everything doubtful. Wrongly guessed branches cost most, so dots and slashes are found by arithmetic
-on classes of bytes; positions are unsigned, since signed ones cost a comparison with 0 at every access.
-
-All of it is one file, because compiled code on disk is renewed when its own file changes, not when one it calls does.
+An address is plain if the rules of `pages/rules.py` change only what this kernel does itself: scheme, `www.`, one
+trailing slash, a fragment, escapes, an index name, the case of user names. Everything else is left to Python, and so is
+everything doubtful. Python takes 20 µs for an address, this kernel 0.2 µs. Mispredicted branches cost most, so dots and
+slashes are found by arithmetic on classes of bytes; positions are unsigned, since signed ones cost a comparison with 0
+at every access. All of it is one file, because Numba renews a cached kernel only if its own file changes.
 """
-
-from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.addresses.xxh64 import SEED, xxh64
+from cocite.kernels.addresses.xxh64 import FINGERPRINT_SEED, xxh64
 from cocite.kernels.jit import lean_inline, lean_kernel
 from cocite.pages.key import APART, BARE, HTTP, SLASH, WWW
 from cocite.pages.rules import MAX_ADDRESS
 
-# Classes of bytes, above the byte that stands for it in a key
-IN_HOST, IN_PATH, IN_QUERY = 0x100, 0x200, 0x400  # may stand there as it is; . and ( in paths are looked at
-CAPITAL, DECODED = 0x800, 0x1000  # a capital letter; written plainly where it is met escaped
+# Classes of bytes, above the byte that represents it in a key
+IN_HOST, IN_PATH, IN_QUERY = 0x100, 0x200, 0x400  # may be there as it is; . and ( in paths are checked
+CAPITAL, UNESCAPED = 0x800, 0x1000  # a capital letter; a byte whose escape is decoded
 IS_DOT = 0x2000
 _LOST = 0x10000  # beside classes and flags: not plain after all
 _OPAQUE = 0x20000  # beside flags: a name, not an address
 
-LEFT = 0xFE  # flag of an address that the loop does not do; no spelling has it
+NOT_KEYED = 0xFE  # flag of an address that is not plain; no spelling has it
 HASH_START, HASH_FACTOR = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FNV-1a, for short names
-HEAD = 4  # every prefix rule has at least this many letters, and the loop looks at no more
-HEAD_MARK = np.uint64(1)  # tells the hash of a name's head from that of a whole name
+HEAD_BYTES = 4  # every prefix rule has at least as many, and no more are compared
+HEAD_MARK = np.uint64(1)  # distinguishes the hash of a name's head from that of a whole name
 ONLY_SOME = 255  # hosts where case counts for some paths are left to Python
 
 _0, _1, _2, _3, _4, _5 = (np.uintp(n) for n in range(6))
-_SEED = np.uint64(SEED)
+_SEED = np.uint64(FINGERPRINT_SEED)
 _PERCENT, _AND, _SLASH, _DOT, _EQUALS, _QUESTION, _HASH, _BANG, _COLON, _OPEN = (np.uint8(c) for c in b"%&/.=?#!:(")
 _HTTP, _NAME, _HOST, _WWW, _IDN = (
     np.uint32(int.from_bytes(mark, "little")) for mark in (b"http", b"name", b"host", b"www.", b"xn--")
@@ -61,7 +58,7 @@ class PlainKeys(NamedTuple):
 
 @lean_kernel
 def key_plain(data, offsets, rules, dots, keyed):
-    """Keys of all plain addresses, one after the other; the others are marked and counted. `dots`: 66 places."""
+    """Key all plain addresses, one after another. Marks the others, and returns how many. `dots` is scratch of 66."""
     out, ends, fingerprint, flags = keyed
     left = 0
     at = _0
@@ -78,7 +75,7 @@ def key_plain(data, offsets, rules, dots, keyed):
             else:
                 flag = _LOST
         if flag & _LOST:
-            flags[i] = LEFT
+            flags[i] = NOT_KEYED
             left += 1
         else:
             flags[i] = flag
@@ -108,7 +105,7 @@ def _begin(data, start, stop):
 
 @lean_inline
 def _find_dots(data, start, stop, classes, dots):
-    """How many dots the host has, and where; one before it and one after it are thought of. 0 if it is not plain."""
+    """The number of dots of the host, and their places; one before and one after it are added. 0 if it isn't plain."""
     i = start
     count = _1
     dots[0] = start - _1
@@ -131,7 +128,7 @@ def _find_dots(data, start, stop, classes, dots):
 
 @lean_inline
 def _write_host(data, dots, count, out, at):
-    """The labels reversed, and `)`: where it ends, and WWW if that was left out, or _LOST."""
+    """The labels reversed, and `)`: where it ends, and WWW if that was dropped, or _LOST."""
     if count == _0:
         return at, _LOST
     www = 0
@@ -144,9 +141,7 @@ def _write_host(data, dots, count, out, at):
         label, end = dots[count] + _1, dots[count + _1]
         if end == label or (end - label >= _4 and _four(data, label) == _IDN):
             return at, _LOST
-        for i in range(label, end):
-            out[at] = data[i]
-            at += _1
+        at = _copy(data, label, end, out, at)
         if count == first:
             break
         out[at] = 44  # ,
@@ -171,10 +166,15 @@ def _write_name(data, start, stop, out, at):
     if digits:
         out[at] = np.uintp(32) + length
         at += _1
+    return _copy(data, start, stop, out, at), BARE
+
+
+@lean_inline
+def _copy(data, start, stop, out, at):
     for i in range(start, stop):
         out[at] = data[i]
         at += _1
-    return at, BARE
+    return at
 
 
 @lean_inline
@@ -221,19 +221,13 @@ def _write_path(data, i, stop, classes, out, at):
     ahead = at - i
     while i < stop:
         while i + _4 <= stop:  # four at a time: a sixth of all time less
-            one, two, three, four = (
-                classes[data[i]],
-                classes[data[i + _1]],
-                classes[data[i + _2]],
-                classes[data[i + _3]],
-            )
+            one, two = classes[data[i]], classes[data[i + _1]]
+            three, four = classes[data[i + _2]], classes[data[i + _3]]
             if not one & two & three & four & IN_PATH:
                 break
             seen |= one | two | three | four
-            out[i + ahead] = one
-            out[i + ahead + _1] = two
-            out[i + ahead + _2] = three
-            out[i + ahead + _3] = four
+            out[i + ahead], out[i + ahead + _1] = one, two
+            out[i + ahead + _2], out[i + ahead + _3] = three, four
             i += _4
         if i == stop:
             break
@@ -269,7 +263,7 @@ def _write_escape(data, i, stop, classes, out, at):
     value = np.uint8(high * 16 + low)
     if high > 15 or low > 15 or value == _DOT or (value == _OPEN and out[at - _1] == 3):
         return at, _LOST
-    if classes[value] & DECODED:
+    if classes[value] & UNESCAPED:
         out[at] = value
         return at, APART | (classes[value] & CAPITAL)
     out[at] = _PERCENT
@@ -361,7 +355,7 @@ def _write_query(data, i, stop, classes, names, out, at):
             state = (state ^ np.uint64(byte | 32 if classes[byte] & CAPITAL else byte)) * HASH_FACTOR
             at += _1
             i += _1
-            if i - begin == np.uintp(HEAD) and _note(names, state ^ HEAD_MARK):
+            if i - begin == np.uintp(HEAD_BYTES) and _note(names, state ^ HEAD_MARK):
                 return i, at, _LOST
         if _note(names, state):
             return i, at, _LOST
@@ -404,12 +398,8 @@ def _fragment_means_nothing(data, i, stop):
 @lean_inline
 def _four(data, at):
     """Four bytes as one number, little-endian."""
-    return (
-        np.uint32(data[at])
-        | np.uint32(data[at + _1]) << np.uint32(8)
-        | np.uint32(data[at + _2]) << np.uint32(16)
-        | np.uint32(data[at + _3]) << np.uint32(24)
-    )
+    low = np.uint32(data[at]) | np.uint32(data[at + _1]) << np.uint32(8)
+    return low | np.uint32(data[at + _2]) << np.uint32(16) | np.uint32(data[at + _3]) << np.uint32(24)
 
 
 @lean_inline
@@ -422,7 +412,7 @@ def _hash(data, start, stop):
 
 @lean_inline
 def _note(table, value):
-    """What an open-addressing table notes of a hash, 0 if nothing: rows of hash and note."""
+    """The note of a hash in an open-addressing table with rows of hash and note; 0 if there is none."""
     mask = np.uint64(table.shape[0] - 1)
     slot = (value >> np.uint64(32)) & mask
     while table[slot, 0] != 0:

@@ -6,8 +6,6 @@ also several times as fast.
 
 # mypy: disable-error-code="no-untyped-def"
 
-from __future__ import annotations
-
 import numpy as np
 
 from cocite.kernels.jit import inline, kernel
@@ -21,8 +19,7 @@ MAX_DIGITS = 18  # of a number that fits into 64 bits
 @inline
 def parse_number(text, at):
     """Return the number at text[at:], or -1, and the position after its digits."""
-    value = np.int64(0)
-    start = at
+    value, start = np.int64(0), at
     while at < text.size and text[at] >= _ZERO and text[at] < _ZERO + 10:
         value = value * 10 + np.int64(text[at] - _ZERO)
         at += 1
@@ -42,8 +39,7 @@ def line_end(text, at):
 @kernel
 def parse_edges(text, sources, targets):
     """Parse lines `from<TAB>to`. Return (number of edges, number of invalid lines, where the first of these begins)."""
-    count = invalid = first_invalid = 0
-    at = 0
+    count = invalid = first_invalid = at = 0
     while at < text.size:
         start = at
         source, at = parse_number(text, at)
@@ -53,8 +49,7 @@ def parse_edges(text, sources, targets):
         target, after = parse_number(text, at)
         follower = text[after]
         if source >= 0 and target >= 0 and at > gap and follower in (_NEWLINE, _CR, _TAB, _SPACE):
-            sources[count] = source
-            targets[count] = target
+            sources[count], targets[count] = source, target
             count += 1
         elif text[start] not in (_NEWLINE, _CR, _HASH):
             if invalid == 0:
@@ -65,39 +60,34 @@ def parse_edges(text, sources, targets):
 
 
 @inline
-def put_address(text, start, stop, reverse, out, at):
-    """Write the address of a vertex: `com.example.blog` becomes `https://blog.example.com/`, an address stays as it is.
-
-    Without `reverse`, a name that is not an address gets the prefix `name:`.
-    """
-    plain = True
+def copy_bytes(text, start, stop, out, at):
+    """Copy text[start:stop] to out[at:]. Return the position after it."""
     for i in range(start, stop):
-        if text[i] == _SLASH or text[i] == _COLON:
-            plain = False
-    if not plain or not reverse:
-        if plain:
-            for byte in _NAME:
-                out[at] = byte
-                at += 1
-        for i in range(start, stop):
-            out[at] = text[i]
-            at += 1
-        return at
-    for byte in _HTTPS:
-        out[at] = byte
+        out[at] = text[i]
         at += 1
+    return at
+
+
+@inline
+def put_address(text, start, stop, reverse, out, at):
+    """Write the address of a vertex: com.example.blog is https://blog.example.com/ with `reverse`, else name:…"""
+    is_name = True
+    for i in range(start, stop):
+        is_name &= text[i] != _SLASH and text[i] != _COLON
+    if not is_name:
+        return copy_bytes(text, start, stop, out, at)
+    if not reverse:
+        at = copy_bytes(_NAME, 0, _NAME.size, out, at)
+        return copy_bytes(text, start, stop, out, at)
+    at = copy_bytes(_HTTPS, 0, _HTTPS.size, out, at)
     label_stop = stop
     for i in range(stop - 1, start - 2, -1):
         if i < start or text[i] == _DOT:
-            for k in range(i + 1, label_stop):
-                out[at] = text[k]
-                at += 1
-            if i >= start:
-                out[at] = _DOT
-                at += 1
+            at = copy_bytes(text, i + 1, label_stop, out, at)
+            out[at] = _DOT if i >= start else _SLASH
+            at += 1
             label_stop = i
-    out[at] = _SLASH
-    return at + 1
+    return at
 
 
 @kernel
@@ -108,9 +98,7 @@ def parse_vertices(text, numbered, number, numbers, out, ends):
     vertices, number of lines without a valid name, where the first of these begins, number after the last). A name has
     no control characters, and no blanks if its number is on the same line.
     """
-    count = invalid = first_invalid = 0
-    at = 0
-    end = 0
+    count = invalid = first_invalid = at = end = 0
     lowest = _SPACE + 1 if numbered else _SPACE + 0
     while at < text.size:
         start = at
@@ -128,8 +116,7 @@ def parse_vertices(text, numbered, number, numbers, out, ends):
         fits = fits and stop > name and (text[at] == _NEWLINE or text[at] == _TAB)
         if fits:
             end = put_address(text, name, stop, numbered, out, end)
-            numbers[count] = number
-            ends[count] = end
+            numbers[count], ends[count] = number, end
             count += 1
         elif not numbered or text[start] not in (_NEWLINE, _CR, _HASH):
             if invalid == 0:
@@ -145,11 +132,8 @@ def number_names(first, count, out, ends):
     """Write the names `name:first`, `name:first+1` … one after another. Return the number of bytes."""
     at = 0
     for number in range(first, first + count):
-        for byte in _NAME:
-            out[at] = byte
-            at += 1
-        width = 1
-        rest = number
+        at = copy_bytes(_NAME, 0, _NAME.size, out, at)
+        width, rest = 1, number
         while rest >= 10:
             rest //= 10
             width += 1

@@ -1,17 +1,14 @@
 """XXH64, the hash that names a page in 64 bits.
 
-A page's fingerprint is the XXH64 of its key's UTF-8 bytes under `SEED`, which is what Spark's built-in
-`xxhash64(string)` computes, so both sides agree on every page without exchanging a table.
+A page's fingerprint is the XXH64 of its key's UTF-8 bytes. Spark's built-in `xxhash64(string)` computes the same, so
+both sides agree without exchanging a table. Kernels, which hash a key in 20 ns, can't call the `xxhash` package.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
 from cocite.kernels.jit import inline, kernel
 
-SEED = 42  # Spark's seed
-
+FINGERPRINT_SEED = 42  # Spark's seed
 _P1 = np.uint64(0x9E3779B185EBCA87)
 _P2 = np.uint64(0xC2B2AE3D27D4EB4F)
 _P3 = np.uint64(0x165667B19E3779F9)
@@ -25,28 +22,12 @@ def _rotate(value, bits):
 
 
 @inline
-def _word(data, at):
-    """Eight bytes, little-endian; LLVM makes one load of it."""
-    return (
-        np.uint64(data[at])
-        | np.uint64(data[at + np.uintp(1)]) << np.uint64(8)
-        | np.uint64(data[at + np.uintp(2)]) << np.uint64(16)
-        | np.uint64(data[at + np.uintp(3)]) << np.uint64(24)
-        | np.uint64(data[at + np.uintp(4)]) << np.uint64(32)
-        | np.uint64(data[at + np.uintp(5)]) << np.uint64(40)
-        | np.uint64(data[at + np.uintp(6)]) << np.uint64(48)
-        | np.uint64(data[at + np.uintp(7)]) << np.uint64(56)
-    )
-
-
-@inline
-def _half(data, at):
-    return (
-        np.uint64(data[at])
-        | np.uint64(data[at + np.uintp(1)]) << np.uint64(8)
-        | np.uint64(data[at + np.uintp(2)]) << np.uint64(16)
-        | np.uint64(data[at + np.uintp(3)]) << np.uint64(24)
-    )
+def _word(data, at, size):
+    """The number in 4 or 8 bytes, little-endian; LLVM makes one load of it."""
+    word = np.uint64(0)
+    for i in range(size):
+        word |= np.uint64(data[at + np.uintp(i)]) << np.uint64(8 * i)
+    return word
 
 
 @inline
@@ -55,16 +36,9 @@ def _round(state, word):
 
 
 @inline
-def _merge(total, state):
-    return (total ^ _round(np.uint64(0), state)) * _P1 + _P4
-
-
-@inline
 def _avalanche(total):
-    total ^= total >> np.uint64(33)
-    total *= _P2
-    total ^= total >> np.uint64(29)
-    total *= _P3
+    total = (total ^ total >> np.uint64(33)) * _P2
+    total = (total ^ total >> np.uint64(29)) * _P3
     return total ^ (total >> np.uint64(32))
 
 
@@ -79,28 +53,27 @@ def hash_long(value, seed):
 @kernel
 def xxh64(data, start, stop, seed):
     """XXH64 of `data[start:stop]`, an array of bytes."""
-    seed = np.uint64(seed)
-    at = np.uintp(start)
-    stop = np.uintp(stop)
+    seed, at, stop = np.uint64(seed), np.uintp(start), np.uintp(stop)
     length = stop - at
     if length >= np.uintp(32):
         one, two, three, four = seed + _P1 + _P2, seed + _P2, seed, seed - _P1
         while at + np.uintp(32) <= stop:
-            one = _round(one, _word(data, at))
-            two = _round(two, _word(data, at + np.uintp(8)))
-            three = _round(three, _word(data, at + np.uintp(16)))
-            four = _round(four, _word(data, at + np.uintp(24)))
+            one = _round(one, _word(data, at, 8))
+            two = _round(two, _word(data, at + np.uintp(8), 8))
+            three = _round(three, _word(data, at + np.uintp(16), 8))
+            four = _round(four, _word(data, at + np.uintp(24), 8))
             at += np.uintp(32)
         total = _rotate(one, 1) + _rotate(two, 7) + _rotate(three, 12) + _rotate(four, 18)
-        total = _merge(_merge(_merge(_merge(total, one), two), three), four)
+        for state in (one, two, three, four):
+            total = (total ^ _round(np.uint64(0), state)) * _P1 + _P4
     else:
         total = seed + _P5
     total += np.uint64(length)
     while at + np.uintp(8) <= stop:
-        total = _rotate(total ^ _round(np.uint64(0), _word(data, at)), 27) * _P1 + _P4
+        total = _rotate(total ^ _round(np.uint64(0), _word(data, at, 8)), 27) * _P1 + _P4
         at += np.uintp(8)
     if at + np.uintp(4) <= stop:
-        total = _rotate(total ^ (_half(data, at) * _P1), 23) * _P2 + _P3
+        total = _rotate(total ^ (_word(data, at, 4) * _P1), 23) * _P2 + _P3
         at += np.uintp(4)
     while at < stop:
         total = _rotate(total ^ (np.uint64(data[at]) * _P5), 11) * _P1
@@ -108,8 +81,15 @@ def xxh64(data, start, stop, seed):
     return _avalanche(total)
 
 
-def xxh64_in_python(data: bytes, seed: int = SEED) -> int:
-    """The same without compilation, for the first few: 10 µs for a key."""
+@kernel
+def hash_keys(data, offsets, fingerprints):
+    """fingerprints[i] = XXH64 of data[offsets[i]:offsets[i + 1]]."""
+    for i in range(len(fingerprints)):
+        fingerprints[i] = xxh64(data, offsets[i], offsets[i + 1], FINGERPRINT_SEED)
+
+
+def fingerprint_of(key: bytes, seed: int = FINGERPRINT_SEED) -> int:
+    """XXH64 of one key without compilation, in 10 µs."""
     mask = 0xFFFFFFFFFFFFFFFF
     p1, p2, p3, p4, p5 = (int(prime) for prime in (_P1, _P2, _P3, _P4, _P5))
 
@@ -120,26 +100,24 @@ def xxh64_in_python(data: bytes, seed: int = SEED) -> int:
     def enter(state: int, word: int) -> int:
         return rotate(state + word * p2, 31) * p1 & mask
 
-    at = 0
-    if len(data) >= 32:
+    blocks = len(key) // 32
+    words = np.frombuffer(key, "<u8", len(key) // 8).tolist()
+    total = seed + p5
+    if blocks:
         states = [seed + p1 + p2, seed + p2, seed, seed - p1]
-        while at + 32 <= len(data):
-            for i in range(4):
-                states[i] = enter(states[i], int.from_bytes(data[at : at + 8], "little"))
-                at += 8
+        for at in range(4 * blocks):
+            states[at % 4] = enter(states[at % 4], words[at])
         total = sum(rotate(state, bits) for state, bits in zip(states, (1, 7, 12, 18), strict=True))
         for state in states:
             total = (total ^ enter(0, state)) * p1 + p4 & mask
-    else:
-        total = seed + p5
-    total += len(data)
-    while at + 8 <= len(data):
-        total = rotate(total ^ enter(0, int.from_bytes(data[at : at + 8], "little")), 27) * p1 + p4
-        at += 8
-    if at + 4 <= len(data):
-        total = rotate(total ^ int.from_bytes(data[at : at + 4], "little") * p1, 23) * p2 + p3
-        at += 4
-    for byte in data[at:]:
+    total += len(key)
+    for word in words[4 * blocks :]:
+        total = rotate(total ^ enter(0, word), 27) * p1 + p4
+    rest = key[8 * len(words) :]
+    if len(rest) >= 4:
+        total = rotate(total ^ int.from_bytes(rest[:4], "little") * p1, 23) * p2 + p3
+        rest = rest[4:]
+    for byte in rest:
         total = rotate(total ^ byte * p5, 11) * p1
     total &= mask
     total = (total ^ total >> 33) * p2 & mask

@@ -4,25 +4,24 @@ Two pages with more than 10 links each are near-duplicates if the links they sha
 Two lists of up to 19 links must then be equal, which a hash of the set tells. Else, a page of d links shares at
 least d - m of them with any partner, m = the whole part of d / 20; so if every page orders its links by one rule,
 rarest first, partners share a link among the first m + 1 of each (prefix filtering). Only pages that share such a link,
-agree in length and in a 64-bit sketch of their links are compared. Of more than WINDOW pages with one such link, each
-is compared with the WINDOW pages before it in the order of length and number only: a million pages of one template stay
-cheap.
+agree in length and in a 64-bit sketch of their links are compared. Each is compared with at most MAX_COMPARED_PAGES
+before it that have the link, in the order of length and number: a million pages of one template stay cheap.
 """
-
-from __future__ import annotations
 
 import numpy as np
 from numba import uint64
+from numpy.typing import NDArray
 
 from cocite.kernels.build.parents import sift_down
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import read_list
+from cocite.kernels.hash_tables import stamped_slot, table_size
+from cocite.kernels.instructions import count_ones
 from cocite.kernels.jit import inline, kernel
 
-MORE_THAN = 10
-SHORTEST = 19  # lists of this length can lack one link of a list of 20
-WINDOW = 256
-NO_ATTRIBUTES = np.zeros(0, np.uint32)
+MIN_LINKS = 11
+MIN_PREFIX_LINKS = 19  # lists of this length can lack one link of a list of 20
+MAX_COMPARED_PAGES = 256
 
 
 @inline
@@ -55,22 +54,15 @@ def unite(parent, a, b):
 
 @kernel
 def sketch_lists(lists, in_degree, first, hashes, sketches, prefix_tokens, prefix_pages, longest):
-    """Hash and sketch of len(hashes) lists from `first` on, 0 for short ones, and (token, page) rows of the prefixes.
-
-    Returns the number of rows.
-    """
-    targets = np.empty(longest, np.uint32)
-    none = np.empty(0, np.uint32)
-    keys = np.empty(longest, np.uint64)
-    rows = np.int64(0)
+    """Hash and sketch lists from `first` on, 0 for short ones. Returns how many rows (token, page) of prefixes."""
+    targets, keys, rows = np.empty(longest, np.uint32), np.empty(longest, np.uint64), np.int64(0)
     for i in range(len(hashes)):
         page = first + i
         degree = np.int64(lists.degree[page])
-        hashes[i] = 0
-        sketches[i] = 0
-        if degree <= MORE_THAN:
+        hashes[i] = sketches[i] = 0
+        if degree < MIN_LINKS:
             continue
-        if read_list(lists, page, targets, none) != degree:
+        if read_list(lists, page, targets, targets[:0]) != degree:
             return np.int64(DAMAGED)
         total = uint64(degree)
         sketch = uint64(0)
@@ -81,7 +73,7 @@ def sketch_lists(lists, in_degree, first, hashes, sketches, prefix_tokens, prefi
         hashes[i] = total | uint64(1)
         sketches[i] = sketch
         prefix = degree // 20 + 1
-        if degree < SHORTEST or rows + prefix > len(prefix_tokens):
+        if degree < MIN_PREFIX_LINKS or rows + prefix > len(prefix_tokens):
             continue
         for k in range(degree):
             keys[k] = uint64(in_degree[targets[k]]) << uint64(32) | uint64(targets[k])
@@ -97,66 +89,44 @@ def sketch_lists(lists, in_degree, first, hashes, sketches, prefix_tokens, prefi
     return rows
 
 
-@kernel
-def count_prefixes(degrees, first, count):
+def count_prefixes(degrees: NDArray[np.uint32], first: int, count: int) -> int:
     """How many rows `sketch_lists` will write."""
-    rows = np.int64(0)
-    for i in range(first, first + count):
-        if degrees[i] >= SHORTEST:
-            rows += np.int64(degrees[i]) // 20 + 1
-    return rows
+    some = degrees[first : first + count]
+    return int((some[some >= MIN_PREFIX_LINKS] // 20 + 1).sum(dtype=np.int64))
 
 
 @inline
-def shared_links(lists, page, marked, stamp, buffer):
-    """How many links of a page carry a stamp in the table `marked`; DAMAGED if they cannot be read."""
-    none = np.empty(0, np.uint32)
-    count = read_list(lists, page, buffer, none)
-    mask = uint64(len(marked) - 1)
-    shared = np.int64(0)
+def count_stamped(lists, page, table, stamp, room):
+    """How many links of a page have a stamp in `table`, or DAMAGED."""
+    count, shared = read_list(lists, page, room, room[:0]), np.int64(0)
     for k in range(count):
-        entry = stamp | uint64(buffer[k])
-        slot = mix(buffer[k]) & mask
-        while (marked[slot] & uint64(0xFFFFFFFF00000000)) == stamp and marked[slot] != entry:
-            slot = (slot + uint64(1)) & mask
-        shared += marked[slot] == entry
+        slot, entry = stamped_slot(table, stamp, room[k])
+        shared += table[slot] == entry
     return shared if count >= 0 else count
 
 
 @inline
-def mark_links(lists, page, marked, stamp, buffer):
-    """Stamp the links of a page in the table `marked`."""
-    none = np.empty(0, np.uint32)
-    count = read_list(lists, page, buffer, none)
-    mask = uint64(len(marked) - 1)
+def stamp_links(lists, page, table, stamp, room):
+    """Stamp the links of a page in `table`. Returns how many, or DAMAGED."""
+    count = read_list(lists, page, room, room[:0])
     for k in range(count):
-        slot = mix(buffer[k]) & mask
-        while (marked[slot] & uint64(0xFFFFFFFF00000000)) == stamp:
-            slot = (slot + uint64(1)) & mask
-        marked[slot] = stamp | uint64(buffer[k])
+        slot, entry = stamped_slot(table, stamp, room[k])
+        table[slot] = entry
     return count
-
-
-@inline
-def alike(a, b, shared):
-    """The 95 % rule."""
-    return 20 * shared >= 19 * max(a, b)
 
 
 @kernel
 def unite_equal(lists, order, hashes, parent, longest):
     """Unite pages with equal sets of links: `order` sorts eligible pages by hash, then number."""
-    marked = np.zeros(1 << (bit_size(2 * longest) + 1), np.uint64)
-    buffer = np.empty(longest, np.uint32)
-    stamp = uint64(0)
+    table, room, stamp = np.zeros(table_size(longest), np.uint64), np.empty(longest, np.uint32), uint64(0)
     for i in range(1, len(order)):
         a, b = np.int64(order[i - 1]), np.int64(order[i])
         if hashes[a] != hashes[b] or lists.degree[a] != lists.degree[b]:
             continue
-        stamp += uint64(1) << uint64(32)
-        if mark_links(lists, a, marked, stamp, buffer) < 0:
+        stamp += uint64(1)
+        if stamp_links(lists, a, table, stamp, room) < 0:
             return np.int64(DAMAGED)
-        shared = shared_links(lists, b, marked, stamp, buffer)
+        shared = count_stamped(lists, b, table, stamp, room)
         if shared < 0:
             return np.int64(DAMAGED)
         if shared == np.int64(lists.degree[a]):
@@ -164,31 +134,10 @@ def unite_equal(lists, order, hashes, parent, longest):
     return np.int64(0)
 
 
-@inline
-def bit_size(value):
-    """Bits of a number."""
-    bits = 0
-    while value > 0:
-        bits += 1
-        value >>= 1
-    return bits
-
-
-@inline
-def popcount(value):
-    """Bits set in a 64-bit number."""
-    value = value - ((value >> uint64(1)) & uint64(0x5555555555555555))
-    value = (value & uint64(0x3333333333333333)) + ((value >> uint64(2)) & uint64(0x3333333333333333))
-    value = (value + (value >> uint64(4))) & uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((value * uint64(0x0101010101010101)) >> uint64(56))
-
-
 @kernel
 def unite_alike(lists, tokens, pages, sketches, parent, longest):
     """Unite near-duplicates: rows of (token, page) sorted by token, the list's length, page."""
-    marked = np.zeros(1 << (bit_size(2 * longest) + 1), np.uint64)
-    buffer = np.empty(longest, np.uint32)
-    stamp = uint64(0)
+    table, room, stamp = np.zeros(table_size(longest), np.uint64), np.empty(longest, np.uint32), uint64(0)
     start = np.int64(0)
     for i in range(len(tokens)):
         if i > 0 and tokens[i] != tokens[i - 1]:
@@ -196,24 +145,23 @@ def unite_alike(lists, tokens, pages, sketches, parent, longest):
         b = np.int64(pages[i])
         size = np.int64(lists.degree[b])
         is_marked = False
-        for j in range(i - 1, max(start, i - WINDOW) - 1, -1):
+        for j in range(i - 1, max(start, i - MAX_COMPARED_PAGES) - 1, -1):
             a = np.int64(pages[j])
             other = np.int64(lists.degree[a])
             if 20 * other < 19 * size:  # shorter still from here on
                 break
-            if 10 * popcount(sketches[a] ^ sketches[b]) > size:  # each link of one alone sets one bit at most
-                continue
-            if find_root(parent, a) == find_root(parent, b):
+            different = np.int64(count_ones(sketches[a] ^ sketches[b]))  # each link of one alone sets one bit at most
+            if 10 * different > size or find_root(parent, a) == find_root(parent, b):
                 continue
             if not is_marked:
-                stamp += uint64(1) << uint64(32)
-                if mark_links(lists, b, marked, stamp, buffer) < 0:
+                stamp += uint64(1)
+                if stamp_links(lists, b, table, stamp, room) < 0:
                     return np.int64(DAMAGED)
                 is_marked = True
-            shared = shared_links(lists, a, marked, stamp, buffer)
+            shared = count_stamped(lists, a, table, stamp, room)
             if shared < 0:
                 return np.int64(DAMAGED)
-            if alike(size, other, shared):
+            if 20 * shared >= 19 * max(size, other):
                 unite(parent, a, b)
     return np.int64(0)
 

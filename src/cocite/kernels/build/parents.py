@@ -1,7 +1,5 @@
 """What a store keeps ready of long lists: entry points, and chosen parents of pages with many."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -26,10 +24,7 @@ class SkipPoints(NamedTuple):
 
 @kernel
 def skip_points(lists, pages, every, points, with_attributes):
-    """Entry points into the lists of `pages`, before every `every`-th link, into `points`.
-
-    With attributes (links out), also each list's targets in ascending order with their places.
-    """
+    """Entry points before every `every`-th link; with attributes, also each list's targets, ascending, with places."""
     longest = np.int64(0)
     for page in pages:
         longest = max(longest, np.int64(lists.degree[page]))
@@ -117,22 +112,17 @@ def best_of_all(lists, pages, in_degree, keep, out):
 
 
 @inline
-def parent_hash(seed, child, parent):
-    """hash64(seed, fingerprint of the page, fingerprint of a parent): orders a page's parents at random, for good."""
-    return hash_long(uint64(parent), hash_long(uint64(child), uint64(seed)))
-
-
-@inline
 def sample_parents(parents, child, fingerprints, seed, keep, out):
-    """Choose the `keep` parents of smallest hash, in that order, into `out`. Returns how many."""
+    """Choose the `keep` parents of smallest hash64(seed, child's fingerprint, parent's), in order. Returns how many."""
     count = np.int64(len(parents))
     hashes, chosen = np.empty(count, np.uint64), np.empty(count, np.uint32)
+    child_hash = hash_long(uint64(child), uint64(seed))
     share = (np.float64(keep) + 8.0 * np.sqrt(np.float64(keep)) + 8.0) / max(1, count)
     while True:
         limit = uint64(0xFFFFFFFFFFFFFFFF) if share >= 1.0 else uint64(share * 18446744073709549568.0)
         found = np.int64(0)
         for k in range(count):
-            value = parent_hash(seed, child, fingerprints[parents[k]])
+            value = hash_long(uint64(fingerprints[parents[k]]), child_hash)
             if value <= limit:
                 hashes[found] = value
                 chosen[found] = parents[k]

@@ -4,8 +4,6 @@ Bucket borders lie on *cells*, runs of 2^shift pages, so that a small table give
 Rows keep their order, so every sort below is stable and the result does not depend on threads.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +11,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of
-from cocite.kernels.hash_tables import MISSING
+from cocite.kernels.hash_tables import MISSING, stamped_slot
 from cocite.kernels.jit import kernel
 
 
@@ -56,7 +54,7 @@ def choose_records(sequence, pages, orders, partial, first_record, best_order, b
 
 @kernel
 def find_circles(alias, circle):
-    """circle[page] = the first page of the circle that its aliases make, others stay unchanged; returns how many."""
+    """circle[page] = the first page of the cycle that aliases form with it. Returns how many pages are in one."""
     seen = np.zeros(len(alias), np.uint32)  # on the walk from which page, and 1
     found = np.int64(0)
     for start in range(len(alias)):
@@ -145,19 +143,13 @@ def join_rows(rows, low, starts, kept, table):
     starts[i] receives where page low + i begins in `kept`, which receives positions in `rows.target`.
     `table` is zeroed scratch of 2^b entries, more than twice the longest list.
     """
-    mask = uint64(len(table) - 1)
-    at = np.int64(0)
-    i = 0
+    at, i = np.int64(0), 0
     for page in range(len(starts) - 1):
         starts[page] = at
-        stamp = uint64(page + 1) << uint64(32)
         while i < len(rows.order) and np.int64(rows.source[rows.order[i]]) == low + page:
             row = rows.order[i]
             for k in range(rows.start[row], rows.start[row] + rows.links[row]):
-                entry = stamp | uint64(rows.target[k])
-                slot = (entry * uint64(0x9E3779B97F4A7C15)) >> uint64(32) & mask
-                while (table[slot] >> uint64(32)) == uint64(page + 1) and table[slot] != entry:
-                    slot = (slot + uint64(1)) & mask
+                slot, entry = stamped_slot(table, uint64(page + 1), rows.target[k])
                 if table[slot] != entry:
                     table[slot] = entry
                     kept[at] = k
@@ -169,10 +161,7 @@ def join_rows(rows, low, starts, kept, table):
 
 @kernel
 def find_repeats(rows, low, starts, kept, longest):
-    """Links that `join_rows` skipped, whose known block has no earlier link of the page to the target.
-
-    Returns their pages and positions in `rows.target`, in page order: of each page no more than it has links.
-    """
+    """Links that `join_rows` skipped, the first to their target in a block: pages and positions, in page order."""
     room = len(rows.target) - len(kept)
     pages, links = np.empty(room, np.uint32), np.empty(room, np.int64)
     size = 1024

@@ -1,23 +1,20 @@
 """Instantaneous codes of natural numbers in a stream of bits: unary, γ, δ, ζ, Golomb, nibble, π.
 
 These are the codes of WebGraph's files, in either bit order: *big* takes a byte's bits from the highest down (the Java
-tools, and the Rust tools unless told otherwise), *little* from the lowest up (the Rust tools' `endianness=little`).
+tools, and by default the Rust tools), *little* from the lowest up (the Rust tools' `endianness=little`).
 
 Nearly every code opens with zeros ended by a one, and their number says how much follows. No number of 2^56 or more is
-ever needed, so one window of 64 bits, of which at least 57 are good, holds what follows. Past the end of the data stand
+ever needed, so one window of 64 bits, of which at least 57 are valid, has what follows. The data counts as followed by
 zeros, which begin no code: reading there gives `DAMAGED`, never a wrong place in memory.
 """
 
 # Numba types these functions; mypy cannot follow its intrinsics.
 # mypy: ignore-errors
 
-from __future__ import annotations
-
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
+from cocite.kernels.codec.link_codec import DAMAGED
+from cocite.kernels.instructions import leading_zeros, reversed_bytes, trailing_zeros
 from cocite.kernels.jit import inline, kernel
 
 # A code is one number: its kind, LITTLE if so, and its parameter (ζ, Golomb, π) times PARAMETER. The kinds are numbered
@@ -27,41 +24,14 @@ KIND = 15
 LITTLE = 16
 PARAMETER = 32
 
-WIDEST = 56
-DAMAGED = -1
-
-_ZERO, _ONE, _FOUR = np.int64(0), np.int64(1), np.int64(4)
-_NOTHING = np.uint64(0)
+MAX_BITS = 56
+_ZERO, _ONE, _FOUR, _EMPTY = np.int64(0), np.int64(1), np.int64(4), np.uint64(0)
 
 
-@intrinsic
-def leading_zeros(typing, word):
-    """Zeros above the highest one of a 64-bit word other than 0."""
-
-    def make(context, builder, signature, arguments):
-        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.uint64(types.uint64), make
-
-
-@intrinsic
-def trailing_zeros(typing, word):
-    """Zeros below the lowest one of a 64-bit word other than 0."""
-
-    def make(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.uint64(types.uint64), make
-
-
-@intrinsic
-def reversed_bytes(typing, word):
-    """The bytes of a 64-bit word in opposite order."""
-
-    def make(context, builder, signature, arguments):
-        return builder.bswap(arguments[0])
-
-    return types.uint64(types.uint64), make
+@inline
+def zeros_before_one(word, little):
+    """The zeros before the first one of a window that has one."""
+    return np.int64(trailing_zeros(word)) if little else np.int64(leading_zeros(word))
 
 
 @inline
@@ -84,7 +54,7 @@ def peek(data, position, little):
 def take(word, skip, width, little):
     """The number in `width` bits of a window after the first `skip`; both together are at most 63."""
     if little:
-        return np.int64((word >> np.uint64(skip)) & ~(~_NOTHING << np.uint64(width)))
+        return np.int64((word >> np.uint64(skip)) & ~(~_EMPTY << np.uint64(width)))
     return np.int64(((word << np.uint64(skip)) >> np.uint64(1)) >> np.uint64(63 - width))
 
 
@@ -94,8 +64,8 @@ def read_unary(data, position, little):
     start = position
     while True:
         word = peek(data, position, little)
-        if word != _NOTHING:
-            position += np.int64(trailing_zeros(word)) if little else np.int64(leading_zeros(word))
+        if word != _EMPTY:
+            position += zeros_before_one(word, little)
             return position - start, position + 1
         position += 64 - (position & 7)
         if position >= 8 * data.size:
@@ -104,8 +74,8 @@ def read_unary(data, position, little):
 
 @inline
 def read_digits(data, position, width, little):
-    """The number whose successor has `width` binary digits after the first, standing here; the end of γ, δ and π."""
-    if width < 0 or width > WIDEST:
+    """The number whose successor has these `width` binary digits after the first: the end of γ, δ and π."""
+    if width < 0 or width > MAX_BITS:
         return np.int64(DAMAGED), position
     digits = take(peek(data, position, little), _ZERO, width, little)
     return (_ONE << width) + digits - 1, position + width
@@ -115,8 +85,8 @@ def read_digits(data, position, width, little):
 def read_gamma(data, position, little):
     """γ: the number of binary digits of value + 1 after the first in unary, then those digits."""
     word = peek(data, position, little)
-    if word != _NOTHING:
-        width = np.int64(trailing_zeros(word)) if little else np.int64(leading_zeros(word))
+    if word != _EMPTY:
+        width = zeros_before_one(word, little)
         if width <= 28:  # this window holds all of the code
             return (_ONE << width) + take(word, width + 1, width, little) - 1, position + 2 * width + 1
     width, position = read_unary(data, position, little)
@@ -137,7 +107,7 @@ def read_minimal(data, position, width, short, little):
 def read_zeta(data, position, k, little):
     """ζ of parameter k: a group h of k binary digits in unary, then value + 1 - 2^(hk) in minimal binary."""
     group, position = read_unary(data, position, little)
-    if group < 0 or group > WIDEST or (group + 1) * k > WIDEST:
+    if group < 0 or group > MAX_BITS or (group + 1) * k > MAX_BITS:
         return np.int64(DAMAGED), position
     left = _ONE << (group * k)
     value, position = read_minimal(data, position, (group + 1) * k - 1, left, little)
@@ -159,7 +129,7 @@ def read_golomb(data, position, modulus, little):
 def read_nibbles(data, position):
     """Nibbles: three binary digits each, behind a bit that is one for the last. Big only: the Rust tools have none."""
     value = np.int64(0)
-    for _ in range(WIDEST // 3):
+    for _ in range(MAX_BITS // 3):
         nibble = take(peek(data, position, False), _ZERO, _FOUR, False)
         value = value << 3 | nibble & 7
         position += 4
@@ -172,7 +142,7 @@ def read_nibbles(data, position):
 def read_pi(data, position, k, little):
     """π of parameter k: how many digits follow in Rice code (high part in unary, k low bits plain), then the digits."""
     high, position = read_unary(data, position, little)
-    if high < 0 or high > WIDEST:
+    if high < 0 or high > MAX_BITS:
         return np.int64(DAMAGED), position
     width = (high << k) + take(peek(data, position, little), _ZERO, k, little)
     return read_digits(data, position + k, width, little)
@@ -180,10 +150,7 @@ def read_pi(data, position, k, little):
 
 @kernel
 def read_number(data, position, code):
-    """The number at `position`, or DAMAGED, and the position after it.
-
-    Its last bits may stand past the end, as zeros: whoever reads several checks the last position.
-    """
+    """The number at `position`, or DAMAGED, and the position after it. That may be past the end: check the last one."""
     kind = code & KIND
     little = code & LITTLE != 0
     if kind == GAMMA:

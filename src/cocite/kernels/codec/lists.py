@@ -3,18 +3,15 @@
 `Lists` is one direction of a store's links as raw arrays; every function here stays inside them, whatever they hold.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import types, uint64
-from numba.extending import intrinsic
+from numba import uint64
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import pack
 from cocite.kernels.codec.link_codec import CHANGE, DAMAGED, ESCAPE, MASK, RAW_BITS, window
+from cocite.kernels.instructions import prefetch_item
 from cocite.kernels.jit import inline, kernel
 
 PREFETCH_LISTS = 8
@@ -58,46 +55,24 @@ def most_links(lists):
     return np.int64(len(lists.words)) << 6
 
 
-@intrinsic
-def fetch(context, array, place):
-    """Ask memory for array[place], which must be inside, and do not wait for it."""
-
-    def generate(context, builder, signature, arguments):
-        made = context.make_array(signature.args[0])(context, builder, arguments[0])
-        pointer = builder.bitcast(builder.gep(made.data, [arguments[1]]), ir.IntType(8).as_pointer())
-        number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
-        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
-        builder.call(prefetch, [pointer, number(0), number(3), number(1)])  # to read, near, data
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp), generate
-
-
 @inline
-def prefetch(lists, pages, at, ahead):
-    """Prefetch what reading the lists of pages[at + ahead] and, from further off, of the next ones will need.
-
-    Lists lie anywhere in the store, and waiting for memory is most of the time of reading many short ones.
-    """
-    if at + 2 * ahead < len(pages):
-        page = np.int64(pages[at + 2 * ahead])
-        fetch(lists.base, page >> 4)
-        fetch(lists.offset, page)
-        fetch(lists.degree, page)
-    if at + ahead < len(pages):
-        word = start_of(lists, np.int64(pages[at + ahead])) >> 6
+def prefetch(lists, pages, at):
+    """Prefetch the lists of pages after pages[at]: lists lie anywhere, and memory takes longer than decoding."""
+    if at + 2 * PREFETCH_LISTS < len(pages):
+        page = np.int64(pages[at + 2 * PREFETCH_LISTS])
+        prefetch_item(lists.base, page >> 4)
+        prefetch_item(lists.offset, page)
+        prefetch_item(lists.degree, page)
+    if at + PREFETCH_LISTS < len(pages):
+        word = start_of(lists, np.int64(pages[at + PREFETCH_LISTS])) >> 6
         if 0 <= word < len(lists.words) - 8:
-            fetch(lists.words, word)
-            fetch(lists.words, word + 8)
+            prefetch_item(lists.words, word)
+            prefetch_item(lists.words, word + 8)
 
 
 @inline
 def decode_part(lists, page, place, count, targets, attributes, at):
-    """Decode `count` links of a page's list into targets[at:] (and attributes[at:] unless that is empty).
-
-    Returns the bit after them, or DAMAGED: never reads beyond the stop, never yields a page that does not exist.
-    """
+    """Decode `count` links into targets[at:] and, unless empty, attributes[at:]. Returns the bit after them."""
     keep = len(attributes) > 0
     words, table, pages = lists.words, lists.table, np.int64(len(lists.degree))
     position, stop, previous, attribute = place
@@ -150,13 +125,12 @@ def decode_part(lists, page, place, count, targets, attributes, at):
 @inline
 def read_list(lists, page, targets, attributes):
     """A page's links in order, into `targets` and (unless it is empty) `attributes`; returns how many, or DAMAGED."""
-    count = np.int64(lists.degree[page])
+    count, page = np.int64(lists.degree[page]), np.int64(page)
     if count == 0:
         return count
     start, stop = start_of(lists, page), start_of(lists, page + 1)
     if count > len(targets) or not is_inside(lists, start, stop):
         return np.int64(DAMAGED)
-    page = np.int64(page)
     end = decode_part(lists, page, Place(start, stop, page, np.int64(0)), count, targets, attributes, 0)
     return count if end == stop else np.int64(DAMAGED)
 
@@ -174,7 +148,7 @@ def read_grown(lists, page, room):
 
 @kernel
 def read_one(lists, page, targets, attributes):
-    """`read_list` for callers outside compiled code."""
+    """`read_list` for Python."""
     return read_list(lists, page, targets, attributes)
 
 

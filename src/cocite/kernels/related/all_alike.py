@@ -4,42 +4,28 @@ For each page, an index finds candidates, ranked by a cheap sum; then their simi
 Pages are independent of each other, so threads share the work.
 """
 
-from __future__ import annotations
-
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int32, int64
+from numba import int32, int64, uint64
 from numpy.typing import NDArray
 
+from cocite.kernels.hash_tables import LOW_HALF
 from cocite.kernels.jit import inline, kernel
-from cocite.kernels.words.best_matches import (
-    ONE,
-    Known,
-    Scratch,
-    Unmet,
-    add_postings,
-    clear_slots,
-    compare_one,
-    fill_table,
-    give_slots,
-    match,
-    note,
-    strongest_one,
-)
+from cocite.kernels.words import best_matches as matches
 from cocite.kernels.words.keyword_pairs import Rows
 
 
-class Vocabulary(NamedTuple):
+class PageKeywords(NamedTuple):
     """Keywords of pages, pages of keywords, and similarities of keywords."""
 
     words: Rows
     pages_of: Rows
-    known: Known  # similarities of words that occur together
-    unmet: Unmet
+    similar: matches.Similarities  # of words that occur together
+    unmet: matches.Unmet
 
 
-class Limits(NamedTuple):
+class CandidateLimits(NamedTuple):
     """How many candidates are considered."""
 
     candidates: int  # pages compared with each page
@@ -48,18 +34,18 @@ class Limits(NamedTuple):
     alike: int  # similar pages per linked page
 
 
-class Near(NamedTuple):
-    """The pages most similar to each page by words, best first, a row each; unused entries have value 0."""
+class SimilarPages(NamedTuple):
+    """The pages most similar to each page, best first, a row each; unused entries have value 0."""
 
     pages: NDArray[np.uint32]
-    values: NDArray[np.int32]
+    values: NDArray[Any]
 
 
-class Room(NamedTuple):
+class PageSpace(NamedTuple):
     """Working memory of one thread; between pages, `sums` is 0 and slots are -1."""
 
-    words: Scratch
-    linked: Scratch
+    words: matches.MatchSpace
+    linked: matches.MatchSpace
     sums: NDArray[np.float64]  # by page
     touched: NDArray[np.uint32]
 
@@ -72,201 +58,182 @@ class LinkedWeb(NamedTuple):
 
     outs: Rows
     ins: Rows
-    near: Near
+    near: SimilarPages
     rest: float
     mix: float
 
 
-class SideSums(NamedTuple):
-    """For each chosen page, the sum of the similarities of both sides, and the number of sides with links."""
-
-    total: NDArray[np.float64]
-    sides: NDArray[np.float64]
+@inline
+def row_of(rows, row):
+    """The columns of a row."""
+    return rows.columns[rows.starts[row] : rows.starts[row + 1]]
 
 
 @inline
-def known_of(vocabulary, own):
+def similar_words(words, own):
     """The similarities of some words."""
     begin, end = np.empty(len(own), np.int64), np.empty(len(own), np.int64)
     for i in range(len(own)):
-        begin[i] = vocabulary.known.begin[own[i]]
-        end[i] = vocabulary.known.end[own[i]]
-    return Known(begin, end, vocabulary.known.other, vocabulary.known.value)
+        begin[i], end[i] = words.similar.begin[own[i]], words.similar.end[own[i]]
+    return matches.Similarities(begin, end, words.similar.other, words.similar.value)
 
 
 @inline
-def leading_words(own, known, reach, index, space):
+def leading_words(own, similar, reach, index, space):
     """The words that lead to pages similar to one with the words `own`: (words, values, order of rarity)."""
     most = len(own) * (reach + 1)
-    words, values = np.empty(most, np.uint32), np.empty(most, np.float64)
+    words, values, count = np.empty(most, np.uint32), np.empty(most), int64(0)
     few, few_values = np.empty(reach, np.uint32), np.empty(reach, np.int32)
-    count = int64(0)
     for i in range(len(own)):
         space.slot[own[i]] = int32(count)
         words[count], values[count] = own[i], 1.0
         count += 1
     for i in range(len(own)):
-        found = strongest_one(known, i, reach, few, few_values)
-        for k in range(found):
+        for k in range(matches.strongest_of(similar, i, reach, few, few_values)):
             at = int64(space.slot[few[k]])
             if at < 0:
                 at = count
                 space.slot[few[k]] = int32(at)
                 words[at], values[at] = few[k], 0.0
                 count += 1
-            values[at] = max(values[at], few_values[k] / ONE)
-    pages = np.empty(count, np.int64)
+            values[at] = max(values[at], few_values[k] / matches.ONE)
+    keys = np.empty(count, np.uint64)  # pages with the word << 32 | place
     for i in range(count):
         space.slot[words[i]] = -1
-        pages[i] = index.starts[words[i] + 1] - index.starts[words[i]]
-    return words[:count], values[:count], np.argsort(pages, kind="mergesort")
+        keys[i] = uint64(index.starts[words[i] + 1] - index.starts[words[i]]) << uint64(32) | uint64(i)
+    keys.sort()
+    return words[:count], values[:count], (keys & LOW_HALF).astype(np.int64)
 
 
 @inline
-def best_indices(values, most):
-    """The indices of the `most` greatest values, in no order; of equal ones the first."""
-    count = len(values)
+def best_candidates(values, space, count, most):
+    """The pages of the `most` greatest values, in no order; of equal ones the first. Resets the sums."""
+    pages = space.touched[:count]
+    for i in range(count):
+        space.sums[pages[i]] = 0.0
     if count <= most:
-        return np.arange(count)
+        return pages.copy()
     least = np.partition(values, count - most)[count - most]
-    found, at = np.empty(most, np.int64), int64(0)
-    for i in range(count):
-        if values[i] > least and at < most:
-            found[at] = i
-            at += 1
-    for i in range(count):
-        if at == most:
-            break
-        if values[i] == least:
-            found[at] = i
-            at += 1
+    found, at = np.empty(most, np.uint32), int64(0)
+    for equal in (False, True):
+        for i in range(count):
+            if at < most and (values[i] == least if equal else values[i] > least):
+                found[at] = pages[i]
+                at += 1
     return found
 
 
 @inline
-def take_best(pages, values, without, into_pages, into_values):
-    """The greatest values with their pages, best first, of equal ones the lower page; without the page `without`."""
-    most, count = len(into_pages), int64(0)
+def keep_best(pages, values, page, found):
+    """Keep the greatest values with their pages as a row of `found`, of equal ones the lower page; never `page`."""
+    best_pages, best_values, count = found.pages[page], found.values[page], int64(0)
+    most = len(best_pages)
     for i in range(len(pages)):
         value = values[i]
-        if int64(pages[i]) == without or value <= 0:
+        if int64(pages[i]) == page or value <= 0:
             continue
-        if count == most and (value < into_values[count - 1] or (
-            value == into_values[count - 1] and pages[i] >= into_pages[count - 1]
-        )):  # fmt: skip
-            continue
-        at = count if count < most else count - 1
-        while at > 0 and (into_values[at - 1] < value or (
-            into_values[at - 1] == value and into_pages[at - 1] > pages[i]
-        )):  # fmt: skip
-            into_values[at], into_pages[at] = into_values[at - 1], into_pages[at - 1]
+        at = count
+        while at > 0 and (
+            best_values[at - 1] < value or (best_values[at - 1] == value and best_pages[at - 1] > pages[i])
+        ):
             at -= 1
-        into_values[at], into_pages[at] = value, pages[i]
-        count = min(most, count + 1)
+        for k in range(min(count, most - 1), at, -1):
+            best_values[k], best_pages[k] = best_values[k - 1], best_pages[k - 1]
+        if at < most:
+            best_values[at], best_pages[at] = value, pages[i]
+            count = min(most, count + 1)
     for k in range(count, most):
-        into_values[k], into_pages[k] = 0, 0
+        best_values[k], best_pages[k] = 0, 0
 
 
 @kernel
-def alike_by_words(first, last, vocabulary, limits, space, near):
-    """The pages most similar by words to first ≤ page < last, as rows of `near`; False if there is no room."""
-    words, index = vocabulary.words, vocabulary.pages_of
+def alike_by_words(first, last, words, limits, space, near):
+    """The pages most similar by words to first ≤ page < last, as rows of `near`. Returns False without room."""
+    index, unweighted = words.pages_of, np.empty(0)
     for page in range(first, last):
-        own = words.columns[words.starts[page] : words.starts[page + 1]]
-        known = known_of(vocabulary, own)
-        leading, values, order = leading_words(own, known, limits.reach, index, space.words)
-        count = add_postings(index, leading, values, order, int64(limits.postings), space.sums, space.touched)
-        rough = np.empty(count, np.float64)
+        own = row_of(words.words, page)
+        similar = similar_words(words, own)
+        leading, values, order = leading_words(own, similar, limits.reach, index, space.words)
+        count = matches.add_postings(index, leading, values, order, int64(limits.postings), space.sums, space.touched)
+        rough = np.empty(count)
         for i in range(count):
             other = int64(space.touched[i])
-            rough[i] = space.sums[other] / (len(own) + words.starts[other + 1] - words.starts[other])
-            space.sums[other] = 0.0
-        chosen = space.touched[:count][best_indices(rough, limits.candidates)]
-        result = np.empty(len(chosen), np.float64)
-        if not compare_one(own, known, vocabulary.unmet, words, chosen, np.empty(0), space.words, result):
+            rough[i] = space.sums[other] / (len(own) + words.words.starts[other + 1] - words.words.starts[other])
+        chosen = best_candidates(rough, space, count, limits.candidates)
+        result, whole = np.empty(len(chosen)), np.empty(len(chosen), np.int32)
+        if not matches.compare(own, similar, words.unmet, words.words, chosen, unweighted, space.words, result):
             return False
-        whole = np.empty(len(chosen), np.int32)
         for i in range(len(chosen)):
-            whole[i] = int32(result[i] * ONE + 0.5)
-        take_best(chosen, whole, page, near.pages[page], near.values[page])
+            whole[i] = int32(result[i] * matches.ONE + 0.5)
+        keep_best(chosen, whole, page, near)
     return True
 
 
-@inline
-def look_along(own, near, theirs, alike, scale, space, count):
+@kernel
+def add_linked(own, near, theirs, alike, scale, space, count):
     """Candidates: pages linked with pages similar to `own`, on the side on which these are linked with a page."""
     for i in range(len(own)):
         for k in range(-1, alike):
             other = int64(own[i]) if k < 0 else int64(near.pages[own[i], k])
-            value = 1.0 if k < 0 else near.values[own[i], k] / ONE
+            value = 1.0 if k < 0 else near.values[own[i], k] / matches.ONE
             if value <= 0.0:
                 break
-            start, stop = theirs.starts[other], theirs.starts[other + 1]
-            for j in range(start, stop):
-                count = note(space.sums, space.touched, count, int64(theirs.columns[j]), scale * value)
+            for j in range(theirs.starts[other], theirs.starts[other + 1]):
+                count = matches.add_value(space.sums, space.touched, count, int64(theirs.columns[j]), scale * value)
     return count
 
 
-@inline
-def add_side(own, links, chosen, web, unmet, space, sums):
-    """Add the similarity of the pages linked on one side with a page and with each chosen one; False if no room."""
-    near, rest = web.near, web.rest
-    count = give_slots(links, chosen, space)
-    width = int64(len(own))
-    if count < 0 or count * width > len(space.table) or width > len(space.best):
-        clear_slots(len(space.touched) if count < 0 else count, space)
+@kernel
+def add_side(own, links, chosen, web, unmet, space, sums, sides):
+    """Add how similar the pages linked on one side are to those of each chosen page. Returns False without room."""
+    near, width = web.near, int64(len(own))
+    count = matches.give_slots(links, chosen, width, space)
+    if count < 0:
         return False
     top = int64(near.pages.shape[1])
     begin, end, otherwise = np.empty(width, np.int64), np.empty(width, np.int64), np.empty(width, np.int32)
     for i in range(width):
-        otherwise[i] = int32(near.values[own[i], top - 1] * rest)
+        otherwise[i] = int32(near.values[own[i], top - 1] * web.rest)
         begin[i] = int64(own[i]) * top
         end[i] = begin[i] + top
         while end[i] > begin[i] and near.values[own[i], end[i] - begin[i] - 1] == 0:
             end[i] -= 1
-    fill_table(own, Known(begin, end, near.pages.reshape(-1), near.values.reshape(-1)), unmet, otherwise, count, space)
+    similar = matches.Similarities(begin, end, near.pages.reshape(-1), near.values.reshape(-1))
+    matches.fill_table(own, similar, unmet, otherwise, count, space)
     for i in range(len(chosen)):
         page = int64(chosen[i])
         if width > 0 or links.starts[page + 1] > links.starts[page]:
-            sums.sides[i] += 1.0
-            sums.total[i] += match(links, page, own, np.empty(0), space)
-    clear_slots(count, space)
+            sides[i] += 1.0
+            sums[i] += matches.match(links, page, own, np.empty(0), space)
+    matches.clear_slots(count, space)
     return True
 
 
 @kernel
-def alike_by_both(first, last, vocabulary, web, limits, space, pages, values):
-    """The pages of highest integrated similarity to first ≤ page < last, as rows; False if there is no room."""
-    words, outs, ins, near, mix = vocabulary.words, web.outs, web.ins, web.near, web.mix
-    top = near.pages.shape[1]
+def alike_by_both(first, last, words, web, limits, space, found):
+    """The pages of highest integrated similarity to first ≤ page < last, as rows of `found`. False without room."""
+    near, mix = web.near, web.mix
     for page in range(first, last):
-        own_ins = ins.columns[ins.starts[page] : ins.starts[page + 1]]
-        own_outs = outs.columns[outs.starts[page] : outs.starts[page + 1]]
-        count = int64(0)
+        own, own_ins, own_outs = row_of(words.words, page), row_of(web.ins, page), row_of(web.outs, page)
         scale = (1.0 - mix) / max(1, len(own_ins) + len(own_outs))
-        count = look_along(own_ins, near, outs, limits.alike, scale, space, count)
-        count = look_along(own_outs, near, ins, limits.alike, scale, space, count)
-        for k in range(top):
-            if near.values[page, k] == 0:
-                break
-            count = note(space.sums, space.touched, count, int64(near.pages[page, k]), near.values[page, k] * mix / ONE)
-        rough = np.empty(count, np.float64)
+        count = add_linked(own_ins, near, web.outs, limits.alike, scale, space, int64(0))
+        count = add_linked(own_outs, near, web.ins, limits.alike, scale, space, count)
+        for k in range(near.pages.shape[1]):
+            value = near.values[page, k] * mix / matches.ONE
+            count = matches.add_value(space.sums, space.touched, count, int64(near.pages[page, k]), value)
+        rough = np.empty(count)
         for i in range(count):
-            other = int64(space.touched[i])
-            rough[i] = space.sums[other]
-            space.sums[other] = 0.0
-        chosen = space.touched[:count][best_indices(rough, limits.candidates)]
-        own = words.columns[words.starts[page] : words.starts[page + 1]]
-        result = np.empty(len(chosen), np.float64)
-        known = known_of(vocabulary, own)
-        if not compare_one(own, known, vocabulary.unmet, words, chosen, np.empty(0), space.words, result):
+            rough[i] = space.sums[space.touched[i]]
+        chosen = best_candidates(rough, space, count, limits.candidates)
+        result, sums, sides = np.empty(len(chosen)), np.zeros(len(chosen)), np.zeros(len(chosen))
+        similar = similar_words(words, own)
+        if not matches.compare(own, similar, words.unmet, words.words, chosen, np.empty(0), space.words, result):
             return False
-        sums = SideSums(np.zeros(len(chosen)), np.zeros(len(chosen)))
-        if not add_side(own_ins, ins, chosen, web, vocabulary.unmet, space.linked, sums):
+        if not add_side(own_ins, web.ins, chosen, web, words.unmet, space.linked, sums, sides):
             return False
-        if not add_side(own_outs, outs, chosen, web, vocabulary.unmet, space.linked, sums):
+        if not add_side(own_outs, web.outs, chosen, web, words.unmet, space.linked, sums, sides):
             return False
         for i in range(len(chosen)):
-            result[i] = mix * result[i] + (1.0 - mix) * sums.total[i] / max(1.0, sums.sides[i])
-        take_best(chosen, result, page, pages[page], values[page])
+            result[i] = mix * result[i] + (1.0 - mix) * sums[i] / max(1.0, sides[i])
+        keep_best(chosen, result, page, found)
     return True

@@ -1,7 +1,5 @@
 """The one order of results, for the first few of many; see neighbourhood/scores.py."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -64,10 +62,7 @@ def sift_down(heap, size, at, scored):
 
 @kernel
 def best_first(scored, never, least, first):
-    """The places of the `first` best pages, best first: of values of at least `least`, and not among `never`.
-
-    `never` ascends. Values and ties are compared to six digits.
-    """
+    """The places of the `first` best pages of at least the value `least`, without pages of `never`, which ascends."""
     pages, values, ties, reached, in_degree = scored
     first = min(first, len(pages))
     heap, size = np.empty(first, np.int64), np.int64(0)

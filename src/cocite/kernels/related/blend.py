@@ -1,7 +1,5 @@
 """The parts of the default method that come from links, added up for each candidate: see methods/auto.py."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +7,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import PREFETCH_LISTS, prefetch, read_list
+from cocite.kernels.codec.lists import prefetch, read_list
 from cocite.kernels.hash_tables import NumberedSet, add_member, number_of
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related.counted_links import is_counted, is_excluded, links_to, repeats_of
@@ -72,10 +70,7 @@ def add_value(sums, candidate, group, value):
 
 @inline
 def read_repeats(repeats, parents, i, excluded, candidates, shown):
-    """Numbers and sections of the links that parent i repeats, if both links count. The query page is QUERY_PAGE.
-
-    `shown` is scratch: the last parent whose window has a page.
-    """
+    """Numbers (or QUERY_PAGE) and sections of the links that parent i repeats and that count; `shown` is scratch."""
     table, place = candidates.pages.table, parents.places[i]
     page, section = parents.targets[place], block_of(parents.attributes[place])
     begin, end = repeats_of(repeats, parents.pages[i])
@@ -160,14 +155,11 @@ def add_together(parents, weights, repeats, excluded, candidates, totals):
 
 @kernel
 def read_spouses(out, into, children, max_parents, page, excluded, spouses, numbered):
-    """Read the other parents of children that have at most `max_parents`. Returns the members of the set, or DAMAGED.
-
-    Only parents whose link to the child counts. `numbered` is a set that they are added to, and its count.
-    """
+    """Read the other parents of children with at most `max_parents`. `numbered`: the set that they join, its count."""
     found, count = numbered
     room, at = np.empty(1024, np.uint32), np.int64(0)
     for i in range(len(children)):
-        prefetch(into, children, i, PREFETCH_LISTS)
+        prefetch(into, children, i)
         spouses.starts[i] = at
         child = np.int64(children[i])
         if into.degree[child] > max_parents:

@@ -4,8 +4,6 @@ The lists of the parents are as `neighbourhood.read_parents` left them. One that
 again or, if it has many more links than there are siblings, these are searched in it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -55,10 +53,7 @@ def read_list_of(out, parents, i, excluded, room):
 
 @kernel
 def pair_links(out, parents, excluded, siblings, count, rows, columns):
-    """Links from parent i to the first `count` members of a set, as pairs (i, number). Returns how many, or DAMAGED.
-
-    `rows` and `columns` have room for every link that is possible.
-    """
+    """Links from parent i to the first `count` members of a set, as pairs (i, number). Returns how many."""
     at, room = np.int64(0), np.empty(1024, np.uint32)
     for i in range(len(parents.pages)):
         page = np.int64(parents.pages[i])
@@ -94,10 +89,7 @@ def count_group(last, sibling, group):
 
 @kernel
 def count_cocited(out, parents, excluded, order, groups, siblings, merged, counts):
-    """counts[m] = the number of groups of parents that link to a sibling merged into m (siblings[i] into merged[i]).
-
-    `order` has the parents group by group. Returns 0, or DAMAGED.
-    """
+    """counts[merged[i]] = the number of groups of parents that link to siblings[i]; `order` has them group by group."""
     numbered, bits = new_set(len(siblings)), bit_filter(siblings)
     add_members(numbered, np.int64(0), siblings)
     last = np.zeros(len(counts), np.uint64)  # the last group, plus 1, << 32 | the count: one place in memory
@@ -145,10 +137,7 @@ def count_in_windows(parents):
 
 @kernel
 def cocited(query, candidates, page):
-    """The siblings of one page, and how many parents, or groups of parents, link to each.
-
-    Returns (number of parents chosen among the candidates or DAMAGED, siblings, counts).
-    """
+    """The siblings of one page: (parents chosen among candidates, siblings, parents or groups that link to each)."""
     out, excluded = query.out, query.excluded
     chosen, parents = read_parents(out, candidates, page, query.parents, query.window, excluded, False)
     if chosen < 0:
@@ -174,10 +163,7 @@ def cocited(query, candidates, page):
 
 @kernel
 def best_cocited(query, pages, starts, candidates, in_degree, least, k, best):
-    """The k best siblings of each of many pages, in `best`. Returns how many there are, or DAMAGED.
-
-    The parents of page i are chosen among candidates[starts[i]:starts[i + 1]].
-    """
+    """The k best siblings of each page; the parents of page i are among candidates[starts[i]:starts[i + 1]]."""
     at = np.int64(0)
     never, own = np.empty(2, np.uint32), np.empty(1, np.uint32)
     for i in range(len(pages)):

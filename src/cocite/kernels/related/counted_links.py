@@ -4,8 +4,6 @@ Costs depend on the neighbourhood, not on the store. Of a list of more than WHOL
 one link is read, from the entry points that the store keeps; or single targets are found by bisection.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -137,10 +135,7 @@ def sorted_targets(out, page):
 
 @inline
 def read_around(out, page, child, half, targets, attributes):
-    """Read the links of a long list within `half` links of its link to `child`.
-
-    Returns (how many or DAMAGED, the place of that link among them or -1).
-    """
+    """Read the links of a long list within `half` of its link to `child`: (how many, the place of that link or -1)."""
     at = find_position(out.page, page)
     if at < 0:
         return np.int64(DAMAGED), np.int64(-1)

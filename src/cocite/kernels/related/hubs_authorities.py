@@ -1,25 +1,16 @@
 """Links among a set of pages as a small graph, weights of its edges, and power iteration on it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import PREFETCH_LISTS, most_links, prefetch, read_list
+from cocite.kernels.codec.lists import most_links, prefetch, read_list
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import add_member, add_members, bit_filter, keep_likely, new_set, number_of
 from cocite.kernels.jit import inline, kernel
-from cocite.kernels.related.counted_links import (
-    LONG_LIST_LINKS,
-    SEARCH_RATIO,
-    excludes_nothing,
-    is_searched,
-    read_not_excluded,
-    sorted_targets,
-)
+from cocite.kernels.related import counted_links as counted
 from cocite.kernels.related.merging import merge_pages
 
 
@@ -44,13 +35,9 @@ class RankedEdges(NamedTuple):
 
 @kernel
 def connect(out, nodes, read, excluded, units, near):
-    """All links among some pages that lead to another unit, with near-duplicates merged: (0 or DAMAGED, Edges).
-
-    `read` are Parents whose lists are read already: the first nodes. `units` has the unit of every page of the store.
-    If it is empty, each page is its own unit.
-    """
+    """All links among pages to other units, near-duplicates merged: (state, Edges). `read`: lists of first nodes."""
     unit, count = number_units(units, nodes)
-    room, longest = np.int64(0), max(SEARCH_RATIO * np.int64(len(nodes)), np.int64(LONG_LIST_LINKS))
+    room, longest = np.int64(0), max(counted.SEARCH_RATIO * np.int64(len(nodes)), np.int64(counted.LONG_LIST_LINKS))
     for i in range(len(nodes)):
         degree = np.int64(out.lists.degree[nodes[i]])
         if i < len(read.whole) and read.whole[i]:
@@ -80,10 +67,7 @@ def number_units(units, pages):
 
 @kernel
 def edges_among(out, nodes, read, excluded, unit, starts, ends):
-    """All links from one node to another of a different unit. Returns their number, or DAMAGED.
-
-    `ends` must have room for all links of lists that are read.
-    """
+    """All links between nodes of different units; `ends` has room for all lists that are read. Returns how many."""
     numbered, size = new_set(len(nodes)), len(nodes)
     add_members(numbered, np.int64(0), nodes)
     if keep_links(out, nodes, read, excluded, bit_filter(nodes), starts, ends) < 0:
@@ -106,17 +90,17 @@ def edges_among(out, nodes, read, excluded, unit, starts, ends):
 @inline
 def keep_links(out, nodes, read, excluded, bits, kept_starts, kept):
     """Links from nodes to pages that pass the filter, nearly all of them nodes. Returns how many, or DAMAGED."""
-    room, count, plain = np.empty(LONG_LIST_LINKS, np.uint32), np.int64(0), excludes_nothing(excluded)
+    room, count, plain = np.empty(counted.LONG_LIST_LINKS, np.uint32), np.int64(0), counted.excludes_nothing(excluded)
     for i in range(len(nodes)):
         kept_starts[i] = count
         if i < len(read.whole) and read.whole[i]:
             start, stop = read.starts[i], read.starts[i + 1]
             count += keep_likely(bits, read.targets[start:stop], stop - start, kept[count:])
             continue
-        prefetch(out.lists, nodes, i, PREFETCH_LISTS)
+        prefetch(out.lists, nodes, i)
         page = np.int64(nodes[i])
         degree = np.int64(out.lists.degree[page])
-        if is_searched(out, page, excluded, len(nodes)):
+        if counted.is_searched(out, page, excluded, len(nodes)):
             got = search_all(out, page, nodes, kept[count:])
             if got < 0:
                 return np.int64(DAMAGED)
@@ -127,7 +111,7 @@ def keep_links(out, nodes, read, excluded, bits, kept_starts, kept):
         if plain:
             degree = read_list(out.lists, page, room, room[:0])
         else:
-            degree = read_not_excluded(out, page, excluded, room, room[:0])
+            degree = counted.read_not_excluded(out, page, excluded, room, room[:0])
         if degree < 0:
             return np.int64(DAMAGED)
         count += keep_likely(bits, room, degree, kept[count:])
@@ -138,7 +122,7 @@ def keep_links(out, nodes, read, excluded, bits, kept_starts, kept):
 @kernel
 def search_all(out, page, nodes, kept):
     """The nodes that are in a long list. Returns how many, or DAMAGED."""
-    low, high = sorted_targets(out, page)
+    low, high = counted.sorted_targets(out, page)
     count = np.int64(0 if low >= 0 else DAMAGED)
     for j in range(len(nodes) if low >= 0 else 0):
         if find_position(out.target[low:high], nodes[j]) >= 0:
@@ -179,10 +163,7 @@ def merge_edges(edges, merged):
 
 @inline
 def longest_first(starts):
-    """Sort lists by length, longest first, without empty ones: (the list of each rank, the rank of each list).
-
-    Loops over lists of equal length have no branch that is hard to predict, and the data used most is in one place.
-    """
+    """Sort lists by length, so that branches are easy to predict: (the list of each rank, the rank of each list)."""
     size, longest = len(starts) - 1, np.int64(0)
     for i in range(size):
         longest = max(longest, starts[i + 1] - starts[i])
@@ -231,10 +212,7 @@ def arrange(edges):
 
 @kernel
 def weigh(adjacency, unit, units):
-    """Set each weight to 1 / the number of edges of the same list whose other ends are of the same unit.
-
-    `unit` has the unit of each other end, by rank.
-    """
+    """Set each weight to 1 / the edges of its list to the same unit; `unit` has that of each other end, by rank."""
     _, starts, ends, weights = adjacency
     longest = np.int64(0)
     for i in range(len(starts) - 1):
@@ -252,10 +230,7 @@ def weigh(adjacency, unit, units):
 
 @inline
 def renew(adjacency, given, fresh):
-    """fresh[i] = weighted sum of `given` over list i. Returns the sum of squares.
-
-    Four sums at a time: a single one would wait for itself at every edge.
-    """
+    """fresh[i] = weighted sum of `given` over list i, four at a time. Returns the sum of squares."""
     _, starts, ends, weights = adjacency
     square = 0.0
     for i in range(len(fresh)):

@@ -1,7 +1,5 @@
 """Evidence from links for all kept results of a question at once: pages that link to both, and links that both have."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -12,16 +10,7 @@ from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import NumberedSet, add_members, new_set, number_of
 from cocite.kernels.jit import inline, kernel
-from cocite.kernels.related.counted_links import (
-    SKIP_LINKS,
-    excludes_nothing,
-    is_counted,
-    is_excluded,
-    read_around,
-    read_targets,
-    repeats_of,
-    sorted_targets,
-)
+from cocite.kernels.related import counted_links as counted
 
 MAX_EXAMPLES = 3
 """Examples of each kind of evidence that are kept for a result."""
@@ -40,7 +29,7 @@ class Subjects(NamedTuple):
     result: NDArray[np.int32]  # of each member
 
 
-class Shared(NamedTuple):
+class LinksInCommon(NamedTuple):
     """What results and a page link to, for each result."""
 
     counts: NDArray[np.int64]  # children of the page that the result links to as well
@@ -63,16 +52,14 @@ def index_subjects(pages, starts):
 
 @kernel
 def common_section(repeats, bounds, excluded, pages, sections, max_repeats):
-    """The first section, plus one, that has both pages, one of them by a repeated link; 0 if there is none.
-
-    `sections` are those of their first links; of the sections that repeat the first page, `max_repeats` count.
-    """
+    """The first section, plus 1, with both pages, one of them repeated; 0 if there is none. `sections`: first links."""
     begin, end = bounds
     best, repeated = np.uint32(0), 0
     for own in range(begin - 1, end):
         section = sections[0]
         if own >= begin:
-            if repeats.target[own] != pages[0] or repeated == max_repeats or not is_counted(repeats, own, excluded):
+            first = repeats.target[own] == pages[0] and repeated < max_repeats
+            if not first or not counted.is_counted(repeats, own, excluded):
                 continue
             repeated += 1
             section = block_of(repeats.attribute[own])
@@ -80,11 +67,8 @@ def common_section(repeats, bounds, excluded, pages, sections, max_repeats):
             continue
         found = section == sections[1]
         for k in range(begin, end):
-            found |= (
-                repeats.target[k] == pages[1]
-                and block_of(repeats.attribute[k]) == section
-                and is_counted(repeats, k, excluded)
-            )
+            second = repeats.target[k] == pages[1] and block_of(repeats.attribute[k]) == section
+            found |= second and counted.is_counted(repeats, k, excluded)
         if found:
             best = section
     return best
@@ -125,18 +109,14 @@ def add_hit(hits, count, last, subjects, hit):
 
 @kernel
 def find_listings(out, parents, subjects, repeats, max_repeats, excluded):
-    """The parents that link to a result as well: (number of hits or DAMAGED, the hits, the last hit of each result).
-
-    In a long list that was read in part, results are searched. `max_repeats` is 0 if links that a page repeats in other
-    sections don't count.
-    """
+    """The parents that link to a result, too: (number of hits, the hits, the last hit of each result)."""
     hits, count = np.empty((64, 5), np.int64), np.int64(0)
     last = np.full(len(subjects.starts) - 1, -1)
     for i in range(len(parents.pages)):
         place, start, stop = parents.places[i], parents.starts[i], parents.starts[i + 1]
         own_section, bounds = block_of(parents.attributes[place]), (np.int64(0), np.int64(0))
         if parents.whole[i] and max_repeats > 0 and len(repeats.page) > 0:
-            bounds = repeats_of(repeats, parents.pages[i])
+            bounds = counted.repeats_of(repeats, parents.pages[i])
         for k in range(start, stop):
             member = number_of(subjects.members.table, parents.targets[k])
             if member < 0:
@@ -162,11 +142,11 @@ def find_listings(out, parents, subjects, repeats, max_repeats, excluded):
 def search_results(out, parents, i, subjects, hits, count, last):
     """Add the results that a long list has outside the part that was read: (whether it is valid, hits, how many)."""
     parent = np.int64(parents.pages[i])
-    low, high = sorted_targets(out, parent)
+    low, high = counted.sorted_targets(out, parent)
     if low < 0:
         return False, hits, count
     own = find_position(out.target[low:high], np.uint32(parents.of))
-    targets, attributes = np.empty(SKIP_LINKS + 8, np.uint32), np.empty(SKIP_LINKS + 8, np.uint32)
+    targets, attributes = np.empty(counted.SKIP_LINKS + 8, np.uint32), np.empty(counted.SKIP_LINKS + 8, np.uint32)
     section = block_of(parents.attributes[parents.places[i]])
     for r in range(len(last)):
         if last[r] >= 0 and hits[last[r], PARENT] == i:
@@ -181,7 +161,7 @@ def search_results(out, parents, i, subjects, hits, count, last):
         if best < 0:
             continue
         member = np.int64(subjects.members.members[best])
-        read, place = read_around(out, parent, member, np.int64(1), targets, attributes)
+        read, place = counted.read_around(out, parent, member, np.int64(1), targets, attributes)
         if read < 0 or place < 0:
             return False, hits, count
         theirs = block_of(attributes[place])
@@ -204,10 +184,7 @@ def comes_first(hits, a, b, pages, in_degree):
 
 @kernel
 def choose_listings(hits, last, pages, groups, in_degree):
-    """For each result: how many parents have it, how many groups of them, and its best hits (-1: no more).
-
-    The first examples are of different groups, as far as there are.
-    """
+    """For each result: its parents, groups of parents, and best hits (-1: no more), first of different groups."""
     counts, group_counts = np.zeros(len(last), np.int64), np.zeros(len(last), np.int64)
     best = np.full((len(last), MAX_EXAMPLES), -1)
     seen = np.full(len(pages), -1)  # the last result that a group was counted for
@@ -243,11 +220,11 @@ def last_member(subjects, r):
 
 @kernel
 def find_shared(out, page, children, first, subjects, excluded):
-    """Links between a page and results, and what both link to among its `first` children: (0 or DAMAGED, Shared)."""
+    """Links between a page and results, and what both link to among its `first` children: (0 or DAMAGED, these)."""
     results = len(subjects.starts) - 1
     counts, linked, links = np.zeros(results, np.int64), np.full(results, -1), np.full(results, -1)
     child, member = np.full((results, MAX_EXAMPLES), -1), np.full((results, MAX_EXAMPLES), -1)
-    found = Shared(counts, child, member, linked, links)
+    found = LinksInCommon(counts, child, member, linked, links)
     for target in children:
         m = number_of(subjects.members.table, target)
         if m >= 0:
@@ -263,8 +240,8 @@ def find_shared(out, page, children, first, subjects, excluded):
         for m in range(subjects.starts[r], last_member(subjects, r)):
             owner = np.int64(subjects.members.members[m])
             low, high = np.int64(0), np.int64(0)
-            if excludes_nothing(excluded):
-                low, high = sorted_targets(out, owner)
+            if counted.excludes_nothing(excluded):
+                low, high = counted.sorted_targets(out, owner)
             if low < high:  # a long list: search rather than read
                 targets = out.target[low:high]
                 if links[r] < 0 and find_position(targets, np.uint32(page)) >= 0:
@@ -274,7 +251,7 @@ def find_shared(out, page, children, first, subjects, excluded):
                         seen[j], by[j] = r, m
                         counts[r] += 1
                 continue
-            degree, room = read_targets(out, owner, excluded, room)
+            degree, room = counted.read_targets(out, owner, excluded, room)
             if degree < 0:
                 return np.int64(DAMAGED), found
             for k in range(degree):
@@ -294,17 +271,14 @@ def find_shared(out, page, children, first, subjects, excluded):
 
 @kernel
 def find_between(out, pages, subjects, excluded, between, members):
-    """The first of some ascending pages that each result, or a near-duplicate, links to, or -1. Returns 0, or DAMAGED.
-
-    members[r] is the member that does.
-    """
+    """between[r] = the first of some ascending pages that result r links to, or -1; members[r]: the one that does."""
     room = np.empty(1024, np.uint32)
     for r in range(len(between)):
         for m in range(subjects.starts[r], last_member(subjects, r)):
             owner = np.int64(subjects.members.members[m])
-            if between[r] >= 0 or is_excluded(excluded, owner):
+            if between[r] >= 0 or counted.is_excluded(excluded, owner):
                 continue
-            degree, room = read_targets(out, owner, excluded, room)
+            degree, room = counted.read_targets(out, owner, excluded, room)
             if degree < 0:
                 return np.int64(DAMAGED)
             for k in range(degree):

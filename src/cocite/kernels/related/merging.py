@@ -1,15 +1,14 @@
 """Near-duplicates merged into their representatives, and pages grouped by unit."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels.build.near_duplicates import find_root, unite
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import add_member, new_set
-from cocite.kernels.jit import inline, kernel
+from cocite.kernels.jit import kernel
 
 
 class NearPages(NamedTuple):
@@ -21,10 +20,7 @@ class NearPages(NamedTuple):
 
 @kernel
 def representatives(near_page, near_representative, pages, found):
-    """found[i] = the representative of pages[i]. Returns how many aren't their own.
-
-    Takes the arrays of NearPages one by one: for few pages, passing the tuple takes as long as the rest.
-    """
+    """found[i] = the representative of pages[i]; flat arguments pass faster. Returns how many aren't their own."""
     others = np.int64(0)
     for i in range(len(pages)):
         found[i] = pages[i]
@@ -37,10 +33,7 @@ def representatives(near_page, near_representative, pages, found):
 
 @kernel
 def merge_pages(near, pages):
-    """Merge near-duplicates among different pages: (representatives, the index of each page's, how many changed).
-
-    If none changed, the pages themselves are returned.
-    """
+    """Merge near-duplicates among different pages: (representatives, the index of each page's, how many changed)."""
     merged, found = np.arange(len(pages)).astype(np.int32), np.empty(len(pages), np.uint32)
     others = representatives(near.page, near.representative, pages, found) if len(near.page) > 0 else np.int64(0)
     if others == 0:
@@ -50,15 +43,6 @@ def merge_pages(near, pages):
         merged[i] = add_member(numbered, count, found[i])
         count += merged[i] == count
     return numbered.members[:count], merged, others
-
-
-@inline
-def root_of(above, i):
-    """The first item of the group of an item."""
-    while above[i] != i:
-        above[i] = above[above[i]]
-        i = above[i]
-    return i
 
 
 @kernel
@@ -73,11 +57,10 @@ def group(first, second):
                 owner[at] = i
                 count += 1
             else:
-                a, b = root_of(above, owner[at]), root_of(above, i)
-                above[max(a, b)] = min(a, b)
+                unite(above, owner[at], i)
     groups, count = np.empty(len(first), np.int32), np.int64(0)
     for i in range(len(first)):
-        top = root_of(above, i)
+        top = find_root(above, i)
         groups[i] = count if top == i else groups[top]
         count += top == i
     return groups, count

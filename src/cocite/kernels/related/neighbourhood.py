@@ -1,7 +1,5 @@
 """The pages around a page: chosen parents with windows on their links, children, and the children's best parents."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -9,19 +7,11 @@ from numpy.typing import NDArray
 
 from cocite.kernels.build.parents import best_parents, sample_parents
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import PREFETCH_LISTS, most_links, prefetch, read_list
+from cocite.kernels.codec.lists import most_links, prefetch, read_list
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import add_member, add_members, new_set
 from cocite.kernels.jit import inline, kernel
-from cocite.kernels.related.counted_links import (
-    SKIP_LINKS,
-    WHOLE_LIST_LINKS,
-    excludes_nothing,
-    is_excluded,
-    links_to,
-    read_around,
-    read_counted,
-)
+from cocite.kernels.related import counted_links as counted
 
 
 class Parents(NamedTuple):
@@ -62,21 +52,18 @@ class VicinityLimits(NamedTuple):
 @inline
 def is_read_in_part(degree, window, plain):
     """Whether only the window of a list is read."""
-    return plain and window > 0 and max(window + 1, WHOLE_LIST_LINKS) < degree
+    return plain and window > 0 and max(window + 1, counted.WHOLE_LIST_LINKS) < degree
 
 
 @kernel
 def read_parents(out, candidates, page, most, window, excluded, sections):
-    """Read the links of the first `most` candidates whose link to `page` counts: (how many or DAMAGED, Parents).
-
-    There are attributes if `sections` are needed, or if some links are excluded. Overwrites `candidates`.
-    """
-    plain, room = excludes_nothing(excluded), np.int64(SKIP_LINKS)
+    """Read the first `most` candidates whose link to `page` counts: (how many, Parents). Overwrites `candidates`."""
+    plain, room = counted.excludes_nothing(excluded), np.int64(counted.SKIP_LINKS)
     for parent in candidates:
         degree = np.int64(out.lists.degree[parent])
         in_part = is_read_in_part(degree, window, plain)
-        room += min(degree, np.int64(window + 1 + SKIP_LINKS)) if in_part else degree
-    valid = room <= most_links(out.lists) + SKIP_LINKS  # else nothing is allocated
+        room += min(degree, np.int64(window + 1 + counted.SKIP_LINKS)) if in_part else degree
+    valid = room <= most_links(out.lists) + counted.SKIP_LINKS  # else nothing is allocated
     room = room if valid else np.int64(0)
     starts, places = np.zeros(len(candidates) + 1, np.int64), np.empty(len(candidates), np.int64)
     whole, targets = np.empty(len(candidates), np.bool_), np.empty(room, np.uint32)
@@ -85,15 +72,15 @@ def read_parents(out, candidates, page, most, window, excluded, sections):
     for i in range(len(candidates) if valid else 0):
         if chosen == most:
             break
-        prefetch(out.lists, candidates, i, PREFETCH_LISTS)
+        prefetch(out.lists, candidates, i)
         parent = np.int64(candidates[i])
         some = attributes[at:] if len(attributes) > 0 else attributes
         place = np.int64(-1)
         in_part = is_read_in_part(np.int64(out.lists.degree[parent]), window, plain)
         if in_part:
-            count, place = read_around(out, parent, page, window // 2, targets[at:], some)
+            count, place = counted.read_around(out, parent, page, window // 2, targets[at:], some)
         else:
-            count = read_counted(out, parent, excluded, targets[at:], some)
+            count = counted.read_counted(out, parent, excluded, targets[at:], some)
             for k in range(count):
                 if targets[at + k] == page:
                     place = k
@@ -153,11 +140,7 @@ def first_by_hash(parents, child, fingerprints, seed, keep, chosen):
 
 @kernel
 def parents_of_highest_degree(out, into, best, children, other_than, keep, excluded, found):
-    """Of each child the `keep` parents of highest in-degree, without `other_than`, stop pages and excluded links.
-
-    Returns how many there are in `found`, or DAMAGED. Of a page with many parents, only those that the store keeps are
-    considered.
-    """
+    """Of each child the `keep` parents of highest in-degree that count, without `other_than`. Returns how many."""
     at, stored = np.int64(0), len(best.parent) // max(1, len(best.page))
     heap = np.empty(stored + 513, np.uint64)
     pool, ordered = np.empty(stored + 513, np.uint32), np.empty(stored + 513, np.uint32)
@@ -172,7 +155,7 @@ def parents_of_highest_degree(out, into, best, children, other_than, keep, exclu
             count = np.int64(into.degree[child])
             if count > len(pool) or read_list(into, child, pool, pool[:0]) != count:
                 return np.int64(DAMAGED)
-            most = min(count, np.int64(keep) + 1) if excludes_nothing(excluded) else count
+            most = min(count, np.int64(keep) + 1) if counted.excludes_nothing(excluded) else count
             count = best_parents(pool, count, into.degree, most, heap, ordered)
         end = at + keep
         for k in range(count):
@@ -181,10 +164,10 @@ def parents_of_highest_degree(out, into, best, children, other_than, keep, exclu
                 break
             if parent >= len(into.degree) or at == len(found):
                 return np.int64(DAMAGED)
-            if parent == other_than or is_excluded(excluded, parent):
+            if parent == other_than or counted.is_excluded(excluded, parent):
                 continue
             if excluded.flags != 0:
-                linked, room = links_to(out, parent, excluded, child, room)
+                linked, room = counted.links_to(out, parent, excluded, child, room)
                 if linked < 0:
                     return np.int64(DAMAGED)
                 if linked == 0:
@@ -206,7 +189,7 @@ def gather_vicinity(out, into, best, candidates, page, limits, excluded):
     if degree > most_links(out.lists):
         chosen, degree = np.int64(DAMAGED), np.int64(0)
     children = np.empty(degree, np.uint32)
-    count = read_counted(out, page, excluded, children, children[:0])
+    count = counted.read_counted(out, page, excluded, children, children[:0])
     state = min(np.int64(0), chosen, count)
     children = children[: max(np.int64(0), min(count, np.int64(limits.children)))]
     room = np.int64(0)

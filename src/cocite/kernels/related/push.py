@@ -1,7 +1,5 @@
 """Random walk with restart from one page, pushed along links only where that still matters."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -40,11 +38,7 @@ def degree_of(links, page):
 
 @kernel
 def push(followed, restart, least, state, count, head, tail):
-    """Push until no page's rest is at least `least` for each of its links, or until there's no room for more pages.
-
-    `head` and `tail` are positions in the queue. Returns (number of pages, or DAMAGED; head; tail): if head is not
-    tail, call it again with more room.
-    """
+    """Push rests of at least `least` per link, while there is room: (pages, head, tail); done if head is tail."""
     found, ranks, rests, origin, waiting, queue = state
     links, size = np.empty(1024, np.uint32), np.int64(len(queue))
     while head != tail:

@@ -1,7 +1,5 @@
 """Links of which a sample stands in for long lists: sets of links, and Kleinberg's extension."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +7,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.build.parents import sample_parents
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import PREFETCH_LISTS, Lists, most_links, prefetch, read_grown, read_list
+from cocite.kernels.codec.lists import Lists, most_links, prefetch, read_grown, read_list
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import NumberedSet, add_member
 from cocite.kernels.jit import inline, kernel
@@ -63,14 +61,11 @@ def read_sample(sampled, seed, page, most, few):
 
 @kernel
 def read_sets(sampled, seed, pages, most, sets):
-    """Read the links of each page, ascending and without the page itself, as a row of `sets`. Returns 0, or DAMAGED.
-
-    Of more than `most` links, those with the smallest hashes are kept. `sets` has room for as many.
-    """
+    """Read the links of each page, ascending and without itself, as rows of `sets`; `most`, of the smallest hashes."""
     few, at = np.empty(most, np.uint32), np.int64(0)
     sets.starts[0] = 0
     for i in range(len(pages)):
-        prefetch(sampled.lists, pages, i, PREFETCH_LISTS)
+        prefetch(sampled.lists, pages, i)
         count = read_sample(sampled, seed, np.int64(pages[i]), most, few)
         if count < 0:
             return np.int64(DAMAGED)
@@ -85,14 +80,11 @@ def read_sets(sampled, seed, pages, most, sets):
 
 @kernel
 def extend(out, into, seed, pages, most, extension, count):
-    """Add all children of pages, and of each the `most` parents with the smallest hashes (Kleinberg 1999).
-
-    Returns how many pages there are then, or DAMAGED. `into` are SampledLists; `extension` has room for all.
-    """
+    """Kleinberg's extension: all children, and the `most` parents with the smallest hashes. Returns how many pages."""
     links, few = np.empty(1024, np.uint32), np.empty(max(1, most), np.uint32)
     for i in range(len(pages)):
         page = np.int64(pages[i])
-        prefetch(out, pages, i, PREFETCH_LISTS)
+        prefetch(out, pages, i)
         children, links = read_grown(out, page, links)
         parents = read_sample(into, seed, page, most, few) if most > 0 else np.int64(0)
         if children < 0 or parents < 0:

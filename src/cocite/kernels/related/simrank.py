@@ -11,8 +11,6 @@ computes 1 - d; `descend` goes from all w down to all v at once. If pages have t
 follows a sample drawn by hash: the mean over all seeds is exact, and no single draw carries more than `least`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +19,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.addresses.xxh64 import hash_long
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import PREFETCH_LISTS, prefetch, read_grown
+from cocite.kernels.codec.lists import prefetch, read_grown
 from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, number_of, slot_of, table_size
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related.samples import stored_sample
@@ -29,6 +27,8 @@ from cocite.kernels.related.samples import stored_sample
 MAX_PARENTS_READ = 16384
 """Of a page with more parents, the sample that the store keeps is used for all."""
 UNIT = 1.0 / (1 << 53)
+Degrees = NDArray[np.uint32]
+Values = NDArray[np.float64]
 
 
 class Reached(NamedTuple):
@@ -40,7 +40,7 @@ class Reached(NamedTuple):
     origin: NDArray[np.int32]  # the index from which each page was reached first
 
 
-class Share(NamedTuple):
+class ValueShare(NamedTuple):
     """A value to share among the parents of a page, the part of it that comes from draws, and the page's index."""
 
     page: int
@@ -75,21 +75,16 @@ def parents_of(parents, page, links):
     return stop - start, links
 
 
-@inline
-def drawn(value, degree, least):
-    """The number of draws of `least` that make up a value, rounded down; -1 if all parents are followed."""
-    return np.int64(-1) if value >= least * degree else np.int64(value / least)
-
-
-@kernel
-def room_above(degrees, pages, values, root, least):
+def room_above(degrees: Degrees, pages: Degrees, values: Values, root: float, least: float) -> int:
     """The maximum number of pages that `climb` reaches, if `least` is above 0."""
-    total = np.int64(0)
-    for i in range(len(pages)):
-        degree = np.int64(degrees[pages[i]])
-        draws = drawn(values[i] * root, degree, least)
-        total += degree if draws < 0 else min(degree, draws + 1)
-    return total
+    degree, value = degrees[pages].astype(np.int64), values * root
+    room = np.where(value >= least * degree, degree, np.minimum(degree, (value / least).astype(np.int64) + 1))
+    return int(room.sum())
+
+
+def room_below(degrees: Degrees, pages: Degrees, values: Values, least: float) -> int:
+    """The maximum number of pages that `descend` adds."""
+    return int(degrees[pages[values >= least]].sum(dtype=np.int64))
 
 
 @inline
@@ -108,17 +103,17 @@ def add_value(reached, count, page, value, random, origin):
 
 @inline
 def climb_one(parents, share, least, key, links, reached, count):
-    """Share a value among the parents of a page: (pages reached so far, or DAMAGED; draws made; `links`)."""
+    """ValueShare a value among the parents of a page: (pages reached so far, or DAMAGED; draws made; `links`)."""
     degree, links = parents_of(parents, share.page, links)
     if degree <= 0:
         return count if degree == 0 else degree, np.int64(0), links
-    draws = drawn(share.value, degree, least)
-    if draws < 0:
+    if share.value >= least * degree:  # all parents are followed
         value, random = share.value / degree, share.random / degree
         for k in range(degree):
             count = add_value(reached, count, links[k], value, random, share.origin)
         return count, np.int64(0), links
     unit, key = draw(key)
+    draws = np.int64(share.value / least)
     draws += np.int64(unit < share.value / least - draws)
     for j in range(draws):  # one from each of as many equal parts
         unit, key = draw(key)
@@ -129,17 +124,14 @@ def climb_one(parents, share, least, key, links, reached, count):
 
 @kernel
 def climb(parents, seed, below, below_values, root, least, reached):
-    """One step of a walk, from the pages `below` to their parents: (how many these are, or DAMAGED; draws made).
-
-    `reached` is empty and has room as `room_above` says.
-    """
+    """One step of a walk, to the parents of the pages `below`: (how many these are, draws made). `reached` is empty."""
     count, draws = np.int64(0), np.int64(0)
     links = np.empty(1024, np.uint32)
     for i in range(len(below)):
-        prefetch(parents.lists, below, i, PREFETCH_LISTS)
+        prefetch(parents.lists, below, i)
         page = np.int64(below[i])
         key = hash_long(parents.fingerprints[page], seed)
-        share = Share(page, below_values[i] * root, 0.0, np.int64(i))
+        share = ValueShare(page, below_values[i] * root, 0.0, np.int64(i))
         count, made, links = climb_one(parents, share, least, key, links, reached, count)
         if count < 0:
             return count, draws
@@ -159,10 +151,7 @@ def draw_parent(parents, page, key, links):
 
 @inline
 def pair_from(parents, page, decay, rounds, key, links):
-    """The step at which two walks from a page, which go to different parents first, meet again.
-
-    Returns (the step, 0 if they don't meet within `rounds` steps, or DAMAGED; the next key; `links`).
-    """
+    """The step, or 0, at which two walks from a page over different parents meet again; the next key; `links`."""
     degree, links = parents_of(parents, page, links)
     if degree < 2:
         return min(degree, np.int64(0)), key, links
@@ -219,7 +208,7 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
                 for k in range(counts[half, now]):
                     page = np.int64(walkers[half, now, k])
                     own = hash_long(fingerprints[page], key + uint64(2 * steps + half))
-                    share = Share(page, values[half, now, k] * root, random[half, now, k] * root, np.int64(k))
+                    share = ValueShare(page, values[half, now, k] * root, random[half, now, k] * root, np.int64(k))
                     count, _, links = climb_one(parents, share, least, own, links, reached, count)
                     if count < 0:
                         return np.int64(DAMAGED)
@@ -261,24 +250,11 @@ def meet_again(parents, seed, pages, weights, decay, draws, found, variances):
 
 
 @kernel
-def room_below(degrees, pages, values, least):
-    """The maximum number of pages that `descend` adds."""
-    total = np.int64(0)
-    for i in range(len(pages)):
-        if values[i] >= least:
-            total += np.int64(degrees[pages[i]])
-    return total
-
-
-@kernel
 def descend(out, in_degree, above, above_values, root, least, reached, count):
-    """Add to every child the mean value of its parents, times √C. Returns the number of pages, or DAMAGED.
-
-    Values below `least` are skipped.
-    """
+    """Add to every child the mean value, of at least `least`, of its parents, times √C. Returns how many pages."""
     links = np.empty(1024, np.uint32)
     for i in range(len(above)):
-        prefetch(out, above, i, PREFETCH_LISTS)
+        prefetch(out, above, i)
         if above_values[i] < least:
             continue
         degree, links = read_grown(out, np.int64(above[i]), links)

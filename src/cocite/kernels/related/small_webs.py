@@ -5,8 +5,6 @@ of a sparse and a dense matrix ("partial sums"), each a sum of whole rows: memor
 of rows, so that threads can share the work; SciPy's product holds the GIL.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -74,10 +72,7 @@ def greatest_pair(rows, first, second):
 
 @kernel
 def expected_shares(starts, probabilities, outside, points, weights, out):
-    """out[k] = p_k · Σ weight · Π (1 - p + p·t) over the other links of the page, for the points t, all below 1.
-
-    Page b has outside[b] further links of the mean probability.
-    """
+    """out[k] = p_k · Σ weight · Π (1 - p + p·t) over other links; page b has outside[b] more of mean probability."""
     for b in range(len(starts) - 1):
         first, last = starts[b], starts[b + 1]
         if first == last:
@@ -100,11 +95,7 @@ def expected_shares(starts, probabilities, outside, points, weights, out):
 
 @inline
 def max_matching(similar, rows, columns, state):
-    """The greatest sum of similar[rows[i], columns[j]] over pairs that use no row and no column twice.
-
-    The Hungarian method (Kuhn 1955): each row in turn finds the shortest path to a free column. There are no more rows
-    than columns.
-    """
+    """The greatest sum over pairs that use no row or column twice (Kuhn 1955, Hungarian method); rows are fewer."""
     row_prices, column_prices, distance, match, before, used = state
     n, m = len(rows), len(columns)
     match[: m + 1] = 0

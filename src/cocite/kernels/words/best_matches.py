@@ -7,9 +7,7 @@ with each member of A: filled once, it is read for every set that has the member
 ONE, so that loops become vector instructions and sums don't depend on their order.
 """
 
-from __future__ import annotations
-
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import int32, int64
@@ -21,7 +19,7 @@ from cocite.kernels.words.keyword_pairs import mutual_information, scaled
 ONE = 1 << 30
 
 
-class Known(NamedTuple):
+class Similarities(NamedTuple):
     """Similarities of the members of A with others: member i has value[begin[i]:end[i]] with other[...]."""
 
     begin: NDArray[np.int64]
@@ -45,7 +43,7 @@ class Unmet(NamedTuple):
     grid: NDArray[np.int32]
 
 
-class Scratch(NamedTuple):
+class MatchSpace(NamedTuple):
     """Working space of one thread; `slot` is -1 throughout between calls."""
 
     slot: NDArray[np.int32]  # by member
@@ -54,39 +52,36 @@ class Scratch(NamedTuple):
     best: NDArray[np.int32]  # by member of A
 
 
-def scratch(members: int, slots: int, width: int) -> Scratch:
+def match_space(members: int, slots: int, width: int) -> MatchSpace:
     """Space to compare sets with A, of `width` members: members are below `members`, at most `slots` of them occur."""
-    slots, best = min(members, slots), np.empty(width, np.int32)
-    return Scratch(np.full(members, -1, np.int32), np.empty(slots, np.uint32), np.empty(slots * width, np.int32), best)
+    slots, slot, best = min(members, slots), np.full(members, -1, np.int32), np.empty(width, np.int32)
+    return MatchSpace(slot, np.empty(slots, np.uint32), np.empty(slots * width, np.int32), best)
+
+
+def as_whole(values: NDArray[Any], out: NDArray[np.int32]) -> None:
+    """Turn similarities from 0 to 1 into whole numbers."""
+    out[:] = np.clip(values, 0.0, 1.0) * ONE + 0.5
 
 
 @inline
-def unmet_information(fa, fb, total, share, low, high):
+def unmet_information(fa, fb, unmet):
     """The similarity of words on fa and fb pages that never occur together, as a whole number."""
-    value = share * scaled(mutual_information(int64(0), fa, min(fb, total - fa), total), low, high)
-    return int32(min(max(value, 0.0), 1.0) * ONE + 0.5)
+    information = mutual_information(int64(0), fa, min(fb, int64(unmet.total) - fa), int64(unmet.total))
+    return int32(min(max(unmet.share * scaled(information, unmet.low, unmet.high), 0.0), 1.0) * ONE + 0.5)
 
 
 @kernel
-def unmet_grid(frequencies, total, share, low, high, grid):
-    """Fill `grid` of Unmet for all pairs of frequencies."""
+def fill_grid(frequencies, unmet):
+    """Fill the grid for all pairs of frequencies."""
     for i in range(len(frequencies)):
         for k in range(i + 1):
-            fa, fb = int64(frequencies[i]), int64(frequencies[k])
-            grid[i, k] = unmet_information(fa, fb, int64(total), share, low, high)
-            grid[k, i] = grid[i, k]
-
-
-@kernel
-def as_whole(values, out):
-    """Turn similarities from 0 to 1 into whole numbers."""
-    for i in range(len(values)):
-        out[i] = int32(min(max(values[i], 0.0), 1.0) * ONE + 0.5)
+            unmet.grid[i, k] = unmet_information(int64(frequencies[i]), int64(frequencies[k]), unmet)
+            unmet.grid[k, i] = unmet.grid[i, k]
 
 
 @inline
-def give_slots(sets, others, space):
-    """Give a slot to every member of the sets; return their number, or -1 without room."""
+def give_slots(sets, others, width, space):
+    """Give a slot to every member of the sets. Returns their number, or -1 without room."""
     count = int64(0)
     for i in range(len(others)):
         page = int64(others[i])
@@ -94,79 +89,15 @@ def give_slots(sets, others, space):
             member = int64(sets.columns[k])
             if space.slot[member] < 0:
                 if count >= len(space.touched):
+                    clear_slots(count, space)
                     return int64(-1)
                 space.slot[member] = int32(count)
                 space.touched[count] = member
                 count += 1
+    if count * width > len(space.table) or width > len(space.best):
+        clear_slots(count, space)
+        return int64(-1)
     return count
-
-
-@inline
-def fill_table(own, known, unmet, otherwise, count, space):
-    """Set the similarity of every slot's member with each member of A; otherwise[i] is the one if none is known."""
-    width = int64(len(own))
-    table = space.table
-    if width == 0:
-        return
-    if len(otherwise) > 0:
-        for s in range(count):
-            table[s * width : (s + 1) * width] = otherwise
-    elif len(unmet.level) > 0:
-        levels = unmet.level[own]
-        for s in range(count):
-            values = unmet.grid[unmet.level[space.touched[s]]]
-            row = table[s * width : (s + 1) * width]
-            for i in range(width):
-                row[i] = values[levels[i]]
-    else:
-        for s in range(count):
-            frequency = int64(unmet.frequency[space.touched[s]])
-            for i in range(width):
-                table[s * width + i] = unmet_information(
-                    int64(unmet.frequency[own[i]]), frequency, int64(unmet.total), unmet.share, unmet.low, unmet.high
-                )
-    for i in range(width):
-        for k in range(known.begin[i], known.end[i]):
-            s = int64(space.slot[known.other[k]])
-            if s >= 0:
-                table[s * width + i] = known.value[k]
-        s = int64(space.slot[own[i]])
-        if s >= 0:
-            table[s * width + i] = ONE
-
-
-@inline
-def match(sets, page, own, weight, space):
-    """The similarity of one set with A, the members `own`; without `weight` all members count the same."""
-    start, stop, width = sets.starts[page], sets.starts[page + 1], int64(len(own))
-    if stop == start or width == 0:
-        return 0.0
-    best = space.best[:width]
-    best[:] = 0
-    forward, weights = 0.0, 0.0
-    for k in range(start, stop):
-        member = int64(sets.columns[k])
-        at = int64(space.slot[member]) * width
-        row = space.table[at : at + width]  # slices from 0 on, so that the loop becomes vector instructions
-        top = int32(0)
-        for i in range(width):
-            value = row[i]
-            top = max(top, value)
-            best[i] = max(best[i], value)
-        if len(weight) > 0:
-            forward += weight[member] * top
-            weights += weight[member]
-        else:
-            forward += top
-    if len(weight) > 0:
-        for i in range(width):
-            forward += weight[own[i]] * best[i]
-            weights += weight[own[i]]
-    else:
-        weights = float(width + stop - start)
-        for i in range(width):
-            forward += best[i]
-    return forward / (weights * ONE) if weights > 0 else 0.0
 
 
 @inline
@@ -176,15 +107,69 @@ def clear_slots(count, space):
         space.slot[space.touched[s]] = -1
 
 
-@inline
-def compare_one(own, known, unmet, sets, others, weight, space, result):
-    """Compare set A, the members `own`, with the sets of other pages; False without room."""
-    count = give_slots(sets, others, space)
+@kernel
+def fill_table(own, similar, unmet, otherwise, count, space):
+    """Set the similarity of every slot's member with each member of A; otherwise[i] is the one of unknown pairs."""
     width = int64(len(own))
-    if count < 0 or count * width > len(space.table) or width > len(space.best):
-        clear_slots(len(space.touched) if count < 0 else count, space)
+    for s in range(count):
+        row = space.table[s * width : (s + 1) * width]
+        if len(otherwise) > 0:
+            for i in range(width):
+                row[i] = otherwise[i]
+        elif len(unmet.level) > 0:
+            values = unmet.grid[unmet.level[space.touched[s]]]
+            for i in range(width):
+                row[i] = values[unmet.level[own[i]]]
+        else:
+            frequency = int64(unmet.frequency[space.touched[s]])
+            for i in range(width):
+                row[i] = unmet_information(int64(unmet.frequency[own[i]]), frequency, unmet)
+    for i in range(width):
+        for k in range(similar.begin[i], similar.end[i]):
+            s = int64(space.slot[similar.other[k]])
+            if s >= 0:
+                space.table[s * width + i] = similar.value[k]
+        s = int64(space.slot[own[i]])
+        if s >= 0:
+            space.table[s * width + i] = ONE
+
+
+@kernel
+def match(sets, page, own, weight, space):
+    """The similarity of one set with A, the members `own`; without `weight` all members count the same."""
+    start, stop, width = sets.starts[page], sets.starts[page + 1], int64(len(own))
+    if stop == start or width == 0:
+        return 0.0
+    best, weighted = space.best[:width], len(weight) > 0
+    for i in range(width):
+        best[i] = 0
+    total, weights = 0.0, 0.0
+    for k in range(start, stop):
+        member = int64(sets.columns[k])
+        at = int64(space.slot[member]) * width
+        row = space.table[at : at + width]  # slices from 0 on, so that the loop becomes vector instructions
+        top = int32(0)
+        for i in range(width):
+            value = row[i]
+            top = max(top, value)
+            best[i] = max(best[i], value)
+        own_weight = weight[member] if weighted else 1.0
+        total += own_weight * top
+        weights += own_weight
+    for i in range(width):
+        own_weight = weight[own[i]] if weighted else 1.0
+        total += own_weight * best[i]
+        weights += own_weight
+    return total / (weights * ONE) if weights > 0 else 0.0
+
+
+@kernel
+def compare(own, similar, unmet, sets, others, weight, space, result):
+    """Compare set A, the members `own`, with the sets of other pages. Returns False without room."""
+    count = give_slots(sets, others, int64(len(own)), space)
+    if count < 0:
         return False
-    fill_table(own, known, unmet, np.empty(0, np.int32), count, space)
+    fill_table(own, similar, unmet, np.empty(0, np.int32), count, space)
     for i in range(len(others)):
         result[i] = match(sets, int64(others[i]), own, weight, space)
     clear_slots(count, space)
@@ -192,17 +177,10 @@ def compare_one(own, known, unmet, sets, others, weight, space, result):
 
 
 @kernel
-def compare(own, known, unmet, sets, others, weight, space, result):
-    """`compare_one` for callers outside compiled code."""
-    return compare_one(own, known, unmet, sets, others, weight, space, result)
-
-
-@kernel
 def compare_lists(lists, table, width, result):
     """Compare A, of `width` members, with lists of rows of `table`: list i is columns[starts[i]:starts[i + 1]]."""
-    slots = np.arange(len(table) // width).astype(np.int32)
-    space = Scratch(slots, np.empty(0, np.uint32), table, np.empty(width, np.int32))
-    own = np.empty(width, np.uint32)
+    slots, own = np.arange(len(table) // width).astype(np.int32), np.empty(width, np.uint32)
+    space = MatchSpace(slots, np.empty(0, np.uint32), table, np.empty(width, np.int32))
     for i in range(len(lists.starts) - 1):
         result[i] = match(lists, int64(i), own, np.empty(0), space)
 
@@ -211,34 +189,34 @@ def compare_lists(lists, table, width, result):
 
 
 @inline
-def strongest_one(known, i, maximum, words, values):
-    """The members most similar to member i of A, best first; return their number."""
+def strongest_of(similar, i, maximum, words, values):
+    """The words most similar to member i of A, best first. Returns their number."""
     count = int64(0)
-    for k in range(known.begin[i], known.end[i]):
-        value = known.value[k]
+    for k in range(similar.begin[i], similar.end[i]):
+        value = similar.value[k]
         if count == maximum and (maximum == 0 or value <= values[count - 1]):
             continue
         at = count if count < maximum else count - 1
         while at > 0 and values[at - 1] < value:
             values[at], words[at] = values[at - 1], words[at - 1]
             at -= 1
-        values[at], words[at] = value, known.other[k]
+        values[at], words[at] = value, similar.other[k]
         count = min(int64(maximum), count + 1)
     return count
 
 
 @kernel
-def strongest(known, maximum, words, values):
-    """`strongest_one` of every member of A, one after another; return their total number, with repeats."""
+def strongest(similar, maximum, words, values):
+    """`strongest_of` every member of A, one after another. Returns their total number, with repeats."""
     count = int64(0)
-    for i in range(len(known.begin)):
-        count += strongest_one(known, i, maximum, words[count:], values[count:])
+    for i in range(len(similar.begin)):
+        count += strongest_of(similar, i, maximum, words[count:], values[count:])
     return count
 
 
 @inline
-def note(sums, touched, count, page, value):
-    """Add a value above 0 to a page's sum (a sum of 0 marks a new page); return the number of pages with one."""
+def add_value(sums, touched, count, page, value):
+    """Add a value above 0 to a page's sum (a sum of 0 marks a new page). Returns the number of pages with one."""
     if value <= 0.0:
         return count
     if sums[page] == 0.0:
@@ -248,25 +226,18 @@ def note(sums, touched, count, page, value):
     return count
 
 
-@inline
+@kernel
 def add_postings(index, words, values, order, budget, sums, touched):
     """Add up the values of words on all pages that have them, in that order, until `budget` pages are read."""
     count = int64(0)
     for j in range(len(order)):
-        word = int64(words[order[j]])
+        word, value = int64(words[order[j]]), values[order[j]]
         start, stop = index.starts[word], index.starts[word + 1]
-        value = values[order[j]]
         if value <= 0.0:
             continue
         if stop - start > budget:
             break
         budget -= stop - start
         for k in range(start, stop):
-            count = note(sums, touched, count, int64(index.columns[k]), value)
+            count = add_value(sums, touched, count, int64(index.columns[k]), value)
     return count
-
-
-@kernel
-def gather(index, words, values, order, budget, sums, touched):
-    """`add_postings` for callers outside compiled code."""
-    return add_postings(index, words, values, order, budget, sums, touched)

@@ -4,8 +4,6 @@ Row r of a sparse matrix is ids[starts[r]:starts[r + 1]] with weights likewise, 
 file that point outside the arrays are cut.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -81,10 +79,7 @@ def pages_with(columns, words, weights, pages, sums):
 
 @kernel
 def shared_terms(rows, row, others, most):
-    """For each of other rows: how many terms it shares with a row, and the `most` that add most to their product.
-
-    Terms come in the order of what they add, equal ones by number; -1 fills the rest.
-    """
+    """How many terms each other row shares with a row, and the `most` of greatest product; -1 fills the rest."""
     counts, terms = np.zeros(len(others), np.int64), np.full((len(others), most), -1, np.int64)
     weights = np.zeros((len(others), most))
     first, last = row_of(rows, row)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadParameter
 from cocite.graph.generation import Progress, no_progress
 from cocite.kernels.related import all_alike as kernels
-from cocite.kernels.words.best_matches import Known, as_whole, scratch
+from cocite.kernels.words.best_matches import Similarities, as_whole, match_space
 from cocite.related.neighbourhood.link_sets import LinksInMemory
 from cocite.words.likeness import Likeness
 from cocite.words.relevance import in_parts, ranges
@@ -66,20 +66,20 @@ def all_alike(
 ) -> AllAlike:
     """The k pages of highest integrated similarity to every page."""
     limits, vocabulary, pages = limits or SearchLimits(), vocabulary_of(words), words.pages
-    bounds = kernels.Limits(limits.candidates, limits.reach, limits.postings, min(limits.alike, limits.near))
-    near = kernels.Near(np.zeros((pages, limits.near), np.uint32), np.zeros((pages, limits.near), np.int32))
+    bounds = kernels.CandidateLimits(limits.candidates, limits.reach, limits.postings, min(limits.alike, limits.near))
+    near = kernels.SimilarPages(np.zeros((pages, limits.near), np.uint32), np.zeros((pages, limits.near), np.int32))
     web = kernels.LinkedWeb(links.out, links.into, near, SHARE_OF_OTHERS, mix)
     found = AllAlike(np.zeros((pages, k), np.uint32), np.zeros((pages, k), np.float64))
     widest = int(words.sizes.max(initial=1))
     longest = int(max(np.diff(links.out.starts).max(initial=1), np.diff(links.into.starts).max(initial=1)))
-    rooms: list[kernels.Room] = []  # one for each thread
+    rooms: list[kernels.PageSpace] = []  # one for each thread
 
-    def new_room() -> kernels.Room:
-        for_words = scratch(len(words.relevance.frequency), limits.candidates * widest, widest)
-        for_links = scratch(pages, limits.candidates * longest, longest)
-        return kernels.Room(for_words, for_links, np.zeros(pages), np.empty(pages, np.uint32))
+    def new_room() -> kernels.PageSpace:
+        for_words = match_space(len(words.relevance.frequency), limits.candidates * widest, widest)
+        for_links = match_space(pages, limits.candidates * longest, longest)
+        return kernels.PageSpace(for_words, for_links, np.zeros(pages), np.empty(pages, np.uint32))
 
-    def in_chunks(stage: str, work: Callable[[int, int, kernels.Room], bool]) -> None:
+    def in_chunks(stage: str, work: Callable[[int, int, kernels.PageSpace], bool]) -> None:
         def chunk(first: int) -> int:
             room, last = rooms.pop() if rooms else new_room(), min(pages, first + CHUNK_PAGES)
             if not work(first, last, room):
@@ -96,15 +96,15 @@ def all_alike(
     )
     in_chunks(
         "comparing pages by words and links",
-        lambda a, b, room: kernels.alike_by_both(a, b, vocabulary, web, bounds, room, found.pages, found.values),
+        lambda a, b, room: kernels.alike_by_both(a, b, vocabulary, web, bounds, room, found),
     )
     return found
 
 
-def vocabulary_of(words: Likeness) -> kernels.Vocabulary:
+def vocabulary_of(words: Likeness) -> kernels.PageKeywords:
     """The words, and r_s of all pairs that occur together, computed once."""
     similar, starts = words.relevance.similar, words.relevance.both.starts
     whole = np.empty(len(similar), np.int32)
     in_parts(ranges(starts), lambda a, b: as_whole(similar[starts[a] : starts[b]], whole[starts[a] : starts[b]]))
-    known = Known(starts[:-1], starts[1:], words.relevance.both.other, whole)
-    return kernels.Vocabulary(words.words, words.relevance.pages_of, known, words.unmet)
+    known = Similarities(starts[:-1], starts[1:], words.relevance.both.other, whole)
+    return kernels.PageKeywords(words.words, words.relevance.pages_of, known, words.unmet)

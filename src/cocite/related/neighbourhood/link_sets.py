@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
-from cocite.kernels.related.link_strength import StrengthWeights, WordCounts, link_strengths
 from cocite.kernels.related.samples import SampledLists, read_sets
-from cocite.kernels.words.keyword_pairs import Rows, room
+from cocite.kernels.words.keyword_pairs import Rows, StrengthWeights, WordCounts, counting_space, link_strengths
 from cocite.related.neighbourhood.view import HASH_SEED, NO_PAGES, Pages
 from cocite.words.likeness import Likeness
 from cocite.words.relevance import MIN_CONFIDENCE_PAGES, SUPPORT, transposed
@@ -94,7 +93,7 @@ def strong_links(words: Likeness, outs: Rows, theta: float, beta: float, beside:
     r, strength = replace(words.relevance, beside=beside), np.zeros(len(outs.columns), np.float64)
     evidence = WordCounts(words.words, r.pages_of, r.reached, r.both, r.pages)
     weights = StrengthWeights(beta, r.measure, tuple(r.confidence), MIN_CONFIDENCE_PAGES)
-    link_strengths(evidence, outs, weights, room(len(r.frequency)), strength)
+    link_strengths(evidence, outs, weights, counting_space(len(r.frequency)), strength)
     return filter_columns(outs, strength >= theta - 1e-12)
 
 

@@ -66,10 +66,10 @@ class Blocks:
     def __len__(self) -> int:
         return len(self.bounds) - 1
 
-    def scratch(self) -> kernels.Scratch:
+    def scratch(self) -> kernels.BlockScratch:
         """Scratch arrays of one thread."""
         targets, inside = np.empty((2, self.longest), np.uint32)
-        return kernels.Scratch(np.empty(self.pages + 1, np.int64), targets, inside, np.empty(self.pages))
+        return kernels.BlockScratch(np.empty(self.pages + 1, np.int64), targets, inside, np.empty(self.pages))
 
     def add_up(self, given: Vector, result: Vector, progress: Callable[[int], None] = lambda _: None) -> None:
         """Set result[page] to the sum of `given` over the page's links."""
@@ -110,14 +110,10 @@ class Mixing:
         """The combination of the last `count` moves that is closest to this one."""
         slot = (self.rounds - 1) % MIXED_ROUNDS
 
-        def work(first: int, last: int) -> Vector:
-            sums = np.zeros((count + 1, count + 1))
-            kernels.note(first, last, self.memory, slot, count, sums)
-            return sums
-
         if not count:
             return np.zeros(0)
-        sums = sum(self.workers.each(work), np.zeros((count + 1, count + 1)))
+        noted = self.workers.each(lambda first, last: kernels.note(first, last, self.memory, slot, count))
+        sums = sum(noted, np.zeros((count + 1, count + 1)))
         upper = sums[:count, :count]
         both = upper + np.triu(upper, 1).T
         scale = 1 / np.sqrt(np.maximum(np.diag(both), 1e-300))

@@ -20,7 +20,7 @@ from scipy.linalg import eigh
 
 from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
-from cocite.kernels.ranks import advance, products
+from cocite.kernels.ranks import advance
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
 from cocite.related.ranks._iteration import Blocks, Vector, Watch, Workers
@@ -64,9 +64,8 @@ def leading(
         """The products of x, r and p with all six vectors."""
 
         def work(first: int, last: int) -> NDArray[np.float64]:
-            sums = np.zeros((3, 6))
-            products(first, last, vectors, sums)
-            return sums
+            part = vectors[:, first:last]
+            return np.triu(np.einsum("jp,kp->jk", part[:3], part))
 
         return sum(workers.each(work), np.zeros((3, 6)))
 
@@ -76,7 +75,7 @@ def leading(
     parts, rounds = np.array([1.0, 0.0, 0.0]), 1
     top = float(gram()[0, 3])
     while True:
-        square = sum(workers.each(partial(advance, vectors, parts, top)))
+        square = float(sum(workers.each(partial(advance, vectors, parts, top))))
         residual = float(np.sqrt(square)) / top
         watch.changed(residual)
         if residual <= params.tolerance or rounds >= params.rounds:

@@ -171,9 +171,9 @@ class BVGraph:
         kernels, offsets = self._random_access
         found: NDArray[np.uint32]
         found, state = kernels.read_list(self._data, self._shape, offsets, int(node))
-        if state == kernels.DONE:
+        if state == kernels.ALL_DECODED:
             return found
-        if state == kernels.MISPLACED and beside(self.base, ".offsets").exists():
+        if state == kernels.WRONG_OFFSET and beside(self.base, ".offsets").exists():
             raise BadSource(f"{self.base}.offsets does not fit the graph: delete it, and a scan replaces it")
         raise self._damage(node, int(offsets[node]))
 
@@ -228,10 +228,10 @@ class BVGraph:
         node, position, arcs = 0, 0, 0
         while node < self.nodes:
             count = min(batch_nodes, self.nodes - node)
-            lists, scratch = bvgraph.DecodedLists(starts, positions, out), bvgraph.Scratch(extras, spans)
+            lists, scratch = bvgraph.DecodedLists(starts, positions, out), bvgraph.ListScratch(extras, spans)
             done, position, state, degree = bvgraph.read_lists(graph, position, node, count, lists, scratch)
             arcs += int(starts[window + done] - starts[window])
-            if state == bvgraph.BROKEN or arcs > self.arcs:
+            if state == bvgraph.BROKEN_LIST or arcs > self.arcs:
                 raise self._damage(node + done, position)
             if done:
                 yield node, starts[window : window + done + 1], out, positions[: done + 1]

@@ -1,0 +1,51 @@
+"""Processor instructions that NumPy has no functions for, as functions of compiled code."""
+
+# Numba types these functions; mypy cannot follow its intrinsics.
+# mypy: ignore-errors
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+
+def _of_word(emit):
+    """A function of a 64-bit word for which LLVM has one instruction."""
+
+    @intrinsic
+    def instruction(context, word):
+        return types.uint64(types.uint64), lambda context, builder, signature, arguments: emit(builder, *arguments)
+
+    return instruction
+
+
+_NEVER_ZERO = ir.Constant(ir.IntType(1), 1)
+leading_zeros = _of_word(lambda builder, word: builder.ctlz(word, _NEVER_ZERO))  # of a word other than 0
+trailing_zeros = _of_word(lambda builder, word: builder.cttz(word, _NEVER_ZERO))  # of a word other than 0
+count_ones = _of_word(lambda builder, word: builder.ctpop(word))
+reversed_bytes = _of_word(lambda builder, word: builder.bswap(word))
+
+
+@intrinsic
+def prefetch_item(context, array, place):
+    """Load array[place], which must be inside, into the cache, without waiting for it."""
+
+    def generate(context, builder, signature, arguments):
+        made = context.make_array(signature.args[0])(context, builder, arguments[0])
+        pointer = builder.bitcast(builder.gep(made.data, [arguments[1]]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(prefetch, [pointer, number(0), number(3), number(1)])  # to read, near, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@intrinsic
+def pointer_to(context, address):
+    """A number as an address in memory."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.int64), generate
