@@ -12,13 +12,14 @@ from typing import Annotated
 import typer
 
 from cocite import __version__
-from cocite.cli.commands import CommandView, command
+from cocite.cli.commands import CommandView, command, plain_view
 from cocite.cli.failures import Commands
 from cocite.cli.tasks.demo import demo
 from cocite.cli.tasks.other import reproduce, warm
 from cocite.cli.tasks.serve import mcp, serve
 from cocite.cli.tasks.spark import spark
 from cocite.cli.views import answers, quality, store, words
+from cocite.operations.declare import operations_by_name
 
 # Matrices are small here, and threads that wait for each other made them 8 to 30 times slower on a busy machine. NumPy
 # reads this when it is loaded, which no command has done yet.
@@ -50,6 +51,8 @@ VERBS: list[Callable[..., None] | CommandView] = [
     *(serve, mcp, quality.SiteView(), warm),
 ]
 STUDY_VERBS: list[Callable[..., None] | CommandView] = [quality.StudyNewView(), quality.rate, quality.StudyReportView()]
+shown = {verb.operation for verb in (*VERBS, *STUDY_VERBS) if isinstance(verb, CommandView)}
+VERBS += [plain_view(operation) for operation in operations_by_name().values() if operation not in shown]
 study = typer.Typer(cls=Commands, rich_markup_mode=None, help=STUDY_HELP)
 for group, verbs in ((app, VERBS), (study, STUDY_VERBS)):
     for verb in verbs:

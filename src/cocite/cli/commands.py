@@ -47,8 +47,11 @@ class CommandView:
         """Make what the question needs and the store doesn't have yet."""
 
     def show(self, screen: Screen, asked: Any, result: Any, options: Options) -> None:
-        """Print a result for people."""
-        raise NotImplementedError
+        """Print a result for people: here each value with its name; most operations have a view that does better."""
+        for name, value in result.to_dict().items():
+            rows = value if isinstance(value, list) else [value]
+            for row in rows:
+                screen.line(f"{name}  ", "  ".join(map(str, row.values())) if isinstance(row, dict) else str(row))
 
     def warn(self, web: Any, asked: Any, result: Any, options: Options) -> None:
         """Report on standard error what the result doesn't show."""
@@ -103,6 +106,11 @@ class CommandView:
     def to_json(self, result: Any, options: Options) -> Any:
         """A result for programs."""
         return result.to_dict()
+
+
+def plain_view(operation: type[Operation]) -> CommandView:
+    """A view of an operation that has none of its own."""
+    return type("PlainView", (CommandView,), {"operation": operation})()
 
 
 def command(view: CommandView) -> Callable[..., None]:

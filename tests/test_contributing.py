@@ -1,0 +1,59 @@
+"""The examples of CONTRIBUTING.md work as they are written: each is one file, and short."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MAX_LINES = 40
+EXAMPLES: dict[str, str] = dict(
+    re.findall(r"<!-- (\S+\.py) -->\n```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL)
+)
+LISTS = {
+    "news": "# Dailies\nhttps://one.example/\nhttps://two.example/\nnot an address\n",
+    "more": "# Papers\nhttps://two.example/\nhttps://one.example/\nhttps://three.example/\n",
+}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package with the examples in it."""
+    folder = tmp_path_factory.mktemp("contributing")
+    shutil.copytree(ROOT / "src" / "cocite", folder / "src" / "cocite")
+    for path, code in EXAMPLES.items():
+        assert not (ROOT / path).exists(), f"{path} is part of cocite now: choose another example"
+        (folder / path).write_text(code, "utf-8")
+    for name, text in LISTS.items():
+        (folder / f"{name}.addresses").write_text(text, "utf-8")
+    return folder
+
+
+def run(copy: Path, *arguments: str) -> str:
+    """What a command prints."""
+    code = f"import sys; sys.path.insert(0, {str(copy / 'src')!r}); from cocite.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=copy, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_examples_are_short() -> None:
+    assert len(EXAMPLES) == 3
+    assert all(len(code.splitlines()) < MAX_LINES for code in EXAMPLES.values())
+
+
+def test_a_source_a_method_and_an_operation_in_one_file_each(copy: Path) -> None:
+    assert "line without an address" in run(copy, "build", "news.addresses", "more.addresses", "-o", "web.cocite")
+    related = run(copy, "related", "one.example", "-m", "jaccard(parents=5)")
+    assert "two.example" in related
+    assert "Listed" in related
+    assert "jaccard" in run(copy, "methods")
+    orphans = run(copy, "orphans")
+    assert "lists.example/news" in orphans
+    assert "one.example" not in orphans
+    assert "List pages that no page links to" in run(copy, "orphans", "--help")
