@@ -110,7 +110,9 @@ class CommandView:
 
 def plain_view(operation: type[Operation]) -> CommandView:
     """A view of an operation that has none of its own."""
-    return type("PlainView", (CommandView,), {"operation": operation})()
+    view = CommandView()
+    view.operation = operation  # type: ignore[misc]
+    return view
 
 
 def command(view: CommandView) -> Callable[..., None]:
