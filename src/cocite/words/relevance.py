@@ -132,9 +132,10 @@ class Relevance:
 
     def _with_every(self, word: int, share: float, known: Weighted) -> NDArray[np.float64]:
         """Relevance to every word: known, or a share of the information in never occurring together."""
-        values = np.empty(len(self.frequency), np.float64)
-        absent_values(int(self.frequency[word]), self.frequency, self.statistics, values)
-        values *= share
+        values = np.zeros(len(self.frequency))
+        if share:
+            absent_values(int(self.frequency[word]), self.frequency, self.statistics, values)
+            values *= share
         values[known[0]] = known[1]
         values[word] = 1.0
         return values

@@ -241,7 +241,7 @@ def communities(web: Snapshot, state: State, asked: OperationQuestion | None, lo
         return {"missing": True}
     found = asked.answers(web, load)
     spread = Counter(word for each in found for word in each.keywords)
-    return {"found": found, "communities": [CommunityDrawing.of(each, spread, len(found)) for each in found]}
+    return {"found": found, "communities": [DrawnCommunity.of(each, spread, len(found)) for each in found]}
 
 
 VIEWS: dict[str, Callable[[Snapshot, State, Any, int], Values]] = {
@@ -368,7 +368,7 @@ def excerpt_reader(web: Snapshot, answers: Answers) -> Callable[[Answer, Reason]
     return read
 
 
-class CommunityDrawing(NamedTuple):
+class DrawnCommunity(NamedTuple):
     """A community: its name, its further keywords, and curves from hubs to authorities."""
 
     shown: CommunityResult
@@ -377,7 +377,7 @@ class CommunityDrawing(NamedTuple):
     curves: list[tuple[int, int, str, str]]
 
     @classmethod
-    def of(cls, shown: CommunityResult, spread: Counter[str], communities: int) -> CommunityDrawing:
+    def of(cls, shown: CommunityResult, spread: Counter[str], communities: int) -> DrawnCommunity:
         """Name a community by the keywords that the others lack, and lay out its links.
 
         Heights are percentages, so that the curves stretch with the lists.
