@@ -36,7 +36,7 @@ Output = TypeVar("Output")
 Vector = NDArray[np.float64]
 
 
-class Workers(ThreadPoolExecutor):
+class RankWorkers(ThreadPoolExecutor):
     """Threads that work on pages of one store, until the end of a `with` block."""
 
     def __init__(self, graph: Graph, threads: int) -> None:
@@ -56,7 +56,7 @@ class Workers(ThreadPoolExecutor):
 class Blocks:
     """One direction of the links, divided into blocks."""
 
-    def __init__(self, workers: Workers, lists: Lists) -> None:
+    def __init__(self, workers: RankWorkers, lists: Lists) -> None:
         self.workers, self.lists, longest = workers, lists, int(lists.degree.max(initial=0))
         if longest > len(workers.graph.links):
             raise workers.graph.damaged()  # checked before memory is allocated for it
@@ -91,7 +91,7 @@ class Blocks:
 class Mixing:
     """Anderson mixing for an iteration whose values are changed in place."""
 
-    def __init__(self, workers: Workers, values: Vector) -> None:
+    def __init__(self, workers: RankWorkers, values: Vector) -> None:
         self.workers, self.before = workers, values.copy()
         steps, moves = np.zeros((2, MIXED_ROUNDS, len(values)), np.float32)  # of differences, few digits are enough
         self.memory = kernels.MixingMemory(values, self.before, steps, moves)
@@ -131,7 +131,7 @@ class Surfer:
     """
 
     def __init__(
-        self, workers: Workers, lists: Lists, degree: NDArray[np.uint32], bias: NDArray[np.uint32], flow: float
+        self, workers: RankWorkers, lists: Lists, degree: NDArray[np.uint32], bias: NDArray[np.uint32], flow: float
     ) -> None:
         """`lists` are in-links, `degree` counts out-links; E is proportional to `bias`, or even if that is empty."""
         self.workers, self.flow, self.blocks = workers, flow, Blocks(workers, lists)

@@ -23,7 +23,7 @@ from cocite.graph.store import Graph
 from cocite.kernels.ranks import advance
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._iteration import Blocks, Vector, Watch, Workers
+from cocite.related.ranks._iteration import Blocks, RankWorkers, Vector, Watch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
     if not graph.links:
         return Ranked(np.zeros(graph.pages), 0, 0.0, True)
     watch = Watch(progress, params.tolerance)
-    with Workers(graph, threads) as workers:
+    with RankWorkers(graph, threads) as workers:
         into, out, hubs = Blocks(workers, graph.into), Blocks(workers, graph.out), np.ones(graph.pages)
         start = np.empty(graph.pages)
         into.add_up(hubs, start, watch.read)
@@ -56,7 +56,7 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
 
 
 def leading(
-    workers: Workers, apply: Callable[[Vector, Vector], None], start: Vector, params: Params, watch: Watch
+    workers: RankWorkers, apply: Callable[[Vector, Vector], None], start: Vector, params: Params, watch: Watch
 ) -> tuple[Vector, int, float]:
     """(The leading eigenvector that a start leads to, rounds, residual) of a symmetric, positive semi-definite map."""
 

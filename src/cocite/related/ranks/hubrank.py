@@ -18,7 +18,7 @@ from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._iteration import Surfer, Workers
+from cocite.related.ranks._iteration import RankWorkers, Surfer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,5 +36,5 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
         return Ranked(np.ones(graph.pages), 0, 0.0, True)
     bias = graph.out_degree if params.bias == "hubs" else graph.in_degree
     lists, degree = (graph.out, graph.in_degree) if params.transposed else (graph.into, graph.out_degree)
-    with Workers(graph, threads) as workers:
+    with RankWorkers(graph, threads) as workers:
         return Surfer(workers, lists, degree, bias, 1 - params.jump).rank(params, progress)

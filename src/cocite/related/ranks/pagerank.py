@@ -16,7 +16,7 @@ from cocite.graph.generation import Progress, empty_array
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._iteration import Surfer, Workers
+from cocite.related.ranks._iteration import RankWorkers, Surfer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,5 +31,5 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
     if not graph.pages:
         return Ranked(np.zeros(0), 0, 0.0, True)
     even = empty_array(np.dtype(np.uint32))
-    with Workers(graph, threads) as workers:
+    with RankWorkers(graph, threads) as workers:
         return Surfer(workers, graph.into, graph.out_degree, even, 1 - params.jump).rank(params, progress)

@@ -18,7 +18,7 @@ from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
-from cocite.related.ranks._iteration import Blocks, Mixing, Watch, Workers
+from cocite.related.ranks._iteration import Blocks, Mixing, RankWorkers, Watch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ def compute(graph: Graph, params: Params, progress: Progress, threads: int) -> R
     if not graph.links:
         return Ranked(np.ones(graph.pages), 0, 0.0, True)
     flow, watch = 1 - params.jump, Watch(progress, params.tolerance)
-    with Workers(graph, threads) as workers:
+    with RankWorkers(graph, threads) as workers:
         authorities, hubs, shared = np.ones(graph.pages), np.ones(graph.pages), np.empty(graph.pages)
         into, out = Blocks(workers, graph.into), Blocks(workers, graph.out)
         mixing = Mixing(workers, authorities)
