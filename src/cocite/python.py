@@ -33,7 +33,7 @@ from cocite.operations.pages.related import Related
 from cocite.operations.pages.similarity import Similarity, SimilarityResult
 from cocite.operations.store.rank import RankPages, TopPage, top_pages
 from cocite.operations.words.communities import CommunitiesFound, FindCommunities
-from cocite.operations.words.keywords import FindKeywords, KeywordsFound, PageKeywords, keywords_of_page
+from cocite.operations.words.keywords import FindKeywords, KeywordsFound, KeywordsOfPage, keywords_of_page
 from cocite.operations.words.search import SearchPages
 from cocite.related import methods
 from cocite.related.methods.hubfinder import Criterion
@@ -97,7 +97,7 @@ class StoreKeywords(KeywordIndex):
         """`web.keywords("password manager").similar`."""
         return self.web._ask(KeywordsFound, FindKeywords, words=words, k=k, **options)
 
-    def of_page(self, page: str) -> PageKeywords:
+    def of_page(self, page: str) -> KeywordsOfPage:
         """The keywords of a page, and its main ones: `web.keywords.of_page("nodejs.org").main`."""
         return keywords_of_page(self.web, check_address(page))
 

@@ -49,7 +49,7 @@ class PageKeyword(Keyword):
 
 
 @dataclass(frozen=True)
-class PageKeywords(Result):
+class KeywordsOfPage(Result):
     """The keywords of a page, most frequent first."""
 
     page: str
@@ -113,7 +113,7 @@ class FindKeywords(Operation):
                 "Give either words or a page, not both" if self.page else "Nothing to ask about: give words, or a page"
             )
 
-    def run(self, web: Web) -> KeywordsFound | PageKeywords:
+    def run(self, web: Web) -> KeywordsFound | KeywordsOfPage:
         """Related keywords, or those of the page. Raises UnknownWord for a word that is not a keyword of any page."""
         if self.page:
             return keywords_of_page(web, self.page)
@@ -146,7 +146,7 @@ def _best(web: Web, asked: Sequence[int], row: Callable[[int], Any], k: int) -> 
     ]
 
 
-def keywords_of_page(web: Web, address: str) -> PageKeywords:
+def keywords_of_page(web: Web, address: str) -> KeywordsOfPage:
     """The keywords of a page; raises UnknownPage, BadAddress."""
     from cocite.related.neighbourhood.scores import rounded
 
@@ -159,4 +159,4 @@ def keywords_of_page(web: Web, address: str) -> PageKeywords:
         for (word, count), value in zip(ordered, overall, strict=True)
     ]
     best = sorted(range(len(own)), key=lambda at: -overall[at])
-    return PageKeywords(web.graph.address(page), [found[at].word for at in best[:MAIN_KEYWORDS]], found)
+    return KeywordsOfPage(web.graph.address(page), [found[at].word for at in best[:MAIN_KEYWORDS]], found)

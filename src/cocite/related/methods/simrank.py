@@ -227,7 +227,7 @@ def parting(walk: Walk, levels: Sequence[Level]) -> Parting:
 
 
 @dataclass(frozen=True)
-class SimilarPages:
+class WalkSimilarities:
     """Pages with their similarity to one page, which is among them, and a bound on the error."""
 
     walk: Walk
@@ -258,11 +258,11 @@ def _greatest(wanted: Pages, pages: Pages, values: Values) -> int:
     return int(np.where(there, values, -1.0).argmax()) if there.any() else -1
 
 
-def similar_pages(walk: Walk) -> SimilarPages:
+def similar_pages(walk: Walk) -> WalkSimilarities:
     """All pages similar to one."""
     graph, decay, levels = walk.graph, walk.params.decay, walk.levels[1:]
     if not levels:
-        return SimilarPages(walk, [(NO_PAGES, np.zeros(0))], 0.0)
+        return WalkSimilarities(walk, [(NO_PAGES, np.zeros(0))], 0.0)
     apart = parting(walk, levels)
     certain_error = apart.certain_error
     drop = min(MIN_VALUE, MIN_SHARE * max(float(level.values.max()) for level in levels))
@@ -284,7 +284,7 @@ def similar_pages(walk: Walk) -> SimilarPages:
             raise graph.damaged()
         pages, values = numbered.set.members[:count], below[:count]
         steps.append((pages, values))
-    return SimilarPages(walk, steps[::-1], certain_error + _random_error(walk.variation, apart.deviation))
+    return WalkSimilarities(walk, steps[::-1], certain_error + _random_error(walk.variation, apart.deviation))
 
 
 def _affordable(graph: Graph, pages: Pages, values: Values, drop: float, max_links: int) -> tuple[float, int]:
