@@ -2,8 +2,9 @@
 
     python bench/versions.py OTHER_SRC [--store STORE] [--large STORE] [--data FOLDER] [--rounds 5]
 
-OTHER_SRC is the `src` folder of the other version. Both are used through what `import cocite` and the command line
-offer, in processes that take turns. × = this version's time ÷ the other's: below 1 this one is faster.
+OTHER_SRC is the `src` folder of the other version. `--other-store` is a copy of STORE for it, for versions whose word
+vectors differ: each would make them anew at every turn. Both versions are used through what `import cocite` offers, in
+processes that take turns. × = this version's time ÷ the other's: below 1 this one is faster.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 from tables import show
 
+METHODS = ("auto", "cocitation", "companion", "proximity", "lli", "kleinberg", "walk", "semantic", "block_simrank")
 HERE = Path(__file__).parents[1] / "src"
 QUESTIONS = """
 import json, statistics, sys, time
@@ -89,12 +91,14 @@ def run(source: Path, code: str, *arguments: object) -> list[float]:
     return found
 
 
-def in_turns(other: Path, rounds: int, code: str, *arguments: object) -> tuple[list[float], list[float]]:
+def in_turns(
+    other: Path, rounds: int, code: str, stores: tuple[Path, Path], *arguments: object
+) -> tuple[list[float], list[float]]:
     """The medians of what both versions print, run in turns: the other version's, then this one's."""
     results: tuple[list[list[float]], list[list[float]]] = ([], [])
     for _ in range(rounds):
-        for source, kept in zip((other, HERE), results, strict=True):
-            kept.append(run(source, code, *arguments))
+        for source, store, kept in zip((other, HERE), stores, results, strict=True):
+            kept.append(run(source, code, store, *arguments))
     before, after = ([statistics.median(each) for each in zip(*kept, strict=True)] for kept in results)
     return before, after
 
@@ -109,23 +113,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", type=Path, help="the src folder of the other version")
     parser.add_argument("--store", type=Path, help="a store with texts")
+    parser.add_argument("--other-store", type=Path, help="the same for the other version (default: STORE)")
     parser.add_argument("--large", type=Path, help="a store of links only")
     parser.add_argument("--data", type=Path, help="page records to build a store from")
     parser.add_argument("--rounds", type=int, default=5)
     asked = parser.parse_args()
     rows: list[list[Any]] = []
-    plans = [(asked.store, call, explain, 200, 20, 1 << 30) for call in ("auto", "cocitation", "companion")
+    other_store = asked.other_store or asked.store
+    plans = [(asked.store, call, explain, 200, 20, 1 << 30) for call in METHODS
              for explain in (1, 0)]  # fmt: skip
     plans += [(asked.large, call, 0, 100, *bounds) for call in ("cocitation", "companion", "extended_cocitation", "lli",
               "proximity", "kleinberg") for bounds in ((100, 1000), (2000, 1 << 30))]  # fmt: skip
     for store, call, explain, *rest in plans:
         if store is not None:
-            before, after = in_turns(asked.other, asked.rounds, QUESTIONS, store, call, explain, *rest)
+            stores = (other_store if store == asked.store else store, store)
+            before, after = in_turns(asked.other, asked.rounds, QUESTIONS, stores, call, explain, *rest)
             rows.append([store.name, call, "yes" if explain else "no", rest[1], f"{before[0]:.2f}", f"{after[0]:.2f}",
                          ratio(before[0], after[0])])  # fmt: skip
     show("Questions", ["store", "method", "reasons", "in-links ≥", "before, ms", "after, ms", "×"], rows)
     if asked.store is not None:
-        counted = [[call, *map(int, run(asked.other, CALLS, asked.store, call)), *map(int, run(HERE, CALLS, asked.store,
+        counted = [[call, *map(int, run(asked.other, CALLS, other_store, call)), *map(int, run(HERE, CALLS, asked.store,
                    call))] for call in ("auto", "cocitation", "companion")]  # fmt: skip
         show("One question", ["method", "calls before", "files before", "calls", "files"], counted)
     if asked.data is not None:
