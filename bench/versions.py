@@ -23,6 +23,7 @@ from typing import Any
 from tables import show
 
 METHODS = ("auto", "cocitation", "companion", "proximity", "lli", "kleinberg", "walk", "semantic", "block_simrank")
+SLOW_METHOD_PAGES = {"semantic": 20, "block_simrank": 10, "kleinberg": 50}
 HERE = Path(__file__).parents[1] / "src"
 QUESTIONS = """
 import json, statistics, sys, time
@@ -120,7 +121,7 @@ def main() -> None:
     asked = parser.parse_args()
     rows: list[list[Any]] = []
     other_store = asked.other_store or asked.store
-    plans = [(asked.store, call, explain, 200, 20, 1 << 30) for call in METHODS
+    plans = [(asked.store, call, explain, SLOW_METHOD_PAGES.get(call, 200), 20, 1 << 30) for call in METHODS
              for explain in (1, 0)]  # fmt: skip
     plans += [(asked.large, call, 0, 100, *bounds) for call in ("cocitation", "companion", "extended_cocitation", "lli",
               "proximity", "kleinberg") for bounds in ((100, 1000), (2000, 1 << 30))]  # fmt: skip
