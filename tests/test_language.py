@@ -23,7 +23,8 @@ BANNED_NAMES = re.compile(
 """Of constants, classes and functions."""
 BANNED_TEXT = re.compile(
     r"(?i)\b(namesakes?|voices?|opinions?|in company|left aside|of no known kind|(?<!there )is no (?!longer)[a-z]+"
-    r"|so many [a-z]+ at most|stands? for|(?:is|are|was|were) (?:told|heard|meant|spoken of)|as good as none|telling words|00[0-4] ?§)\b"
+    r"|so many [a-z]+ at most|stands? for|(?:is|are|was|were) (?:told|heard|meant|spoken of)|as good as none"
+    r"|telling words|00[0-4] ?§)\b"
 )
 """Of docstrings, comments, messages, templates and user documentation."""
 KEPT_TEXT = {"voices", "stands for near-duplicates"}

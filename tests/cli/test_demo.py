@@ -103,7 +103,7 @@ def test_the_second_process_ends_with_the_command(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_command_waits_for_the_kernels_of_an_answer_and_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SecondProcess, "command", ["sh", "-c", "echo one; echo two; echo ready; sleep 60"])
+    monkeypatch.setattr(SecondProcess, "command", ["sh", "-c", "echo one; echo two; echo ready; exec sleep 60"])
     monkeypatch.setattr("cocite.warm.os.cpu_count", lambda: 2)
     kernels: list[str] = []
     with SecondProcess() as second:
