@@ -16,8 +16,8 @@ test: $(VENV)/.installed-dev      ## lint, types and tests at the same time: fiv
 	@$(MAKE) --no-print-directory -j 3 lint types tests
 
 lint: $(VENV)/.installed-dev      ## ruff
-	$(BIN)/ruff check src tests bench research extension
-	$(BIN)/ruff format --check src tests bench research extension
+	$(BIN)/ruff check src tests bench research extension docs/reference.py
+	$(BIN)/ruff format --check src tests bench research extension docs/reference.py
 
 types: $(VENV)/.installed-dev     ## mypy, strict
 	$(BIN)/mypy
@@ -43,7 +43,7 @@ reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, 
 	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/reproductions.md
 
 docs: $(VENV)/.installed-dev      ## docs/cli.md, docs/cocite.1, docs/methods.md and docs/notebooks/tour.ipynb, from the code itself
-	$(BIN)/python -m cocite.cli.document docs
+	$(BIN)/python docs/reference.py docs
 	$(BIN)/python docs/notebooks/make.py
 
 extension:       ## dist/cocite-chromium.zip and dist/cocite-firefox.zip: the browser extension

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from cocite.cli import app
-from cocite.cli.document import commands_of
+from docs.reference import commands_of
 from cocite.http.openapi import described
 from cocite.http.questions import parameters, routes
 from cocite.mcp.server import tool_of

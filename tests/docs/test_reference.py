@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from cocite.cli import app
-from cocite.cli.document import commands_of, manual, paragraphs, plain, reference
+from docs.reference import commands_of, manual, paragraphs, plain, reference
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "cli.md"

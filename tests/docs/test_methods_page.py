@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cocite.cli.document import methods_page
+from docs.reference import methods_page
 from cocite.related import methods, ranks
 
 DOCS = Path(__file__).parents[2] / "docs"

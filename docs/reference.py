@@ -1,4 +1,4 @@
-"""docs/cli.md, docs/cocite.1 and docs/methods.md, from commands and methods: `python -m cocite.cli.document docs`."""
+"""Write docs/cli.md, docs/cocite.1 and docs/methods.md, from commands and methods: `python docs/reference.py docs`."""
 
 from __future__ import annotations
 
