@@ -35,10 +35,13 @@ class PageLabels(Protocol):
         """The heading of a section of a page, perhaps empty."""
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-@dataclass(frozen=True, kw_only=True)
+@dataclass_transform(kw_only_default=True)
+@dataclass(kw_only=True, unsafe_hash=True)
 class Evidence:
-    """One thing that relates a result to a query page. Subclasses become frozen dataclasses with keyword fields."""
+    """One thing that relates a result to a query page. Subclasses become dataclasses with keyword fields.
+
+    Nothing changes them; frozen ones would take three times as long to create.
+    """
 
     kind: ClassVar[str]
     """The value of `kind` in JSON."""
@@ -52,7 +55,7 @@ class Evidence:
     copy: int | None = None  # the near-duplicate of the result that it is about; None: the result itself
 
     def __init_subclass__(cls) -> None:
-        dataclass(frozen=True, kw_only=True)(cls)
+        dataclass(kw_only=True, unsafe_hash=True)(cls)
         names = {**cls.json, "copy": "copy", "query": "query"}
         cls.fields = tuple((key, name, key in PAGE_KEYS) for key, name in names.items())
 

@@ -64,24 +64,24 @@ def question(
     """
     if len(urls) + len(unwanted) > MAX_QUERY_PAGES:
         raise BadParameter(f"more than {MAX_QUERY_PAGES:,} addresses: ask about fewer at once")
-    known, notes = [], []
-    for url in urls:
-        known.append(check_address(url))
-        if shorter and graph.get(url) is None and (page := next(known_shorter(graph, url), None)) is not None:
-            known[-1] = graph.address(page)
-            notes.append(f"{url[:200]} isn't in this store; these results are for {known[-1]}")
-    seeds = tuple(graph.find(url) for url in known)
+    known, seeds, notes = list(urls), list[int](), list[str]()
+    for i, url in enumerate(urls):
+        page = graph.get(check_address(url))
+        if page is None and shorter and (page := next(known_shorter(graph, url), None)) is not None:
+            known[i] = graph.address(page)
+            notes.append(f"{url[:200]} isn't in this store; these results are for {known[i]}")
+        seeds.append(graph.find(url) if page is None else page)
     texts, read = tuple(urls), NO_HISTORY
     if history:
         read = find_history(graph, [*((url, 1.0) for url in known), *history])
-        texts, seeds = read.texts, read.pages
+        texts, seeds = read.texts, list(read.pages)
     elif not urls:
         raise BadParameter("no page to ask about: give an address")
     others = tuple(graph.find(check_address(url)) for url in unwanted)
     for url, page in zip(unwanted, others, strict=True):
         if page in seeds:
             raise BadParameter(f"{url!r:.200} is asked about and unwanted at once: leave out one")
-    return Question(texts, seeds, others, read, notes=tuple(notes))
+    return Question(texts, tuple(seeds), others, read, notes=tuple(notes))
 
 
 def known_shorter(graph: Graph, url: str) -> Iterator[int]:
@@ -115,7 +115,7 @@ def ask(
         pages = np.array([page for page, _ in chosen], np.uint32)
         evidence = method.explain(web, scores, pages) if explained and chosen else [[]] * len(chosen)
         titles, facts = Titles(graph), dict(scores.facts)
-        if isinstance(method.params, Switches):
+        if isinstance(method.params, Switches) and method.params.ignores_some:
             facts |= GraphView(graph, scores.used, method.params, web.known_pages(method.params.stop)).ignored()
         own, used = (
             [graph.canonical(each).removeprefix("name:") for each in some] for some in (asked.seeds, scores.used)

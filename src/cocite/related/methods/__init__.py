@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from cocite.errors import UnknownMethod
@@ -59,14 +60,26 @@ class Method:
         return None if self._similarity_of is None else self._similarity_of(web, page, other, self.params)
 
 
+CACHED_METHODS = 256
+"""By the text of their call: reading it takes as long as a third of a small question."""
 _registry = Registry(__name__, __path__, "method", UnknownMethod)
 names, about = _registry.names, _registry.about
 
 
 def method(call: str, given: Mapping[str, Any] | None = None) -> Method:
     """A method by its name, perhaps with parameters, `companion(parents=500)`; `given` are more parameters."""
+    if not given:
+        return _method(call)
     name, written = parse(call)
+    return _made(name, {**written, **given})
+
+
+@lru_cache(CACHED_METHODS)
+def _method(call: str) -> Method:
+    return _made(*parse(call))
+
+
+def _made(name: str, parameters: Mapping[str, Any]) -> Method:
     module = _registry.module(name)
-    params = make(module.Params, name, {**written, **(given or {})})
-    quick = getattr(module, "best_of_each", None)
-    return Method(name, params, module.relate, getattr(module, "similarity_of", None), quick)
+    others = (getattr(module, name, None) for name in ("similarity_of", "best_of_each"))
+    return Method(name, make(module.Params, name, parameters), module.relate, *others)

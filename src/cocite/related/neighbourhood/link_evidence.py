@@ -94,15 +94,23 @@ class LinkEvidence:
             view.out, parents, subjects, view.graph.links.repeats, self.repeats, view.refused
         )
         view.check(count)
+        if not count:
+            yield from ([] for _ in last)
+            return
         groups = view.group(parents.pages)[0]
-        chosen = listings.choose_listings(hits, last, parents.pages, groups, view.graph.in_degree)
-        for lists, independent, places in zip(*(each.tolist() for each in chosen), strict=True):
+        numbers, independent, places = listings.choose_listings(hits, last, parents.pages, groups, view.graph.in_degree)
+        rows = hits[np.maximum(places, 0)]  # all at once: indexing an array takes longer than all that follows
+        pages = parents.pages[rows[:, :, PARENT]].tolist()
+        counts = np.where(numbers > 0, (places >= 0).sum(axis=1), 0).tolist()
+        for lists, groups, count, some, of in zip(
+            numbers.tolist(), independent.tolist(), counts, rows.tolist(), pages, strict=True
+        ):
             examples = []
-            for row in hits[[place for place in places if place >= 0]].tolist() if lists else ():
+            for row, page in zip(some[:count], of, strict=False):
                 section, distance = row[SECTION] - 1 if row[SECTION] else None, row[DISTANCE]
-                page, distance = int(parents.pages[row[PARENT]]), None if distance == UNKNOWN_DISTANCE else distance
+                distance = None if distance == UNKNOWN_DISTANCE else distance
                 examples.append(kinds.Listing(page=page, section=section, distance=distance, copy=copies[row[MEMBER]]))
-            total = [kinds.ListedTogether(lists=lists, of=len(parents.pages), groups=independent, best=each)
+            total = [kinds.ListedTogether(lists=lists, of=len(parents.pages), groups=groups, best=each)
                      for each in examples[:1]]  # fmt: skip
             yield [*examples, *total]
 

@@ -42,6 +42,11 @@ class Switches:
     stop_degree: int = parameter(0, "Pages with at least this many in-links are stop pages (0: none)", minimum=0)
     seed: int = parameter(HASH_SEED, "Seed of the choice of parents by hash", minimum=0, maximum=2**63 - 1)
 
+    @property
+    def ignores_some(self) -> bool:
+        """Whether some pages or links don't count."""
+        return bool(self.stop or self.stop_degree or self.rel == "follow" or not self.boilerplate)
+
 
 class Merged(NamedTuple):
     """Pages with near-duplicates merged: page i is represented by pages[number[i]]."""
