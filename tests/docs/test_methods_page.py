@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from docs.reference import methods_page
 from cocite.related import methods, ranks
+from docs.reference import methods_page
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -13,7 +13,6 @@ import pytest
 import typer
 
 from cocite.cli import app
-from docs.reference import commands_of
 from cocite.http.openapi import described
 from cocite.http.questions import parameters, routes
 from cocite.mcp.server import tool_of
@@ -21,6 +20,7 @@ from cocite.operations.declare import Operation, operations_by_name, parameters_
 from cocite.parameters import parameters_of
 from cocite.python import Store, StoreKeywords, StoreSearch
 from cocite.results.filters import Filters
+from docs.reference import commands_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMMANDS: dict[str, Any] = dict(commands_of(typer.main.get_command(app)))
