@@ -293,10 +293,10 @@ def test_everybody_can_use_it(browser: Extended, state: str) -> None:
     if state == "settings":
         panel.click("#gear")
     panel.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    panel.wait_for_function("getComputedStyle(document.querySelector('#shown')).opacity === '1'")  # it fades in
     panel.evaluate(source)
     found = panel.evaluate("rules => axe.run({runOnly: rules})", RULES)["violations"]
     panel.emulate_media(color_scheme="dark")
-    panel.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")  # until it is drawn
     found += panel.evaluate("axe.run({runOnly: ['color-contrast']})")["violations"]
     assert [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found] == []
     assert panel.evaluate("document.documentElement.scrollWidth") <= 380
