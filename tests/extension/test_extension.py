@@ -293,7 +293,7 @@ def test_everybody_can_use_it(browser: Extended, state: str) -> None:
     if state == "settings":
         panel.click("#gear")
     panel.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
-    panel.wait_for_function("getComputedStyle(document.querySelector('#shown')).opacity === '1'")  # it fades in
+    panel.locator(".busy").wait_for(state="detached")  # while it asks, it is pale
     panel.evaluate(source)
     found = panel.evaluate("rules => axe.run({runOnly: rules})", RULES)["violations"]
     panel.emulate_media(color_scheme="dark")
