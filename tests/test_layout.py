@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 SOURCE = Path(__file__).parents[1] / "src" / "cocite"
 ORDER = (
-    "errors", "log", "parameters", "registry", "pages", "sources", "kernels", "graph", "words", "related.ranks", "web",
-    "related.evidence", "related.neighbourhood", "related.methods", "related", "snapshot", "results", "evaluate",
+    "errors", "log", "text", "parameters", "registry", "pages", "sources", "kernels", "graph", "words", "related.ranks",
+    "web", "related.evidence", "related.neighbourhood", "related.methods", "related", "snapshot", "results", "evaluate",
     "site", "spark", "operations", "warm", "front ends", "sample",
 )  # fmt: skip
 FRONT_ENDS = ("cli", "http", "mcp", "python")

@@ -14,7 +14,7 @@ from cocite.cli.progress import display
 from cocite.cli.terminal import Cell, Screen
 from cocite.errors import BadSource
 from cocite.operations.task import check_writable, write_file
-from cocite.results.text import count
+from cocite.text import count
 from research import citations
 from research.reproduce.claims import Claims, Outcome, read_claims
 from research.reproduce.data import Data

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from cocite.graph.store import Graph
-from cocite.related import ranks
 from cocite.related.ranks import pagerank
 from tests.cli.conftest import LONELY, NEWS, OLD, PAGES, run
 from tests.graph.webs import make
+from tests.related.ranks.test_kept import all_kept
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_rank(own: Path) -> None:
     assert blank == ""
     assert [row.split("\t")[0] for row in rows] == ["1", "2"]
     assert rows[0].split("\t")[2] == NEWS
-    assert ranks.all_kept(Graph(own)) == {"pagerank": True}
+    assert all_kept(Graph(own)) == {"pagerank": True}
 
 
 def test_json_and_no_keep(own: Path) -> None:
@@ -44,7 +44,7 @@ def test_json_and_no_keep(own: Path) -> None:
     assert [page["rank"] for page in found["top"]] == list(range(1, len(found["top"]) + 1))
     assert {page["url"] for page in found["top"]} >= {NEWS}
     assert LONELY not in {page["url"] for page in found["top"]}  # it has neither links nor a share of E
-    assert ranks.all_kept(Graph(own)) == {}
+    assert all_kept(Graph(own)) == {}
 
 
 def test_pages_that_were_never_read_are_named_by_links(own: Path) -> None:

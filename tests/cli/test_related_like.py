@@ -51,7 +51,7 @@ def test_a_plain_list_still_is_one(store: Path, place: Path) -> None:
 @pytest.mark.parametrize("option", [[NEWS], ["--group"], ["--csv"], ["--tsv"]])
 def test_what_does_not_go_together(store: Path, bookmarks: Path, option: list[str]) -> None:
     ran = run("related", *option, "--like", bookmarks, "-i", store)
-    assert ran.code == 2 and "asked about folder by folder" in ran.err
+    assert ran.code == 2 and "is a question of its own: remove addresses" in ran.err
 
 
 def test_nothing_known_and_nothing_related(store: Path, bookmarks: Path) -> None:

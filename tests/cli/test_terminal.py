@@ -23,9 +23,9 @@ from cocite.cli.terminal import Cell, Screen, rate, seconds, size
 from cocite.kernels import jit
 from cocite.kernels.jit import FIRST_RUN_NOTE, watch
 from cocite.operations.store.build import with_estimates
-from cocite.results.text import clean, count
 from cocite.sources.open_source import Source
 from cocite.sources.records import ReadReport
+from cocite.text import clean, count
 
 ESCAPE = "\x1b"
 

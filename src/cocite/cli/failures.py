@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from cocite.errors import CociteError, UnknownPage, UnknownWord
-from cocite.results.text import clean
+from cocite.text import clean
 
 NOTHING, WRONG, UNKNOWN, BUG, INTERRUPTED, PIPE = 1, 2, 3, 70, 130, 141
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cocite.cli.terminal import Screen, rate, seconds, size
-from cocite.results.text import count
+from cocite.text import count
 
 if TYPE_CHECKING:
     from rich.progress import TaskID

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cocite.results.text import clean
+from cocite.text import clean
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -53,7 +53,7 @@ class Graph:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any] | None = None) -> Graph:
-        """Make a graph in memory of arrays with the names of FORMAT.md; those left out are empty."""
+        """Make a graph in memory of arrays with the names of FORMAT.md; missing ones are empty."""
         degrees = arrays.get("out.degree", np.zeros(0, np.uint32))
         counted = {"id": "", "pages": len(degrees), "links": int(degrees.sum(dtype=np.int64))}
         return cls(Arrays(arrays, {**counted, **(manifest or {})}))

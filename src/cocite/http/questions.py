@@ -26,10 +26,10 @@ from cocite.parameters import Parameter, parameters_of
 from cocite.results.answer import Answers
 from cocite.results.filters import Filters
 from cocite.results.present import briefly, separated
-from cocite.results.text import clean
 from cocite.snapshot import Snapshot
 from cocite.sources.page_records import page_from_json
 from cocite.sources.records import Page, ReadReport
+from cocite.text import clean
 
 MAX_FIELDS = 200
 IDLE, NORMAL, BUSY, SWAMPED = range(4)
@@ -181,7 +181,7 @@ class OperationQuestion:
         return str(replace(method, params=replace(method.params, parents=fit)))
 
     def parents(self, graph: Graph) -> int:
-        """The largest number of in-links of a page that is asked about."""
+        """The largest number of in-links of a query page."""
         asked: Any = self.operation
         return max(in_links(graph, url) for url in (*asked.urls, *asked.exclude))
 

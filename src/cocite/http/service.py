@@ -27,7 +27,7 @@ from cocite.operations.pages.related import Related
 from cocite.snapshot import Snapshot
 
 BUSY_WAITING_PER_THREAD = 8
-"""Waiting questions per thread from which a server is busy."""
+"""A server with this many waiting questions per thread is busy."""
 COMPRESS_IN_THREAD_BYTES = 1 << 15
 """Larger answers are compressed in the thread: the event loop would be held up."""
 MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS = 200, 10.0

@@ -17,8 +17,8 @@ from cocite.operations.declare import Operation
 from cocite.results.answer import Reason
 from cocite.results.naming import title_of
 from cocite.results.reasons import brief, sentences
-from cocite.results.text import clean
 from cocite.snapshot import Snapshot
+from cocite.text import clean
 
 MAX_TITLE_CHARS = 120
 MAX_REASON_CHARS = 280

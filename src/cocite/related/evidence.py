@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, dataclass_transform
 
+from cocite.text import count
+
 MAX_SHOWN_WORDS = 5
 """Words that a sentence names; the JSON form has all that the evidence holds."""
 MAX_SHOWN_PAGES = 3
@@ -199,7 +201,7 @@ class MergedDuplicates(Evidence):
 
     def statement(self, names: PageLabels) -> str:
         named = ", ".join(map(names.label, self.examples[:MAX_SHOWN_PAGES]))
-        return f"Counted together with {plural(self.count, 'near-duplicate')}: {named}"
+        return f"Counted together with {count(self.count, 'near-duplicate')}: {named}"
 
 
 class Path(Evidence):
@@ -210,7 +212,7 @@ class Path(Evidence):
     pages: tuple[int, ...]
 
     def statement(self, names: PageLabels) -> str:
-        return f"{plural(len(self.pages) - 1, 'link')} away: {' – '.join(map(names.label, self.pages[:-1]))}"
+        return f"{count(len(self.pages) - 1, 'link')} away: {' – '.join(map(names.label, self.pages[:-1]))}"
 
 
 class SimilarSites(Evidence):
@@ -310,7 +312,7 @@ class SimilarText(PartOfScore):
 
     def statement(self, names: PageLabels) -> str:
         named = f": {shown_words(self.terms)}" if self.terms else ""
-        return f"Similar text{named} ({plural(self.shared, 'shared term')})"
+        return f"Similar text{named} ({count(self.shared, 'shared term')})"
 
 
 class ContextWords(PartOfScore):
@@ -335,8 +337,8 @@ class Usage(PartOfScore):
     sessions: int  # times that both were visited in one session, but not one from the other
 
     def statement(self, names: PageLabels) -> str:
-        clicks, sessions = self.forward + self.back, plural(self.sessions, "session")
-        went = f"People went from one to the other {plural(clicks, 'time')}"
+        clicks, sessions = self.forward + self.back, count(self.sessions, "session")
+        went = f"People went from one to the other {count(clicks, 'time')}"
         if not self.sessions:
             return went
         return f"{went}, and visited both in {sessions}" if clicks else f"People visited both in {sessions}"
@@ -384,8 +386,3 @@ class HomePage(PartOfScore):
 def shown_words(words: tuple[str, ...]) -> str:
     """The first words, with commas."""
     return ", ".join(words[:MAX_SHOWN_WORDS])
-
-
-def plural(number: int, noun: str) -> str:
-    """`1 link`, `2,000 links`."""
-    return f"{number:,} {noun if number == 1 else noun + 's'}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from cocite.errors import BadParameter
 from cocite.results.reasons import Reason as Reason
 from cocite.results.reasons import brief
-from cocite.results.text import clean
+from cocite.text import clean
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
-from cocite.results.text import clean
+from cocite.text import clean
 
 Value = TypeVar("Value")
 MAX_PARENTS = 3

@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 import io
 
-from cocite.related.evidence import plural
 from cocite.results.answer import Answer, Answers
 from cocite.results.reasons import Reason, brief, sentences
-from cocite.results.text import clean
+from cocite.text import clean, count
 
 FORMULA_STARTS = ("=", "+", "-", "@")
 
@@ -27,7 +26,7 @@ def apart(reason: Reason) -> str:
     """How far apart two links are, after a comma; empty if that is unknown."""
     if reason.distance is None:
         return ""
-    return ", next to each other" if reason.distance == 1 else f", {plural(reason.distance, 'link')} apart"
+    return ", next to each other" if reason.distance == 1 else f", {count(reason.distance, 'link')} apart"
 
 
 def separated(answers: Answers, separator: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from cocite.related.evidence import ByLinks, Evidence, ListedTogether, Listing, PageLabels, SharedLink, SharedLinks
-from cocite.results.text import clean
+from cocite.text import clean
 
 MIN_BRIEF_SHARE = 0.05
 TOTALS = {Listing.kind: ListedTogether.kind, SharedLink.kind: SharedLinks.kind}

@@ -11,11 +11,17 @@ import pytest
 
 import cocite
 from cocite.errors import BadStore
+from cocite.graph.side import list_sides
 from cocite.graph.store import Graph
 from cocite.related import ranks
 from cocite.related.ranks import pagerank
 from cocite.web import Web
 from tests.graph.webs import extend, make, page
+
+
+def all_kept(graph: Graph) -> dict[str, bool]:
+    """The ranks stored beside a store, and whether each is of this generation."""
+    return {str(about["rank"]): fresh for about, fresh in list_sides(graph.path, graph.manifest["id"], "rank_")}
 
 
 @pytest.fixture
@@ -41,7 +47,7 @@ def test_kept_by_name_and_parameters(graph: Graph) -> None:
         again_found = ranks.kept(Graph(graph.path), call)
         assert again_found.values.tolist() == found.values.tolist()
         assert (again_found.rounds, again_found.residual) == (found.rounds, found.residual)
-    assert ranks.all_kept(graph) == {"hubrank": True, "hubrank(bias=authorities)": True, "hits": True}
+    assert all_kept(graph) == {"hubrank": True, "hubrank(bias=authorities)": True, "hits": True}
 
 
 def test_commands_are_quoted_for_the_shell(place: Path) -> None:
@@ -62,7 +68,7 @@ def test_stale_after_add(graph: Graph) -> None:
         BadStore, match=r"made before the store was changed: make it again with cocite rank .* --by pagerank"
     ):
         ranks.kept(changed, "pagerank")
-    assert ranks.all_kept(changed) == {"pagerank": False}
+    assert all_kept(changed) == {"pagerank": False}
     wanted.keep(changed, wanted.compute(changed))
     assert len(ranks.kept(changed, "pagerank").values) == 6
 
@@ -71,7 +77,7 @@ def test_a_web_uses_what_is_kept_and_else_works_it_out(graph: Graph, monkeypatch
     web = Web(graph.path)
     first = web.rank("pagerank")
     assert web.rank("pagerank()") is first
-    assert ranks.all_kept(graph) == {}
+    assert all_kept(graph) == {}
     wanted = ranks.rank("pagerank")
     wanted.keep(graph, wanted.compute(graph))
     monkeypatch.setattr(pagerank, "compute", None)

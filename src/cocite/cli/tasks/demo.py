@@ -17,7 +17,7 @@ from cocite.cli.terminal import Cell, Screen, seconds
 from cocite.errors import BadStore
 from cocite.operations.pages.related import Related
 from cocite.operations.task import user_cache
-from cocite.results.text import count
+from cocite.text import count
 from cocite.warm import SecondProcess
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from cocite.cli.failures import INTERRUPTED, Commands, complain
 from cocite.cli.files import with_page_lists
 from cocite.cli.terminal import Screen, seconds
 from cocite.cli.views.store import show_reasons
-from cocite.results.text import count
+from cocite.text import count
 
 HELP = """Process webs too large for one machine with Spark, here or on a cluster (--master).
 

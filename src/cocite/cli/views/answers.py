@@ -25,7 +25,7 @@ from cocite.operations.pages.related import Related
 from cocite.operations.pages.similarity import Similarity
 from cocite.operations.task import read_addresses
 from cocite.operations.words.search import SearchPages
-from cocite.results.text import count
+from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.operations.pages.batch import BatchSummary
@@ -113,7 +113,7 @@ collection are shown: -k for every folder, none that is in it already. Pages tha
         if like is not None and (collection := read_collection(like)) is not None:
             if values.get("urls") or history or values["group"] or options["csv"] or options["tsv"]:
                 others = "addresses, --history, --group, --csv and --tsv"
-                raise BadParameter(f"{like} is asked about folder by folder: leave out {others}")
+                raise BadParameter(f"Each folder of {like} is a question of its own: remove {others}")
             asked = make(Related, "cli", {**values, "urls": ["any"]})
             return RelatedToCollection(**{**vars(asked), "urls": (), "collection": collection, "file": str(like)})
         urls = [*values.pop("urls", ()), *(read_addresses(str(like)) if like else ())]

@@ -15,7 +15,7 @@ from cocite.operations.declare import Operation
 from cocite.operations.pages.site import Site
 from cocite.operations.quality.evaluate import Evaluate
 from cocite.operations.quality.study import StudyNew, StudyReport
-from cocite.results.text import count
+from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.operations.pages.site import SiteResult

@@ -23,7 +23,7 @@ from cocite.operations.store.info import Info
 from cocite.operations.store.links import ShowLinks
 from cocite.operations.store.methods import Methods
 from cocite.operations.store.rank import RankPages
-from cocite.results.text import count
+from cocite.text import count
 from cocite.warm import SecondProcess
 
 if TYPE_CHECKING:

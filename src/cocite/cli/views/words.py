@@ -16,7 +16,7 @@ from cocite.operations.declare import Operation
 from cocite.operations.task import check_writable, write_file
 from cocite.operations.words.communities import FindCommunities
 from cocite.operations.words.keywords import FindKeywords
-from cocite.results.text import count
+from cocite.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

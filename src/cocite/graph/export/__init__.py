@@ -17,7 +17,7 @@ from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 
 MAX_XML_LINKS = 5_000_000
-"""Links from which XML needs --force: the programs that read it hold all of it in memory."""
+"""XML with more links needs --force: the programs that read it hold all of it in memory."""
 
 
 class Format(NamedTuple):

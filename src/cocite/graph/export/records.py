@@ -1,4 +1,4 @@
-"""A store as page records, of which `build` makes the same store."""
+"""A store as page records. `build` makes the same store from them."""
 
 from __future__ import annotations
 

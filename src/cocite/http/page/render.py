@@ -22,7 +22,7 @@ from cocite.operations import DEFAULT_METHOD
 from cocite.related.evidence import Listing
 from cocite.results import present
 from cocite.results.pictures.neighbourhood import symbol
-from cocite.results.text import clean, count
+from cocite.text import clean, count
 
 MAX_SHOWN_LENGTH = 300
 """Characters of a stranger's text."""

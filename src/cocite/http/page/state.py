@@ -89,7 +89,7 @@ class State:
 
     @property
     def tabs(self) -> tuple[str, ...]:
-        """The views of what is asked."""
+        """The views of a question."""
         return OF_PAGES if self.urls else OF_WORDS
 
     def option(self, name: str) -> str:

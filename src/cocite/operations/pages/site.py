@@ -12,7 +12,7 @@ from cocite.errors import BadParameter, BadSource
 from cocite.operations.declare import operation
 from cocite.operations.task import Task, check_writable, user_cache
 from cocite.parameters import parameter, values_of
-from cocite.results.text import count
+from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress

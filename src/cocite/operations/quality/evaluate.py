@@ -14,7 +14,7 @@ from cocite.operations.declare import operation
 from cocite.operations.task import Task, check_writable, write_file
 from cocite.parameters import parameter
 from cocite.results.filters import Filters
-from cocite.results.text import count
+from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.evaluate.evaluation import Evaluation, Table

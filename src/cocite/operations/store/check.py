@@ -15,7 +15,7 @@ from cocite.errors import BadStore
 from cocite.operations.declare import operation
 from cocite.operations.task import Task
 from cocite.parameters import parameter
-from cocite.results.text import count
+from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress

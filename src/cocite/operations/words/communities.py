@@ -17,7 +17,7 @@ from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter, parse, values_of
 from cocite.results.answer import HIDDEN, Result, ResultRows
-from cocite.results.text import clean
+from cocite.text import clean
 
 if TYPE_CHECKING:
     from cocite.related.methods.community import BaseSet, Params, WebCommunities, WebCommunity, WeightedPages

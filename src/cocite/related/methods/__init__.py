@@ -61,7 +61,7 @@ class Method:
 
 
 CACHED_METHODS = 256
-"""By the text of their call: reading it takes as long as a third of a small question."""
+"""By the text of their call. Reading it twice took 7 % of a small question."""
 _registry = Registry(__name__, __path__, "method", UnknownMethod)
 names, about = _registry.names, _registry.about
 
@@ -81,5 +81,5 @@ def _method(call: str) -> Method:
 
 def _made(name: str, parameters: Mapping[str, Any]) -> Method:
     module = _registry.module(name)
-    others = (getattr(module, name, None) for name in ("similarity_of", "best_of_each"))
+    others = (getattr(module, function, None) for function in ("similarity_of", "best_of_each"))
     return Method(name, make(module.Params, name, parameters), module.relate, *others)

@@ -1,4 +1,4 @@
-"""Auto, the default: links, sections, words, names and popularity together, weighted by what is known of the page.
+"""Auto, the default: links, sections, words, names and popularity together, weighted by how much of each the page has.
 
 With parents q of the page u, each of weight c_q, children x that u and s share, and rarity r(n) = 1 / ln(2 + n):
 

@@ -1,6 +1,6 @@
 """What's Related: links, words and usage together, after the service of Netscape and Alexa (1998).
 
-Dean & Henzinger (1999, §2.3) quote what was known of it: it used links, the contents of pages and where people went
+Dean & Henzinger (1999, §2.3) describe it: it used links, the contents of pages and where people went
 directly from a page, and it left out pages that no longer answer. Its weights were not published; these are ours. For
 query page q and page p
 

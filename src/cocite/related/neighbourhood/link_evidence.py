@@ -99,18 +99,17 @@ class LinkEvidence:
             return
         groups = view.group(parents.pages)[0]
         numbers, independent, places = listings.choose_listings(hits, last, parents.pages, groups, view.graph.in_degree)
-        rows = hits[np.maximum(places, 0)]  # all at once: indexing an array takes longer than all that follows
+        rows = hits[np.maximum(places, 0)]  # those of all results at once
         pages = parents.pages[rows[:, :, PARENT]].tolist()
-        counts = np.where(numbers > 0, (places >= 0).sum(axis=1), 0).tolist()
-        for lists, groups, count, some, of in zip(
-            numbers.tolist(), independent.tolist(), counts, rows.tolist(), pages, strict=True
-        ):
+        lengths = (places >= 0).sum(axis=1)
+        results = (each.tolist() for each in (numbers, independent, lengths, rows))
+        for lists, units, length, some, of in zip(*results, pages, strict=True):
             examples = []
-            for row, page in zip(some[:count], of, strict=False):
+            for row, page in zip(some[:length], of, strict=False):
                 section, distance = row[SECTION] - 1 if row[SECTION] else None, row[DISTANCE]
                 distance = None if distance == UNKNOWN_DISTANCE else distance
                 examples.append(kinds.Listing(page=page, section=section, distance=distance, copy=copies[row[MEMBER]]))
-            total = [kinds.ListedTogether(lists=lists, of=len(parents.pages), groups=groups, best=each)
+            total = [kinds.ListedTogether(lists=lists, of=len(parents.pages), groups=units, best=each)
                      for each in examples[:1]]  # fmt: skip
             yield [*examples, *total]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore
 from cocite.graph.generation import Progress, Writer, read_current
-from cocite.graph.side import list_sides, only_one, read_side, write_side
+from cocite.graph.side import only_one, read_side, write_side
 from cocite.graph.store import Graph
 from cocite.parameters import changed, make, parameter, parse, spell, values_of
 from cocite.registry import Registry
@@ -114,9 +114,3 @@ def kept(graph: Graph, call: str) -> Ranked:
     if found is None:
         raise BadStore(f"{graph.path} has no {wanted} yet: make it with {wanted.make_command(graph)}")
     return found
-
-
-def all_kept(graph: Graph) -> dict[str, bool]:
-    """The ranks stored beside a store, and whether each is of this generation."""
-    sides = list_sides(graph.path, graph.manifest["id"], "rank_")
-    return {str(about.get("rank")): fresh for about, fresh in sides}

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from cocite.results.text import clean, count
+from cocite.text import clean, count
 
 if TYPE_CHECKING:
     from jinja2 import Environment

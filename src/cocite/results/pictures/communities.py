@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cocite.parameters import spell
 from cocite.results.pictures import render
-from cocite.results.text import clean
+from cocite.text import clean
 from cocite.words.tokens import forms
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from cocite.results.pictures.neighbourhood import (
     symbol,
 )
 from cocite.results.present import briefly, lines
-from cocite.results.text import clean
+from cocite.text import clean
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
