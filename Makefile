@@ -25,22 +25,22 @@ types: $(VENV)/.installed-dev     ## mypy, strict
 tests: $(VENV)/.installed-dev     ## pytest
 	$(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
-bench: $(VENV)/.installed-dev     ## all benchmarks; writes docs/benchmarks.md and the README's figures: an hour and a half, 15 GB under bench/data
+bench: $(VENV)/.installed-dev     ## all benchmarks; writes docs/lab/benchmarks.md and the README's figures: an hour and a half, 15 GB under bench/data
 	$(BIN)/python -m pip install -q --disable-pip-version-check granian marisa-trie networkit scikit-network
 	$(BIN)/python bench/report.py
 
-faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of times; writes docs/faults.md, an hour
-	$(BIN)/python -m tests.faults.trials --log docs/faults.md
+faults: $(VENV)/.installed-dev    ## kills everything that writes, hundreds of times; writes docs/lab/faults.md, an hour
+	$(BIN)/python -m tests.faults.trials --log docs/lab/faults.md
 
-fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheris, a minute each; writes docs/fuzzing.md, what fails into fuzz-found
+fuzz: $(VENV)/.installed-dev      ## every reader of strangers' input, by atheris, a minute each; writes docs/lab/fuzzing.md, what fails into fuzz-found
 	$(BIN)/python -m pip install -q --disable-pip-version-check atheris
-	$(BIN)/python -m tests.fuzz.all --log docs/fuzzing.md
+	$(BIN)/python -m tests.fuzz.all --log docs/lab/fuzzing.md
 
-trials: $(VENV)/.installed-dev    ## all tests at full length: Spark, browsers, bounds of all arrays, a fresh installation; writes docs/trials.md, an hour
-	$(BIN)/python -m tests.trials --log docs/trials.md
+trials: $(VENV)/.installed-dev    ## all tests at full length: Spark, browsers, bounds of all arrays, a fresh installation; writes docs/lab/trials.md, an hour
+	$(BIN)/python -m tests.trials --log docs/lab/trials.md
 
-reproduce: $(VENV)/.installed     ## docs/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour
-	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/reproductions.md
+reproduce: $(VENV)/.installed     ## docs/lab/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour
+	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/lab/reproductions.md
 
 docs: $(VENV)/.installed-dev      ## docs/cli.md, docs/cocite.1, docs/methods.md and docs/notebooks/tour.ipynb, from the code itself
 	$(BIN)/python docs/reference.py docs

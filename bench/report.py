@@ -1,4 +1,4 @@
-"""Run all benchmarks, write every table to docs/benchmarks.md, and the README's table of figures anew.
+"""Run all benchmarks, write every table to docs/lab/benchmarks.md, and the README's table of figures anew.
 
     python bench/report.py [--only NAME]... [--kept]
 
@@ -8,7 +8,7 @@ same run with their ratio to ours. A figure whose benchmark was not run, or fail
 so are benchmarks of quality without ../shared. One of another day or machine than the others says it.
 Benchmarks of speed come first, and nothing else should run beside
 them. Ends with 1 if one failed. Not here, for the hours they take: a web of 510 M links, and Spark on 50 and 100 M
-(build.py and spark.py do them; docs/capacity.md and docs/spark.md have the figures).
+(build.py and spark.py do them; docs/lab/capacity.md and docs/spark.md have the figures).
 """
 
 from __future__ import annotations
@@ -311,17 +311,17 @@ def main() -> None:
             file.write_text(run(name), encoding="utf-8")
         outputs[name] = file.read_text(encoding="utf-8") if file.exists() else ""
     write(outputs)
-    print(f"{(time.monotonic() - began) / 60:3.0f} min: docs/benchmarks.md and README.md are written")
+    print(f"{(time.monotonic() - began) / 60:3.0f} min: docs/lab/benchmarks.md and README.md are written")
     failed = [name for name, text in outputs.items() if has_failed(text)]
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")
 
 
 def write(outputs: dict[str, str]) -> None:
-    """docs/benchmarks.md and the README's table."""
+    """docs/lab/benchmarks.md and the README's table."""
     head = f"# Benchmarks, the last run\n\n{when(outputs)}. Written by `python bench/report.py`.\n"
     texts = [f"\n## {name}\n\n{text.strip()}\n" for name, text in outputs.items() if text.strip()]
-    (ROOT / "docs" / "benchmarks.md").write_text(head + "".join(texts), encoding="utf-8")
+    (ROOT / "docs" / "lab" / "benchmarks.md").write_text(head + "".join(texts), encoding="utf-8")
     readme = ROOT / "README.md"
     before, _, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)

@@ -3,7 +3,7 @@
     python -m research.community_tables [--store STORE] [--figures FOLDER]
 
 Needs ../shared. Without --store a store of ../shared/data/awesome is built in a temporary folder. The tables of
-docs/communities.md come from here.
+docs/lab/communities.md come from here.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ SHARED = Path(__file__).parents[2] / "shared"
 PAGES = SHARED / "data" / "awesome" / "pages.jsonl.gz"
 JUDGEMENTS = SHARED / "data" / "awesome" / "judgements.dev.tsv.gz"
 JUDGE = SHARED / "judge" / "judge.py"
-FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "latent-linkage.svg"
+FIGURE = Path(__file__).parents[1] / "docs" / "lab" / "figures" / "latent-linkage.svg"
 Judgements = Mapping[str, list[str]]
 
 

@@ -1,6 +1,6 @@
 """Run all tests, with those that are too long for `make test`, and log the results.
 
-python -m tests.trials [--log docs/trials.md]
+python -m tests.trials [--log docs/lab/trials.md]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Kill every job that writes, fill its disk, and change bytes of what it has written; a log of what content.
 
-    python -m tests.faults.trials [--times 40] [--flips 20] [--seed 1] [--log docs/faults.md] [JOB]...
+    python -m tests.faults.trials [--times 40] [--flips 20] [--seed 1] [--log docs/lab/faults.md] [JOB]...
 
 After every death `check` must find the store whole, it must hold the old or the new pages and links, never something
 between, and what is kept beside them must be of the same pages, or said to be stale or absent; the same command, run

@@ -1,6 +1,6 @@
 """Fuzz every target, one after another, with a log of how much was tried.
 
-python -m tests.fuzz.all [--seconds 60] [--log docs/fuzzing.md]
+python -m tests.fuzz.all [--seconds 60] [--log docs/lab/fuzzing.md]
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ topic of two pages beside a hundred pages on another topic is still a topic.
 
 `integrated`: the integrated similarity of words and links (Zhao et al. 2016).
 
-docs/communities.md compares them on the topics of real lists.
+docs/lab/communities.md compares them on the topics of real lists.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def test_claims_that_need_no_data(data: Data) -> None:
 
 
 def test_planted_noise(data: Data) -> None:
-    """The claims that docs/communities.md says hold."""
+    """The claims that docs/lab/communities.md says hold."""
     found = hou_2002.table_1(data)
     assert found["avg_large_npfr"] > 0.95
     assert found["max_large_npfr"] == 1

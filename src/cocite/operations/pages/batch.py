@@ -74,8 +74,8 @@ class Batch(Operation, Filters):
     same command continues.
 
     With --all-pairs, integrated similarity is computed for all pages at once, from words and links in memory. It looks
-    at fewer pages than a single question: about 19 of the 20 best results are the same (docs/integrated.md). If that is
-    interrupted before the first part is written, it starts again.
+    at fewer pages than a single question: about 19 of the 20 best results are the same (docs/lab/integrated.md). If
+    it is interrupted before the first part is written, it starts again.
     """
 
     output: str = parameter(

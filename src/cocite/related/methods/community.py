@@ -11,7 +11,7 @@ of √(authority weight · hub weight)): one of the principal vector, and two of
 negative entries. A page belongs to the community in which its weight, as hub or authority, times the singular value is
 greatest.
 
-Departures, each measured in docs/communities.md:
+Departures, each measured in docs/lab/communities.md:
 Of a root page with more than `window` + 1 links, only links near those to other root pages count, in the same section:
 a long list in the root set would bring in everything it has. `window=0` is as published.
 For related pages, the parents of the query page join the root set (`parents`), since the base set of one page has

@@ -4,7 +4,7 @@
 
 with Sim_s of `semantic` and Sim_l of `link_similarity`. Pages that either would compare are compared by both.
 
-Two variants of our own, measured in docs/integrated.md. With `rarity`, keywords count in Sim_s by ln(N / pages that
+Two variants of our own, measured in docs/lab/integrated.md. With `rarity`, keywords count in Sim_s by ln(N / pages that
 have them). With `steps` above 0, Sim_l is replaced by the mean similarity of the pages that readers reach, who at each
 step stay or follow a link in either direction, all equally likely:
 

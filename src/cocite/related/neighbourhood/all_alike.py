@@ -34,7 +34,7 @@ from cocite.words.relevance import in_parts, ranges
 
 CHUNK_PAGES = 256
 SHARE_OF_OTHERS = 0.6
-"""Similarity of linked pages that are not kept, as a share of the lowest kept value (docs/integrated.md)."""
+"""Similarity of linked pages that are not kept, as a share of the lowest kept value (docs/lab/integrated.md)."""
 
 
 @dataclass(frozen=True)
