@@ -3,8 +3,6 @@
 Checksums find any changed byte. The rest finds what checksums can't: a store that was written wrong.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import defaultdict
 from collections.abc import Iterator

@@ -9,8 +9,6 @@ A store that was changed has other page numbers: then pairs are found again by f
 are dropped. Nothing that is kept grows with the number of pages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache

@@ -6,8 +6,6 @@ web.cocite/work-*/        a build under way (or left behind by a killed one: the
 web.cocite/lock           locked while a build runs
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import hashlib

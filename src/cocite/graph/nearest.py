@@ -7,8 +7,6 @@ store does not know it, else in the last part of the path), the same name under 
 Spellings are looked up by their fingerprints, all at once: some 2,000 in 4 ms, however large the store is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

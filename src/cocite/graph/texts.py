@@ -5,8 +5,6 @@ first text), `NAME.offset` (where each chunk starts in the data, and its end) an
 has the 32-bit lengths of its texts, then the texts. A list of texts is stored as lines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any

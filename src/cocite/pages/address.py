@@ -8,8 +8,6 @@ Edge lists have two other forms: `name:42` is an opaque name, shown as `42`, and
 without a scheme, shown as it is.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import NamedTuple

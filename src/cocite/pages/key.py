@@ -14,8 +14,6 @@ Canonical addresses never contain these bytes (control characters are encoded), 
 under `p` (p itself, p#!…, p?…, p/…) have the keys from key(p) up to, not including, key(p) + ␄.
 """
 
-from __future__ import annotations
-
 import re
 
 HTTP = 0x01  # http:// instead of https://

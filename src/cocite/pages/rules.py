@@ -4,8 +4,6 @@ A rule must never merge two different pages. Names of parameters are compared in
 site needs to distinguish pages (ref, source, id, sid, key) are in no table.
 """
 
-from __future__ import annotations
-
 import re
 
 

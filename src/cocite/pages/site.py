@@ -8,8 +8,6 @@ The look-up of suffixes is our own: `publicsuffixlist` takes 11 µs a host and 1
 test compares their results.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache, lru_cache

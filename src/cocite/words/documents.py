@@ -5,8 +5,6 @@ fits in memory, where equal texts are counted. Memory is bounded for any store: 
 sample is read.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -27,16 +25,11 @@ from cocite.graph.store import Graph
 from cocite.words.tokens import prepare
 
 FIELDS = ("title", "anchors", "headings", "around", "text", "address")
-CHUNK_PAGES = 1 << 12
-"""Pages read at a time."""
-CHUNK_LINKS = 1 << 17
-"""Links written to files at a time."""
-RANGE_PAGES = 256
-"""Ranges of targets begin at multiples of this."""
-DEGREE_PAGES = RANGE_PAGES << 12
-"""Pages whose in-degrees are summed at a time."""
-SAMPLE_LINKS = 10_000
-"""In-links read of one page, about."""
+CHUNK_PAGES = 1 << 12  # pages read at a time
+CHUNK_LINKS = 1 << 17  # links written to files at a time
+RANGE_PAGES = 256  # ranges of targets begin at multiples of this
+DEGREE_PAGES = RANGE_PAGES << 12  # pages whose in-degrees are summed at a time
+SAMPLE_LINKS = 10_000  # in-links read of one page, about
 MAX_LINE_CHARACTERS = 300
 MAX_TEXT_CHARACTERS = 1 << 20
 MAX_TEXTS = {"anchors": 64, "contexts": 16, "headings": 16}

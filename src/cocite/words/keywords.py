@@ -6,8 +6,6 @@ equally frequent words the first are taken: titles before headings before text; 
 used first, then by alphabet. Nothing depends on the numbers of pages. Pages that ask not to be indexed have none.
 """
 
-from __future__ import annotations
-
 import secrets
 import tempfile
 from array import array
@@ -31,12 +29,9 @@ from cocite.words.tokens import language_of, stop_words, terms_of
 
 PER_PAGE = 20
 MAX_PER_PAGE = 1000
-MAX_CHARACTERS = 1 << 18
-"""Characters of a page that are read: some 40,000 words, whose most frequent hardly change."""
-MEMORY_BYTES = 1 << 29
-"""Memory to collect anchor texts, about."""
-CACHED_TEXTS = 1 << 16
-"""Anchor texts and headings whose words are cached: many occur again and again."""
+MAX_CHARACTERS = 1 << 18  # characters of a page that are read: some 40,000 words, whose most frequent hardly change
+MEMORY_BYTES = 1 << 29  # memory to collect anchor texts, about
+CACHED_TEXTS = 1 << 16  # anchor texts and headings whose words are cached: many occur again and again
 
 
 @dataclass(frozen=True)

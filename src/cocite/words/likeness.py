@@ -6,8 +6,6 @@ for pages of m and n keywords; 1 for a page and itself, 0 if neither has any. It
 never occur together. Only the choice of candidates has limits: see `Likeness.near`.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -33,8 +31,7 @@ from cocite.words.relevance import Relevance
 
 Pages = NDArray[np.uint32]
 MAX_CACHED_VALUES = 1 << 24
-MAX_TABLE_VALUES = 1 << 25
-"""Larger tables are filled in parts."""
+MAX_TABLE_VALUES = 1 << 25  # larger tables are filled in parts
 MAX_GRID_FREQUENCIES = 2048
 """Up to as many different frequencies, the similarity of words that never occur together is computed for all pairs."""
 

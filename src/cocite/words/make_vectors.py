@@ -22,8 +22,6 @@ the letters and digits of its anchor texts, by number of links; pages are compar
 that more than MAX_NAME_PAGES pages have ("Documentation") is ignored. A list that has one of them would have the other.
 """
 
-from __future__ import annotations
-
 import re
 import tempfile
 import unicodedata
@@ -49,24 +47,19 @@ from cocite.words.tokens import terms_of
 from cocite.words.vectors import MAX_SAME_NAME, Vectors
 
 MAX_WORDS = 128
-COUNTED_WORDS = 256
-"""Words of a page that are weighted: the most frequent."""
+COUNTED_WORDS = 256  # words of a page that are weighted: the most frequent
 SHORT_WORDS, SHORT_POWER = 30, 6
-WORD_TENTHS, ANCHOR_TENTHS = 10, 3
-"""Counts are kept in tenths: a word counts ten, one of an anchor text three."""
-NAME_ONLY_LENGTH = 0.5
-"""The length of the vector of a page that is known by anchor texts alone."""
+WORD_TENTHS, ANCHOR_TENTHS = 10, 3  # counts are kept in tenths: a word counts ten, one of an anchor text three
+NAME_ONLY_LENGTH = 0.5  # the length of the vector of a page that is known by anchor texts alone
 MAX_CHARACTERS = 1 << 16
 CACHED_TEXTS = 1 << 16
 MEMORY_BYTES = 1 << 29
-MIN_NEIGHBOUR_WEIGHT = 0.01
-"""Neighbours that would count less are not read."""
+MIN_NEIGHBOUR_WEIGHT = 0.01  # neighbours that would count less are not read
 
 MEMBER_WORDS, MAX_CONTEXT_WORDS = 32, 24
 HEADING_WEIGHT = 0.8
 SAME_NAME_WEIGHT = 0.5
-MAX_LINKS = 1 << 24
-"""With ten links a section these take 0.5 GB; with two, the fewest possible, 2 GB."""
+MAX_LINKS = 1 << 24  # with ten links a section these take 0.5 GB; with two, the fewest possible, 2 GB
 CHUNK_PAGES, CONTEXT_CHUNK_PAGES, LIST_CHUNK_PAGES = 1 << 14, 1 << 12, 1 << 8
 """Pages whose vectors, context words and lists are computed at a time."""
 

@@ -18,8 +18,6 @@ which isn't small: two frequent words that avoid each other say much. So nothing
 without counting again.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -53,16 +51,12 @@ from cocite.kernels.words.keyword_pairs import (
 from cocite.words.keywords import KeywordIndex
 from cocite.words.stored import Arrays, OpenedWords, WordData, arrays_of, is_starts
 
-SUPPORT, INFORMATION = "support", "information"
-"""What r_l combines with confidence."""
+SUPPORT, INFORMATION = "support", "information"  # what r_l combines with confidence
 MIN_CONFIDENCE_PAGES = 5
-WORK_PARTS = 64
-"""Parts of about equal work for the threads, which so end at about the same time."""
-CHUNK_ROWS = 1 << 16
-"""Rows whose work is summed at a time."""
+WORK_PARTS = 64  # parts of about equal work for the threads, which so end at about the same time
+CHUNK_ROWS = 1 << 16  # rows whose work is summed at a time
 Output = TypeVar("Output")
-Weighted = tuple[NDArray[np.uint32], NDArray[np.float64]]
-"""Words, and the relevance of each."""
+Weighted = tuple[NDArray[np.uint32], NDArray[np.float64]]  # words, and the relevance of each
 
 
 @dataclass(frozen=True)

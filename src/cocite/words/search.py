@@ -28,26 +28,18 @@ from cocite.words.stored import Arrays, OpenedWords, WordData
 from cocite.words.tokens import Clause, analyzer, forms, words_of
 from cocite.words.vectors import ready_vectors
 
-OTHER_WORD_DATA = ("keywords", "relevance", "vectors")
-"""Other side data with words of pages."""
-MEMORY_BYTES = 1 << 30
-"""Memory to make an index, about."""
-POPULARITY = 0.3
-"""Weight of popularity, see `prior`."""
-MIN_HEAP_BYTES, MAX_HEAP_BYTES = 15 << 20, 1 << 30
-"""Bounds of tantivy for what it hasn't written yet."""
-MAX_CHECKED_BYTES = 256 << 20
-"""Larger indexes are opened without reading all their bytes."""
-MAX_TIED_PAGES = 1 << 17
-"""Pages of equal score whose order is exact."""
+OTHER_WORD_DATA = ("keywords", "relevance", "vectors")  # other side data with words of pages
+MEMORY_BYTES = 1 << 30  # memory to make an index, about
+POPULARITY = 0.3  # weight of popularity, see `prior`
+MIN_HEAP_BYTES, MAX_HEAP_BYTES = 15 << 20, 1 << 30  # bounds of tantivy for what it hasn't written yet
+MAX_CHECKED_BYTES = 256 << 20  # larger indexes are opened without reading all their bytes
+MAX_TIED_PAGES = 1 << 17  # pages of equal score whose order is exact
 MAX_CHARACTERS = 2000
 MAX_CLAUSES = 32
 FIELD_WEIGHTS = {"title": 4.0, "anchors": 3.0, "around": 2.5, "headings": 2.0, "text": 1.0, "address": 0.3}
 """Weight of each field (docs/decisions/0030)."""
-OTHER_FIELDS = 0.6
-"""Weight of the fields other than the one that matches best."""
-OTHER_FORM = 0.9
-"""Weight of a word with a plural s added or removed."""
+OTHER_FIELDS = 0.6  # weight of the fields other than the one that matches best
+OTHER_FORM = 0.9  # weight of a word with a plural s added or removed
 _PIECE = re.compile(r'"([^"]*)"|“([^”]*)”|([^\s"“]+)')
 
 

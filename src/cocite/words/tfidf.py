@@ -11,8 +11,6 @@ There it skips words that no two pages have in one field, which would find no ot
 of all pages, which are stop words in any language.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from math import log
@@ -26,17 +24,14 @@ from cocite.graph.store import Graph
 from cocite.words.search import SearchIndex
 from cocite.words.tokens import words_of
 
-MAX_PARENTS = 100
-"""Pages whose anchor texts for a page are read."""
-MAX_PARENT_LINKS = 1 << 16
-"""Parents with more links are skipped."""
+MAX_PARENTS = 100  # pages whose anchor texts for a page are read
+MAX_PARENT_LINKS = 1 << 16  # parents with more links are skipped
 TEXT_CHARACTERS, WORD_CHARACTERS = 4096, 32
 """First words are looked for in as many characters of a text, plus as many for every word."""
 TEXT_WORDS = 1000
 
 MAX_QUERY_WORDS = 25
-MAX_COUNTED_WORDS = 400
-"""Words of a page whose frequency in the store is looked up, the most frequent first."""
+MAX_COUNTED_WORDS = 400  # words of a page whose frequency in the store is looked up, the most frequent first
 COMMON_SHARE, COMMON_MIN_PAGES = 0.1, 100
 """Words on a larger share of all pages are stop words, unless the store has fewer pages."""
 

@@ -18,8 +18,6 @@ Detectors that look at letters see Latin and Swedish in the names of software, w
 (docs/decisions/0040).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter
@@ -29,22 +27,17 @@ from itertools import pairwise
 
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
-MAX_WORD_BYTES = 80
-"""Longer words are data."""
-MIN_PLURAL_LETTERS = 3
-"""Shorter words have no other form."""
+MAX_WORD_BYTES = 80  # longer words are data
+MIN_PLURAL_LETTERS = 3  # shorter words have no other form
 DEFAULT_LANGUAGE = "en"
-MIN_STOP_WORDS = 4
-"""Different stop words that a text must have to be in a language other than the default."""
-ADDRESS_PARTS = frozenset(("http", "https", "www"))
-"""Always stop words: many anchor texts are addresses."""
+MIN_STOP_WORDS = 4  # different stop words that a text must have to be in a language other than the default
+ADDRESS_PARTS = frozenset(("http", "https", "www"))  # always stop words: many anchor texts are addresses
 OTHER_SCRIPTS = ("ar", "bg", "bn", "el", "fa", "gu", "he", "hi", "hy", "ja", "ko", "mr", "ru", "th", "uk", "ur", "zh")
 """Languages whose words can't be English; their stop words are also removed from texts in the default language."""
 UNSPACED_LANGUAGES = ("ja", "th", "zh")
 """Languages without spaces, where few different stop words are found; theirs are always removed."""
 
-Clause = tuple[str, ...]
-"""A word, or the words of a phrase."""
+Clause = tuple[str, ...]  # a word, or the words of a phrase
 
 _UNSPACED = re.compile(
     "(["

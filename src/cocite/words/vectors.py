@@ -4,8 +4,6 @@ The side data `vectors` has the matrix by page, and the same by word to find pag
 words of each page (`context`), its same-name pages (`same_name`), and which pages are the first of a host.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,10 +15,8 @@ from cocite.graph.store import Graph
 from cocite.kernels.words.word_vectors import SCALE, Sparse, cosines, pages_with, shared_terms
 from cocite.words.stored import Arrays, OpenedWords, Vocabulary, WordData, arrays_of
 
-MAX_SAME_NAME = 3
-"""Same-name pages kept for each page."""
-MAX_CANDIDATES = 1 << 14
-"""Pages with words in common with a page that are compared with it."""
+MAX_SAME_NAME = 3  # same-name pages kept for each page
+MAX_CANDIDATES = 1 << 14  # pages with words in common with a page that are compared with it
 MAX_SHARED_TERMS, MIN_SHARE = 32, 0.2
 """Shared words that are returned: those that count at least this share of the first one."""
 

@@ -3,8 +3,6 @@
 Entry points into long lists, the best and a sample of the parents of popular pages, and near-duplicates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ Texts are in the order of records, batch by batch. They are sorted by page, one 
 memory. Anchors and contexts are cut to the links that were kept, in their order.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray

@@ -3,8 +3,6 @@
 The old store is the first source of the build: its pages, links and texts go into the spill as they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress

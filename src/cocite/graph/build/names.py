@@ -3,8 +3,6 @@
 The text of an address is parsed once. Its key goes to a file of names the first time (more or less) that it is read.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 kernels/build/near_duplicates.py has the rule and algorithm; `View.merge` (related/neighbourhood/view.py) applies it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ Names are sorted, on disk by DuckDB, out of core. Of each page the first row (th
 fingerprints, hosts, domains and sites are written as they pass.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """Third pass of a build: fingerprints → page numbers, which of several captures counts, and where aliases lead."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What all passes of a build use: columns of records and links, scratch space for the next pass, and threads."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

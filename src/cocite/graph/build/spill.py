@@ -4,8 +4,6 @@ Later passes carry the fingerprint of an address; its key goes to a file of name
 each other, so several threads make them. Invalid values of a record become unknown ones.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime

@@ -3,8 +3,6 @@
 Files are written while the store is read, so only the disk bounds their size. A file appears when it is complete.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from math import inf
@@ -16,8 +14,7 @@ from cocite.graph.export import links, records
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
 
-MAX_XML_LINKS = 5_000_000
-"""XML with more links needs --force: the programs that read it hold all of it in memory."""
+MAX_XML_LINKS = 5_000_000  # XML with more links needs --force: the programs that read it hold all of it in memory
 
 
 class Format(NamedTuple):

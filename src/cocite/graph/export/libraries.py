@@ -1,7 +1,5 @@
 """A store as objects of other libraries: tables of pandas and Polars, graphs of NetworkX and igraph, SciPy matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
@@ -13,10 +11,8 @@ from cocite.graph.export.links import LINK_COLUMNS, LinkRows, csr_chunks, csr_la
 from cocite.graph.names import addresses
 from cocite.graph.store import Graph
 
-MAX_LINKS = 5_000_000
-"""Links of a store that become Python objects without a choice of pages."""
-LINK_FACTS = tuple(LINK_COLUMNS)[2:]
-"""What is stored about a link, apart from its ends."""
+MAX_LINKS = 5_000_000  # links of a store that become Python objects without a choice of pages
+LINK_FACTS = tuple(LINK_COLUMNS)[2:]  # what is stored about a link, apart from its ends
 
 
 def library(name: str, extra: str = "graphs") -> Any:

@@ -1,7 +1,5 @@
 """The links of a store as files: lines of text, Parquet, a sparse matrix of SciPy, GraphML and GEXF."""
 
-from __future__ import annotations
-
 import re
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """A store as page records. `build` makes the same store from them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -18,8 +16,7 @@ from cocite.graph.store import Graph
 from cocite.sources.page_records import write_jsonl, write_parquet
 from cocite.sources.records import LINK, SCHEMA, Link, Page
 
-RECORDS_CHUNK_PAGES = 1 << 12
-"""Pages at a time: their links are in memory, with addresses."""
+RECORDS_CHUNK_PAGES = 1 << 12  # pages at a time: their links are in memory, with addresses
 TEXT_COLUMNS = ("title", "headings", "text", "anchors", "contexts")
 RELS = np.array([" ".join(word for word, bit in REL.items() if flags & bit) for flags in range(16)], dtype=object)
 """The `rel` of every combination of flags."""
