@@ -1,5 +1,7 @@
 """Every error that cocite raises on purpose, one tree; each message is one line and says what to do next."""
 
+import errno
+
 
 class CociteError(Exception):
     """Something a user can act on."""
@@ -39,3 +41,20 @@ class UnknownMethod(CociteError):
 
 class BadParameter(CociteError):
     """A parameter is unknown, of the wrong type or out of range."""
+
+
+def os_message(error: OSError) -> str:
+    """An error of the operating system, with advice."""
+    where = f"{error.filename}: " if error.filename else ""
+    what = (error.strerror or str(error)).lower()
+    advice = {
+        errno.ENOSPC: "free some space, or choose another place",
+        errno.EDQUOT: "free some space, or choose another place",
+        errno.EACCES: "check its permissions",
+        errno.EPERM: "check its permissions",
+        errno.EROFS: "choose a place that can be written to",
+        errno.ENOENT: "check the path",
+        errno.ENOTDIR: "check the path",
+        errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    }.get(error.errno or 0, "")
+    return f"{where}{what}; {advice}" if advice else f"{where}{what}"

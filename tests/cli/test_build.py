@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cocite.cli.terminal import Screen
-from cocite.cli.views.store import BuildView
+from cocite.cli.views.store import show_built
 from cocite.errors import BadParameter
 from cocite.graph.build.passes import Built
 from cocite.graph.store import Graph
@@ -74,7 +74,7 @@ def test_a_rate_is_shown_where_it_means_something(place: Path, capsys: pytest.Ca
     run("build", records(place / "a.jsonl", {"url": A, "links": [B]}), "-o", place / "web.cocite", "-q")
     left_out = {"repeated": 0, "to_itself": 0, "replaced": 0, "unusable": 0}
     built = Built(place / "web.cocite", 2, 40_000, 240_000, 3.0, ReadReport(), 40_000, left_out, {})
-    BuildView().show(Screen(), Build(sources=("a",)), BuildResult(built, None, "", 1.0), {})
+    show_built(Screen(), Build(sources=("a",)), BuildResult(built, None, "", 1.0))
     lines = capsys.readouterr().out.splitlines()
     assert lines[3] == "  time\t3.0 s\t20,000 links/s, 1.0 s of it for compiling, once"
     assert lines[4] == "  size\t240 kB\t6.0 bytes per link, including texts"

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from cocite.cli.commands import CommandView, command, naming_options
+from cocite.cli.commands import command, naming_options, run
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, operation, parameters_on
 from cocite.operations.pages.related import Related
@@ -38,16 +38,13 @@ class Echo(Operation):
         return "" if self.words else "No words: give some"
 
 
-class EchoView(CommandView):
-    operation = Echo
-
-    def show(self, screen: Any, asked: Any, result: Any, options: dict[str, Any]) -> None:
-        screen.line(" ".join([result.words] * result.times))
+def show_echo(screen: Any, asked: Any, result: Any) -> None:
+    screen.line(" ".join([result.words] * result.times))
 
 
 def echo(*args: str) -> Any:
     app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command()(command(EchoView()))
+    app.command()(command(Echo, show_echo))
     return CliRunner().invoke(app, args)
 
 
@@ -78,6 +75,7 @@ class Work(Task, Filters):
     """Work."""
 
     fails: bool = parameter(False, "Fail")
+    interrupted = "Interrupted; half is done"
 
     def do(self, progress: Any) -> Work:
         progress("working", 1, 1)
@@ -92,17 +90,13 @@ class Work(Task, Filters):
         return "It failed: try again" if self.fails else ""
 
 
-class WorkView(CommandView):
-    operation = Work
-    interrupted = "Interrupted; half is done"
-
-    def show(self, screen: Any, asked: Any, result: Any, options: dict[str, Any]) -> None:
-        screen.line("done")
+def show_work(screen: Any, asked: Any, result: Any) -> None:
+    screen.line("done")
 
 
 def work(*args: str) -> Any:
     app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command()(command(WorkView()))
+    app.command()(command(Work, show_work))
     return CliRunner().invoke(app, args)
 
 
@@ -111,7 +105,7 @@ def test_tasks_are_done_fail_and_are_interrupted() -> None:
     failed = work("--fails")
     assert (failed.exit_code, failed.stdout) == (2, "done\n") and "cocite: It failed: try again\n" in failed.stderr
     with pytest.raises(KeyboardInterrupt, match="half is done"):
-        WorkView().run({"per_site": 1}, {})
+        run(Work, show_work, {"per_site": 1})
 
 
 def test_a_task_takes_the_parameters_that_it_inherits() -> None:

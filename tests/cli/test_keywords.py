@@ -97,7 +97,7 @@ def test_unknown_words(web: Path) -> None:
         (["chess", "--beta", "nan"], "--beta must be a number from 0 to 1, not nan"),
         (["chess", "--beside", "luck"], "--beside must be one of support, information, not 'luck'"),
         (["?!"], "'?!' has no word that could be a keyword: give at least two letters"),
-        (["--make", "--per-page", "0"], "per_page is 0: give a number from 1 to 1000"),
+        (["--make", "--per-page", "0"], "--per-page is 0: give a number from 1 to 1000"),
     ],
 )
 def test_wrong_use(web: Path, arguments: list[str], error: str) -> None:

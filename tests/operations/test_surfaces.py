@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import typer
 
+from cocite.cli import OPERATIONS as COMMAND_OPERATIONS
 from cocite.cli import app
 from cocite.http.openapi import described
 from cocite.http.questions import parameters, routes
@@ -24,7 +25,7 @@ from docs.reference import commands_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMMANDS: dict[str, Any] = dict(commands_of(typer.main.get_command(app)))
-OPERATIONS = [pytest.param(each, id=name) for name, each in operations_by_name().items()]
+OPERATIONS = [pytest.param(each, id=name) for name, each in COMMAND_OPERATIONS.items()]
 RETURNING_PAGES = ("batch", "compare", "hubs", "recommend", "related", "search")
 
 
@@ -79,11 +80,13 @@ def test_in_the_description_of_the_http_interface(operation: type[Operation]) ->
         assert known[each.name]["required"] == each.required
 
 
-OF_STORE = ("batch", "cluster", "communities", "compare", "hubs", "rank", "recommend", "related", "similarity")
+CALLED: dict[str, Callable[..., Any]] = {
+    "search": StoreSearch.__call__, "keywords": StoreKeywords.__call__, "clicks": Store.add_clicks,
+}  # fmt: skip
 IN_PYTHON: dict[str, Callable[..., Any]] = {
-    **{name: getattr(Store, name) for name in OF_STORE},
-    "search": StoreSearch.__call__,
-    "keywords": StoreKeywords.__call__,
+    name: CALLED.get(name) or getattr(Store, name.replace(" ", "_"))
+    for name, each in operations_by_name().items()
+    if each.about.store
 }
 
 

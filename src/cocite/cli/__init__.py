@@ -1,64 +1,72 @@
-"""The command line: `cocite VERB ...`, a verb per file.
+"""The command line: `cocite VERB ...`, made from operations.
 
-Nothing slow is imported here: NumPy, Numba and Arrow wait inside the verbs, so that `cocite --help` is quick.
+Nothing slow is imported here: NumPy, Numba and Arrow wait inside the operations, so that `cocite --help` is quick.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from cocite import __version__
-from cocite.cli.commands import CommandView, command, plain_view
+from cocite.cli.commands import Show, command, show_plainly
 from cocite.cli.failures import Commands
-from cocite.cli.tasks.demo import demo
-from cocite.cli.tasks.other import reproduce, warm
-from cocite.cli.tasks.serve import mcp, serve
-from cocite.cli.tasks.spark import spark
+from cocite.cli.tasks.demo import Demo
+from cocite.cli.tasks.other import Reproduce, StudyRate, Warm
+from cocite.cli.tasks.serve import Serve, ServeAssistants
+from cocite.cli.tasks.spark import SparkPages, SparkRank, SparkRelated, SparkStore, show_job
 from cocite.cli.views import answers, quality, store, words
-from cocite.operations.declare import operations_by_name
+from cocite.operations.declare import Operation, operations_by_name
 
 # Matrices are small here, and threads that wait for each other made them 8 to 30 times slower on a busy machine. NumPy
 # reads this when it is loaded, which no command has done yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-app = typer.Typer(
-    name="cocite",
-    cls=Commands,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
-)
-
-STUDY_HELP = """Have people rate the results of methods without knowing which method found them.
+OWN = (Demo, Serve, ServeAssistants, Warm, Reproduce, StudyRate, SparkPages, SparkStore, SparkRank, SparkRelated)
+OPERATIONS: dict[str, type[Operation]] = {**operations_by_name(), **{each.about.name: each for each in OWN}}
+SHOWN_BY: dict[str, Show] = {
+    "demo": show_plainly, "build": store.show_built, "add": store.show_built, "remove": store.show_built,
+    "clicks": store.show_clicks, "related": answers.show_pages, "recommend": answers.show_pages,
+    "compare": answers.show_comparison, "batch": answers.show_batch, "similarity": answers.show_similarity,
+    "methods": store.show_methods, "evaluate": quality.show_evaluation, "reproduce": show_plainly,
+    "hubs": answers.show_hubs, "communities": words.show_communities, "cluster": answers.show_groups,
+    "search": answers.show_found, "keywords": words.show_keywords, "rank": store.show_rank, "links": store.show_links,
+    "info": store.show_info, "check": store.show_check, "export": store.show_exported, "serve": show_plainly,
+    "mcp": show_plainly, "site": quality.show_site, "warm": show_plainly, "study new": quality.show_new_study,
+    "study rate": show_plainly, "study report": quality.show_evaluation, "spark pages": show_job,
+    "spark store": show_job, "spark rank": show_job, "spark related": show_job,
+}  # fmt: skip
+"""How results are shown, in the order of the help; other operations follow, shown plainly."""
+GROUPS = {
+    "study": """Have people rate the results of methods without knowing which method found them.
 
 \b
 Examples:
   cocite study new trial nytimes.com bmw.com -m companion -m cocitation
   cocite study rate trial
   cocite study report trial
-"""
-VERBS: list[Callable[..., None] | CommandView] = [
-    *(demo, store.BuildView(), store.AddView(), store.RemoveView(), store.ClicksView()),
-    *(answers.RelatedView(), answers.RecommendView(), answers.CompareView(), answers.BatchView()),
-    *(answers.SimilarityView(), store.MethodsView(), quality.EvaluateView(), reproduce),
-    *(answers.HubsView(), words.CommunitiesView(), answers.ClusterView(), answers.SearchView(), words.KeywordsView()),
-    *(store.RankView(), store.LinksView(), store.InfoView(), store.CheckView(), store.ExportView()),
-    *(serve, mcp, quality.SiteView(), warm),
-]
-STUDY_VERBS: list[Callable[..., None] | CommandView] = [quality.StudyNewView(), quality.rate, quality.StudyReportView()]
-shown = {verb.operation for verb in (*VERBS, *STUDY_VERBS) if isinstance(verb, CommandView)}
-VERBS += [plain_view(operation) for operation in operations_by_name().values() if operation not in shown]
-study = typer.Typer(cls=Commands, rich_markup_mode=None, help=STUDY_HELP)
-for group, verbs in ((app, VERBS), (study, STUDY_VERBS)):
-    for verb in verbs:
-        group.command()(command(verb) if isinstance(verb, CommandView) else verb)
-app.add_typer(study, name="study")
-app.add_typer(spark, name="spark")
+""",
+    "spark": """Process webs too large for one machine with Spark, here or on a cluster (--master).
+
+\b
+Examples:
+  cocite spark pages crawl/*.warc.gz -o pages.parquet
+  cocite spark store pages.parquet -o shards
+  cocite spark related shards -o related -m proximity
+""",
+}
+app = typer.Typer(
+    name="cocite", cls=Commands, add_completion=True, pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]}, rich_markup_mode=None,
+)  # fmt: skip
+groups = {name: typer.Typer(cls=Commands, rich_markup_mode=None, help=text) for name, text in GROUPS.items()}
+for name in dict.fromkeys((*SHOWN_BY, *OPERATIONS)):
+    group = groups.get(name.partition(" ")[0], app)
+    group.command()(command(OPERATIONS[name], SHOWN_BY.get(name, show_plainly)))
+for name, group in groups.items():
+    app.add_typer(group, name=name)
 
 
 def show_version(wanted: bool) -> None:

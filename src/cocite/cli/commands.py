@@ -1,144 +1,113 @@
 """Commands made from operations: arguments, options and help are those of the declaration.
 
-A view adds what only a terminal has: how a result is shown, and options for that.
+A view is a function that shows a result on a terminal: `show(screen, asked, result)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from inspect import Parameter as Argument
 from inspect import Signature
 from keyword import iskeyword
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import typer
 
-from cocite.cli import options as shared
 from cocite.cli.failures import NOTHING, WRONG, complain
 from cocite.cli.files import with_page_lists
 from cocite.cli.terminal import Screen
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, make, parameters_on
+from cocite.operations.store.build import WorkOptions
 from cocite.operations.task import Task
 from cocite.parameters import Checked, Parameter
+from cocite.warm import SecondProcess
 
-if TYPE_CHECKING:
-    from cocite.web import Web
-
-Options = dict[str, Any]
-
-
-class CommandView:
-    """How the command line asks an operation, and shows its result."""
-
-    operation: ClassVar[type[Operation]]
-    options: ClassVar[Mapping[str, tuple[Any, Any]]] = {}  # name: (annotation, default)
-    help: ClassVar[str] = ""  # further paragraphs of the help
-    interrupted: ClassVar[str] = ""  # what to say after Ctrl-C, unless nothing was changed
-
-    def read(self, values: Options, options: Options) -> Operation:
-        """The question; reads the files that options name."""
-        return make(self.operation, "cli", values)
-
-    def prepare(self, web: Web, asked: Any, options: Options) -> None:
-        """Make what the question needs and the store doesn't have yet."""
-
-    def show(self, screen: Screen, asked: Any, result: Any, options: Options) -> None:
-        """Print a result for people: here each value with its name; most operations have a view that does better."""
-        for name, value in result.to_dict().items():
-            rows = value if isinstance(value, list) else [value]
-            for row in rows:
-                screen.line(f"{name}  ", "  ".join(map(str, row.values())) if isinstance(row, dict) else str(row))
-
-    def warn(self, web: Any, asked: Any, result: Any, options: Options) -> None:
-        """Report on standard error what the result doesn't show."""
-
-    def finish(self, asked: Any, result: Any, options: Options) -> None:
-        """Write files, after a result that isn't empty."""
-
-    def run(self, values: Options, options: Options) -> None:
-        """Ask and show; exits with 1 if there is nothing to show, with 2 if a task failed."""
-        index, json = options.pop("index", None), options.pop("json", False)
-        with naming_options(self.operation):
-            asked = self.read(values, options)
-        try:
-            web, result = self.answer(asked, index, options.pop("quiet", False) or json, options)
-        except KeyboardInterrupt as error:
-            raise KeyboardInterrupt(*error.args or (self.interrupted,)) from None
-        screen = Screen()
-        self.warn(web, asked, result, options)
-        if json:
-            screen.json(self.to_json(result, options))
-        else:
-            self.show(screen, asked, result, options)
-        if failed := asked.failure(result) if isinstance(asked, Task) else "":
-            complain(failed)
-            raise typer.Exit(WRONG)
-        if why := asked.why_empty(web, result):
-            complain(why)
-            raise typer.Exit(NOTHING)
-        self.finish(asked, result, options)
-
-    def answer(self, asked: Operation, index: Path | None, quiet: bool, options: Options) -> tuple[Any, Any]:
-        """The store, opened for a question, and the result; shows progress meanwhile."""
-        from cocite.cli.progress import display
-
-        if isinstance(asked, Task):
-            asked = asked if index is None else replace(asked, index=str(index))
-            with self.helper() as compiling, display(quiet, compiling) as stages, naming_options(self.operation):
-                return None, asked.do(stages)
-        if index is None:
-            return None, asked.run(None)  # type: ignore[arg-type]
-        from cocite.web import Web
-
-        web = Web(index)
-        with display(quiet) as web.progress:
-            self.prepare(web, asked, options)
-            return web, asked.run(web)
-
-    def helper(self) -> Any:
-        """A context with what to call when kernels have to be compiled."""
-        return nullcontext(lambda: None)
-
-    def to_json(self, result: Any, options: Options) -> Any:
-        """A result for programs."""
-        return result.to_dict()
+Show = Callable[[Screen, Any, Any], None]
+STORE_OPTION = Parameter(
+    name="index", help="The store to use", default="web.cocite", flags=("--index", "-i"), metavar="STORE"
+)
+JSON_OPTION = Parameter(name="json", help="Print one JSON object instead", type=bool, default=False)
 
 
-def plain_view(operation: type[Operation]) -> CommandView:
-    """A view of an operation that has none of its own."""
-    view = CommandView()
-    view.operation = operation  # type: ignore[misc]
-    return view
+def show_plainly(screen: Screen, asked: Any, result: Any) -> None:
+    """Print each value of a result with its name; most operations have a view that does better."""
+    for name, value in result.to_dict().items():
+        for row in value if isinstance(value, list) else [value]:
+            screen.line(f"{name}  ", "  ".join(map(str, row.values())) if isinstance(row, dict) else str(row))
 
 
-def command(view: CommandView) -> Callable[..., None]:
-    """The command of a view, for Typer."""
-    about = view.operation.about
-    declared = sorted((each for _, each in parameters_on(view.operation, "cli")), key=lambda each: not each.positional)
-    arguments = [_argument(each) for each in declared]
-    own: dict[str, tuple[Any, Any]] = {"index": (shared.Index, Path("web.cocite"))} if about.store else {}
-    own |= {**view.options, "json": (shared.Json, False)}
-    arguments += [_keyword(name, *each) for name, each in own.items()]
+def command(operation: type[Operation], show: Show = show_plainly) -> Callable[..., None]:
+    """The command of an operation, for Typer."""
+    about = operation.about
+    declared = sorted((each for _, each in parameters_on(operation, "cli")), key=lambda each: not each.positional)
+    own = [*([STORE_OPTION] if about.store else []), *([JSON_OPTION] if about.json else [])]
     joined = {each.name for each in declared if each.joined}
 
     def run_command(**given: Any) -> None:
-        options = {name: given.pop(name) for name in own}
+        index, json = (given.pop(each.name) if each in own else each.default for each in (STORE_OPTION, JSON_OPTION))
         values = {name.rstrip("_"): value for name, value in given.items() if value is not None}
         values |= {name: " ".join(value) for name, value in values.items() if name in joined}
         for name in values.keys() & {"method", "methods"}:
             one = isinstance(values[name], str)
             values[name] = with_page_lists(values[name]) if one else list(map(with_page_lists, values[name]))
-        view.run(values, options)
+        run(operation, show, values, index, json)
 
     run_command.__name__ = about.name.rpartition(" ")[2]
     examples = "".join(f"\n  {example}" for example in about.examples)
-    run_command.__doc__ = "\n\n".join(filter(None, (about.summary, about.help, view.help, f"\b\nExamples:{examples}")))
-    run_command.__signature__ = Signature(arguments)  # type: ignore[attr-defined]
+    run_command.__doc__ = "\n\n".join(
+        filter(None, (about.summary, about.help, about.command_help, f"\b\nExamples:{examples}"))
+    )
+    run_command.__signature__ = Signature([_argument(each) for each in (*declared, *own)])  # type: ignore[attr-defined]
     return run_command
+
+
+def run(operation: type[Operation], show: Show, values: dict[str, Any], index: str = "", json: bool = False) -> None:
+    """Ask and show; exits with 1 if there is nothing to show, with 2 after a failure."""
+    with naming_options(operation):
+        asked = make(operation, "cli", values)
+        if json + getattr(asked, "csv", False) + getattr(asked, "tsv", False) > 1:
+            raise BadParameter("--json, --csv and --tsv: give one of them")
+        try:
+            web, result = answer(asked, index, json or getattr(asked, "quiet", False))
+        except KeyboardInterrupt as error:
+            raise KeyboardInterrupt(*error.args or (asked.interrupted,)) from None
+    if result is None:
+        return
+    for warning in asked.warnings(web, result):
+        complain(warning)
+    if json:
+        Screen().json(result.to_dict())
+    else:
+        show(Screen(), asked, result)
+    for why, code in ((asked.failure(result), WRONG), (asked.why_empty(web, result), NOTHING)):
+        if why:
+            complain(why)
+            raise typer.Exit(code)
+
+
+def answer(asked: Operation, index: str, quiet: bool) -> tuple[Any, Any]:
+    """The store, opened for a question, and the result; shows progress meanwhile."""
+    if isinstance(asked, Task):
+        asked = replace(asked, index=index) if asked.about.store else asked
+        if asked.shows_itself:
+            return None, asked.do(lambda *_: None)
+    elif not asked.about.store:
+        return None, asked.run(None)  # type: ignore[arg-type]
+    from cocite.cli.progress import display
+
+    builds = isinstance(asked, WorkOptions)  # a second process compiles what it needs later
+    if isinstance(asked, Task):
+        with SecondProcess() as second, display(quiet, second.start if builds else bool) as stages:
+            return None, asked.do(stages)
+    from cocite.web import Web
+
+    web = Web(index)
+    with display(quiet) as web.progress:
+        asked.prepare(web)
+        return web, asked.run(web)
 
 
 @contextmanager
@@ -163,13 +132,14 @@ def _argument(each: Parameter) -> Argument:
     if each.positional:
         annotated: Any = Annotated[kind, typer.Argument(**about, show_default=False)]
     else:
-        annotated = Annotated[kind, typer.Option(*_flags(each), **about, show_default=each.default not in ("", None))]
-    return _keyword(f"{each.name}_" if iskeyword(each.name) else each.name, annotated, default)
+        about |= {
+            "envvar": "COCITE_INDEX" if each is STORE_OPTION else None,
+            "show_default": each.default not in ("", None),
+        }
+        annotated = Annotated[kind, typer.Option(*_flags(each), **about)]
+    name = f"{each.name}_" if iskeyword(each.name) else each.name
+    return Argument(name, Argument.KEYWORD_ONLY, annotation=annotated, default=default)
 
 
 def _flags(each: Parameter) -> tuple[str, ...]:
     return each.flags or ("--" + each.name.replace("_", "-"),)
-
-
-def _keyword(name: str, annotation: Any, default: Any) -> Argument:
-    return Argument(name, Argument.KEYWORD_ONLY, annotation=annotation, default=default)

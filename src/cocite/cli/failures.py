@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sys
@@ -16,7 +15,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from cocite.errors import CociteError, UnknownPage, UnknownWord
+from cocite.errors import CociteError, UnknownPage, UnknownWord, os_message
 from cocite.text import clean
 
 NOTHING, WRONG, UNKNOWN, BUG, INTERRUPTED, PIPE = 1, 2, 3, 70, 130, 141
@@ -72,23 +71,6 @@ def os_error(error: BaseException) -> OSError | None:
         return error
     found = _RUST_ERROR.search(str(error)) if isinstance(error, ValueError) else None
     return found and OSError(int(found[1]), os.strerror(int(found[1])), found[2])
-
-
-def os_message(error: OSError) -> str:
-    """An error of the operating system, with advice."""
-    where = f"{error.filename}: " if error.filename else ""
-    what = (error.strerror or str(error)).lower()
-    advice = {
-        errno.ENOSPC: "free some space, or choose another place",
-        errno.EDQUOT: "free some space, or choose another place",
-        errno.EACCES: "check its permissions",
-        errno.EPERM: "check its permissions",
-        errno.EROFS: "choose a place that can be written to",
-        errno.ENOENT: "check the path",
-        errno.ENOTDIR: "check the path",
-        errno.EMFILE: "raise the limit of open files (ulimit -n)",
-    }.get(error.errno or 0, "")
-    return f"{where}{what}; {advice}" if advice else f"{where}{what}"
 
 
 def discard_output() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -27,12 +27,14 @@ class Declaration:
     name: str  # of the command, and of the method in Python
     summary: str  # one sentence
     help: str  # further paragraphs
+    command_help: str  # one more, which only the command line has
     group: str  # of the API's description, and of the list of commands
     examples: tuple[str, ...]  # of the command line
     route: str  # of the HTTP API; empty: none
     tool: str  # for assistants; empty: none
     slow: bool  # takes longer than milliseconds: HTTP has a queue of its own for such questions
     store: bool  # needs a store
+    json: bool  # the command has --json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +42,7 @@ class Operation(Checked):
     """A question to a store: its fields are the parameters, checked when it is made."""
 
     about: ClassVar[Declaration]
+    interrupted: ClassVar[str] = ""  # what the command line says after Ctrl-C, unless nothing was changed
 
     def run(self, web: Web) -> Any:
         """The result."""
@@ -51,8 +54,19 @@ class Operation(Checked):
         return self.about.slow
 
     def on_surface(self, surface: str) -> Self:
-        """The same question within the limits of a surface that are more than bounds of a parameter."""
+        """The same question as a surface asks it: within its limits, and on the command line with what files have."""
         return self
+
+    def prepare(self, web: Web) -> None:
+        """Make what the question needs and the store lacks: only the command line does, whose user owns the store."""
+
+    def warnings(self, web: Web, result: Any) -> Iterable[str]:
+        """What the command line says on standard error, beside the result."""
+        return ()
+
+    def failure(self, result: Any) -> str:
+        """Why the result is a failure, and what to do; empty if it is none."""
+        return ""
 
     def why_empty(self, web: Web, result: Any) -> str:
         """Why a result has nothing to show, and what to try; empty if it has something."""
@@ -61,22 +75,18 @@ class Operation(Checked):
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def operation(
-    *,
-    group: str,
-    examples: Sequence[str],
-    name: str = "",
-    route: str = "",
-    tool: str = "",
-    slow: bool = False,
-    store: bool = True,
-) -> Callable[[type[Op]], type[Op]]:
+    *, group: str, examples: Sequence[str], name: str = "", command_help: str = "", route: str = "", tool: str = "",
+    slow: bool = False, store: bool = True, json: bool = True,
+) -> Callable[[type[Op]], type[Op]]:  # fmt: skip
     """Declare an operation. Its help is the docstring, and its name that of the class unless one is given."""
 
     def declare(cls: type[Op]) -> type[Op]:
         made = dataclass(frozen=True, kw_only=True)(cls)
         summary, _, help = cleandoc(cls.__doc__ or "").partition("\n\n")
-        own = name or cls.__name__.lower()
-        made.about = Declaration(own, " ".join(summary.split()), help, group, tuple(examples), route, tool, slow, store)
+        own, summary = name or cls.__name__.lower(), " ".join(summary.split())
+        made.about = Declaration(
+            own, summary, help, command_help, group, tuple(examples), route, tool, slow, store, json
+        )
         return made
 
     return declare

@@ -82,3 +82,20 @@ def group_by(**about: Any) -> Any:
         "lli", "Group pages that are listed in the same sections (lli) or have similar words and links (integrated)",
         metavar="lli|integrated", choices=("lli", "integrated"), **about,
     )  # fmt: skip
+
+
+def store() -> Any:
+    """The store, by its path instead of an option."""
+    return parameter("", "The store to use, instead of -i", metavar="STORE", positional=True, surfaces=("cli",))
+
+
+def quiet(help: str = "Don't show progress") -> Any:
+    """Whether to say less, on the command line."""
+    return parameter(False, help, flags=("--quiet", "-q"), surfaces=("cli",))
+
+
+def address_file() -> Any:
+    """A file of addresses, on the command line."""
+    return parameter(
+        "", "More addresses: a file, one per line", metavar="FILE", flags=("--file", "-f"), surfaces=("cli",)
+    )

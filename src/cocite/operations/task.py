@@ -7,7 +7,7 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation
@@ -24,14 +24,19 @@ class Task(Operation):
     """Something to do; its fields are the parameters, beside the path of the store."""
 
     index: str = "web.cocite"
+    shows_itself: ClassVar[bool] = False  # prints by itself what it does, so the command line shows no progress
 
     def do(self, progress: Progress) -> Any:
-        """Do it; the result has `to_dict()`."""
+        """Do it; the result has `to_dict()`, or is None if everything is printed already."""
         raise NotImplementedError
 
-    def failure(self, result: Any) -> str:
-        """Why the result is a failure, and what to do; empty if it is none."""
-        return ""
+
+class Facts(dict[str, Any]):
+    """A result that is facts by name."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return self
 
 
 def read_addresses(path: str) -> list[str]:

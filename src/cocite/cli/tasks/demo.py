@@ -8,15 +8,15 @@ import shlex
 import tempfile
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from cocite import __version__
 from cocite.cli.terminal import Cell, Screen, seconds
 from cocite.errors import BadStore
+from cocite.operations.declare import operation
 from cocite.operations.pages.related import Related
-from cocite.operations.task import user_cache
+from cocite.operations.task import Task, user_cache
+from cocite.parameters import parameter
 from cocite.text import count
 from cocite.warm import SecondProcess
 
@@ -30,48 +30,49 @@ WELL_KNOWN = ["nytimes.com", "postgresql.org", "bmw.com", "louvre.fr"]
 RESULTS_SHOWN = 5
 
 
-def demo(
-    urls: Annotated[
-        list[str] | None, typer.Argument(metavar="URL", help="A page to show (default: a few well-known ones).")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="STORE", help="Build the store here (default: in the user's cache)."),
-    ] = None,
-) -> None:
+@operation(
+    group="related pages", examples=["cocite demo", "cocite demo python.org lufthansa.com"], store=False, json=False
+)
+class Demo(Task):
     """Show a sample web at work, in one command.
 
     The sample comes with cocite: link lists on newspapers, databases, cars, museums and more. The first run on a
     machine also compiles, once.
-
-    \b
-    Examples:
-      cocite demo
-      cocite demo python.org lufthansa.com
     """
-    screen = Screen()
-    screen.line(("A small web", "bold"), " of hand-written link lists: newspapers, databases, cars, museums …")
-    with SecondProcess() as second:
-        store = output or cached_store()
-        if not store.exists():  # most likely the first run on this machine; started before a second of imports
-            second.start()
-        from cocite.cli.progress import display
-        from cocite.web import Web
 
-        with display(compiling=second.start) as stages:
-            graph, note = sample_graph(store, stages)
-            web = Web(graph.path)
-            # This process compiles looking up and counts words while the second compiles the rest.
-            _ = graph.get(WELL_KNOWN[0]), web.vectors
-            second.wait(stages.compile)
-    lists = sum(entry["records"] for entry in graph.manifest["sources"])
-    counts = f"{count(lists, 'list')}, {count(len(graph.links), 'link')} to {count(graph.pages - lists, 'page')}"
-    screen.line((f"{counts}, {note}", "dim"))
-    for url in urls or WELL_KNOWN:
+    shows_itself = True
+    urls: tuple[str, ...] = parameter(
+        (), "A page to show (default: a few well-known ones)", metavar="URL", positional=True
+    )
+    output: str = parameter(
+        "", "Build the store here (default: in the user's cache)", metavar="STORE", flags=("--output", "-o")
+    )
+
+    def do(self, progress: object) -> None:
+        """Build the sample unless it is there, and show what is related to its pages."""
+        screen = Screen()
+        screen.line(("A small web", "bold"), " of hand-written link lists: newspapers, databases, cars, museums …")
+        with SecondProcess() as second:
+            store = Path(self.output) if self.output else cached_store()
+            if not store.exists():  # most likely the first run on this machine; started before a second of imports
+                second.start()
+            from cocite.cli.progress import display
+            from cocite.web import Web
+
+            with display(compiling=second.start) as stages:
+                graph, note = sample_graph(store, stages)
+                web = Web(graph.path)
+                # This process compiles looking up and counts words while the second compiles the rest.
+                _ = graph.get(WELL_KNOWN[0]), web.vectors
+                second.wait(stages.compile)
+        lists = sum(entry["records"] for entry in graph.manifest["sources"])
+        counts = f"{count(lists, 'list')}, {count(len(graph.links), 'link')} to {count(graph.pages - lists, 'page')}"
+        screen.line((f"{counts}, {note}", "dim"))
+        for url in self.urls or WELL_KNOWN:
+            screen.blank()
+            show(screen, web, url)
         screen.blank()
-        show(screen, web, url)
-    screen.blank()
-    show_next(screen, graph)
+        show_next(screen, graph)
 
 
 def sample_graph(store: Path, stages: Stages) -> tuple[Graph, str]:

@@ -2,151 +2,159 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 import typer
 
-from cocite.cli import options as shared
 from cocite.errors import BadParameter
-from cocite.operations.task import parse_size
+from cocite.operations import shared_parameters
+from cocite.operations.declare import operation
+from cocite.operations.task import Task, parse_size
+from cocite.parameters import parameter
+
+LOCAL_HOST, ASSISTANT_PORT = "127.0.0.1", 8001
 
 
-def serve(
-    index: shared.Index = Path("web.cocite"),
-    host: Annotated[
-        str, typer.Option(metavar="HOST", help="Address to listen on; 0.0.0.0 is every one.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(metavar="PORT", min=0, max=65535, help="Port to listen on (0: any free one).")
-    ] = 8000,
-    workers: Annotated[
-        int, typer.Option(metavar="N", min=1, max=64, help="Number of processes; each has its own cache and queue.")
-    ] = 1,
-    threads: Annotated[
-        int, typer.Option(metavar="N", min=0, max=256, help="Questions at once, per process (0: one per core).")
-    ] = 0,
-    queue: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Maximum length of the queue, per process (0: 32 per thread).")
-    ] = 0,
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, max=600, help="Time limit of a question.")
-    ] = 10.0,
-    cache: Annotated[str, typer.Option(metavar="SIZE", help="Memory of the cache, per process.")] = "256M",
-    adapt: Annotated[
-        bool,
-        typer.Option("--adapt/--no-adapt", help="Use fewer parents when busy, more when idle; the answer says so."),
-    ] = True,
-    cors: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ORIGIN", help="Allow requests from this origin, such as https://example.org; * is any."),
-    ] = None,
-    watch: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, max=3600, help="Time between checks for a new generation.")
-    ] = 2.0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log failures only, not every request.")] = False,
-    study: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also serve a study of cocite study new, at /study.")
-    ] = None,
-) -> None:
+def _host(help: str) -> Any:
+    return parameter(LOCAL_HOST, help, metavar="HOST")
+
+
+def _port(default: int, help: str) -> Any:
+    return parameter(default, help, metavar="PORT", minimum=0, maximum=65535)
+
+
+def _timeout(default: float) -> Any:
+    return parameter(default, "Time limit of a question", metavar="SECONDS", minimum=0.1, maximum=600)
+
+
+@contextmanager
+def _installed(what: str, extra: str) -> Iterator[None]:
+    """Fail with the command that installs what an import lacks."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise BadParameter(f"{what} needs {error.name}: install it with pip install 'cocite[{extra}]'") from error
+
+
+@operation(
+    group="front ends",
+    examples=[
+        "cocite serve -i web.cocite --study trial",
+        "cocite serve --host 0.0.0.0 --port 80 --workers 4 --cache 1G",
+        "cocite serve --cors https://example.org --no-adapt",
+    ],
+    json=False,
+)
+class Serve(Task):
     """Serve a store: a web page at /, an HTTP interface at /api/, its description at /docs.
 
     The log goes to standard error, as JSON lines. After cocite add, or another change of the store, the server switches
     to the new one without dropping a request; SIGHUP makes it check at once. SIGTERM and Ctrl-C end it after the last
     pending answer.
-
-    \b
-    Examples:
-      cocite serve -i web.cocite --study trial
-      cocite serve --host 0.0.0.0 --port 80 --workers 4 --cache 1G
-      cocite serve --cors https://example.org --no-adapt
     """
-    try:
-        from cocite.http.run import address_of, listen
-        from cocite.http.run import serve as run
-        from cocite.http.settings import Settings
-    except ModuleNotFoundError as error:
-        raise BadParameter(f"Serving needs {error.name}: install it with pip install 'cocite[serve]'") from error
-    from cocite.graph.generation import read_current
 
-    read_current(index)  # fails before anything starts
-    settings = Settings(
-        index,
-        host,
-        port,
-        workers,
-        threads,
-        queue,
-        timeout,
-        parse_size(cache, "--cache"),
-        adapt,
-        watch,
-        origins(cors or []),
-        quiet,
-        study,
+    shows_itself = True
+    host: str = _host("Address to listen on; 0.0.0.0 is every one")
+    port: int = _port(8000, "Port to listen on (0: any free one)")
+    workers: int = parameter(
+        1, "Number of processes; each has its own cache and queue", metavar="N", minimum=1, maximum=64
     )
-    if study is not None:
+    threads: int = parameter(0, "Questions at once, per process (0: one per core)", metavar="N", minimum=0, maximum=256)
+    queue: int = parameter(0, "Maximum length of the queue, per process (0: 32 per thread)", metavar="N", minimum=0)
+    timeout: float = _timeout(10.0)
+    cache: str = parameter("256M", "Memory of the cache, per process", metavar="SIZE")
+    adapt: bool = parameter(
+        True, "Use fewer parents when busy, more when idle; the answer says so", flags=("--adapt/--no-adapt",)
+    )
+    cors: tuple[str, ...] = parameter(
+        (), "Allow requests from this origin, such as https://example.org; * is any", metavar="ORIGIN"
+    )
+    watch: float = parameter(
+        2.0, "Time between checks for a new generation", metavar="SECONDS", minimum=0.1, maximum=3600
+    )
+    study: str = parameter("", "Also serve a study of cocite study new, at /study", metavar="FOLDER")
+    quiet: bool = shared_parameters.quiet("Log failures only, not every request")
+
+    def do(self, progress: object) -> None:
+        """Serve until a signal ends it."""
+        with _installed("Serving", "serve"):
+            from cocite.http.run import address_of, listen, serve
+            from cocite.http.settings import Settings
         from cocite.evaluate.study import read
+        from cocite.graph.generation import read_current
 
-        read(study)
-    listening = listen(settings)
-    typer.echo(f"Serving {index} at {address_of(listening)} (Ctrl-C to stop)", err=True)
-    raise typer.Exit(run(settings, listening))
+        store, study = Path(self.index), Path(self.study) if self.study else None
+        read_current(store)  # fails before anything starts
+        same = "host", "port", "workers", "threads", "queue", "timeout", "adapt", "watch", "quiet"
+        settings = Settings(
+            store, cache=parse_size(self.cache, "cache"), cors=origins(self.cors), study=study,
+            **{name: getattr(self, name) for name in same},
+        )  # fmt: skip
+        if study is not None:
+            read(study)
+        listening = listen(settings)
+        typer.echo(f"Serving {store} at {address_of(listening)} (Ctrl-C to stop)", err=True)
+        raise typer.Exit(serve(settings, listening))
 
 
-def origins(given_: list[str]) -> tuple[str, ...]:
+def origins(given: Sequence[str]) -> tuple[str, ...]:
     """Check that these are origins as browsers write them."""
-    for origin in given_:
+    for origin in given:
         if origin != "*" and (not origin.startswith(("http://", "https://")) or origin.count("/") != 2):
             raise BadParameter(
                 f"--cors must be an origin such as https://example.org, without a path, not {origin!r:.100}"
             )
-    return tuple(given_)
+    return tuple(given)
 
 
-def mcp(
-    index: shared.Index = Path("web.cocite"),
-    http: Annotated[bool, typer.Option("--http", help="Serve by HTTP instead of standard input and output.")] = False,
-    host: Annotated[str, typer.Option(metavar="HOST", help="With --http: address to listen on.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(metavar="PORT", min=0, max=65535, help="With --http: port (0: any free one).")
-    ] = 8001,
-    name: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="With --http: a host name of this server; may be repeated; * is any."),
-    ] = None,
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, max=600, help="Time limit of a question.")
-    ] = 60.0,
-) -> None:
+@operation(
+    name="mcp",
+    group="front ends",
+    examples=[
+        "cocite mcp -i /data/web.cocite",
+        "cocite mcp --http --port 8001",
+        "cocite mcp --http --host 0.0.0.0 --name related.example.org",
+    ],
+    json=False,
+)
+class ServeAssistants(Task):
     """Serve a store to assistants, by the Model Context Protocol.
 
     Tools: related_pages, compare, hubs, communities, keywords, links. An assistant starts this command and uses its
     standard input and output; with --http it serves several, at /mcp. Nothing is sent anywhere else.
-
-    \b
-    Examples:
-      cocite mcp -i /data/web.cocite
-      cocite mcp --http --port 8001
-      cocite mcp --http --host 0.0.0.0 --name related.example.org
     """
-    try:
-        from mcp.server import mcpserver  # noqa: F401
 
-        from cocite.mcp.run import MCP_PATH, security_of, serve_http, serve_stdio
-    except ModuleNotFoundError as error:
-        raise BadParameter(f"cocite mcp needs {error.name}: install it with pip install 'cocite[mcp]'") from error
-    from cocite.graph.generation import read_current
+    shows_itself = True
+    http: bool = parameter(False, "Serve by HTTP instead of standard input and output")
+    host: str = _host("With --http: address to listen on")
+    port: int = _port(ASSISTANT_PORT, "With --http: port (0: any free one)")
+    name: tuple[str, ...] = parameter(
+        (), "With --http: a host name of this server; may be repeated; * is any", metavar="NAME"
+    )
+    timeout: float = _timeout(60.0)
 
-    read_current(index)  # fails before anything starts
-    if not http:
-        if name or host != "127.0.0.1" or port != 8001:
+    def validate(self) -> None:
+        if not self.http and (self.name or self.host != LOCAL_HOST or self.port != ASSISTANT_PORT):
             raise BadParameter("--host, --port and --name need --http")
-        return serve_stdio(index, timeout)
-    from cocite.http.run import address_of, listen
-    from cocite.http.settings import Settings
 
-    security = security_of(host, name or [])
-    listening = listen(Settings(index, host, port))
-    typer.echo(f"Serving {index} to assistants at {address_of(listening)}{MCP_PATH} (Ctrl-C to stop)", err=True)
-    serve_http(index, timeout, listening, security)
+    def do(self, progress: object) -> None:
+        """Serve until standard input or a signal ends it."""
+        with _installed("cocite mcp", "mcp"):
+            from mcp.server import mcpserver  # noqa: F401
+
+            from cocite.mcp.run import MCP_PATH, security_of, serve_http, serve_stdio
+        from cocite.graph.generation import read_current
+
+        store = Path(self.index)
+        read_current(store)  # fails before anything starts
+        if not self.http:
+            return serve_stdio(store, self.timeout)
+        from cocite.http.run import address_of, listen
+        from cocite.http.settings import Settings
+
+        security, listening = security_of(self.host, self.name), listen(Settings(store, self.host, self.port))
+        typer.echo(f"Serving {store} to assistants at {address_of(listening)}{MCP_PATH} (Ctrl-C to stop)", err=True)
+        serve_http(store, self.timeout, listening, security)

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from cocite.cli import options as shared
-from cocite.cli.commands import CommandView, Options
-from cocite.cli.failures import WRONG, complain, os_message
 from cocite.cli.terminal import Cell, Screen, rate, seconds, size
-from cocite.operations.declare import Operation
-from cocite.operations.store.build import Add, Build, Remove
-from cocite.operations.store.check import Check
-from cocite.operations.store.clicks import CountClicks
-from cocite.operations.store.export import Export
-from cocite.operations.store.info import Info
-from cocite.operations.store.links import ShowLinks
-from cocite.operations.store.methods import Methods
-from cocite.operations.store.rank import RankPages
+from cocite.operations.store.build import Add, Remove
 from cocite.text import count
-from cocite.warm import SecondProcess
 
 if TYPE_CHECKING:
     from cocite.operations.store.build import BuildResult
     from cocite.operations.store.check import CheckResult
     from cocite.operations.store.clicks import ClicksResult
     from cocite.operations.store.export import Exported
-    from cocite.operations.store.info import StoreInfo
     from cocite.operations.store.links import Citation, LinksAround, Section
-    from cocite.operations.store.methods import MethodList
+    from cocite.operations.store.methods import MethodList, Methods
     from cocite.operations.store.rank import RankResult
+    from cocite.operations.task import Facts
     from cocite.sources.records import ReadReport
 
 MIN_LINKS_FOR_RATES = 10_000
@@ -48,59 +30,30 @@ CAUSES = {
 }
 
 
-class BuildView(CommandView):
+def show_built(screen: Screen, asked: Any, result: BuildResult) -> None:
     """What a build made: pages, links, time, size, and what was skipped."""
-
-    operation: ClassVar[type[Operation]] = Build
-    verb: ClassVar[str] = "Built"
-    options = {"quiet": (shared.Quiet, False)}  # noqa: RUF012
-
-    @contextmanager
-    def helper(self) -> Iterator[Callable[[], object]]:
-        """A second process compiles what the build needs later."""
-        with SecondProcess() as second:
-            yield second.start
-
-    def warn(self, web: Any, asked: Any, result: BuildResult, options: Options) -> None:
-        """Report why the search index is missing."""
-        if result.warning:
-            complain(result.warning)
-
-    def show(self, screen: Screen, asked: Any, result: BuildResult, options: Options) -> None:
-        """Print the facts."""
-        built, sites, index = result.built, result.manifest["sites"], result.indexed
-        pages = count(len(set(asked.urls)), "page") if isinstance(asked, Remove) else ""
-        screen.line(f"{self.verb.format(pages)} ", (str(built.path), "bold"))
-        working = max(1e-9, built.seconds - result.compiling)
-        many = built.links >= MIN_LINKS_FOR_RATES
-        speed = f"{rate(built.links / working)} links/s" if many and working >= 1 else ""
-        once = f"{seconds(result.compiling)} of it for compiling, once" if result.compiling >= 0.5 else ""
-        per_link = f"{built.bytes / max(1, built.links):,.1f} bytes per link, including texts" if many else ""
-        causes = [f"{built.left_out[cause]:,} {words}" for cause, words in CAUSES.items() if built.left_out[cause]]
-        facts = [
-            ("pages", f"{built.pages:,}", f"on {count(sites, 'site')}" if sites else ""),
-            ("links", f"{built.links:,}", f"of {built.links_read:,}; dropped {', '.join(causes)}" if causes else ""),
-            ("time", seconds(built.seconds), ", ".join(filter(None, (speed, once)))),
-            ("size", size(built.bytes), per_link),
-        ]
-        if index:
-            facts.append(("search", size(index.bytes), f"{count(index.pages, 'page')} in {seconds(index.seconds)}"))
-        wide = max(len(fact[1]) for fact in facts)
-        for name, value, note in facts:
-            screen.row(Cell(name, 6, "dim"), Cell(value, wide, right=True), Cell(note, style="dim"), indent=2)
-        show_skipped(screen, built.report, ("bytes", "pages", "links"))
-
-
-class AddView(BuildView):
-    """The same for more sources."""
-
-    operation, verb = Add, "Added to"
-
-
-class RemoveView(BuildView):
-    """The same without some pages."""
-
-    operation, verb = Remove, "Removed {} from"
+    built, sites, index = result.built, result.manifest["sites"], result.indexed
+    verb = "Added to" if isinstance(asked, Add) else "Built"
+    verb = f"Removed {count(len(set(asked.urls)), 'page')} from" if isinstance(asked, Remove) else verb
+    screen.line(f"{verb} ", (str(built.path), "bold"))
+    working = max(1e-9, built.seconds - result.compiling)
+    many = built.links >= MIN_LINKS_FOR_RATES
+    speed = f"{rate(built.links / working)} links/s" if many and working >= 1 else ""
+    once = f"{seconds(result.compiling)} of it for compiling, once" if result.compiling >= 0.5 else ""
+    per_link = f"{built.bytes / max(1, built.links):,.1f} bytes per link, including texts" if many else ""
+    causes = [f"{built.left_out[cause]:,} {words}" for cause, words in CAUSES.items() if built.left_out[cause]]
+    facts = [
+        ("pages", f"{built.pages:,}", f"on {count(sites, 'site')}" if sites else ""),
+        ("links", f"{built.links:,}", f"of {built.links_read:,}; dropped {', '.join(causes)}" if causes else ""),
+        ("time", seconds(built.seconds), ", ".join(filter(None, (speed, once)))),
+        ("size", size(built.bytes), per_link),
+    ]
+    if index:
+        facts.append(("search", size(index.bytes), f"{count(index.pages, 'page')} in {seconds(index.seconds)}"))
+    wide = max(len(fact[1]) for fact in facts)
+    for name, value, note in facts:
+        screen.row(Cell(name, 6, "dim"), Cell(value, wide, right=True), Cell(note, style="dim"), indent=2)
+    show_skipped(screen, built.report, ("bytes", "pages", "links"))
 
 
 def show_skipped(screen: Screen, report: ReadReport, counted: tuple[str, ...]) -> None:
@@ -123,66 +76,40 @@ def show_reasons(screen: Screen, counts: dict[str, int], example: dict[str, str]
             screen.row(Cell(f"such as {example[reason]}", style="dim"), indent=6 + digits)
 
 
-class ClicksView(CommandView):
+def show_clicks(screen: Screen, asked: Any, result: ClicksResult) -> None:
     """What was counted."""
-
-    operation = CountClicks
-    options = {"quiet": (shared.Quiet, False)}  # noqa: RUF012
-
-    def show(self, screen: Screen, asked: Any, result: ClicksResult, options: Options) -> None:
-        """Print what was counted."""
-        kept, report = result.kept, result.report
-        if kept.trails:
-            has = f"{kept.clicks:,.10g} clicks between {count(kept.pairs, 'pair')} of pages"
-            used = f"used {kept.trails:,} of {count(report.read['rows'], 'row')}"
-            screen.line((str(result.store), "bold"), f"  has {has}; {used}")
-        show_skipped(screen, report, ("bytes", "rows"))
+    kept, report = result.kept, result.report
+    if kept.trails:
+        has = f"{kept.clicks:,.10g} clicks between {count(kept.pairs, 'pair')} of pages"
+        used = f"used {kept.trails:,} of {count(report.read['rows'], 'row')}"
+        screen.line((str(result.store), "bold"), f"  has {has}; {used}")
+    show_skipped(screen, report, ("bytes", "rows"))
 
 
-class ExportView(CommandView):
-    """What was written."""
-
-    operation = Export
-    options = {"quiet": (shared.Quiet, False)}  # noqa: RUF012
-
-    def run(self, values: Options, options: Options) -> None:
-        """Nothing is added to what is written to standard output."""
-        options["quiet"] = options["quiet"] or values["output"] == "-"
-        options["json"] = options["json"] and values["output"] != "-"
-        super().run(values, options)
-
-    def show(self, screen: Screen, asked: Any, result: Exported, options: Options) -> None:
-        """Print the size."""
-        if result.file == "-":
-            return
-        facts = f"  {result.number:,} {result.what}, {size(result.bytes)}, {seconds(result.seconds)}"
-        screen.line((result.file, "bold"), facts)
-        if result.rows:
-            screen.line((result.rows, "bold"), "  the address of each row, one per line")
+def show_exported(screen: Screen, asked: Any, result: Exported) -> None:
+    """What was written, and how large it is."""
+    facts = f"  {result.number:,} {result.what}, {size(result.bytes)}, {seconds(result.seconds)}"
+    screen.line((result.file, "bold"), facts)
+    if result.rows:
+        screen.line((result.rows, "bold"), "  the address of each row, one per line")
 
 
-class CheckView(CommandView):
-    """OK, or the faults."""
-
-    operation = Check
-    options = {"quiet": (shared.Quiet, False)}  # noqa: RUF012
-
-    def show(self, screen: Screen, asked: Any, result: CheckResult, options: Options) -> None:
-        """Print the faults, and a warning about pages that a repair would bring back."""
-        store, faults, manifest = (str(result.store), "bold"), result.faults, result.manifest
-        if not faults:
-            screen.line(store, ": ", ("OK", "green"))
-            checked = f"Checked {count(manifest['pages'], 'page')} and {count(manifest['links'], 'link')}"
-            screen.line(f"{checked} in {seconds(result.seconds)}", indent=2)
-            return
-        screen.line(store, ": ", ("damaged", "red"))
-        for fault in faults[:MAX_FAULTS_SHOWN]:
-            screen.line(fault, indent=2)
-        if len(faults) > MAX_FAULTS_SHOWN:
-            screen.line(f"and {len(faults) - MAX_FAULTS_SHOWN:,} more", indent=2)
-        if (removed := removed_pages(manifest)) and not all(fault.startswith("side/") for fault in faults):
-            back = "will be back after the repair; remove them again"
-            screen.line(f"Note: {count(removed, 'removed page')} {back}", indent=2)
+def show_check(screen: Screen, asked: Any, result: CheckResult) -> None:
+    """OK, or the faults, with a note on pages that a repair would bring back."""
+    store, faults, manifest = (str(result.store), "bold"), result.faults, result.manifest
+    if not faults:
+        screen.line(store, ": ", ("OK", "green"))
+        checked = f"Checked {count(manifest['pages'], 'page')} and {count(manifest['links'], 'link')}"
+        screen.line(f"{checked} in {seconds(result.seconds)}", indent=2)
+        return
+    screen.line(store, ": ", ("damaged", "red"))
+    for fault in faults[:MAX_FAULTS_SHOWN]:
+        screen.line(fault, indent=2)
+    if len(faults) > MAX_FAULTS_SHOWN:
+        screen.line(f"and {len(faults) - MAX_FAULTS_SHOWN:,} more", indent=2)
+    if (removed := removed_pages(manifest)) and not all(fault.startswith("side/") for fault in faults):
+        back = "will be back after the repair; remove them again"
+        screen.line(f"Note: {count(removed, 'removed page')} {back}", indent=2)
 
 
 def removed_pages(manifest: dict[str, Any]) -> int:
@@ -193,45 +120,36 @@ def removed_pages(manifest: dict[str, Any]) -> int:
         return 0
 
 
-class InfoView(CommandView):
-    """Everything about a store, for its owner: more than the operation returns to strangers."""
-
-    operation = Info
-
-    def answer(self, asked: Any, index: Path | None, quiet: bool, options: Options) -> tuple[Any, Any]:
-        """Read the manifest only, so that damaged stores can be described as well."""
-        return None, replace(asked, store=asked.store or str(index)).run(None)
-
-    def show(self, screen: Screen, asked: Any, result: StoreInfo, options: Options) -> None:
-        """Print what the store has."""
-        found = result.to_dict()
-        when = str(found["built"]).replace("T", " ").removesuffix("+00:00")
-        screen.line((found["store"], "bold"))
-        made = f"generation {found['generation']}, built {when} UTC by {found['by']}, format {found['format']}"
-        screen.line(made, indent=2)
-        screen.blank()
-        names = ("pages", "links", "names", "sites", "hosts", "aliases", "removed")
-        wide = max(len(f"{int(found[name]):,}") for name in names)
-        for name in names:
-            if found[name] or name in ("pages", "links"):
-                screen.row(Cell(name, 8, "dim"), Cell(f"{int(found[name]):,}", wide, right=True), indent=2)
-        for what, fresh in (("ranks kept", True), ("stale ranks", False)):
-            if ranks := [name for name, good in found["ranks"].items() if good == fresh]:
-                screen.row(Cell(what, style="dim"), Cell(", ".join(ranks)), indent=2)
-        if found["clicks"]:
-            screen.row(Cell("clicks", 8, "dim"), Cell(f"{found['clicks']:,.6g}", wide, right=True), indent=2)
-        screen.blank()
-        show_parts(screen, found)
-        screen.blank()
-        screen.line(("sources", "dim"), indent=2)
-        for source in found["sources"]:
-            counts = f"{count(source['records'], 'record')}, {count(source['links'], 'link')}"
-            files = [f"{number:,} {kind}" for kind, number in sorted(source.get("files", {}).items())]
-            counts += f" (files: {', '.join(files)})" if files else ""
-            screen.row(Cell(source["source"]), Cell(source["kind"], style="cyan"), Cell(counts, style="dim"), indent=4)
-        if found["skipped"]:
-            screen.line(("skipped in the last change", "dim"), indent=2)
-            show_reasons(screen, found["skipped"], {})
+def show_info(screen: Screen, asked: Any, result: Facts) -> None:
+    """Everything about a store."""
+    found = result
+    when = str(found["built"]).replace("T", " ").removesuffix("+00:00")
+    screen.line((found["store"], "bold"))
+    made = f"generation {found['generation']}, built {when} UTC by {found['by']}, format {found['format']}"
+    screen.line(made, indent=2)
+    screen.blank()
+    names = ("pages", "links", "names", "sites", "hosts", "aliases", "removed")
+    wide = max(len(f"{int(found[name]):,}") for name in names)
+    for name in names:
+        if found[name] or name in ("pages", "links"):
+            screen.row(Cell(name, 8, "dim"), Cell(f"{int(found[name]):,}", wide, right=True), indent=2)
+    for what, fresh in (("ranks kept", True), ("stale ranks", False)):
+        if ranks := [name for name, good in found["ranks"].items() if good == fresh]:
+            screen.row(Cell(what, style="dim"), Cell(", ".join(ranks)), indent=2)
+    if found["clicks"]:
+        screen.row(Cell("clicks", 8, "dim"), Cell(f"{found['clicks']:,.6g}", wide, right=True), indent=2)
+    screen.blank()
+    show_parts(screen, found)
+    screen.blank()
+    screen.line(("sources", "dim"), indent=2)
+    for source in found["sources"]:
+        counts = f"{count(source['records'], 'record')}, {count(source['links'], 'link')}"
+        files = [f"{number:,} {kind}" for kind, number in sorted(source.get("files", {}).items())]
+        counts += f" (files: {', '.join(files)})" if files else ""
+        screen.row(Cell(source["source"]), Cell(source["kind"], style="cyan"), Cell(counts, style="dim"), indent=4)
+    if found["skipped"]:
+        screen.line(("skipped in the last change", "dim"), indent=2)
+        show_reasons(screen, found["skipped"], {})
 
 
 def show_parts(screen: Screen, found: dict[str, Any]) -> None:
@@ -248,92 +166,64 @@ def show_parts(screen: Screen, found: dict[str, Any]) -> None:
         screen.row(*(Cell(text, wide, style, i > 0) for i, (text, wide) in enumerate(cells)), indent=2)
 
 
-class RankView(CommandView):
-    """How the rank was computed, then the first pages."""
-
-    operation = RankPages
-    options = {"quiet": (shared.Quiet, False)}  # noqa: RUF012
-
-    def warn(self, web: Any, asked: RankPages, result: RankResult, options: Options) -> None:
-        """Report a rank that could not be kept."""
-        if error := result.not_kept:
-            why = os_message(error) if isinstance(error, OSError) else str(error)
-            complain(f"Not kept, so other commands won't find this rank: {why}")
-
-    def show(self, screen: Screen, asked: RankPages, result: RankResult, options: Options) -> None:
-        """Print the pages with their values."""
-        done = f"{count(result.rounds, 'round')}, residual {result.residual:.1e}, {seconds(result.seconds)}"
-        screen.line((result.call, "bold"), f"  {count(result.pages, 'page')}, {done}")
-        if not result.converged:
-            call = f'--by "{result.rank}(rounds=1000)"'
-            screen.line((f"The tolerance was not reached: allow more rounds, as in {call}", "yellow"))
-        if result.top:
-            screen.blank()
-        wide = max((len(f"{page.value:,.6g}") for page in result.top), default=0)
-        for page in result.top:
-            rank = Cell(str(page.rank), len(str(len(result.top))), "dim", right=True)
-            value = Cell(f"{page.value:,.6g}", wide, "cyan", right=True)
-            screen.row(rank, value, Cell(page.url), Cell(page.title, style="dim"))
-
-    def finish(self, asked: RankPages, result: RankResult, options: Options) -> None:
-        """A rank that could not be kept is a failure."""
-        if result.not_kept:
-            raise typer.Exit(WRONG)
+def show_rank(screen: Screen, asked: Any, result: RankResult) -> None:
+    """How the rank was computed, then the first pages with their values."""
+    done = f"{count(result.rounds, 'round')}, residual {result.residual:.1e}, {seconds(result.seconds)}"
+    screen.line((result.call, "bold"), f"  {count(result.pages, 'page')}, {done}")
+    if not result.converged:
+        call = f'--by "{result.rank}(rounds=1000)"'
+        screen.line((f"The tolerance was not reached: allow more rounds, as in {call}", "yellow"))
+    if result.top:
+        screen.blank()
+    wide = max((len(f"{page.value:,.6g}") for page in result.top), default=0)
+    for page in result.top:
+        rank = Cell(str(page.rank), len(str(len(result.top))), "dim", right=True)
+        value = Cell(f"{page.value:,.6g}", wide, "cyan", right=True)
+        screen.row(rank, value, Cell(page.url), Cell(page.title, style="dim"))
 
 
-class MethodsView(CommandView):
+def show_methods(screen: Screen, asked: Methods, result: MethodList) -> None:
     """A line for each method, or everything about one."""
-
-    operation = Methods
-
-    def show(self, screen: Screen, asked: Methods, result: MethodList, options: Options) -> None:
-        """Print the methods."""
-        for about in result.methods:
-            screen.line((about.name, "bold"), f"  {about.summary}")
-            if not asked.name:
-                continue
-            screen.blank()
-            for line in about.description.splitlines():
-                screen.line(line, indent=2) if line else screen.blank()
-            screen.blank()
-            for each in about.parameters:
-                value = "" if each.default == () else each.default
-                default = f"{each.name}={str(value).lower() if isinstance(value, bool) else value}"
-                screen.row(Cell(default, 24, "cyan"), Cell(each.help), Cell(f"({each.kind})", style="dim"), indent=2)
+    for about in result.methods:
+        screen.line((about.name, "bold"), f"  {about.summary}")
         if not asked.name:
-            screen.blank()
-            screen.line(("cocite methods METHOD shows the parameters of a method", "dim"))
+            continue
+        screen.blank()
+        for line in about.description.splitlines():
+            screen.line(line, indent=2) if line else screen.blank()
+        screen.blank()
+        for each in about.parameters:
+            value = "" if each.default == () else each.default
+            default = f"{each.name}={str(value).lower() if isinstance(value, bool) else value}"
+            screen.row(Cell(default, 24, "cyan"), Cell(each.help), Cell(f"({each.kind})", style="dim"), indent=2)
+    if not asked.name:
+        screen.blank()
+        screen.line(("cocite methods METHOD shows the parameters of a method", "dim"))
 
 
-class LinksView(CommandView):
-    """Links out under their headings, then links in."""
-
-    operation = ShowLinks
-    help = "Exits with 1 if the page has no links, with 3 if it is unknown."
-
-    def show(self, screen: Screen, asked: ShowLinks, result: LinksAround, options: Options) -> None:
-        """Print the page, and both lists."""
-        page = result.page
-        if page["title"]:
-            screen.line((page["title"], "bold"))
-        screen.line((page["url"], "cyan"), (" (that address leads here)", "dim") if result.is_alias else "")
-        notes = [count(page["links_out"], "out-link"), count(page["links_in"], "in-link")]
-        notes += [f"captured {str(page['captured'])[:10]}"] if page["captured"] else []
-        notes += [f"status {page['status']}"] if page["status"] else []
-        notes += [f"language {page['lang']}"] if page["lang"] else []
-        notes += [] if page["read"] else ["known from links only"]
-        screen.line((" · ".join(notes), "dim"))
-        if result.blocks:
-            screen.blank()
-            screen.line(("Links to", "bold"))
-            show_sections(screen, result.blocks)
-            show_more(screen, page["links_out"] - sum(len(section.links) for section in result.blocks))
-        if result.cited_by:
-            screen.blank()
-            screen.line(("Linked from", "bold"), (" (most linked first)", "dim"))
-            for citation in result.cited_by:
-                show_citation(screen, citation)
-            show_more(screen, page["links_in"] - len(result.cited_by))
+def show_links(screen: Screen, asked: Any, result: LinksAround) -> None:
+    """A page, what it links to under its headings, then links to it."""
+    page = result.page
+    if page["title"]:
+        screen.line((page["title"], "bold"))
+    screen.line((page["url"], "cyan"), (" (that address leads here)", "dim") if result.is_alias else "")
+    notes = [count(page["links_out"], "out-link"), count(page["links_in"], "in-link")]
+    notes += [f"captured {str(page['captured'])[:10]}"] if page["captured"] else []
+    notes += [f"status {page['status']}"] if page["status"] else []
+    notes += [f"language {page['lang']}"] if page["lang"] else []
+    notes += [] if page["read"] else ["known from links only"]
+    screen.line((" · ".join(notes), "dim"))
+    if result.blocks:
+        screen.blank()
+        screen.line(("Links to", "bold"))
+        show_sections(screen, result.blocks)
+        show_more(screen, page["links_out"] - sum(len(section.links) for section in result.blocks))
+    if result.cited_by:
+        screen.blank()
+        screen.line(("Linked from", "bold"), (" (most linked first)", "dim"))
+        for citation in result.cited_by:
+            show_citation(screen, citation)
+        show_more(screen, page["links_in"] - len(result.cited_by))
 
 
 def show_sections(screen: Screen, blocks: list[Section]) -> None:

@@ -12,6 +12,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -21,6 +22,7 @@ from cocite import __version__
 from cocite.errors import BadAddress, BadParameter
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
+from cocite.operations.task import read_addresses
 from cocite.parameters import parameter, values_of
 from cocite.results.filters import NO_FILTERS, Filters
 
@@ -86,13 +88,22 @@ class Batch(Operation, Filters):
     k: int = shared_parameters.k(help="Maximum number of results of each page")
     pages: tuple[str, ...] = parameter(
         (), "Only for these pages", max_items=ENDLESS, surfaces=("python",), on={"python": {"default": None}}
-    )  # the command line reads them from a file
+    )
     all_pairs: bool = parameter(False, "Compare all pages at once: integrated only, much faster, approximate")
     threads: int = parameter(
         0, "Number of processes (default: one per core)", metavar="N", minimum=0, maximum=256,
         on={"cli": {"default": None, "minimum": 1}, "python": {"name": "processes", "default": None, "minimum": 1}},
     )  # fmt: skip
+    queries: str = parameter(
+        "", "Only for the pages of this file of addresses, one per line", metavar="FILE", surfaces=("cli",)
+    )
+    quiet: bool = shared_parameters.quiet()
     skip_unknown: bool = parameter(False, "Skip pages that the store doesn't have", surfaces=())
+    interrupted = "Interrupted; finished parts are kept, and the same command continues from there"
+
+    def on_surface(self, surface: str) -> Batch:
+        """Read the pages of a file; some of them may be unknown."""
+        return replace(self, pages=tuple(read_addresses(self.queries)), skip_unknown=True) if self.queries else self
 
     def run(self, web: Web) -> BatchSummary:
         """Write the results."""

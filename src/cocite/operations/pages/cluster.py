@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadAddress, BadParameter, UnknownPage
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
+from cocite.operations.task import read_addresses
 from cocite.parameters import parameter
+from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.results.groups import PageGroup
@@ -34,10 +37,7 @@ class PageGroups:
 
 @operation(
     group="related pages",
-    examples=[
-        "cocite cluster nytimes.com lemonde.fr bmw.com audi.com louvre.fr",
-        "cocite cluster --file bookmarks.txt --json",
-    ],
+    examples=["cocite cluster nytimes.com lemonde.fr bmw.com audi.com", "cocite cluster --file bookmarks.txt --json"],
     slow=True,
 )
 class Cluster(Operation):
@@ -46,11 +46,23 @@ class Cluster(Operation):
     urls: tuple[str, ...] = shared_parameters.urls("Address of a page to group", required=False)
     most: int = parameter(12, "Maximum number of groups", metavar="N", minimum=2, maximum=100)
     by: str = shared_parameters.group_by()
+    file: str = shared_parameters.address_file()
     skip_unknown: bool = parameter(False, "Skip pages that the store doesn't have", surfaces=())
 
     def validate(self) -> None:
-        if not self.urls:
+        if not self.urls and not self.file:
             raise BadParameter("No pages to group: give addresses, or --file FILE")
+
+    def on_surface(self, surface: str) -> Cluster:
+        """Read the addresses of a file; some of them may be unknown."""
+        urls = (*self.urls, *read_addresses(self.file))
+        return replace(self, urls=urls, skip_unknown=True) if self.file else self
+
+    def warnings(self, web: Web, result: Any) -> Iterator[str]:
+        """Pages that the store doesn't have."""
+        if result.unknown:
+            some = ", ".join(result.unknown[:3])
+            yield f"Not in this store: {count(len(result.unknown), 'page')}, such as {some}"
 
     def run(self, web: Web) -> PageGroups:
         """The groups; raises UnknownPage where none of the pages is known."""

@@ -6,7 +6,7 @@ recommended once, in the folder where it ranks best; pages of the collection are
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +15,7 @@ from cocite.errors import BadAddress, BadParameter, BadSource, UnknownPage
 from cocite.operations.pages.related import Related
 from cocite.results.answer import HIDDEN, Answer, Answers, Result
 from cocite.results.filters import Filters
+from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.web import Web
@@ -79,7 +80,6 @@ class RelatedToCollection(Related):
     """The question about related pages, asked for each folder of a collection."""
 
     collection: Collection
-    file: str = ""
 
     def validate(self) -> None:
         Filters.validate(self)  # the collection is the query
@@ -130,10 +130,19 @@ class RelatedToCollection(Related):
             about = next(answers for answers in found if answers is not None)
             return CollectionResults(self.collection.title, tuple(results), about, passed())
 
+    def warnings(self, web: Web, result: Any) -> Iterator[str]:
+        """Pages that were not asked about."""
+        if result.unknown:
+            some, pages = ", ".join(result.unknown[:3]), count(result.pages, "page")
+            yield f"Not in this store: {len(result.unknown):,} of {pages} of {self.like}, such as {some}"
+        for folder in result.folders:
+            if folder.left_out:
+                yield f"{folder.folder}: the last {count(folder.left_out, 'page')} of this folder were skipped"
+
     def why_empty(self, web: Web, result: Any) -> str:
         if not self.k or any(folder.answers for folder in result.folders):
             return ""
-        return f"Nothing is related to the pages of {self.file} in this store; give fewer filters, or another method"
+        return f"Nothing is related to the pages of {self.like} in this store; give fewer filters, or another method"
 
 
 def best_folders(found: Sequence[Answers | None], k: int) -> list[tuple[Answer, ...]]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
-from cocite.operations.pages.related import Related
+from cocite.operations.pages.related import EXIT_CODES, Related, ShownPages
 from cocite.parameters import parameter
-from cocite.results.filters import Filters
 
 if TYPE_CHECKING:
     from cocite.results.answer import Answers
@@ -20,14 +22,12 @@ MAX_WEIGHT = 1e9
 
 @operation(
     group="related pages",
-    examples=[
-        "cocite recommend nytimes.com bmw.com",
-        "cocite recommend --history read.tsv -k 20 --not-own-site",
-    ],
+    examples=["cocite recommend nytimes.com bmw.com", "cocite recommend --history read.tsv -k 20 --not-own-site"],
+    command_help=EXIT_CODES,
     route="/api/recommend",
     slow=True,
 )
-class Recommend(Operation, Filters):
+class Recommend(Operation, ShownPages):
     """Recommend pages to somebody who has read some pages.
 
     The score of a page is the weighted mean of its scores for each page of the history. Pages that the store doesn't
@@ -42,18 +42,27 @@ class Recommend(Operation, Filters):
         maximum=MAX_WEIGHT, max_items=shared_parameters.MAX_PAGES, surfaces=("http",),
         on={"http": {"name": "weight", "max_items": 50}},
     )  # fmt: skip
-    method: str = shared_parameters.method()
     k: int = shared_parameters.k()
+    method: str = shared_parameters.method()
     exclude: tuple[str, ...] = shared_parameters.exclude()
 
     def validate(self) -> None:
         super().validate()
-        if not self.urls:
+        if not self.urls and not self.history_file:
             raise BadParameter("No page to start from: give addresses, or a history")
         if self.weights and len(self.weights) != len(self.urls):
             raise BadParameter(f"{len(self.weights):,} weights for {len(self.urls):,} pages: give one for each page")
         if not all(self.weights):
             raise BadParameter("A weight must be a number above 0")
+
+    def on_surface(self, surface: str) -> Recommend:
+        """Read the history that the command line names."""
+        if not self.history_file:
+            return self
+        from cocite.results.history import read_history
+
+        urls, weights = zip(*read_history(Path(self.history_file)), strict=True)
+        return replace(self, urls=(*self.urls, *urls), weights=(*(1.0 for _ in self.urls), *weights))
 
     @property
     def question(self) -> Related:
@@ -65,6 +74,9 @@ class Recommend(Operation, Filters):
     def run(self, web: Web) -> Answers:
         """The k pages most related to the history."""
         return self.question.run(web)
+
+    def warnings(self, web: Web, result: Any) -> Iterator[str]:
+        return self.question.warnings(web, result)
 
     def why_empty(self, web: Web, result: Any) -> str:
         return self.question.why_empty(web, result)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cocite.errors import BadParameter
+from cocite.errors import BadAddress, BadParameter
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared_parameters
 from cocite.operations.declare import Operation, operation
+from cocite.operations.task import read_addresses
 from cocite.parameters import changed, parameter, spell
 from cocite.results.filters import NO_FILTERS, Filters
+from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.results.answer import Answers
@@ -19,6 +24,25 @@ QUICK_METHODS = frozenset({DEFAULT_METHOD, *COMPARED_METHODS} - {"walk"})
 """They take milliseconds, within these limits:"""
 MAX_QUICK_PAGES, MAX_QUICK_RESULTS = 5, 100
 MAX_IN_LINKS_LOOKED_AT = 100_000
+EXIT_CODES = "Exits with 0 if there are results, 1 if the page is known but nothing is related, 3 if it is unknown."
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownPages(Filters):
+    """What only the command line has: a history from a file, and ways to print."""
+
+    history_file: str = parameter(
+        "", "Pages that were read: address, tab, weight per line (default: 1)", metavar="FILE", surfaces=("cli",),
+        on={"cli": {"name": "history"}},
+    )  # fmt: skip
+    all_reasons: bool = parameter(
+        False, "Show all reasons, not one line of them", flags=("--explain", "-e"), surfaces=("cli",),
+        on={"cli": {"name": "explain"}},
+    )  # fmt: skip
+    csv: bool = parameter(
+        False, "Print comma-separated values; ' precedes what a spreadsheet would run", surfaces=("cli",)
+    )
+    tsv: bool = parameter(False, "Print tab-separated values", surfaces=("cli",))
 
 
 @operation(
@@ -28,10 +52,14 @@ MAX_IN_LINKS_LOOKED_AT = 100_000
         "cocite related bmw.com -m 'cocitation(unit=site)' --json | jq .answers",
         "cocite related --like bookmarks.html -k 5 --not-own-site",
     ],
+    command_help=f"""With --like and the bookmarks of a browser, or the OPML file of a feed reader, pages near the whole
+collection are shown: -k for every folder, none that is in it already. Pages that the store doesn't have are counted.
+
+{EXIT_CODES}""",
     route="/api/related",
     tool="related_pages",
 )
-class Related(Operation, Filters):
+class Related(Operation, ShownPages):
     """Find the pages most related to a page, best first, with reasons.
 
     With several pages, results are related to all of them.
@@ -50,13 +78,34 @@ class Related(Operation, Filters):
     )
     by: str = shared_parameters.group_by(surfaces=("cli", "http"))
     explain: bool = parameter(True, "Give reasons", surfaces=("python",))
+    like: str = parameter(
+        "", "More query pages: addresses, one per line; or bookmarks or OPML, asked folder by folder", metavar="FILE",
+        surfaces=("cli",),
+    )  # fmt: skip
 
     def validate(self) -> None:
         super().validate()
-        if not self.urls and not self.history:
+        if not (self.urls or self.history or self.like or self.history_file):
             raise BadParameter("No page to ask about: give an address")
+        if self.group and (self.csv or self.tsv):
+            raise BadParameter("--group has no table: leave out --csv and --tsv, or give --json")
         if self.by != "lli" and not self.group:
             raise BadParameter("by needs --group: give both, or leave it out")
+
+    def on_surface(self, surface: str) -> Related:
+        """Read the files that the command line names; a collection is asked folder by folder."""
+        if not self.like and not self.history_file:
+            return self
+        from cocite.operations.pages.collection import RelatedToCollection, read_collection
+        from cocite.results.history import read_history
+
+        if self.like and (collection := read_collection(Path(self.like))) is not None:
+            if self.urls or self.history_file or self.group or self.csv or self.tsv:
+                others = "addresses, --history, --group, --csv and --tsv"
+                raise BadParameter(f"Each folder of {self.like} is a question of its own: remove {others}")
+            return RelatedToCollection(**vars(self), collection=collection)
+        history = tuple(read_history(Path(self.history_file))) if self.history_file else ()
+        return replace(self, urls=(*self.urls, *read_addresses(self.like)), history=history)
 
     @property
     def slow(self) -> bool:
@@ -74,12 +123,27 @@ class Related(Operation, Filters):
         answers = ask(web, asked, chosen, self.k, self.filters, self.explain)
         return grouped(web, answers, self.by) if self.group else answers
 
+    def warnings(self, web: Web, result: Any) -> Iterator[str]:
+        """Pages of the history that the store doesn't have."""
+        if unknown := [url for url, _ in self.history if not is_known(web, url)]:
+            where = f" of {self.history_file}" if self.history_file else ""
+            yield f"Not in this store: {count(len(unknown), 'page')}{where}, such as {', '.join(unknown[:3])}"
+        if not self.k:
+            yield "-k 0 asks for no results: give 1 or more"
+
     def why_empty(self, web: Web, result: Any) -> str:
         if len(result) or not self.k:
             return ""
         if self.filters != NO_FILTERS or self.exclude:
             return why_filtered(web, self.filters, result.query)
         return why_unrelated(web, result.query, self.method)
+
+
+def is_known(web: Web, url: str) -> bool:
+    """Whether the store has a page."""
+    with suppress(BadAddress):
+        return web.graph.get(url) is not None
+    return False
 
 
 def why_filtered(web: Web, filters: Filters, query: Sequence[str]) -> str:

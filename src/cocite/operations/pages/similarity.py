@@ -39,6 +39,7 @@ class SimilarityResult(Result):
         "cocite similarity nytimes.com washingtonpost.com",
         "cocite similarity nytimes.com washingtonpost.com -m simrank --json",
     ],
+    command_help="Exits with 0 if they are similar, 1 if the method finds nothing in common, 3 if one is unknown.",
     slow=True,
 )
 class Similarity(Operation):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.errors import BadParameter, BadSource
+from cocite.operations import shared_parameters
 from cocite.operations.declare import operation
 from cocite.operations.task import Task, check_writable, user_cache
 from cocite.parameters import parameter, values_of
@@ -65,6 +66,7 @@ class Site(Task):
     )
     overrides: str = parameter("", "Exceptions, in TOML: pin, never, none, hidden", metavar="FILE")
     cache: str = parameter("", "Folder of the cache (default: the user's cache)", metavar="FOLDER")
+    quiet: bool = shared_parameters.quiet()
 
     def validate(self) -> None:
         """Check the places."""
@@ -97,6 +99,10 @@ class Site(Task):
             done, warnings = self._make(base, overrides, files, stamps, cache, key, progress)
         done |= {"output": self.output, "seconds": round(time.monotonic() - began, 2)}
         return SiteResult(done, warnings)
+
+    def warnings(self, web: Any, result: SiteResult) -> list[str]:
+        """Warnings for the owner of the site."""
+        return result.warnings
 
     def _key(self, overrides: Overrides) -> str:
         """Identifies what the output depends on, beside the pages."""

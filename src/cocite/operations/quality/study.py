@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
 from cocite.operations.declare import operation
 from cocite.operations.quality.evaluate import EvaluationResult, html_option, methods_of, methods_option
 from cocite.operations.task import Task, check_writable, read_addresses
 from cocite.parameters import parameter
+from cocite.results.answer import Result
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress
 
 
-def _folder() -> Any:
+def study_folder() -> Any:
+    """The folder of a study."""
     return parameter("", "The folder of the study", metavar="FOLDER", positional=True, required=True)
 
 
-class NewStudy(NamedTuple):
+@dataclass(frozen=True)
+class NewStudy(Result):
     """A study that was written."""
 
     folder: str
     items: int
     queries: int
     unknown: list[str]  # query pages that the store doesn't have
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return self._asdict()
 
 
 @operation(
@@ -46,7 +46,7 @@ class StudyNew(Task):
     Send rate.html or ratings.csv to the raters, and keep study.json, which has the method of each result.
     """
 
-    folder: str = _folder()
+    folder: str = study_folder()
     urls: tuple[str, ...] = parameter((), "A query page", metavar="URL", positional=True)
     file: str = parameter("", "More addresses: a file, one per line", metavar="FILE", flags=("--file", "-f"))
     method: tuple[str, ...] = methods_option("study", "companion, cocitation")
@@ -83,7 +83,7 @@ class StudyNew(Task):
 class StudyReport(Task):
     """Print the tables of the study: results, precision, significance, overlap."""
 
-    folder: str = _folder()
+    folder: str = study_folder()
     ratings: tuple[str, ...] = parameter(
         (), "Sheets of raters (default: those in the folder)", metavar="RATINGS", positional=True
     )

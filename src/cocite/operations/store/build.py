@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter, BadStore, UnknownPage
+from cocite.operations import shared_parameters
 from cocite.operations.declare import operation
 from cocite.operations.task import Task, parse_size
-from cocite.parameters import Checked, changed, parameter
+from cocite.parameters import changed, parameter
 
 if TYPE_CHECKING:
     from cocite.graph.build.passes import BuildOptions, Built
@@ -26,7 +27,7 @@ _WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorkOptions(Checked):
+class WorkOptions(Task):
     """How a store is built or changed."""
 
     platforms: str = parameter("", "Your own table of platforms: hosts on which every author is a site", metavar="FILE")
@@ -35,6 +36,11 @@ class WorkOptions(Checked):
         0, "Number of threads (default: one per core, up to 8)", metavar="N", minimum=0, maximum=256,
         on={"cli": {"default": None, "minimum": 1}},
     )  # fmt: skip
+    quiet: bool = shared_parameters.quiet()
+
+    def warnings(self, web: Any, result: BuildResult) -> Iterator[str]:
+        """Why the search index is missing."""
+        yield from filter(None, [result.warning])
 
     def validate(self) -> None:
         """Check sizes and files."""
@@ -52,18 +58,24 @@ class WorkOptions(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceOptions(WorkOptions):
-    """How sources are read."""
+class SourceFormat(Task):
+    """How sources are read, here and on a cluster."""
 
-    sources: tuple[str, ...] = parameter(
-        (), "Files, folders, - for records from a pipe, or addresses to crawl from", metavar="SOURCE", positional=True,
-        required=True,
-    )  # fmt: skip
     base: str = parameter(
         "", "Base URL for sources without addresses: HTML or Markdown files, bookmarks", metavar="URL"
     )
     kind: str = parameter("", f"Kind of the sources, if not recognised: {SOURCE_KINDS}", metavar="KIND")
     strict: bool = parameter(False, "Stop at the first record that can't be used")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(WorkOptions, SourceFormat):
+    """How sources are read into a store."""
+
+    sources: tuple[str, ...] = parameter(
+        (), "Files, folders, - for records from a pipe, or addresses to crawl from", metavar="SOURCE", positional=True,
+        required=True,
+    )  # fmt: skip
     anchors: bool | None = parameter(
         None, "Keep the texts of links (add: default as before)", type=bool, flags=("--anchors/--no-anchors",)
     )
@@ -223,7 +235,7 @@ def kept_before(store: str, platforms: str) -> dict[str, bool]:
     ],
     store=False,
 )
-class Build(Task, SourceOptions):
+class Build(SourceOptions):
     """Read sources into a new store.
 
     Sources are recognised by their content: page records (JSON Lines, Parquet), edge lists, web archives (WARC, ARC,
@@ -246,7 +258,7 @@ class Build(Task, SourceOptions):
     group="the store",
     examples=["cocite add more.warc.gz -i web.cocite", "cocite add https://example.org/news --depth 1"],
 )
-class Add(Task, SourceOptions):
+class Add(SourceOptions):
     """Read more sources into an existing store.
 
     A page that the store already has gets the links of its newest capture. The old sources aren't needed. Programs
@@ -264,7 +276,7 @@ class Add(Task, SourceOptions):
 
 
 @operation(group="the store", examples=["cocite remove https://example.org/private -i web.cocite"])
-class Remove(Task, WorkOptions):
+class Remove(WorkOptions):
     """Remove pages from a store, with all links from and to them.
 
     A later add skips them, too. To get one back, build the store again from its sources, which cocite info lists. If

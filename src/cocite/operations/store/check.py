@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadStore
+from cocite.operations import shared_parameters
 from cocite.operations.declare import operation
 from cocite.operations.task import Task
-from cocite.parameters import parameter
 from cocite.text import count
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ class Check(Task):
     Exits with 0 if it is OK, with 2 if it is damaged; then the faults are listed, with the command that repairs it.
     """
 
-    store: str = parameter("", "The store to use, instead of -i", metavar="STORE", positional=True)
+    store: str = shared_parameters.store()
+    quiet: bool = shared_parameters.quiet()
 
     def do(self, progress: Progress) -> CheckResult:
         """Find the faults."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.errors import BadSource
+from cocite.operations import shared_parameters
 from cocite.operations.declare import operation
 from cocite.operations.store.build import skipped_json
 from cocite.operations.task import Task
@@ -55,6 +56,7 @@ class CountClicks(Task):
     kind: str = parameter("", "Kind of the files, if not recognised: transitions, sessions", metavar="KIND")
     anew: bool = parameter(False, "Delete the clicks that were counted before")
     strict: bool = parameter(False, "Stop at the first record that can't be used")
+    quiet: bool = shared_parameters.quiet()
 
     def do(self, progress: Progress) -> ClicksResult:
         """Count the clicks."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cocite.operations import shared_parameters
 from cocite.operations.declare import operation
 from cocite.operations.task import Task, check_writable
 from cocite.parameters import parameter
@@ -67,9 +69,14 @@ class Export(Task):
     )  # fmt: skip
     format: str = parameter("", "One of the formats above (default: by the name of the file)", metavar="FORMAT")
     force: bool = parameter(False, "Write GraphML or GEXF of more than 5 million links")
+    quiet: bool = shared_parameters.quiet()
 
-    def do(self, progress: Progress) -> Exported:
-        """Write the file."""
+    def on_surface(self, surface: str) -> Export:
+        """Nothing is added to what is written to standard output."""
+        return replace(self, quiet=self.quiet or self.output == "-")
+
+    def do(self, progress: Progress) -> Exported | None:
+        """Write the file; the result is None for standard output."""
         from cocite.graph.export import export, format_of
         from cocite.graph.export.links import addresses_file
         from cocite.graph.generation import no_progress
@@ -80,6 +87,8 @@ class Export(Task):
         given = FORMAT_ALIASES.get(self.format, self.format)
         form = given or ("edges" if piped else format_of(path))
         number = export(graph, path, form, no_progress if piped else progress, force=self.force)
-        took, written = time.monotonic() - began, 0 if piped else path.stat().st_size
+        if piped:
+            return None
+        took, written = time.monotonic() - began, path.stat().st_size
         what, rows = "records" if form == "records" else "links", str(addresses_file(path)) if form == "npz" else ""
         return Exported(self.output, what, number, written, took, rows)

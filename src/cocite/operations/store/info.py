@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from cocite.operations.declare import Operation, operation
-from cocite.parameters import parameter
+from cocite.operations import shared_parameters
+from cocite.operations.declare import operation
+from cocite.operations.task import Facts, Task
 
 if TYPE_CHECKING:
+    from cocite.graph.generation import Progress
     from cocite.web import Web
 
 FACTS = ("id", "generation", "format", "built", "by", "pages", "links", "sites", "hosts", "aliases")
@@ -34,33 +36,23 @@ STORE_PARTS = {
 """Parts of a store with the names of their arrays, as in FORMAT.md; the first match counts."""
 
 
-class StoreInfo(NamedTuple):
-    """Facts about a store."""
-
-    facts: dict[str, Any]
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return self.facts
-
-
 @operation(group="the store", examples=["cocite info web.cocite", "cocite info --json | jq .pages"], route="/api/store")
-class Info(Operation):
+class Info(Task):
     """Show what a store has: pages, links, sources, and the size of its parts."""
 
-    store: str = parameter(
-        "", "The store to use, instead of -i", metavar="STORE", positional=True, surfaces=("cli",)
-    )  # by its path, its owner asks
+    store: str = shared_parameters.store()
 
-    def run(self, web: Web | None) -> StoreInfo:
-        """Everything for the owner of a store; for others, neither its path nor its sources."""
+    def do(self, progress: Progress) -> Facts:
+        """Everything, for the owner of the store."""
+        return Facts(describe(Path(self.store or self.index)))
+
+    def run(self, web: Web) -> Facts:
+        """What strangers may know: neither its path nor its sources."""
         from cocite.graph.side import list_sides
 
-        if web is None:
-            return StoreInfo(describe(Path(self.store)))
         manifest, path = web.graph.manifest, web.graph.path
         ranks, clicks = (list_sides(path, manifest["id"], name) for name in ("rank_", "clicks"))
-        return StoreInfo(
+        return Facts(
             {
                 **{name: manifest.get(name) for name in FACTS},
                 "edition": web.edition,

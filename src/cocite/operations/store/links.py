@@ -83,6 +83,7 @@ class LinksAround(Result):
         "cocite links https://example.org/list -k 0 -i web.cocite",
         "cocite links example.org --json | jq '.cited_by[].url'",
     ],
+    command_help="Exits with 1 if the page has no links, with 3 if it is unknown.",
     route="/api/links",
     tool="links",
 )

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cocite.errors import BadStore
+from cocite.errors import BadStore, os_message
+from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
-from cocite.operations.shared_parameters import MAX_RESULTS
 from cocite.parameters import parameter, parameters_of, values_of
 from cocite.results.answer import HIDDEN, Result
 
@@ -66,13 +66,14 @@ class RankPages(Operation):
         metavar="RANK",
     )  # fmt: skip
     k: int = parameter(
-        20, "Maximum number of pages to show", metavar="N", flags=("-k",), minimum=1, maximum=MAX_RESULTS,
-        surfaces=("cli",),
+        20, "Maximum number of pages to show", metavar="N", flags=("-k",), minimum=1,
+        maximum=shared_parameters.MAX_RESULTS, surfaces=("cli",),
     )  # fmt: skip
     keep: bool = parameter(True, "Keep the rank with the store", flags=("--keep/--no-keep",), surfaces=("cli",))
     threads: int = parameter(
         0, "Number of threads (0: one per core, up to 8)", metavar="N", minimum=0, maximum=256, surfaces=("cli",)
     )
+    quiet: bool = shared_parameters.quiet()
 
     def run(self, web: Web) -> RankResult:
         """Compute the rank and keep it."""
@@ -96,6 +97,12 @@ class RankPages(Operation):
 
     def why_empty(self, web: Web, result: Any) -> str:
         return "" if result.top else "No page has a value: the store has no links"
+
+    def failure(self, result: Any) -> str:
+        """Why the rank could not be kept."""
+        error = result.not_kept
+        why = os_message(error) if isinstance(error, OSError) else error
+        return f"Not kept, so other commands won't find this rank: {why}" if error else ""
 
 
 def top_pages(graph: Graph, ranked: Ranked, k: int) -> list[TopPage]:

@@ -7,25 +7,31 @@ ordered by singular value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
+from cocite.operations.task import check_writable, write_file
 from cocite.parameters import parameter, parse, values_of
 from cocite.results.answer import HIDDEN, Result, ResultRows
-from cocite.text import clean
+from cocite.text import clean, count
 
 if TYPE_CHECKING:
+    from cocite.evaluate.noise import NoiseReport
     from cocite.related.methods.community import BaseSet, Params, WebCommunities, WebCommunity, WeightedPages
     from cocite.related.neighbourhood.view import Pages
+    from cocite.sources.records import ReadReport
     from cocite.web import Web
 
 COMMUNITY_METHOD = "community"
 MAX_KEYWORDS = 8
+SHOWN_PAGES, DRAWN_PAGES = 5, 12
+"""Hubs and authorities of each community unless k says otherwise: shown, or drawn."""
 SCORED_RESULTS = 2000
 """Search results whose scores show how well pages match the query."""
 FIT_AUTHORITIES = 10
@@ -95,6 +101,8 @@ class CommunitiesFound(ResultRows[CommunityResult], Result):
     milliseconds: float
     found: WebCommunities = field(metadata=HIDDEN, compare=False)  # by page number, with the base set
     plain: CommunitiesFound | None = field(default=None, metadata=HIDDEN, compare=False)  # without eliminating noise
+    experiment: NoiseReport | None = field(default=None, metadata=HIDDEN, compare=False)  # how well noise is found
+    labels: ReadReport | None = field(default=None, metadata=HIDDEN, compare=False)  # which of its labels were skipped
 
     @property
     def _rows(self) -> tuple[CommunityResult, ...]:  # type: ignore[override]
@@ -118,13 +126,14 @@ class CommunitiesFound(ResultRows[CommunityResult], Result):
             "store": dict(self.store),
             "milliseconds": round(self.milliseconds, 3),
             **({"without_npea": [each.to_dict() for each in self.plain]} if self.plain is not None else {}),
+            **({"experiment": self.experiment.to_dict()} if self.experiment else {}),
         }
 
     def to_html(self) -> str:
         """One HTML page that needs no other file: every community drawn, hubs left, authorities right, and noise."""
         from cocite.results.pictures.communities import communities_page
 
-        return communities_page(self)
+        return communities_page(self, self.plain, [self.experiment.section()] if self.experiment else [])
 
     def _repr_html_(self) -> str:
         """That page in a sandboxed frame."""
@@ -146,6 +155,7 @@ class CommunitiesFound(ResultRows[CommunityResult], Result):
         "cocite communities password manager --html page.html --gexf page.gexf",
         "cocite communities --page example.org --page example.com --json",
     ],
+    command_help="Exits with 1 if no page has the words, or if no link connects two sites.",
     route="/api/communities",
     tool="communities",
     slow=True,
@@ -163,6 +173,16 @@ class FindCommunities(Operation):
         example="password manager",
         on={"http": {"name": "q", **shared_parameters.TEXT_BOUNDS}, "mcp": shared_parameters.TEXT_BOUNDS},
     )  # fmt: skip
+    k: int | None = parameter(
+        None, "Maximum number of hubs and of authorities in each community", type=int, metavar="N", flags=("-k",),
+        minimum=0, maximum=shared_parameters.MAX_RESULTS,
+        on={
+            "cli": {"help": f"Maximum number of hubs and of authorities of each (default: {SHOWN_PAGES})"},
+            "http": {"default": SHOWN_PAGES, "maximum": 100},
+            "mcp": {"default": SHOWN_PAGES, "minimum": 1, "maximum": 50},
+            "python": {"default": 10},
+        },
+    )  # fmt: skip
     urls: tuple[str, ...] = parameter(
         (), "A page of the root set; may be repeated", metavar="URL", max_items=shared_parameters.MAX_PAGES,
         on={
@@ -176,44 +196,83 @@ class FindCommunities(Operation):
         COMMUNITY_METHOD, "Parameters: community(delta=0.3, npea=min, vectors=5)", example=None,
         surfaces=("cli", "http", "python"),
     )  # fmt: skip
-    k: int = parameter(
-        5, "Maximum number of hubs and of authorities in each community", metavar="N", flags=("-k",), minimum=0,
-        maximum=shared_parameters.MAX_RESULTS,
-        on={
-            "cli": {"default": None, "help": "Maximum number of hubs and of authorities of each (default: 5)"},
-            "http": {"maximum": 100},
-            "mcp": {"minimum": 1, "maximum": 50},
-            "python": {"default": 10},
-        },
-    )  # fmt: skip
     no_npea: bool = parameter(
         False, "Also show the communities without eliminating noise pages", surfaces=("cli", "http")
     )
+    html: str = parameter(
+        "", f"Also draw them, {DRAWN_PAGES} hubs and authorities each: one page of HTML", metavar="FILE",
+        surfaces=("cli",),
+    )  # fmt: skip
+    gexf: str = parameter("", "Also write the whole base set, for Gephi", metavar="FILE", surfaces=("cli",))
+    sweep: bool = parameter(
+        False, "Also show how well noise is found, for every δ; noise has none of the words", surfaces=("cli",)
+    )
+    labels: str = parameter(
+        "", "The same by labels: page<TAB>noise or page<TAB>topic per line", metavar="FILE", surfaces=("cli",)
+    )
 
     def validate(self) -> None:
+        check_writable(self.html)
+        check_writable(self.gexf)
+        if self.sweep and not self.query.strip() and not self.labels:
+            raise BadParameter("--sweep needs words, or --labels FILE, to know which pages are noise")
         if not self.query.strip() and not self.urls:
             raise BadParameter("Nothing to look for: give some words, or pages")
         if parse(self.method)[0] != COMMUNITY_METHOD:
             raise BadParameter(f"Communities are found by the method {COMMUNITY_METHOD}, not {self.method!r:.100}")
 
+    def prepare(self, web: Web) -> None:
+        """Build the search index if there is none that fits."""
+        from cocite.words.search import ready_search
+
+        if self.query.strip():
+            web.search = ready_search(web.graph, progress=web.progress)
+
     def run(self, web: Web) -> CommunitiesFound:
-        """The communities, and with `no_npea` those without eliminating noise."""
+        """The communities, and with `no_npea` those without eliminating noise; writes the files that are named."""
         from cocite.related.methods import method
 
-        params = method(self.method).params
-        found = find(web, self.query, self.urls, params, self.k)
-        if not self.no_npea:
-            return found
-        return replace(found, plain=find(web, self.query, self.urls, replace(params, npea="off"), self.k))
+        params, k = method(self.method).params, self.k
+        k = (DRAWN_PAGES if self.html else SHOWN_PAGES) if k is None else k
+        found = find(web, self.query, self.urls, params, k)
+        if self.no_npea:
+            found = replace(found, plain=find(web, self.query, self.urls, replace(params, npea="off"), k))
+        if len(found) and (self.sweep or self.labels):
+            found = with_experiment(found, self.labels)
+        if len(found) and self.html:
+            write_file(self.html, found.to_html())
+        if len(found) and self.gexf:
+            write_file(self.gexf, found.to_gexf())
+        return found
+
+    def warnings(self, web: Web, result: Any) -> Iterator[str]:
+        """Labels that were skipped."""
+        for reason, number in result.labels.skipped.items() if result.labels else ():
+            yield f"Skipped in {self.labels}: {count(number, reason)}, such as {result.labels.example[reason]!r}"
 
     def why_empty(self, web: Web, result: Any) -> str:
         if len(result):
             return ""
         if not result.root:
             return f"No page has any of the words {result.query!r}: try others, or give pages"
-        number = f"{result.root:,} page{'' if result.root == 1 else 's'}"
-        what = f"the {number} found for {result.query!r}" if result.query else ", ".join(result.pages)
+        what = (
+            f"the {count(result.root, 'page')} found for {result.query!r}" if result.query else ", ".join(result.pages)
+        )
         return f"No link between two sites around {what}: see links with cocite links, or try 'community(unit=none)'"
+
+
+def with_experiment(found: CommunitiesFound, labels: str) -> CommunitiesFound:
+    """The same, with how well noise is found in the base set: by labels of a file, or by the words."""
+    from cocite.evaluate.noise import BY_WORDS, labels_by_words, noise_report, read_labels
+    from cocite.results.community_words import words_of_pages
+    from cocite.sources.records import ReadReport
+
+    base = found.found.base
+    if not labels:
+        words = words_of_pages(base.view.graph, base.edges)
+        return replace(found, experiment=noise_report(base, labels_by_words(base, words, found.query), BY_WORDS))
+    report, path = ReadReport(), Path(labels)
+    return replace(found, labels=report, experiment=noise_report(base, read_labels(path, base, report), path.name))
 
 
 def root_set(web: Web, query: str, urls: Sequence[str], params: Params) -> tuple[list[int], Mapping[int, float] | None]:

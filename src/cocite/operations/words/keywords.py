@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cocite.web import Web
 
 MAX_WORDS = 1000
+KEYWORDS_PER_PAGE = 20
 MAIN_KEYWORDS = 3
 
 
@@ -57,6 +58,16 @@ class KeywordsOfPage(Result):
     keywords: list[PageKeyword]
 
 
+@dataclass(frozen=True)
+class KeywordsBuilt(Result):
+    """The keywords of a store, computed again."""
+
+    store: str
+    keywords: int
+    pages: int
+    per_page: int
+
+
 @operation(
     name="keywords",
     group="words",
@@ -65,6 +76,8 @@ class KeywordsOfPage(Result):
         "cocite keywords --page nodejs.org",
         "cocite keywords --make --per-page 30 -i web.cocite",
     ],
+    command_help="""For a word that isn't a keyword of any page, the nearest known keywords are shown, and the exit code
+is 3.""",
     route="/api/keywords",
     tool="keywords",
     slow=True,
@@ -106,18 +119,41 @@ class FindKeywords(Operation):
         "support", "Logically related keywords: combine confidence with support or with (mutual) information",
         metavar="support|information", choices=("support", "information"), surfaces=("cli", "python"),
     )  # fmt: skip
+    make: bool = parameter(False, "Compute keywords and relevance again", surfaces=("cli",))
+    per_page: int = parameter(
+        KEYWORDS_PER_PAGE, "With --make: number of keywords of each page", metavar="N", surfaces=("cli",)
+    )
+    quiet: bool = shared_parameters.quiet()
 
     def validate(self) -> None:
+        if self.per_page != KEYWORDS_PER_PAGE and not self.make:
+            raise BadParameter("--per-page needs --make")
+        if self.make and not self.words and not self.page:
+            return
         if bool(self.words) == bool(self.page):
             raise BadParameter(
                 "Give either words or a page, not both" if self.page else "Nothing to ask about: give words, or a page"
             )
 
-    def run(self, web: Web) -> KeywordsFound | KeywordsOfPage:
+    def prepare(self, web: Web) -> None:
+        """Compute keywords and relevance if there are none that fit, or if asked to."""
+        from cocite.words.keywords import build_keywords, ready_keywords
+        from cocite.words.relevance import build_relevance, ready_relevance
+
+        graph, progress = web.graph, web.progress
+        if self.make:
+            web.keywords = build_keywords(graph, per_page=self.per_page, progress=progress)
+        else:
+            web.keywords = ready_keywords(graph, progress=progress)
+        web.relevance = (build_relevance if self.make else ready_relevance)(graph, web.keywords, progress=progress)
+
+    def run(self, web: Web) -> KeywordsFound | KeywordsOfPage | KeywordsBuilt:
         """Related keywords, or those of the page. Raises UnknownWord for a word that is not a keyword of any page."""
         if self.page:
             return keywords_of_page(web, self.page)
         keywords = web.keywords
+        if not self.words:
+            return KeywordsBuilt(str(web.graph.path), len(keywords.words), web.relevance.pages, self.per_page)
         relevance = replace(web.relevance, alpha=self.alpha, beta=self.beta, beside=self.beside)
         asked = list(dict.fromkeys(word for text in self.words for word in keywords.find(text)))
         if not 0 < len(asked) <= MAX_WORDS:
@@ -128,7 +164,7 @@ class FindKeywords(Operation):
     def why_empty(self, web: Web, result: Any) -> str:
         if self.page:
             return "" if result.keywords else f"No words are known for {result.page[:200]}, so it has no keywords"
-        if result.similar or result.logical or not self.k:
+        if not self.words or result.similar or result.logical or not self.k:
             return ""
         return f"No other keyword is related to {' '.join(result.words)[:200]}; try others"
 

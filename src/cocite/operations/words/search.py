@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
 from cocite.operations import shared_parameters
 from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter
-from cocite.results.answer import Answer, Answers
+from cocite.results.answer import Answer, Answers, Result
 from cocite.results.filters import NO_FILTERS, Filters, passing
 
 if TYPE_CHECKING:
     from cocite.web import Web
+
+
+@dataclass(frozen=True)
+class IndexBuilt(Result):
+    """The search index of a store, built again."""
+
+    store: str
+    search: dict[str, Any]  # pages, bytes, seconds
 
 
 @operation(
@@ -24,6 +32,8 @@ if TYPE_CHECKING:
         "cocite search '\"static site\" generator' -k 20 -i web.cocite",
         "cocite search --make -i web.cocite",
     ],
+    command_help="""build and add make the index if they keep texts, else the first search does. Exits with 1 if nothing
+is found.""",
     route="/api/search",
 )
 class SearchPages(Operation, Filters):
@@ -39,14 +49,29 @@ class SearchPages(Operation, Filters):
         on={"cli": {"required": False}, "http": {"name": "q", **shared_parameters.TEXT_BOUNDS}},
     )  # fmt: skip
     k: int = shared_parameters.k()
+    make: bool = parameter(False, "Build the index again, even if there is one that fits", surfaces=("cli",))
+    quiet: bool = shared_parameters.quiet()
 
     def validate(self) -> None:
         super().validate()
-        if not self.query.strip():
+        if not self.query.strip() and not self.make:
             raise BadParameter("Nothing to search for: give some words")
 
-    def run(self, web: Web) -> Answers:
+    def prepare(self, web: Web) -> None:
+        """Build the index if there is none that fits, or if asked to; then also vectors if there are none that fit."""
+        from cocite.words.search import build_search, ready_search
+        from cocite.words.vectors import ready_vectors
+
+        web.search = (build_search if self.make else ready_search)(web.graph, progress=web.progress)
+        if self.make and web.graph.texts:
+            ready_vectors(web.graph, progress=web.progress)
+
+    def run(self, web: Web) -> Answers | IndexBuilt:
         """The k best pages; `facts` says how many query words each of them has, and how many there are."""
+        if not self.query.strip():
+            index = web.search
+            facts = {"pages": index.pages, "bytes": index.bytes, "seconds": round(index.seconds, 3)}
+            return IndexBuilt(str(web.graph.path), facts)
         if self.filters == NO_FILTERS:
             return search_for(web, self.query, self.k)
         looked_at = 10 * self.k + 100
@@ -62,7 +87,7 @@ class SearchPages(Operation, Filters):
         return replace(found, answers=tuple(replace(answer, rank=rank) for rank, answer in enumerate(best, 1)))
 
     def why_empty(self, web: Web, result: Any) -> str:
-        if len(result) or not self.k:
+        if isinstance(result, IndexBuilt) or len(result) or not self.k:
             return ""
         if self.filters != NO_FILTERS:
             return f"No page with the words {self.query[:200]!r} passes the filters; give fewer of them"
