@@ -1,7 +1,5 @@
 """The kinds of sources, and how a file is recognised as one of them: by its first bytes, then by its name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -29,6 +27,9 @@ class ReadOptions(NamedTuple):
 
     base: str | None = None  # address of a source that has none of its own
     text: bool = True  # whether the texts of pages are wanted
+
+
+DEFAULT_OPTIONS = ReadOptions()
 
 
 class SourceKind(NamedTuple):

@@ -1,7 +1,5 @@
 """Open a source: recognise what a path or address is, and read it as a stream of record batches."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys
@@ -15,7 +13,8 @@ from cocite.errors import BadSource
 from cocite.sources.arrow_batches import merge_small_batches
 from cocite.sources.folders import address_under, checked_base, is_store, walk_files
 from cocite.sources.kinds import Items, ReadOptions, SourceKind, detect_kind, kind_choices, kind_of, source_kinds
-from cocite.sources.records import Page, ReadReport, shorten
+from cocite.sources.page_records import read_jsonl
+from cocite.sources.records import ReadReport, shorten
 
 _WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 
@@ -30,17 +29,10 @@ class Source:
     report: ReadReport = field(repr=False)
     read: Callable[[], Items] = field(repr=False)
     text: bool = True  # whether the texts of pages are wanted
-    _bytes_before: list[int] = field(default_factory=list, repr=False)
 
     def records(self) -> Iterator[pa.RecordBatch]:
         """Yield the records in batches of bounded size."""
-        self._bytes_before[:] = [self.report.read["bytes"]]
         yield from merge_small_batches(self.read(), self.text)
-
-    def progress(self) -> float | None:
-        """Return the part of the source that has been read, from 0 to 1, or None where that is not known."""
-        read = self.report.read["bytes"] - self._bytes_before[0] if self._bytes_before else 0
-        return min(1.0, read / self.size_bytes) if read and self.size_bytes else None
 
 
 def open_source(
@@ -55,46 +47,44 @@ def open_source(
     if kind is not None and kind not in source_kinds():
         raise BadSource(f"Unknown kind of source {shorten(kind)!r}: choose one of {kind_choices()}")
     options = ReadOptions(None if base is None else checked_base(base), text)
-    if kind == "crawl" or (kind is None and _WEB_ADDRESS.match(spec)):
-        return Source(spec, "crawl", 0, report, lambda: source_kinds()["crawl"].read(spec, report, options), text)
     try:
-        return _open_path(spec, Path(spec), report, kind, options)
+        name, size, read = _reader(spec, Path(spec), report, kind, options)
     except OSError as error:
         raise BadSource(f"Cannot open {shorten(spec)}: {error.strerror}; check the path and its permissions") from error
+    return Source(spec, name, size, report, read, text)
 
 
-def _open_path(spec: str, path: Path, report: ReadReport, kind: str | None, options: ReadOptions) -> Source:
+def _reader(
+    spec: str, path: Path, report: ReadReport, kind: str | None, options: ReadOptions
+) -> tuple[str, int, Callable[[], Items]]:
+    """Return the kind of a source, its size in bytes, and what reads it."""
+    if kind == "crawl" or (kind is None and _WEB_ADDRESS.match(spec)):
+        return "crawl", 0, lambda: source_kinds()["crawl"].read(spec, report, options)
     if spec == "-" or path.is_fifo():
         if kind not in (None, "records"):
             raise BadSource(f"Only page records can come from a pipe: write the {kind} source to a file first")
-        return Source(spec, "records", 0, report, lambda: _read_stream(path, report), options.text)
+        return "records", 0, lambda: read_jsonl(sys.stdin.buffer if spec == "-" else path, report)
     if path.is_dir():
-        return _open_folder(spec, path, report, kind, options)
+        size = _check_folder(spec, path, kind)
+        chosen = source_kinds()[kind] if kind else None
+        if chosen is not None and chosen.reads_folders:
+            return chosen.name, size, lambda: chosen.read(path, report, options)
+        return kind or "folder", size, lambda: _read_folder(path, report, chosen, options)
     if path.exists() and not path.is_file():
         raise BadSource(f"{spec} is neither a file nor a folder: give a file or a folder")
     found = source_kinds()[kind if kind and (kind == "webgraph" or path.is_file()) else detect_kind(path)]
-    size = path.stat().st_size if path.is_file() else 0
-    return Source(spec, found.name, size, report, lambda: found.read(path, report, options), options.text)
+    return found.name, path.stat().st_size if path.is_file() else 0, lambda: found.read(path, report, options)
 
 
-def _read_stream(path: Path, report: ReadReport) -> Iterator[Page]:
-    from cocite.sources.page_records import read_jsonl
-
-    if str(path) == "-":
-        yield from read_jsonl(sys.stdin.buffer, report)
-    else:
-        with path.open("rb") as stream:
-            yield from read_jsonl(stream, report)
-
-
-def _open_folder(spec: str, path: Path, report: ReadReport, name: str | None, options: ReadOptions) -> Source:
+def _check_folder(spec: str, path: Path, kind: str | None) -> int:
+    """Return the size of a folder's files in bytes. Raise BadSource, with what to do, if none can be read."""
     store = next((place for place in (path, path.resolve().parent) if is_store(place)), None)
     if store is not None:
         raise BadSource(
             f"{spec} is a cocite store: export it (cocite export --format records -o pages.parquet"
             f" -i {shlex.quote(str(store))}) and give the file, or pass the store as -i to cocite add"
         )
-    size, recognised = 0, name is not None
+    size, recognised = 0, kind is not None
     for file in walk_files(path):
         size += file.stat().st_size
         recognised = recognised or kind_of(file) is not None
@@ -102,18 +92,14 @@ def _open_folder(spec: str, path: Path, report: ReadReport, name: str | None, op
         raise BadSource(f"{spec} is an empty folder: give a folder with sources")
     if not recognised:
         raise BadSource(f"{spec} has no files of a supported type: use --kind ({kind_choices()})")
-    kind = source_kinds()[name] if name else None
-    if kind is not None and kind.reads_folders:
-        return Source(spec, kind.name, size, report, lambda: kind.read(path, report, options), options.text)
-    return Source(spec, name or "folder", size, report, lambda: _read_folder(path, report, kind, options), options.text)
+    return size
 
 
 def _read_folder(path: Path, report: ReadReport, kind: SourceKind | None, options: ReadOptions) -> Items:
     """Read the files of a folder, whatever their kinds. Files that can't be read are counted, unless all fail."""
     units: set[object] = set()
     known_suffixes: tuple[str, ...] = ()
-    found = False
-    failure: BadSource | None = None
+    found, failure = False, None
     for file in walk_files(path):
         if file.suffix.lower() in known_suffixes:
             continue

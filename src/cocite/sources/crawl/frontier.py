@@ -6,14 +6,16 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
+
+import can_ada
 
 from cocite.errors import BadAddress
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
-from cocite.sources.crawl.guard import host_of, web_address
+from cocite.sources.crawl.guard import web_address
 
 if TYPE_CHECKING:
     from cocite.sources.crawl.start import Scope
@@ -37,10 +39,11 @@ class Fetch:
     depth: int  # links away from a seed
     hops: tuple[Page, ...] = ()  # the redirects that led here, first to last
     attempt: int = 0
-    host: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.host = host_of(self.url)
+    @property
+    def host(self) -> str:
+        """The host, and its port unless it is the default."""
+        return str(can_ada.parse(self.url).host)
 
 
 def fetch_of(address: str, depth: int = 0, base: str = "") -> Fetch | None:
@@ -54,8 +57,11 @@ class Scoped:
     """The part of the web that a crawl stays in: the sites or hosts of its seeds, or all of it."""
 
     def __init__(self, scope: Scope) -> None:
-        self.scope = scope
-        self._sites = Sites()
+        self._unit: Callable[[str], str] = {
+            "site": Sites().site,
+            "host": lambda key: re.split("[/?#]", key, maxsplit=1)[0],
+            "any": lambda key: "",
+        }[scope]
         self._included: set[str] = set()
 
     def include(self, key: str) -> None:
@@ -63,13 +69,6 @@ class Scoped:
 
     def contains(self, key: str) -> bool:
         return self._unit(key) in self._included
-
-    def _unit(self, key: str) -> str:
-        if self.scope == "any":
-            return ""
-        if self.scope == "host":
-            return re.split("[/?#]", key, maxsplit=1)[0]
-        return self._sites.site(key)
 
 
 class Frontier:

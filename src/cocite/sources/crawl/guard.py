@@ -4,8 +4,6 @@ The check is made when a connection is opened (`guarded`), on the IP address tha
 covers names that point into the private network, names that change their address, redirects and robots.txt.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Callable
 from typing import Any
@@ -49,11 +47,6 @@ def web_address(text: str, base: str = "") -> str | None:
     url.hash = url.username = url.password = ""
     href = str(url.href)
     return href if len(href) <= MAX_ADDRESS else None
-
-
-def host_of(address: str) -> str:
-    """Return the host of a web address, and its port unless it is the default."""
-    return str(can_ada.parse(address).host)
 
 
 def is_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:

@@ -1,24 +1,21 @@
 """The crawling process: `python -m cocite.sources.crawl.process PIPE`. Only `crawl` starts it.
 
-It reads a `CrawlJob` as one line of JSON from standard input, and writes one message per line to the pipe: a page,
-something skipped, or the end. It uses Scrapy's downloader (HTTP, time-outs, delays, decompression). The frontier says
-what to fetch next; Scrapy's extensions, caches and console are off.
+It reads a `CrawlJob` as JSON from standard input, and writes one message per line to the pipe: a page, something
+skipped, or the end. It uses Scrapy's downloader (HTTP, time-outs, delays, decompression). The frontier says what to
+fetch next; Scrapy's extensions, caches and console are off.
 """
 
-from __future__ import annotations
-
+import asyncio
 import json
 import os
-import queue
 import sys
-import threading
 import traceback
 from importlib import import_module
 from typing import Any
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
-from scrapy.crawler import Crawler, CrawlerRunner
+from scrapy.crawler import AsyncCrawlerRunner, Crawler
 from scrapy.utils.log import configure_logging
 from scrapy.utils.reactor import install_reactor
 
@@ -29,57 +26,42 @@ from cocite.sources.crawl.start import CrawlJob
 from cocite.sources.page_records import page_to_json
 from cocite.sources.records import Page
 
-MAX_BACKLOG = 64 << 20  # bytes of pages waiting for the reader before fetching pauses
+MAX_BACKLOG = 64 << 20  # bytes of messages waiting for the reader before fetching pauses
 IDLE_CONNECTION_SECONDS = 15  # Scrapy's minutes would exhaust the connections in a crawl of many hosts
 
 _REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 _MIDDLEWARES = "scrapy.downloadermiddlewares"
 
 
-class MessagePipe:
-    """Messages to the reader, written by a thread of its own so that a slow reader doesn't stop the network."""
+class MessagePipe(asyncio.BaseProtocol):
+    """Messages to the reader. They wait in a buffer, so that a slow reader doesn't stop the network."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._queue: queue.SimpleQueue[tuple[dict[str, Any], int] | None] = queue.SimpleQueue()
-        self._queued = 0  # bytes, counted by the network's thread
-        self._written = 0  # bytes, counted by the writing thread: two counters need no lock
-        self._stream = os.fdopen(descriptor, "wb")
-        self._thread = threading.Thread(target=self._write, daemon=True)
-        self._thread.start()
+    def connection_made(self, transport: Any) -> None:
+        self._transport: asyncio.WriteTransport = transport
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """End the process: all messages are written, or the reader has stopped."""
+        os._exit(0)
 
     def full(self) -> bool:
         """Return whether the reader is behind."""
-        return self._queued - self._written > MAX_BACKLOG
+        return self._transport.get_write_buffer_size() > MAX_BACKLOG
 
-    def page(self, page: Page, size: int = 1_000) -> None:
-        """Send a page whose source has `size` bytes."""
-        self.send({"page": page_to_json(page)}, size)
+    def page(self, page: Page) -> None:
+        """Send a page."""
+        self.send({"page": page_to_json(page)})
 
     def skip(self, reason: str, example: str, count: int = 1) -> None:
         """Send the reason for something skipped."""
         self.send({"skip": reason, "example": example[:500], "count": count})
 
-    def send(self, message: dict[str, Any], size: int = 1_000) -> None:
-        """Send a message that takes about `size` bytes."""
-        self._queued += size
-        self._queue.put((message, size))
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message."""
+        self._transport.write(json.dumps(message).encode() + b"\n")
 
     def close(self) -> None:
-        """Write all waiting messages."""
-        self._queue.put(None)
-        self._thread.join()
-
-    def _write(self) -> None:
-        try:
-            while (item := self._queue.get()) is not None:
-                self._stream.write(json.dumps(item[0]).encode() + b"\n")
-                self._stream.flush()
-                self._written += item[1]
-        except BrokenPipeError:
-            os._exit(0)  # the reader has stopped
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)  # without this thread nothing can be delivered
+        """Write all waiting messages, and end the process."""
+        self._transport.close()
 
 
 class Handler(HTTP11DownloadHandler):
@@ -93,13 +75,12 @@ class Handler(HTTP11DownloadHandler):
 class Scheduler:
     """The frontier, in the shape that Scrapy expects."""
 
-    def __init__(self, spider: PageSpider) -> None:
-        self.spider = spider
+    def __init__(self, crawler: Crawler) -> None:
+        self.spider: Any = crawler.spider
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Scheduler:
-        assert isinstance(crawler.spider, PageSpider)
-        return cls(crawler.spider)
+    def from_crawler(cls, crawler: Crawler) -> "Scheduler":
+        return cls(crawler)
 
     def has_pending_requests(self) -> bool:
         return self.spider.frontier.waiting > 0 and not self.spider.frontier.spent
@@ -112,18 +93,15 @@ class Scheduler:
 
 
 def settings(job: CrawlJob) -> dict[str, Any]:
-    """Return Scrapy's settings. Proxies look up names themselves, so they are on only if private addresses are
-    allowed."""
-    middlewares: dict[Any, int] = {
+    """Return Scrapy's settings. Proxies look up names, unchecked: they need `allow_private`."""
+    middlewares: dict[Any, int | None] = {
         f"{_MIDDLEWARES}.downloadtimeout.DownloadTimeoutMiddleware": 350,
         f"{_MIDDLEWARES}.defaultheaders.DefaultHeadersMiddleware": 400,
         f"{_MIDDLEWARES}.useragent.UserAgentMiddleware": 500,
         f"{_MIDDLEWARES}.httpcompression.HttpCompressionMiddleware": 590,
+        f"{_MIDDLEWARES}.httpproxy.HttpProxyMiddleware": 750 if job.allow_private else None,
+        RobotsRules: 100 if job.obey_robots else None,
     }
-    if job.obey_robots:
-        middlewares[RobotsRules] = 100
-    if job.allow_private:
-        middlewares[f"{_MIDDLEWARES}.httpproxy.HttpProxyMiddleware"] = 750
     return {
         "TWISTED_REACTOR": _REACTOR,
         "DOWNLOAD_HANDLERS_BASE": {"http": Handler, "https": Handler},
@@ -146,29 +124,26 @@ def settings(job: CrawlJob) -> dict[str, Any]:
     }
 
 
-def _exit_with_parent() -> None:
-    """Wait for the end of standard input: the process that reads the pages has ended."""
-    while os.read(0, 1024):
-        pass
-    os._exit(0)
+async def _crawl(job: CrawlJob, descriptor: int) -> None:
+    try:
+        _, out = await asyncio.get_running_loop().connect_write_pipe(MessagePipe, os.fdopen(descriptor, "wb"))
+        await AsyncCrawlerRunner(settings(job)).crawl(PageSpider, job=job, out=out)
+        out.close()
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
 
 
 def main() -> None:
     """Run a crawl."""
-    out = MessagePipe(int(sys.argv[1]))
-    job = CrawlJob(**json.loads(sys.stdin.buffer.readline()))
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
-    options = settings(job)
-    configure_logging(options)
+    job = CrawlJob(**json.load(sys.stdin))
+    configure_logging(settings(job))
     install_reactor(_REACTOR)
     reactor: Any = import_module("twisted.internet.reactor")  # importing it earlier would install another reactor
     reactor.connectTCP = guarded(reactor.connectTCP, job.allow_private)
     reactor.suggestThreadPoolSize(min(job.concurrency + 2, 64))  # for looking up names
-    done: Any = CrawlerRunner(options).crawl(PageSpider, job=job, out=out)
-    done.addErrback(lambda failure: failure.printTraceback())
-    done.addBoth(lambda _: reactor.stop())
+    _crawling = asyncio.get_event_loop().create_task(_crawl(job, int(sys.argv[1])))  # the loop keeps no reference
     reactor.run()
-    out.close()
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ class PageSpider(Spider):
             self._redirected(fetch, response.status, page.redirect)
             return
         page.status, page.captured = response.status, now()
-        self._deliver(fetch, page, len(response.body))
+        self._deliver(fetch, page)
         all_nofollow = all("nofollow" in link.rel.split() for link in page.links)  # header and <meta> mark each link
         if fetch.depth < self.job.depth and not (self.job.obey_robots and all_nofollow):
             for link in page.links[:MAX_FOLLOWED_LINKS]:
@@ -147,10 +147,10 @@ class PageSpider(Spider):
                 if onward is not None and self.scope.contains(onward.key):
                     self.frontier.offer(onward)
 
-    def _deliver(self, fetch: Fetch, page: Page, size: int = 0) -> None:
+    def _deliver(self, fetch: Fetch, page: Page) -> None:
         self._send_aliases(fetch)
         self.frontier.pages += 1
-        self.out.page(page, size + 1_000)
+        self.out.page(page)
 
     def _redirected(self, fetch: Fetch, status: int, location: str) -> None:
         onward = fetch_of(location, fetch.depth, fetch.url)

@@ -4,8 +4,6 @@ The crawl runs in its own process (`process.py`), because Twisted can be started
 can crawl twice, and a crawl ends when its reader stops. Only that process imports Scrapy.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -13,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -112,41 +109,30 @@ def _pages(job: CrawlJob, report: ReadReport) -> Iterator[Page]:
             process.kill()
             process.wait()
             messages.close()
-            assert process.stdin is not None
-            with suppress(BrokenPipeError):
-                process.stdin.close()
 
 
 def _start(job: CrawlJob, folder: str, log: IO[bytes]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
     """Start the crawling process in its own folder, with the same module path.
 
-    It gets the job on standard input, whose end tells it that the reader has stopped. Messages come through their own
-    pipe, so that output of libraries doesn't mix with them. Its own session keeps Ctrl-C from reaching it first.
+    Messages come through their own pipe, so that output of libraries doesn't mix with them. Once nobody reads from the
+    pipe, the process ends. Its own session keeps Ctrl-C from reaching it first.
     """
     reading, writing = os.pipe()
-    messages = os.fdopen(reading, "rb")
     path = os.pathsep.join(str(Path(entry or ".").absolute()) for entry in sys.path)
+    environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": folder}
     try:
-        process = subprocess.Popen(
-            [*COMMAND, str(writing)],
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=log,
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": path, "TMPDIR": folder},
-            pass_fds=[writing],
-            start_new_session=True,
-        )
+        with tempfile.TemporaryFile() as given:
+            given.write(json.dumps(asdict(job)).encode())
+            given.seek(0)
+            streams: dict[str, Any] = {"stdin": given, "stdout": log, "stderr": log, "pass_fds": [writing]}
+            command = [*COMMAND, str(writing)]
+            process = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **streams)
     except OSError as error:
-        messages.close()
+        os.close(reading)
         raise BadSource(f"Cannot start the crawling process: {error}") from error
     finally:
         os.close(writing)
-    assert process.stdin is not None
-    with suppress(BrokenPipeError):  # it has ended, and its log says why
-        process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
-        process.stdin.flush()
-    return process, messages
+    return process, os.fdopen(reading, "rb")
 
 
 def _last_line(log: IO[bytes], process: subprocess.Popen[bytes]) -> str:
@@ -156,9 +142,8 @@ def _last_line(log: IO[bytes], process: subprocess.Popen[bytes]) -> str:
     except subprocess.TimeoutExpired:  # one of its threads is still waiting
         code = 1
     log.seek(max(0, log.seek(0, os.SEEK_END) - 8192))
-    lines = [line.strip() for line in log.read().decode("utf-8", "replace").splitlines()]
-    lines = [line for line in lines if line]
-    return "".join(filter(str.isprintable, lines[-1]))[:300] if lines else f"its process ended with code {code}"
+    lines = log.read().decode("utf-8", "replace").strip().splitlines()
+    return "".join(filter(str.isprintable, lines[-1].strip()))[:300] if lines else f"its process ended with code {code}"
 
 
 SOURCE = SourceKind(
