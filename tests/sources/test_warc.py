@@ -12,9 +12,11 @@ import zstandard
 
 from cocite.errors import BadSource
 from cocite.sources.archives.warc import NO_PAGE, SOURCE, read_warc
+from cocite.sources.kinds import ReadOptions
 from cocite.sources.records import Page, ReadReport
 
 ARCHIVES = Path(__file__).parents[3] / "shared" / "data" / "warc"
+WITHOUT_TEXT = ReadOptions(text=False)
 HTML = b'<title>T</title><p><a href="/x">x</a> <a href="http://other.example/">y</a>'
 NOT_HTML, OTHER = "record that is not HTML", "record of something other than a web page"
 
@@ -47,12 +49,12 @@ def response(url: str = "http://example.org/", block: bytes | None = None, **mor
 
 
 def read(
-    tmp_path: Path, content: bytes, report: ReadReport | None = None, **more: bool
+    tmp_path: Path, content: bytes, report: ReadReport | None = None, text: bool = True
 ) -> tuple[list[Page], ReadReport]:
     path = tmp_path / "archive.warc"
     path.write_bytes(content)
     report = report or ReadReport()
-    return list(read_warc(path, report, **more)), report
+    return list(read_warc(path, report, ReadOptions(text=text))), report
 
 
 def links(page: Page) -> list[str]:
@@ -101,7 +103,7 @@ def test_arc_and_warc_of_one_crawl_agree() -> None:
     if not ARCHIVES.exists():
         pytest.skip(f"{ARCHIVES} is not there")
     arc, warc = (
-        {page.url: page for page in read_warc(ARCHIVES / f"aut__example.{kind}.gz", ReadReport(), text=False)}
+        {page.url: page for page in read_warc(ARCHIVES / f"aut__example.{kind}.gz", ReadReport(), WITHOUT_TEXT)}
         for kind in ("arc", "warc")
     )
     assert arc == warc

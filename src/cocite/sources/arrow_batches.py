@@ -5,8 +5,6 @@ column of an unsupported type is counted and dropped. A record without an addres
 Dictionary-encoded addresses stay encoded, so that each text is handled once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby

@@ -10,8 +10,6 @@ The first lines show which of two layouts a file has:
 Lines that begin with `#` are comments. Invalid lines are counted by reason and skipped.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator
@@ -24,10 +22,8 @@ from cocite.sources.records import ReadReport
 
 LAYOUTS = ("transitions", "sessions")
 BACK_CLICK = "<"
-MAX_CLICKS = 1e15
-"""In a row. Sums of larger counts would lose single clicks."""
-MAX_LINE = 1 << 20
-"""Bytes: a session of ten thousand pages."""
+MAX_CLICKS = 1e15  # in a row; sums of larger counts would lose single clicks
+MAX_LINE = 1 << 20  # bytes: a session of ten thousand pages
 LINK_KINDS = ("link", "external", "other")  # the third column of Wikipedia's clickstream
 _COUNT = re.compile(r"n|counts?|number|clicks?|times|hits|visits|weight|frequency|transitions", re.IGNORECASE)
 

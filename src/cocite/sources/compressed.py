@@ -5,8 +5,6 @@ counted. Decompression stops where a file expands beyond all proportion. The byt
 `report.read["bytes"]`, for progress bars.
 """
 
-from __future__ import annotations
-
 import bz2
 import io
 import re
@@ -22,14 +20,11 @@ from cocite.sources.records import ReadReport
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 HEAD_BYTES = 64 << 10
-MAX_LINE = 128 << 20
-"""Bytes of a line. A page record with a million links takes about 100 MB of JSON."""
-BLOCK_BYTES = 4 << 20
-"""Of lines parsed at a time. 4 MiB stay in the cache, 16 MiB took longer."""
+MAX_LINE = 128 << 20  # bytes of a line; a page record with a million links takes about 100 MB of JSON
+BLOCK_BYTES = 4 << 20  # of lines parsed at a time; 4 MiB stay in the cache, 16 MiB took longer
 MAX_ROW = 4 << 20
 MAX_RATIO = 1000
-FREE_OUTPUT = 1 << 30
-"""Bytes of output before `MAX_RATIO` applies. 1 GiB of zeros is harmless where memory is bounded."""
+FREE_OUTPUT = 1 << 30  # bytes of output before `MAX_RATIO` applies; 1 GiB of zeros is harmless where memory is bounded
 
 _READ = 256 << 10
 _FEED = 1 << 10

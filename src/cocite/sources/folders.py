@@ -1,7 +1,5 @@
 """Walk the files of a folder, and name them by address."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Iterator

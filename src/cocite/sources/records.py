@@ -4,8 +4,6 @@ A reader yields `Page` objects or Arrow record batches of `SCHEMA`; `batches` tu
 may be dictionary-encoded.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -51,22 +49,15 @@ class Page:
     partial: bool = False  # links of this record are added to the page's others, as in an edge list
 
 
-_ARROW_TYPES = {
-    "str": pa.string(),
-    "int | None": pa.int32(),
-    "float": pa.float32(),
-    "bool": pa.bool_(),
-    "list[str]": pa.list_(pa.string()),
-}
-LINK = pa.struct([(field.name, _ARROW_TYPES[str(field.type)]) for field in fields(Link)])
-_ARROW_TYPES["list[Link]"] = pa.list_(LINK)
-SCHEMA = pa.schema([(field.name, _ARROW_TYPES[str(field.type)]) for field in fields(Page)])
-ADDRESS_FIELDS = ("url", "redirect", "canonical")
-"""The fields of a page that hold addresses. In a link it is `url`."""
+_TEXT = pa.string()
+_TYPES: dict[Any, Any] = {str: _TEXT, int | None: pa.int32(), float: pa.float32(), bool: pa.bool_()}
+LINK = pa.struct([(field.name, _TYPES[field.type]) for field in fields(Link)])
+_TYPES |= {list[str]: pa.list_(_TEXT), list[Link]: pa.list_(LINK)}
+SCHEMA = pa.schema([(field.name, _TYPES[field.type]) for field in fields(Page)])
+ADDRESS_FIELDS = ("url", "redirect", "canonical")  # the fields of a page that hold addresses; in a link it is `url`
 EMPTY_SOURCE = "source without records"
 
-MAX_REASONS = 100
-"""Reasons in a report. They may quote the input, and a report must stay readable."""
+MAX_REASONS = 100  # reasons in a report; they may quote the input, and a report must stay readable
 MAX_EXAMPLE, MAX_WORD = 250, 100
 _LONG_WORD = re.compile(rf"\S{{{MAX_WORD + 1},}}")
 
@@ -107,7 +98,7 @@ class ReadReport:
         if self.strict:
             raise BadSource(f"{reason}: {example!r}; remove --strict to skip such input")
 
-    def merge(self, other: ReadReport) -> None:
+    def merge(self, other: "ReadReport") -> None:
         """Add the counts of another report."""
         self.read.update(other.read)
         self.skipped.update(other.skipped)

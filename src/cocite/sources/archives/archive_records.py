@@ -4,8 +4,6 @@ Bodies are read only on demand. Files may be compressed by record, as a whole, o
 here: FastWARC 1.1 loses the page where a response has none, or where their lines end in line feeds only.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -19,8 +17,7 @@ from cocite.sources.records import ReadReport
 
 MAX_BODY = 64 << 20
 MAX_RATIO = 500
-FREE_OUTPUT = 1 << 30
-"""Bytes of output before `MAX_RATIO` applies."""
+FREE_OUTPUT = 1 << 30  # bytes of output before `MAX_RATIO` applies
 TRUNCATED_ARCHIVE = "archive that ends in the middle of a record: read up to its end"
 DAMAGED_ARCHIVE = "damaged archive: read up to the damage"
 
@@ -37,15 +34,51 @@ _LIST_HEADERS = ("link", "x-robots-tag", "content-encoding", "transfer-encoding"
 
 @dataclass(slots=True)
 class Record:
-    """One record. `http` has the headers of an HTTP response by lower-case name; `body` reads its body."""
+    """One record, whose content is read once: its HTTP headers if it has any, then its body."""
 
     kind: str  # response, resource, revisit, conversion, metadata, …
     url: str
     captured: str
     headers: dict[str, str]  # of the record itself, by lower-case name
-    body: Callable[[], bytes]
+    _read: Callable[[int], bytes]
+    missing: int  # bytes that are not read yet
     status: int | None = None
-    http: dict[str, str] = field(default_factory=dict)
+    http: dict[str, str] = field(default_factory=dict)  # headers of an HTTP response, by lower-case name
+    taken: int = 0  # bytes that are read or skipped
+    _start: bytes = b""
+
+    def _read_some(self, size: int) -> bytes:
+        data = self._read(size)
+        self.missing -= len(data)
+        self.taken += len(data)
+        return data
+
+    def read_head(self) -> None:
+        """Split off the HTTP headers, if the content begins with any."""
+        self._start = start = self._read_some(_MAX_HEAD)
+        status = _STATUS.match(start)
+        end = _HEAD_END.search(start)
+        if status is not None and end is not None:
+            self._start = start[end.end() :]
+            self.status = int(status[1])
+            lines = _HEAD_LINE.findall(start[: end.start()])
+            self.http = _by_name((key.decode("ascii"), _text(value)) for key, value in lines)
+
+    def body(self) -> bytes:
+        """Return the body, or its first 64 MiB."""
+        kept, self._start = self._start, b""
+        return kept + self._read_some(MAX_BODY) if self.missing > 0 else kept
+
+    def skip(self, consume: Callable[[int], int] | None = None) -> bool:
+        """Skip towards the end of the record. Return False if it is reached."""
+        if self.missing <= 0:
+            return False
+        if consume is None:
+            return len(self._read_some(_READ_BYTES)) > 0
+        size = consume(_SKIP_BYTES)
+        self.missing -= size
+        self.taken += size
+        return size > 0
 
 
 def open_records(path: Path, report: ReadReport) -> Iterator[Record]:
@@ -91,18 +124,17 @@ def _warc_records(file: _CountedFile, name: str, report: ReadReport) -> Iterator
     try:
         for raw in ArchiveIterator(file, record_types=any_type, parse_http=False, strict_mode=False):
             headers = _by_name(raw.headers.items())
-            body = _Body(raw.reader.read, raw.content_length)
             url, date = web_address(headers.get("warc-target-uri", "")), headers.get("warc-date", "")
-            record = Record(str(raw.record_type), url, date, headers, body.read)
+            record = Record(str(raw.record_type), url, date, headers, raw.reader.read, raw.content_length)
             if record.kind in ("response", "revisit") and "http" in headers.get("content-type", ""):
-                body.read_head(record)
+                record.read_head()
             yield record
-            while body.skip(raw.reader.consume):
-                if total + body.taken > max(FREE_OUTPUT, MAX_RATIO * file.tell()):
+            while record.skip(raw.reader.consume):
+                if total + record.taken > max(FREE_OUTPUT, MAX_RATIO * file.tell()):
                     report.skip(f"archive that expands over {MAX_RATIO} times: stopped", name)
                     return
-            total += body.taken
-            if body.missing:
+            total += record.taken
+            if record.missing:
                 report.skip(TRUNCATED_ARCHIVE, f"{name}: {record.url or record.kind}")
     except (OSError, ValueError) as error:
         report.skip(DAMAGED_ARCHIVE, f"{name}: {error}")
@@ -116,18 +148,17 @@ def _arc_records(stream: IO[bytes], name: str, report: ReadReport) -> Iterator[R
     try:
         for raw in records:
             headers = _by_name(raw.rec_headers.headers)
-            body = _Body(raw.raw_stream.read, int(headers.get("length", "0")))
-            url = web_address(headers.get("uri", ""))
             kind = "arc header" if raw.rec_type == "arc_header" else "response"
             date = _ARC_DATE.match(headers.get("archive-date", ""))
             captured = "" if date is None else date.expand(r"\1-\2-\3T\4:\5:\6Z" if date[4] else r"\1-\2-\3")
-            record = Record(kind, url, captured, headers, body.read)
-            if url:
-                body.read_head(record)
+            size = int(headers.get("length", "0"))
+            record = Record(kind, web_address(headers.get("uri", "")), captured, headers, raw.raw_stream.read, size)
+            if record.url:
+                record.read_head()
             yield record
-            while body.skip():
+            while record.skip():
                 pass
-            if body.missing and kind == "response":
+            if record.missing and kind == "response":
                 report.skip(TRUNCATED_ARCHIVE, f"{name}: {record.url or record.kind}")
         if records.err_count:
             report.skip("record with a wrong length", name, records.err_count)
@@ -135,51 +166,6 @@ def _arc_records(stream: IO[bytes], name: str, report: ReadReport) -> Iterator[R
         raise
     except Exception as error:  # warcio raises errors of all types for damaged data
         report.skip(DAMAGED_ARCHIVE, f"{name}: {error}")
-
-
-class _Body:
-    """The content of a record, read once: HTTP headers if there are any, then the body."""
-
-    def __init__(self, read: Callable[[int], bytes], size: int) -> None:
-        self._read = read
-        self.missing = size
-        self.taken = 0
-        self._start = b""
-
-    def _read_some(self, size: int) -> bytes:
-        data = self._read(size)
-        self.missing -= len(data)
-        self.taken += len(data)
-        return data
-
-    def read_head(self, record: Record) -> None:
-        """Split off the HTTP headers, if the content begins with any."""
-        self._start = start = self._read_some(_MAX_HEAD)
-        status = _STATUS.match(start)
-        end = _HEAD_END.search(start)
-        if status is not None and end is not None:
-            self._start = start[end.end() :]
-            lines = _HEAD_LINE.findall(start[: end.start()])
-            record.status = int(status[1])
-            record.http = _by_name((key.decode("ascii"), _text(value)) for key, value in lines)
-
-    def read(self) -> bytes:
-        """Return the body, or its first 64 MiB."""
-        kept, self._start = self._start, b""
-        if self.missing <= 0:
-            return kept
-        return kept + self._read_some(MAX_BODY)
-
-    def skip(self, consume: Callable[[int], int] | None = None) -> bool:
-        """Skip towards the end of the record. Return False if it is reached."""
-        if self.missing <= 0:
-            return False
-        if consume is None:
-            return len(self._read_some(_READ_BYTES)) > 0
-        size = consume(_SKIP_BYTES)
-        self.missing -= size
-        self.taken += size
-        return size > 0
 
 
 def _by_name(items: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -197,6 +183,7 @@ def _by_name(items: Iterable[tuple[str, str]]) -> dict[str, str]:
 def _text(value: bytes) -> str:
     """Decode the value of a header. Addresses in UTF-8 are common, though not standard."""
     try:
-        return " ".join(value.decode("utf-8").split())
+        text = value.decode("utf-8")
     except UnicodeDecodeError:
-        return " ".join(value.decode("latin-1").split())
+        text = value.decode("latin-1")
+    return " ".join(text.split())

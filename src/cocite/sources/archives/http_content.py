@@ -5,15 +5,12 @@ codings tried with version 1.1 it failed on 7: x-gzip, raw deflate, an unknown o
 the headers of a body that was decoded before it was archived.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from enum import Enum
 from typing import Any
 
-MAX_RATIO = 200
-"""Content that expands more than this, beyond the size limit, is a bomb. HTML expands 3 to 30 times."""
+MAX_RATIO = 200  # content that expands more than this, beyond the size limit, is a bomb; HTML expands 3 to 30 times
 MAX_CODINGS = 3
 
 _OUTPUT_BYTES = 64 << 10

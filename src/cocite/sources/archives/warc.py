@@ -4,10 +4,8 @@
 `report.read` counts the records without a page, by kind. Pages that can't be read are counted as skipped.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cocite.sources.archives.archive_records import Record, open_records
@@ -15,28 +13,49 @@ from cocite.sources.archives.http_content import MAX_RATIO, Completeness, decode
 from cocite.sources.html.page import MAX_CONTENT, MAX_TEXT, MAX_TITLE, language_of, parsed, resolve
 from cocite.sources.html.page import recognises as looks_like_html
 from cocite.sources.html.response import GONE_STATUSES, HTML_TYPES, REDIRECT_STATUSES, media_type, read_response
-from cocite.sources.kinds import SourceKind
+from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Page, ReadReport
 
-MAX_KEPT_BYTES = 64 << 20
-"""Of recent pages, kept for the revisit records that refer to them."""
+MAX_KEPT_BYTES = 64 << 20  # of recent pages, kept for the revisit records that refer to them
 NO_PAGE = "archive without pages"
 NOT_HTML = "record that is not HTML"
 UNTYPED = frozenset({"", "*/*", "unknown", "unknown/unknown", "no-type"})
 
 
-def read_warc(path: Path, report: ReadReport, *, text: bool = True) -> Iterator[Page]:
+def read_warc(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the pages of an archive in file order. Damage is counted, and the rest is read."""
-    reader = _Reader(report, text)
+    reader = _Reader(report, options.text)
     found = False
-    for record in open_records(path, report):
-        page = reader.page(record)
-        if page is not None:
-            found = True
-            report.read["pages"] += 1
-            yield page
+    for page in count_pages(map(reader.page, open_records(path, report)), report):
+        found = True
+        yield page
     if not found:
         report.skip(NO_PAGE, path.name)
+
+
+def count_pages(pages: Iterable[Page | None], report: ReadReport) -> Iterator[Page]:
+    """Count the pages of an archive in the report, with their links."""
+    for page in pages:
+        if page is not None:
+            report.read["pages"] += 1
+            report.read["links"] += len(page.links)
+            if page.redirect:
+                report.read["redirects"] += 1
+            yield page
+
+
+def page_without_content(page: Page, location: str, report: ReadReport) -> Page | None:
+    """Return a page whose status is not 2xx, if it redirects to `location` or is gone. Others are counted."""
+    if page.status in REDIRECT_STATUSES:
+        page.redirect = resolve(parsed(page.url), location.strip()) if location.strip() else ""
+        if page.redirect:
+            return page
+        report.skip("redirect to an invalid address", f"{page.url} to {location.strip()!r}")
+    elif page.status in GONE_STATUSES:
+        return page
+    else:
+        report.read[f"response with HTTP status {page.status}"] += 1
+    return None
 
 
 class _Reader:
@@ -49,7 +68,6 @@ class _Reader:
 
     def page(self, record: Record) -> Page | None:
         """Return the page in a record. Count a record without one, and return None."""
-        status = record.status
         if record.kind not in ("response", "resource", "conversion", "revisit"):
             self.report.read[f"{record.kind} record"] += 1
         elif not record.url:
@@ -58,15 +76,16 @@ class _Reader:
             return self.text_page(record)
         elif record.kind == "revisit":
             return self.revisited(record)
-        elif status in REDIRECT_STATUSES:
-            return self.redirect(record)
-        elif status in GONE_STATUSES:
-            return Page(record.url, status=status, captured=record.captured)
-        elif status is not None and not 200 <= status < 300:
-            self.report.read[f"response with HTTP status {status}"] += 1
+        elif record.status is not None and not 200 <= record.status < 300:
+            return self.without_content(record)
         else:
             return self.html_page(record)
         return None
+
+    def without_content(self, record: Record) -> Page | None:
+        """Read a response whose status is not 2xx."""
+        page = Page(record.url, status=record.status, captured=record.captured)
+        return page_without_content(page, record.http.get("location", ""), self.report)
 
     def html_page(self, record: Record) -> Page | None:
         """Read a record if it is HTML, by its type, or by its first bytes if it has none."""
@@ -93,20 +112,7 @@ class _Reader:
         headers = {"content-type": record.headers.get("content-type", "")} | http
         page = read_response(content, record.url, headers, text=self.text, report=self.report)
         page.status, page.captured = record.status, record.captured
-        self.report.read["links"] += len(page.links)
-        if page.redirect:
-            self.report.read["redirects"] += 1
         return page
-
-    def redirect(self, record: Record) -> Page | None:
-        """Read a 3xx response as an alias."""
-        location = record.http.get("location", "").strip()
-        target = resolve(parsed(record.url), location) if location else ""
-        if not target:
-            self.report.skip("redirect to an invalid address", f"{record.url} to {location!r}")
-            return None
-        self.report.read["redirects"] += 1
-        return Page(record.url, redirect=target, status=record.status, captured=record.captured)
 
     def text_page(self, record: Record) -> Page | None:
         """Read the plain text of a page (Common Crawl's WET). Its first line is the title."""
@@ -136,7 +142,7 @@ class _Reader:
             self.report.read[NOT_HTML] += 1
             return None
         if record.status in REDIRECT_STATUSES and record.http.get("location"):
-            return self.redirect(record)
+            return self.without_content(record)
         names = [headers.get("warc-refers-to", ""), headers.get("warc-payload-digest", "")]  # most reliable first
         if "not-modified" in headers.get("warc-profile", ""):
             names.append(record.url)
@@ -160,6 +166,6 @@ SOURCE = SourceKind(
     "warc",
     "web archive (WARC, ARC, WET)",
     lambda path, head: head.startswith((b"WARC/", b"filedesc:")),
-    lambda path, report, options: read_warc(path, report, text=options.text),
+    read_warc,
     order=30,
 )

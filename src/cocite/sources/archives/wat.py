@@ -4,8 +4,6 @@ A WAT record describes one WARC record in JSON. Links are in page order with the
 unknown.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -13,29 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from cocite.sources.archives.archive_records import Record, open_records, web_address
-from cocite.sources.archives.warc import NOT_HTML
+from cocite.sources.archives.warc import NOT_HTML, count_pages, page_without_content
 from cocite.sources.collections.link_list import count_skipped_link
-from cocite.sources.html.page import MAX_TITLE, add_nofollow, parsed, read_head, resolve
+from cocite.sources.html.page import MAX_TITLE, add_nofollow, read_head, resolve
 from cocite.sources.html.response import GONE_STATUSES, REDIRECT_STATUSES
 from cocite.sources.html.running_text import MAX_ANCHOR, MAX_LINKS
-from cocite.sources.kinds import SourceKind
+from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Link, Page, ReadReport
 
 LINK_PATHS = frozenset({"A@/href", "AREA@/href"})
 NO_HTML = "WAT file without HTML pages"
 
 
-def read_wat(path: Path, report: ReadReport) -> Iterator[Page]:
+def read_wat(path: Path, report: ReadReport, _options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the pages of a WAT file in file order."""
     described = False
-    for record in open_records(path, report):
-        page = _page(record, report)
-        described = described or (page is not None and page.status not in REDIRECT_STATUSES | GONE_STATUSES)
-        if page is not None:
-            report.read["pages"] += 1
-            report.read["links"] += len(page.links)
-            report.read["redirects"] += bool(page.redirect)
-            yield page
+    for page in count_pages((_page(record, report) for record in open_records(path, report)), report):
+        described = described or page.status not in REDIRECT_STATUSES | GONE_STATUSES
+        yield page
     if not described:
         report.skip(NO_HTML, f"{path.name}: give the WARC file that it was made from")
 
@@ -66,18 +59,9 @@ def _page(record: Record, report: ReadReport) -> Page | None:
     status = _text(_dict(response, "Response-Message"), "Status")
     page = Page(url, captured=_text(header, "WARC-Date"))
     page.status = int(status) if re.fullmatch("[0-9]{3}", status) else None
-    if page.status in REDIRECT_STATUSES:
-        headers = {name.lower(): value for name, value in _dict(response, "Headers").items()}
-        location = _text(headers, "location").strip()
-        page.redirect = resolve(parsed(page.url), location) if location else ""
-        if not page.redirect:
-            report.skip("redirect to an invalid address", f"{page.url} to {location!r}")
-        return page if page.redirect else None
-    if page.status in GONE_STATUSES:
-        return page
     if page.status is not None and not 200 <= page.status < 300:
-        report.read[f"response with HTTP status {page.status}"] += 1
-        return None
+        headers = {name.lower(): value for name, value in _dict(response, "Headers").items()}
+        return page_without_content(page, _text(headers, "location"), report)
     if "HTML-Metadata" not in response:
         report.read[NOT_HTML] += 1
         return None
@@ -123,6 +107,4 @@ def _text(container: dict[str, Any], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-SOURCE = SourceKind(
-    "wat", "Common Crawl's metadata (WAT)", recognises, lambda path, report, options: read_wat(path, report), order=20
-)
+SOURCE = SourceKind("wat", "Common Crawl's metadata (WAT)", recognises, read_wat, order=20)

@@ -4,8 +4,6 @@ The heading of a folder includes the folders around it: `News / Dailies`. Bookma
 itself (place:, chrome:, about:) are skipped.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html import unescape

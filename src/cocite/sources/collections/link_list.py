@@ -4,8 +4,6 @@ A link list becomes one page with its links in sections. Links to mail addresses
 skipped.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterator
@@ -16,10 +14,8 @@ from cocite.sources.compressed import open_bytes
 from cocite.sources.folders import checked_base
 from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport
 
-MAX_FILE = 32 << 20
-"""Bytes of a list. The longest known lists have 2 MB."""
-MAX_TEXT, MAX_CONTEXT = 1000, 120
-"""Characters kept of a link's text, and of the words around it."""
+MAX_FILE = 32 << 20  # bytes of a list; the longest known lists have 2 MB
+MAX_TEXT, MAX_CONTEXT = 1000, 120  # characters kept of a link's text, and of the words around it
 MAX_HEADING_FOLDERS = 8
 MAX_FOLDER_NAME = 200
 
@@ -105,7 +101,7 @@ def list_address(path: Path, content: bytes, base: str | None) -> str:
 
 
 def read_folders(
-    path: Path, report: ReadReport, base: str | None, parse: Callable[[bytes, FolderPage], None]
+    path: Path, report: ReadReport, base: str | None, parse: Callable[[bytes, "FolderPage"], None]
 ) -> Iterator[Page]:
     """Yield the page that `parse` makes of the content of a file."""
     content = read_list_file(path, report)

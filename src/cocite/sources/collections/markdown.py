@@ -7,8 +7,6 @@ pages. The address of a single file is `base`, or the file under it if `base` en
 markdown-it (CommonMark with tables) parses the text, and the tokenizer of the HTML reader the HTML in it.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator
@@ -197,7 +195,7 @@ def read_blocks(text: str) -> Iterator[MarkdownBlock]:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # importing it takes 0.2 s
 
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
@@ -209,7 +207,7 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _parse_inline(state: StateCore) -> None:
+def _parse_inline(state: "StateCore") -> None:
     """Parse the links and marks of paragraphs, in bounded time."""
     from markdown_it.token import Token
 
@@ -273,7 +271,7 @@ class _BlockReader:
         self.pieces.append(text)
         self.end(_LINK)
 
-    def add_inline(self, token: Token) -> None:
+    def add_inline(self, token: "Token") -> None:
         """Read the inline tokens of a paragraph, heading or table cell."""
         for child in token.children or ():
             match child.type:
@@ -364,7 +362,7 @@ class _BlockReader:
         return MarkdownBlock(text or self.text_between(0, len(self.pieces)), items)
 
 
-def _alternative_text(image: Token) -> str:
+def _alternative_text(image: "Token") -> str:
     """Return the text of an image, without its marks."""
     return "".join(
         _alternative_text(child) if child.type == "image" else child.content if child.type != "softbreak" else " "

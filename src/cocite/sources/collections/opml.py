@@ -4,8 +4,6 @@ The link of an outline is its web page (`htmlUrl`), or else its feed or link (`x
 declarations are refused: with them, a small file can fill the memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from xml.parsers import expat

@@ -1,14 +1,11 @@
 """The addresses that a crawl has yet to fetch: breadth first, fair among hosts, bounded, each page once."""
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
 
 import can_ada
 
@@ -16,10 +13,8 @@ from cocite.errors import BadAddress
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
 from cocite.sources.crawl.guard import web_address
-
-if TYPE_CHECKING:
-    from cocite.sources.crawl.start import Scope
-    from cocite.sources.records import Page
+from cocite.sources.crawl.start import Scope
+from cocite.sources.records import Page
 
 
 def page_key(address: str) -> str | None:

@@ -4,24 +4,19 @@ Our own middleware, because Scrapy's treats a server error or a time-out as "all
 a host whose robots.txt can't be fetched is not crawled, and a host without one (a 4xx response) is open.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from protego import Protego
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
+from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from cocite.sources.crawl.guard import RefusedConnection, web_address
 from cocite.sources.html.response import REDIRECT_STATUSES
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 MAX_DELAY = 60.0  # seconds; some hosts ask for hours
 _MAX_BYTES = 512 << 10  # RFC 9309 asks for at least 500 KiB
@@ -60,7 +55,7 @@ class RobotsRules:
         self._sizes: dict[str, int] = {}
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> RobotsRules:
+    def from_crawler(cls, crawler: Crawler) -> "RobotsRules":
         return cls(crawler)
 
     async def process_request(self, request: Request) -> None:

@@ -1,7 +1,5 @@
 """The spider: turns responses into pages, and their links into further fetches."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -44,7 +42,7 @@ class PageSpider(Spider):
 
     name = "cocite"
 
-    def __init__(self, job: CrawlJob, out: MessagePipe) -> None:
+    def __init__(self, job: CrawlJob, out: "MessagePipe") -> None:
         super().__init__()
         self.job, self.out = job, out
         self.frontier = Frontier(job.max_pages, job.concurrency, out.full)
@@ -59,7 +57,7 @@ class PageSpider(Spider):
                 self.frontier.offer(fetch)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> PageSpider:
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> "PageSpider":
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider.stop_unless_html, signal=signals.headers_received)
         return spider

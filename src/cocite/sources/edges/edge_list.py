@@ -7,8 +7,6 @@ add up. Ids and names become opaque names (`name:42`), a host with a known suffi
 Arrow parses whole columns, 2 million rows a second. Only the rows that it rejects go through Python, one by one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

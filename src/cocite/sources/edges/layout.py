@@ -3,8 +3,6 @@
 Files with regular columns aren't always edge lists: `looks_like` decides whether the values look like linked pages.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter
@@ -26,8 +24,7 @@ WEIGHT = re.compile(r"w|p|weights?|prob|probability")
 
 MIN_SHARE, LOW_SHARE = 0.9, 0.5
 """Share of lines with the same columns, or of values of the same kind. The lower one is a second try."""
-MAX_LINK_COLUMNS = 4
-"""Source, target, weight, time. Tables of numbers with more columns are measurements."""
+MAX_LINK_COLUMNS = 4  # source, target, weight, time; tables of numbers with more columns are measurements
 MIN_SHARED_NAMES, MIN_SHARED_WORDS = 0.05, 0.2
 """The share of names in one column that are in the other one, too. In lines of words some are by chance."""
 COMMENTS = ("#", "%")

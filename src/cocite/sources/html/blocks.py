@@ -4,8 +4,6 @@ While a page is read, every boundary (heading, rule, end of a list, …) begins 
 its group. `number_blocks` then merges groups that belong together, and numbers those that have links.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Decode web pages, by the encoding that the server or the page names, or by their bytes."""
 
-from __future__ import annotations
-
 import codecs
 import re
 

@@ -4,8 +4,6 @@ The address of a file is the base address and its path in the folder. Folders th
 base: their top folders are named after hosts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -7,8 +7,6 @@ Our own reader, because it gives links, blocks and main text of 400 pages per CP
 Python gave 246, with fewer details (docs/decisions/0007).
 """
 
-from __future__ import annotations
-
 import re
 
 import can_ada
@@ -21,12 +19,10 @@ from cocite.sources.html.tokens import tokens
 from cocite.sources.html.walk import PageWalk
 from cocite.sources.records import Link, Page, ReadReport
 
-MAX_CONTENT = 16 << 20
-"""Bytes of a document. The rest is not read."""
+MAX_CONTENT = 16 << 20  # bytes of a document; the rest is not read
 MAX_TEXT = 200_000
 MAX_TITLE = 1000
-MAX_REFRESH_SECONDS = 5
-"""A page that refreshes to another one within this time is a redirect."""
+MAX_REFRESH_SECONDS = 5  # a page that refreshes to another one within this time is a redirect
 MIN_LANGUAGE_TEXT, LANGUAGE_SAMPLE = 600, 2000
 """Characters needed to detect a language, and used. On documents in eleven languages the detector was right for 83 %
 with 200 characters, 93 % with 600, 96 % with 2,000 from the middle. At the beginning, where menus are, it was worse."""

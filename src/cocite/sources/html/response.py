@@ -1,7 +1,5 @@
 """Read HTML that came over HTTP, from a server or an archive: its headers say more about the page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The running text of a page: paragraphs, the links in them, and the headings above them."""
 
-from __future__ import annotations
-
 from html import unescape
 
 from cocite.sources.html.blocks import LinkGroup
@@ -29,7 +27,7 @@ class Element:
 
     __slots__ = ("group", "heading", "kind", "links", "list_depth", "name", "pieces", "region", "term")
 
-    def __init__(self, name: str, kind: int, region: bool, text: RunningText) -> None:
+    def __init__(self, name: str, kind: int, region: bool, text: "RunningText") -> None:
         self.name, self.kind, self.region = name, kind, region
         self.heading, self.group = text.heading, text.group
         self.list_depth, self.term = text.list_depth, text.term

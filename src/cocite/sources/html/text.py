@@ -1,14 +1,11 @@
 """Texts of a page: the words around a link, headings, lines in bold type that serve as headings, terminal escapes."""
 
-from __future__ import annotations
-
 import re
 from itertools import accumulate
 
 from cocite.sources.records import Link
 
-BREAK = "\x1f"
-"""Marks a line break in text. `str.split` treats it as white space."""
+BREAK = "\x1f"  # marks a line break in text; `str.split` treats it as white space
 MAX_CONTEXT = 120
 MAX_HEADING = 300
 MAX_BOLD_HEADING = 100
@@ -30,8 +27,7 @@ ESCAPE_SEQUENCE = (
 _ESCAPE = re.compile(ESCAPE_SEQUENCE)
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
-Span = tuple[int, int, Link]
-"""The first piece of text that belongs to a link, the piece after the last, and the link."""
+Span = tuple[int, int, Link]  # the first piece of text that belongs to a link, the piece after the last, and the link
 
 
 def text_outside_links(pieces: list[str], spans: list[Span], first_piece: int = 0) -> str:

@@ -5,8 +5,6 @@ Our own tokenizer, because hostile pages blow up tree builders: 45 kB of open `<
 construct may also end with the input.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html import unescape

@@ -11,8 +11,6 @@ them, in constant time for each tag however deep they are nested. What a reader 
 - The end of a division with `MIN_GROUP_LINKS` links ends a group.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -23,8 +21,7 @@ from cocite.sources.html.running_text import Element, RunningText
 from cocite.sources.html.text import BREAK, MAX_HEADING, clip, has_words, heading_text
 from cocite.sources.html.tokens import attributes, raw_content
 
-MIN_GROUP_LINKS = 5
-"""Links in a division or a table cell that make it a group."""
+MIN_GROUP_LINKS = 5  # links in a division or a table cell that make it a group
 MAX_DEPTH = 100_000
 MAX_HEAD_ELEMENTS = 1000
 MAX_REGROUPED_DEPTH = 16
@@ -45,7 +42,7 @@ _WANTED = re.compile(r"canonical|robots|refresh", re.IGNORECASE)
 class Table:
     """An open table: the height of the stack inside it, the number of links before the open cell, and more."""
 
-    def __init__(self, page: PageWalk) -> None:
+    def __init__(self, page: "PageWalk") -> None:
         self.depth, self.links = len(page.stack), len(page.links)
         self.group, self.heading = page.group, page.heading
         self.outer, self.bold_groups = page.table, page.bold_groups

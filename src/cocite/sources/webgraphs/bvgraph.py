@@ -6,8 +6,6 @@ kernels/codec/bvgraph.py describes the format. Graphs of the Java tools (also th
 either bit order, can be read.
 """
 
-from __future__ import annotations
-
 import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ its links reversed, and is not read. The vertices of a BVGraph may also be `X.ur
 published by the Laboratory for Web Algorithmics.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple

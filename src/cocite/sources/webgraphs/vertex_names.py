@@ -5,8 +5,6 @@ Batches of records link vertices by number, and share one dictionary of addresse
 it disappears with the last batch, even if the process is killed.
 """
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Iterator

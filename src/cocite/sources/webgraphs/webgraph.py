@@ -9,8 +9,6 @@ be recognised by the addresses of its buffers). A record has all links of its ve
 their first number, as between the parts of a split release. Then records are `partial`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import chain
@@ -117,7 +115,7 @@ def _run_starts(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.append(0, np.flatnonzero(np.diff(numbers)) + 1)
 
 
-def _edges(paths: list[Path], records: _Records) -> Iterator[NDArray[np.int64]]:
+def _edges(paths: list[Path], records: "_Records") -> Iterator[NDArray[np.int64]]:
     """Yield blocks of edges between vertices with names: sources in the first row, targets in the second."""
     from cocite.kernels.addresses.webgraph_text import parse_edges
 
