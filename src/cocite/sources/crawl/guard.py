@@ -31,9 +31,9 @@ _DOCUMENTATION = ipaddress.IPv6Network("3fff::/20")  # global to Python before 3
 class RefusedConnection(Exception):
     """A connection that must not be opened. `reason` goes into the report."""
 
-    def __init__(self, reason: str, target: str) -> None:
-        super().__init__(f"{reason}: {target}")
-        self.reason, self.target = reason, target
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason, self.detail = reason, detail
 
 
 def web_address(text: str, base: str = "") -> str | None:

@@ -13,7 +13,6 @@ import traceback
 from importlib import import_module
 from typing import Any
 
-from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.crawler import AsyncCrawlerRunner, Crawler
 from scrapy.utils.log import configure_logging
@@ -72,26 +71,6 @@ class Handler(HTTP11DownloadHandler):
         self._pool.cachedConnectionTimeout = IDLE_CONNECTION_SECONDS
 
 
-class Scheduler:
-    """The frontier, in the shape that Scrapy expects."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self.spider: Any = crawler.spider
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> "Scheduler":
-        return cls(crawler)
-
-    def has_pending_requests(self) -> bool:
-        return self.spider.frontier.waiting > 0 and not self.spider.frontier.spent
-
-    def next_request(self) -> Request | None:
-        return self.spider.next_request()
-
-    def enqueue_request(self, request: Request) -> bool:
-        return False  # all requests come from the frontier
-
-
 def settings(job: CrawlJob) -> dict[str, Any]:
     """Return Scrapy's settings. Proxies look up names, unchecked: they need `allow_private`."""
     middlewares: dict[Any, int | None] = {
@@ -108,7 +87,6 @@ def settings(job: CrawlJob) -> dict[str, Any]:
         "DOWNLOADER_MIDDLEWARES_BASE": middlewares,
         "SPIDER_MIDDLEWARES_BASE": {},
         "EXTENSIONS_BASE": {},
-        "SCHEDULER": Scheduler,
         "USER_AGENT": job.user_agent,
         "DEFAULT_REQUEST_HEADERS": {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"},
         "CONCURRENT_REQUESTS": job.concurrency,

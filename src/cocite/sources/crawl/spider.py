@@ -1,23 +1,16 @@
 """The spider: turns responses into pages, and their links into further fetches."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, Spider, signals
+from scrapy import Request, Spider, exceptions, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import (
-    CannotResolveHostError,
-    DownloadCancelledError,
-    DownloadConnectionRefusedError,
-    DownloadTimeoutError,
-    IgnoreRequest,
-    StopDownload,
-)
 from scrapy.http import Headers, Response
-from twisted.python.failure import Failure
+from scrapy.http.request import NO_CALLBACK
 
 from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped, fetch_of, page_key
 from cocite.sources.crawl.guard import RefusedConnection
@@ -35,6 +28,7 @@ OVERLOAD_STATUSES = frozenset([429, 503])
 TRANSIENT_STATUSES = OVERLOAD_STATUSES | {500, 502, 504}  # worth a second attempt
 MAX_REDIRECTS = 10
 MAX_FOLLOWED_LINKS = 10_000  # of one page; its record keeps all links
+PAUSE_SECONDS = 0.05  # between two looks whether a slow reader has caught up
 
 
 class PageSpider(Spider):
@@ -63,45 +57,47 @@ class PageSpider(Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
-        """Yield nothing: the frontier has the seeds."""
+        """Fetch what the frontier gives out, and yield nothing: Scrapy's own scheduler has no work."""
+        running: set[asyncio.Task[None]] = set()
+        while True:
+            while len(running) < self.job.concurrency and (fetch := self.frontier.take()) is not None:
+                running.add(asyncio.create_task(self.fetch(fetch)))
+            if running:
+                _, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            elif self.frontier.waiting and not self.frontier.spent:
+                await asyncio.sleep(PAUSE_SECONDS)
+            else:
+                break
+        self.out.send({"left": self.frontier.waiting + self.frontier.unfollowed})  # addresses beyond the limits
         for nothing in list[Any]():
             yield nothing
-
-    def closed(self, reason: str) -> None:
-        if reason == "finished":
-            self.out.send({"left": self.frontier.waiting + self.frontier.unfollowed})  # addresses beyond the limits
 
     def stop_unless_html(self, headers: Headers, request: Request) -> None:
         """End a download that isn't HTML by its header: films and archives are not worth their traffic."""
         kind = media_type(by_name(headers).get("content-type", ""))
         if not request.meta.get("robots") and kind not in HTML_TYPES | {""}:
-            raise StopDownload(fail=False)
+            raise exceptions.StopDownload(fail=False)
 
-    def next_request(self) -> Request | None:
-        while (fetch := self.frontier.take()) is not None:
-            try:
-                return Request(fetch.url, self.responded, errback=self.failed, meta={"fetch": fetch})
-            except ValueError as error:
-                self.out.skip("address that can't be requested", f"{fetch.url} ({error})")
-                self.frontier.finish(fetch)
-        return None
-
-    def responded(self, response: Response) -> None:
-        fetch: Fetch = response.meta["fetch"]
+    async def fetch(self, fetch: Fetch) -> None:
+        """Fetch one address, and read the response."""
         try:
-            self._read(response, fetch)
-        except Exception as error:
-            logging.exception("reading %s", fetch.url)
-            self.out.skip("page that can't be read", f"{fetch.url} ({error!r})")
-        finally:
+            request = Request(fetch.url, callback=NO_CALLBACK)
+        except ValueError as error:
+            self.out.skip("address that can't be requested", f"{fetch.url} ({error})")
             self.frontier.finish(fetch)
-
-    def failed(self, failure: Failure) -> None:
-        fetch: Fetch = failure.request.meta["fetch"]  # type: ignore[attr-defined]
-        assert failure.value is not None
-        reason, detail, permanent = explain(failure.value)
-        if permanent or not self._retry(fetch):
-            self.out.skip(reason, f"{fetch.url} ({detail})" if detail else fetch.url)
+            return
+        try:
+            response = await self.crawler.engine.download_async(request)
+        except Exception as error:
+            reason, detail, permanent = explain(error)
+            if permanent or not self._retry(fetch):
+                self.out.skip(reason, f"{fetch.url} ({detail})" if detail else fetch.url)
+        else:
+            try:
+                self._read(response, fetch)
+            except Exception as error:
+                logging.exception("reading %s", fetch.url)
+                self.out.skip("page that can't be read", f"{fetch.url} ({error!r})")
         self.frontier.finish(fetch)
 
     def _read(self, response: Response, fetch: Fetch) -> None:
@@ -207,17 +203,17 @@ def by_name(headers: Headers) -> dict[str, str]:
 def explain(error: BaseException) -> tuple[str, str, bool]:
     """Return why a fetch failed: the reason to count, a detail, and whether another attempt is useless."""
     match error:
-        case RefusedConnection():
-            return error.reason, error.target, True
-        case Disallowed():
+        case RefusedConnection() | Disallowed():
             return error.reason, error.detail, True
-        case IgnoreRequest() | DownloadCancelledError():  # the first is raised while decompressing
+        case (
+            exceptions.IgnoreRequest() | exceptions.DownloadCancelledError()
+        ):  # the first is raised while decompressing
             return "page larger than the limit", "", True
-        case DownloadTimeoutError():
+        case exceptions.DownloadTimeoutError():
             return "no response in time", "", True
-        case CannotResolveHostError():
+        case exceptions.CannotResolveHostError():
             return "host not found", "", True
-        case DownloadConnectionRefusedError():
+        case exceptions.DownloadConnectionRefusedError():
             return "connection refused", "", True
     inner = getattr(error.__cause__, "reasons", None)  # of a broken connection, wrapped twice
     return "page that can't be fetched", inner[-1].getErrorMessage() if inner else repr(error), False
