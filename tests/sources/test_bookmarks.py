@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cocite.sources.collections.bookmarks import read_bookmarks, recognises
+from cocite.sources.kinds import ReadOptions
 from cocite.sources.records import Link, ReadReport
 
 FIREFOX = """\
@@ -74,7 +75,10 @@ def test_the_page_has_an_address_of_its_own_that_tells_nothing(tmp_path: Path) -
         assert next(read_bookmarks(path, ReadReport())).url == urls[-1]
     assert urls[0] != urls[1]
     assert all(url.startswith("https://lesezeichen-") and url.endswith(".example/") for url in urls)
-    assert next(read_bookmarks(path, ReadReport(), base="https://bob.example/links")).url == "https://bob.example/links"
+    assert (
+        next(read_bookmarks(path, ReadReport(), ReadOptions("https://bob.example/links"))).url
+        == "https://bob.example/links"
+    )
 
 
 @pytest.mark.parametrize(

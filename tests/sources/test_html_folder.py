@@ -10,6 +10,7 @@ import pytest
 
 from cocite.errors import BadSource
 from cocite.sources.html.folder import SOURCE, read_html_folder
+from cocite.sources.kinds import ReadOptions
 from cocite.sources.open_source import open_source
 from cocite.sources.records import Page, ReadReport
 
@@ -26,7 +27,7 @@ def fill(folder: Path, files: dict[str, bytes | str]) -> Path:
 
 def read(path: Path, base: str | None = BASE) -> tuple[list[Page], ReadReport]:
     report = ReadReport()
-    return list(read_html_folder(path, report, base=base)), report
+    return list(read_html_folder(path, report, ReadOptions(base))), report
 
 
 def test_addresses_and_order(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from cocite.errors import BadSource
 from cocite.sources.collections.markdown import parse, read_markdown
+from cocite.sources.kinds import ReadOptions
 from cocite.sources.records import Link, ReadReport
 
 HERE = "https://example.org/notes/list.md"
@@ -114,26 +115,26 @@ def test_addresses_of_files_and_folders(tmp_path: Path) -> None:
     (tmp_path / "a.markdown").write_text("[down](b/two%20words.md)")
     (tmp_path / ".git" / "c.md").write_text("hidden")
     (tmp_path / "d.txt").write_text("other")
-    pages = list(read_markdown(tmp_path, ReadReport(), base="https://example.org/notes"))
+    pages = list(read_markdown(tmp_path, ReadReport(), ReadOptions("https://example.org/notes")))
     assert [page.url for page in pages] == [
         "https://example.org/notes/a.markdown",
         "https://example.org/notes/b/two%20words.md",
     ]
     assert [page.links[0].url for page in pages] == [pages[1].url, pages[0].url]
     file = tmp_path / "a.markdown"
-    assert next(read_markdown(file, ReadReport(), base="https://x.org/README")).url == "https://x.org/README"
-    assert next(read_markdown(file, ReadReport(), base="https://x.org/")).url == "https://x.org/a.markdown"
+    assert next(read_markdown(file, ReadReport(), ReadOptions("https://x.org/README"))).url == "https://x.org/README"
+    assert next(read_markdown(file, ReadReport(), ReadOptions("https://x.org/"))).url == "https://x.org/a.markdown"
     with pytest.raises(BadSource, match=r"a.markdown has no address: use --base"):
         list(read_markdown(file, ReadReport()))
     with pytest.raises(BadSource, match="Invalid --base"):
-        list(read_markdown(file, ReadReport(), base="example.org"))
+        list(read_markdown(file, ReadReport(), ReadOptions("example.org")))
 
 
 def test_an_empty_folder_and_encodings(tmp_path: Path) -> None:
     report = ReadReport()
-    assert list(read_markdown(tmp_path, report, base=HERE)) == []
+    assert list(read_markdown(tmp_path, report, ReadOptions(HERE))) == []
     assert report.skipped == {"source without records": 1}
     (tmp_path / "a.md").write_bytes("# Café".encode("cp1252"))
     (tmp_path / "b.md").write_bytes("# Café".encode("utf-16"))
     (tmp_path / "c.md").write_bytes(b"\xef\xbb\xbf# Caf\xc3\xa9")
-    assert [page.title for page in read_markdown(tmp_path, report, base=HERE)] == ["Café"] * 3
+    assert [page.title for page in read_markdown(tmp_path, report, ReadOptions(HERE))] == ["Café"] * 3

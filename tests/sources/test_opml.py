@@ -8,6 +8,7 @@ import pytest
 
 from cocite.errors import BadSource
 from cocite.sources.collections.opml import read_opml, recognises
+from cocite.sources.kinds import ReadOptions
 from cocite.sources.records import Link, Page, ReadReport
 
 FEEDS = """<?xml version="1.0" encoding="UTF-8"?>
@@ -45,7 +46,7 @@ def test_outlines_are_blocks(tmp_path: Path) -> None:
     assert recognises(tmp_path, FEEDS.encode())
     assert recognises(tmp_path, FEEDS.encode("utf-16"))
     assert (
-        next(read_opml(tmp_path / "subscriptions.opml", report, base="https://me.example/")).url
+        next(read_opml(tmp_path / "subscriptions.opml", report, ReadOptions("https://me.example/"))).url
         == "https://me.example/"
     )
 

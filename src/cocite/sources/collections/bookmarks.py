@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, decoded, read_folders, shortened
 from cocite.sources.html.tokens import attributes
-from cocite.sources.kinds import SourceKind
+from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Page, ReadReport
 
 # No < inside a tag: no two scans overlap, so time is linear whatever the file holds. Quotation marks are optional.
@@ -28,9 +28,9 @@ def recognises(path: Path, head: bytes) -> bool:
     return b"<!doctype netscape-bookmark-file" in start or _FIRST_ENTRY.search(start) is not None
 
 
-def read_bookmarks(path: Path, report: ReadReport, *, base: str | None = None) -> Iterator[Page]:
+def read_bookmarks(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the page of a bookmark file."""
-    return read_folders(path, report, base, lambda content, folders: _parse(decoded(content), folders))
+    return read_folders(path, report, options.base, lambda content, folders: _parse(decoded(content), folders))
 
 
 def _parse(text: str, folders: FolderPage) -> None:
@@ -63,10 +63,4 @@ def _plain(text: str, start: int, end: int, length: int) -> str:
     return shortened(unescape(_OTHER_TAG.sub("", text[start : min(end, start + 8 * length)])), length)
 
 
-SOURCE = SourceKind(
-    "bookmarks",
-    "browser bookmarks",
-    recognises,
-    lambda path, report, options: read_bookmarks(path, report, base=options.base),
-    order=50,
-)
+SOURCE = SourceKind("bookmarks", "browser bookmarks", recognises, read_bookmarks, order=50)

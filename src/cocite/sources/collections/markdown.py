@@ -28,7 +28,7 @@ from cocite.sources.collections.link_list import (
 )
 from cocite.sources.folders import address_under, checked_base, walk_files
 from cocite.sources.html.tokens import attributes, tokens
-from cocite.sources.kinds import SourceKind, content_suffix
+from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind, content_suffix
 from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ _TAGS_INSIDE_WORDS = frozenset(
 _BEFORE_CONTEXT = " \t\n-–—:;,.|)]*•·"
 
 
-def read_markdown(path: Path, report: ReadReport, *, base: str | None = None) -> Iterator[Page]:
+def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the pages of a Markdown file, or of all Markdown files in a folder."""
-    base = None if base is None else checked_base(base)
+    base = None if options.base is None else checked_base(options.base)
     found = False
     for file in walk_files(path) if path.is_dir() else [path]:
         if path.is_dir() and file.suffix.lower() not in MARKDOWN_SUFFIXES:
@@ -384,7 +384,7 @@ SOURCE = SourceKind(
     "markdown",
     "Markdown files",
     lambda path, head: content_suffix(path) in MARKDOWN_SUFFIXES,
-    lambda path, report, options: read_markdown(path, report, base=options.base),
+    read_markdown,
     reads_folders=True,
     suffixes=MARKDOWN_SUFFIXES,
     order=70,

@@ -10,7 +10,7 @@ from xml.parsers import expat
 
 from cocite.errors import BadSource
 from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, read_folders, shortened
-from cocite.sources.kinds import SourceKind
+from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Page, ReadReport
 
 
@@ -19,9 +19,9 @@ def recognises(path: Path, head: bytes) -> bool:
     return b"<opml" in head[:4096].replace(b"\0", b"").lower()  # the NULs are those of UTF-16
 
 
-def read_opml(path: Path, report: ReadReport, *, base: str | None = None) -> Iterator[Page]:
+def read_opml(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the page of an OPML file."""
-    return read_folders(path, report, base, lambda content, folders: _Reader(folders, path.name).read(content))
+    return read_folders(path, report, options.base, lambda content, folders: _Reader(folders, path.name).read(content))
 
 
 class _Reader:
@@ -73,6 +73,4 @@ class _Reader:
         raise BadSource(f"{self.name} declares XML entities, which OPML doesn't need: remove its <!DOCTYPE …>")
 
 
-SOURCE = SourceKind(
-    "opml", "OPML", recognises, lambda path, report, options: read_opml(path, report, base=options.base), order=40
-)
+SOURCE = SourceKind("opml", "OPML", recognises, read_opml, order=40)

@@ -22,7 +22,7 @@ from cocite.pages.site import is_under_icann
 from cocite.sources.arrow_batches import as_texts
 from cocite.sources.compressed import head, line_blocks
 from cocite.sources.edges.layout import COMMENTS, Layout, are_named, layout, pick_columns
-from cocite.sources.kinds import SourceKind, content_suffix, kind_choices
+from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind, content_suffix, kind_choices
 from cocite.sources.page_records import open_parquet, parquet_columns, row_groups
 from cocite.sources.records import EMPTY_SOURCE, ReadReport, link_batch, trimmed
 
@@ -64,7 +64,7 @@ def _unnamed(names: Sequence[str]) -> str:
     return f"has the columns {shown}: name two of them source and target, or use --kind edges to read the first two"
 
 
-def read_edge_list(path: Path, report: ReadReport) -> Iterator[pa.RecordBatch]:
+def read_edge_list(path: Path, report: ReadReport, _options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[pa.RecordBatch]:
     """Yield the records of an edge list."""
     found = False
     rows = _parquet_rows if head(path).startswith(b"PAR1") else _text_rows
@@ -261,10 +261,4 @@ def _is_host(texts: pa.Array) -> pa.Array:
     return pa.array(answer)
 
 
-SOURCE = SourceKind(
-    "edges",
-    "edge list (TSV, CSV, Parquet)",
-    recognises,
-    lambda path, report, options: read_edge_list(path, report),
-    order=90,
-)
+SOURCE = SourceKind("edges", "edge list (TSV, CSV, Parquet)", recognises, read_edge_list, order=90)

@@ -14,7 +14,7 @@ from cocite.sources.compressed import open_bytes
 from cocite.sources.folders import address_under, checked_base, walk_files
 from cocite.sources.html.page import MAX_CONTENT, read_html
 from cocite.sources.html.page import recognises as looks_like_html
-from cocite.sources.kinds import SourceKind
+from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Page, ReadReport
 
 _HTML = re.compile(r"\.(?:x?html?|xht|shtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
@@ -28,11 +28,11 @@ _IN_QUERY = "=&;/:@!$'()*+,?%[]"
 _SAVED_FROM = re.compile(rb"<!-- saved from url=\([0-9]+\)(https?://[^\s<>]+) -->", re.IGNORECASE)
 
 
-def read_html_folder(path: Path, report: ReadReport, *, base: str | None, text: bool = True) -> Iterator[Page]:
+def read_html_folder(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the pages of a folder, sorted by path, or of one file. Symbolic links out of the folder are skipped."""
-    base = None if base is None else checked_base(base)
+    base = None if options.base is None else checked_base(options.base)
     if path.is_file():
-        yield from _read_one(path, report, base, text)
+        yield from _read_one(path, report, base, options.text)
         return
     hosts = None if base is not None else _hosts(path)
     found = False
@@ -42,7 +42,7 @@ def read_html_folder(path: Path, report: ReadReport, *, base: str | None, text: 
         if address is None:  # HTTrack's own start page
             report.read["HTML file outside the folders named after hosts"] += 1
             continue
-        yield from _read(file, address, report, text)
+        yield from _read(file, address, report, options.text)
     if not found:
         raise BadSource(f"{path} has no HTML files: give another folder, or use --kind")
 
@@ -130,7 +130,7 @@ SOURCE = SourceKind(
     "html",
     "HTML files",
     looks_like_html,
-    lambda path, report, options: read_html_folder(path, report, base=options.base, text=options.text),
+    read_html_folder,
     reads_folders=True,
     unit=lambda file, folder: (folder, "html"),
     suffixes=(".html", ".htm", ".xhtml"),

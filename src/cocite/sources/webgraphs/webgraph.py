@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.errors import BadSource
-from cocite.sources.kinds import SourceKind
+from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import ReadReport, link_batch
 from cocite.sources.webgraphs.bvgraph import CHUNK_LINKS, BVGraph, basename, beside
 from cocite.sources.webgraphs.files import PART, Release, find_release
@@ -55,7 +55,9 @@ def _is_complete(path: Path) -> bool:
     return bool(release.base or release.vertices)
 
 
-def read_webgraph_release(path: Path, report: ReadReport) -> Iterator[pa.RecordBatch]:
+def read_webgraph_release(
+    path: Path, report: ReadReport, _options: ReadOptions = DEFAULT_OPTIONS
+) -> Iterator[pa.RecordBatch]:
     """Yield the page records of a release, given its folder or one of its files."""
     release = find_release(path)
     if release.base is not None:
@@ -181,7 +183,7 @@ SOURCE = SourceKind(
     "webgraph",
     "web graph (BVGraph, Common Crawl's releases)",
     recognises,
-    lambda path, report, options: read_webgraph_release(path, report),
+    read_webgraph_release,
     reads_folders=True,
     unit=lambda file, folder: (file, (find_release(file).base, *find_release(file).edges)),
     order=10,
