@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from cocite.sources.webgraphs.vertex_names import read_names
 from cocite.spark.records import CAPTURE_ROWS, file_name, key_batches
 from tests.graph.webs import examples
 
-BLANKS = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
+BLANKS = re.findall(r"\s", "".join(map(chr, range(sys.maxunicode + 1))))
 INSIDE_A_LINE = [blank for blank in BLANKS if blank not in "\n\r\t"]
 EDGES = [("a", "b"), ("a", "c"), ("d", "b"), ("d", "c")]
 
