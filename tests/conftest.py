@@ -61,8 +61,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 # `make test` tries a few examples of each property, `make trials` as many as the test asks for, always the same ones.
 # `HYPOTHESIS_PROFILE=thorough` tries many more, and others each time.
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
-LONG = bool(os.environ.get("COCITE_LONG"))
-MAX_EXAMPLES = 1000 if THOROUGH else 50 if LONG else 12
+RUN_LONG = bool(os.environ.get("COCITE_LONG"))
+MAX_EXAMPLES = 1000 if THOROUGH else 50 if RUN_LONG else 12
 settings.register_profile(
     "cocite",
     deadline=None,
@@ -82,12 +82,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give long tests more time; in a short run, limit the examples of properties that ask for more."""
     for item in items:
         if item.get_closest_marker("long") and not item.get_closest_marker("smoke"):
-            item.add_marker(pytest.mark.skipif(not LONG, reason="long: make trials"))
+            item.add_marker(pytest.mark.skipif(not RUN_LONG, reason="long: make trials"))
             if item.get_closest_marker("timeout") is None:
                 item.add_marker(pytest.mark.timeout(LONG_TIMEOUT))
         function = getattr(item, "function", None)
         own = getattr(function, "_hypothesis_internal_use_settings", None)
-        if own is not None and own.max_examples > MAX_EXAMPLES and not LONG:
+        if own is not None and own.max_examples > MAX_EXAMPLES and not RUN_LONG:
             function._hypothesis_internal_use_settings = settings(own, max_examples=MAX_EXAMPLES)
 
 

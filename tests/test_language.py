@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "cocite"
+SOURCE, TESTS = ROOT / "src" / "cocite", ROOT / "tests"
 BANNED_NAMES = re.compile(
     r"(?i)^_?(most|least|few|many|long|longest|largest|smallest|shortest|enough|far|near_enough|step|told|heard|said|spoke"
     r"|never|alone|spare|usual|tried|named|known|desk|held|taken|met|asked|meant|minder|telling|voices?|opinions?"
@@ -35,9 +35,9 @@ DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/*.md", "docs/cocite.1", "src/
 
 
 @cache
-def modules() -> list[tuple[Path, ast.Module]]:
-    """Every module of the package."""
-    files = sorted(SOURCE.rglob("*.py"))
+def modules(folder: Path = SOURCE) -> list[tuple[Path, ast.Module]]:
+    """Every module of a folder, by default of the package."""
+    files = sorted(file for file in folder.rglob("*.py") if file != Path(__file__))
     return [(file.relative_to(ROOT), ast.parse(file.read_text("utf-8"))) for file in files]
 
 
@@ -56,12 +56,12 @@ def defined(tree: ast.Module) -> Iterator[tuple[str, str, int]]:
 
 
 def banned_names() -> list[str]:
-    """Names that don't say what they are."""
+    """Names that don't say what they are. The name of a test is a sentence, so banned phrases count too."""
     return [
         f"{file}:{line}: {kind} {name}"
-        for file, tree in modules()
+        for file, tree in modules() + modules(TESTS)
         for kind, name, line in defined(tree)
-        if BANNED_NAMES.search(name)
+        if BANNED_NAMES.search(name) or (name.startswith("test_") and BANNED_TEXT.search(name.replace("_", " ")))
     ]
 
 
@@ -79,7 +79,7 @@ def ambiguous_names() -> list[str]:
 def banned_texts() -> list[str]:
     """Texts and comments with words of the old dialect."""
     found = []
-    for file, tree in modules():
+    for file, tree in modules() + modules(TESTS):
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in KEPT_TEXT:
                 found += [f"{file}:{node.lineno}: {match[0]}" for match in BANNED_TEXT.finditer(node.value)]
@@ -113,6 +113,7 @@ def test_the_checks_find_what_they_look_for() -> None:
     assert [name for name in names if BANNED_NAMES.search(name)] == ["MOST", "enough"]
     assert BANNED_TEXT.search("'x' is no method")
     assert not BANNED_TEXT.search("Unknown method 'x'")
+    assert len(modules(TESTS)) > 100
 
 
 if __name__ == "__main__":

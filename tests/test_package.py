@@ -20,7 +20,7 @@ UV = Path(sys.executable).with_name("uv")
 
 
 def uv(*arguments: str | Path) -> None:
-    """Run uv; an index that cannot be reached is no fault of ours."""
+    """Run uv; skip the test if the package index can't be reached."""
     done = subprocess.run([UV, *arguments], capture_output=True, text=True, timeout=240, cwd=ROOT)
     if done.returncode and any(why in done.stderr for why in ("Failed to fetch", "error sending request", "dns error")):
         pytest.skip(f"no package index: {done.stderr.strip().splitlines()[-1][:200]}")
@@ -37,7 +37,7 @@ def built() -> Iterator[Path]:
         yield Path(folder)
 
 
-def test_they_hold_what_they_should(built: Path) -> None:
+def test_wheel_and_sdist_have_the_expected_files(built: Path) -> None:
     wheel, sdist = built / f"cocite-{__version__}-py3-none-any.whl", built / f"cocite-{__version__}.tar.gz"
     names = zipfile.ZipFile(wheel).namelist()
     for needed in (

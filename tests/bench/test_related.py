@@ -18,7 +18,7 @@ from cocite.web import Web
 from generate import world_of, write
 
 PAGES = 3000
-MANY, SOME = "2,000 or more", "100 to 1,000"
+MANY_LINKS, SOME_LINKS = "2,000 or more", "100 to 1,000"
 
 
 @pytest.fixture(scope="module")
@@ -54,16 +54,16 @@ def common_parents(web: Web, page: int) -> dict[int, int]:
 
 
 def test_questions_are_of_their_group_and_always_the_same(web: Web) -> None:
-    pages = related.questions(web.graph, SOME, 20)
+    pages = related.questions(web.graph, SOME_LINKS, 20)
     assert len(set(pages)) == 20
     assert all(100 <= web.graph.in_degree[page] <= 1000 for page in pages)
-    assert pages == related.questions(web.graph, SOME, 20)
-    assert related.questions(web.graph, MANY) == np.flatnonzero(web.graph.in_degree >= 2000).tolist() == []
-    assert [group for group, _ in related.grouped(web.graph)] == [SOME]
+    assert pages == related.questions(web.graph, SOME_LINKS, 20)
+    assert related.questions(web.graph, MANY_LINKS) == np.flatnonzero(web.graph.in_degree >= 2000).tolist() == []
+    assert [group for group, _ in related.grouped(web.graph)] == [SOME_LINKS]
 
 
 def test_every_rival_counts_what_cocite_counts(web: Web, rival: rivals.Rival) -> None:
-    for page in related.questions(web.graph, SOME, 3):
+    for page in related.questions(web.graph, SOME_LINKS, 3):
         truth = common_parents(web, page)
         for one in (rival, rivals.cocite_itself(web)):
             pages, counts = one.counts(page)
@@ -92,14 +92,14 @@ def test_order_and_the_page_itself_do_not_matter_in_counts() -> None:
 
 
 def test_other_authorities_are_noticed(web: Web) -> None:
-    page = related.questions(web.graph, SOME, 1)[0]
+    page = related.questions(web.graph, SOME_LINKS, 1)[0]
     edges = related.vicinity(web, page)
     assert rivals.digraph(edges).number_of_edges() == len(edges.ends) > 0
     with pytest.raises(AssertionError, match="the authorities differ"):
         related.check_alike(page, edges, {0: 1.0})
 
 
-def test_milliseconds_takes_the_middle_and_leaves_out_the_first_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_milliseconds_returns_the_median_without_the_first_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     durations = iter([90, 90, 1, 5, 3, 4, 2, 60])  # two pages, a pass at a time
     clock = [0.0]
 
@@ -111,7 +111,7 @@ def test_milliseconds_takes_the_middle_and_leaves_out_the_first_pass(monkeypatch
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_peak_growth_sees_what_was_freed_again() -> None:
+def test_peak_growth_counts_memory_that_was_freed_again() -> None:
     size = 32 << 20  # the kernel counts in batches of some hundred KiB
     assert related.peak_growth(lambda: np.ones(size, np.uint8).sum()) * 1024 == pytest.approx(size, rel=0.05)
     assert related.peak_growth(lambda: None) < 1024

@@ -71,7 +71,7 @@ def test_a_figure_of_another_day_or_machine_is_marked(capsys: pytest.CaptureFixt
     assert lines[2:4] == [f"| {old} | 1.10 M links/s |  |", "| PageRank of the standard graph | 20.0 s |  |"]
 
 
-def test_figures_of_a_benchmark_that_failed_are_left_out(printed: str) -> None:
+def test_figures_of_a_failed_benchmark_are_skipped(printed: str) -> None:
     lines = report.lines_of({"related": f"{printed}\n{report.FAILED} 1\n"})
     assert lines[2:3] == [""] and "`companion`" in lines[-1]
 
@@ -84,6 +84,6 @@ def test_every_figure_names_a_benchmark_that_is_there() -> None:
             assert (report.ROOT / script).exists()
 
 
-def test_what_was_printed_on_the_way_is_not_in_the_tables() -> None:
+def test_progress_lines_are_not_in_the_tables() -> None:
     lines = (report.ROOT / "docs" / "lab" / "benchmarks.md").read_text(encoding="utf-8").splitlines()
     assert not [line for line in lines if line.startswith("[")]

@@ -100,7 +100,7 @@ if __name__ == "__main__":
 """
 
 
-def test_ctrl_c_keeps_the_parts_and_says_so(store: Path, place: Path) -> None:
+def test_ctrl_c_keeps_the_parts_and_reports_it(store: Path, place: Path) -> None:
     output = place / "r.parquet"
     command = ["batch", "-i", str(store), "-o", str(output), "-m", "cocitation", "--threads", "2", "-q"]
     done = subprocess.run(

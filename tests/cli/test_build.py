@@ -33,7 +33,7 @@ def source(place: Path) -> Path:
     return records(place / "pages.jsonl", {"url": A, "links": [B, B, "javascript:x"]}, {"url": C, "links": [A]}, bad)
 
 
-def test_build_says_what_it_made(source: Path, place: Path) -> None:
+def test_build_reports_pages_and_links(source: Path, place: Path) -> None:
     ran = run("build", source, "-o", place / "web.cocite")
     assert ran.code == 0
     lines = ran.out.splitlines()

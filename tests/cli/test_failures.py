@@ -113,7 +113,7 @@ def test_debugging_shows_the_traceback(place: Path, monkeypatch: pytest.MonkeyPa
     assert ran.err.splitlines()[-1].startswith("cocite: no store")
 
 
-def test_a_reader_that_goes_away_is_no_error(store: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(store: Path) -> None:
     command = [*COCITE, "info", "-i", str(store)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None

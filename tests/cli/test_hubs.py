@@ -13,7 +13,7 @@ from tests.cli.conftest import LONELY, run
 from tests.graph.webs import make, page
 
 HUB, START = "https://hub.example/", "https://start.example/"
-MANY = [f"https://page{n}.example/" for n in range(8)]
+EIGHT = [f"https://page{n}.example/" for n in range(8)]
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +24,9 @@ def hubs(fast_root: Path) -> Path:
     make(
         path,
         [
-            page(HUB, START, *MANY),
+            page(HUB, START, *EIGHT),
             page("https://poor.example/", START),
-            page(START, MANY[0]),
+            page(START, EIGHT[0]),
             page(LONELY),
         ],
     )
@@ -70,7 +70,10 @@ def test_in_python(hubs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ((LONELY, "--by", "out_degree"), f"No links to or from {LONELY}: see cocite links"),
         ((START, "--by", "text"), "--by text compares texts, and this store has none: leave it out, or build"),
         ((START, "--likeness", "0.5", "--by", "out_degree"), "--likeness 0.5 compares texts, and this store has none"),
-        ((MANY[3], "--by", "in_degree", "--rounds", "0"), f"Explored 1 page around {MANY[3]}, but none has in-links"),
+        (
+            (EIGHT[3], "--by", "in_degree", "--rounds", "0"),
+            f"Explored 1 page around {EIGHT[3]}, but none has in-links",
+        ),
     ],
 )
 def test_why_there_is_nothing(hubs: Path, args: tuple[str, ...], says: str) -> None:
@@ -80,7 +83,7 @@ def test_why_there_is_nothing(hubs: Path, args: tuple[str, ...], says: str) -> N
 
 
 def test_texts_that_are_not_alike(place: Path) -> None:
-    make(place / "web.cocite", [Page(START, "cars", links=[Link(MANY[0])]), Page(MANY[0], "newspapers")])
+    make(place / "web.cocite", [Page(START, "cars", links=[Link(EIGHT[0])]), Page(EIGHT[0], "newspapers")])
     ran = run("hubs", START, "-i", place / "web.cocite", "--by", "text")
     assert ran.code == 1 and "but none shares a word with them: leave out --by text" in ran.err
     ran = run("hubs", START, "-i", place / "web.cocite", "--by", "in_degree", "--likeness", "0.9")
@@ -90,10 +93,10 @@ def test_texts_that_are_not_alike(place: Path) -> None:
 def test_authorities(hubs: Path) -> None:
     ran = run("hubs", START, "-i", hubs, "--authorities", "--by", "in_degree", "-k", "1")
     assert ran.code == 0, ran.err
-    assert ran.out.splitlines()[0].split("\t")[1:] == [MANY[0]]
+    assert ran.out.splitlines()[0].split("\t")[1:] == [EIGHT[0]]
 
 
-def test_what_is_refused(hubs: Path) -> None:
+def test_invalid_arguments_are_refused(hubs: Path) -> None:
     assert run("hubs", LONELY, "-i", hubs, "--by", "out_degree").code == 1
     assert run("hubs", "https://nowhere.example/", "-i", hubs).code == 3
     ran = run("hubs", START, "-i", hubs, "--by", "beauty")

@@ -130,7 +130,7 @@ def test_ready_made_parents_give_the_same_order(place: Path) -> None:
 
 
 @pytest.mark.parametrize("near", [0, 1, 5])
-def test_what_stands_beside_is_of_the_same_block(place: Path, near: int) -> None:
+def test_neighbours_are_in_the_same_section(place: Path, near: int) -> None:
     links = [Link(f"https://l{i}.example/", f"l{i}", 0 if i < 4 else 1) for i in range(7)]
     make(place / "web.cocite", [Page(LIST, links=links)])
     graph = Graph(place / "web.cocite")

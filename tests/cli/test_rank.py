@@ -60,7 +60,7 @@ def test_a_wrong_name_lists_the_ranks(own: Path) -> None:
     assert ran.err == f"cocite: Unknown rank 'hubrang'; did you mean hubrank? Available: {known}\n"
 
 
-def test_too_few_rounds_are_told(own: Path) -> None:
+def test_too_few_rounds_are_reported(own: Path) -> None:
     ran = run("rank", "-i", own, "--by", "randomized_hits(rounds=2)", "-q")
     assert "The tolerance was not reached" in ran.out
     assert OLD not in ran.out  # it leads to another page
@@ -85,7 +85,7 @@ def test_interrupted(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {file: file.read_bytes() for file in own.rglob("*") if file.is_file()} == before
 
 
-def test_info_names_what_is_kept(own: Path) -> None:
+def test_info_lists_stored_ranks(own: Path) -> None:
     assert "ranks" not in run("info", own).out
     run("rank", "-i", own, "--by", "hubrank", "-q")
     run("rank", "-i", own, "--by", "hits(of=hubs)", "-q")

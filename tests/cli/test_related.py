@@ -236,7 +236,7 @@ def test_methods_side_by_side(store: Path) -> None:
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
 
 
-def test_every_method_is_told_of() -> None:
+def test_every_method_is_listed() -> None:
     ran = run("methods")
     assert [line.split()[0] for line in ran.out.splitlines()[:-2]] == methods.names()
     told = {each["name"]: each for each in json.loads(run("methods", "--json").out)}

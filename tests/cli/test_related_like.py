@@ -49,7 +49,7 @@ def test_a_plain_list_still_is_one(store: Path, place: Path) -> None:
 
 
 @pytest.mark.parametrize("option", [[NEWS], ["--group"], ["--csv"], ["--tsv"]])
-def test_what_does_not_go_together(store: Path, bookmarks: Path, option: list[str]) -> None:
+def test_options_that_exclude_like(store: Path, bookmarks: Path, option: list[str]) -> None:
     ran = run("related", *option, "--like", bookmarks, "-i", store)
     assert ran.code == 2 and "is a question of its own: remove addresses" in ran.err
 

@@ -65,7 +65,7 @@ def test_info_of_opaque_names(place: Path) -> None:
     assert not any(line.startswith(("  sites\t", "  hosts\t")) for line in lines)
 
 
-def test_info_says_what_a_folder_held(place: Path) -> None:
+def test_info_counts_what_a_folder_contained(place: Path) -> None:
     folder = place / "mixed"
     folder.mkdir()
     for name in ("a.md", "b.md"):
@@ -163,7 +163,7 @@ def test_the_repair_reads_sources_as_they_were_read(place: Path) -> None:
     assert Graph(store).manifest["id"] == before
 
 
-def test_the_repair_knows_what_was_said_in_python(place: Path) -> None:
+def test_the_repair_command_has_the_options_given_in_python(place: Path) -> None:
     (place / "notes.md").write_text("- [b](https://b.example/)\n")
     cocite.build([place / "notes.md"], place / "web.cocite", base="https://a.example/", kind="markdown")
     assert sources_of(Graph(place / "web.cocite").manifest) == [
@@ -243,7 +243,7 @@ def test_export_of_a_matrix_names_both_its_files(store: Path, place: Path) -> No
     assert Path(found["rows"]).is_file()
 
 
-def test_export_says_which_names_it_knows(store: Path, place: Path) -> None:
+def test_export_lists_the_known_formats(store: Path, place: Path) -> None:
     refused = run("export", "-i", store, "-o", place / "a.doc").err
     for ending in (".tsv", ".csv", ".parquet", ".jsonl", ".npz", ".graphml", ".gexf"):
         assert ending in refused

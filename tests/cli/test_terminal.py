@@ -39,7 +39,7 @@ def test_cleaned_text_is_harmless(text: str) -> None:
     assert clean(cleaned) == cleaned
 
 
-def test_cleaning_keeps_what_is_meant() -> None:
+def test_cleaning_keeps_printable_text() -> None:
     assert clean("Füße 名前 نیم‌فاصله 👩‍👧 [bold]x[/bold]") == "Füße 名前 نیم‌فاصله 👩‍👧 [bold]x[/bold]"
     assert clean("a\x1b[2Jb\x9b31mc\u202ed\ud800\x00") == "a[2Jb31mcd"
     assert clean(" a \t\r\n b ") == "a b"
@@ -109,7 +109,7 @@ def test_a_log_gets_a_line_per_stage(capsys: pytest.CaptureFixture[str]) -> None
     assert [line.rsplit(",", 1)[0] for line in lines] == ["reading: 30 links", "numbering pages: 7 pages"]
 
 
-def test_a_log_hears_of_long_stages(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_stages_are_logged(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "HEARTBEAT_SECONDS", -1)
     stages = Lines(Screen(stderr=True))
     stages("reading", 10, None)

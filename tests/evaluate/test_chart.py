@@ -71,7 +71,7 @@ def test_powers_of_ten() -> None:
     assert axis.share(0) == 0
 
 
-def test_marks_stand_where_their_values_are() -> None:
+def test_marks_are_drawn_at_their_values() -> None:
     curves = [ChartCurve("one", [(0, 0), (5, 0.5), (10, 1)]), ChartCurve("two <&>", [(10, 0.25)], joined=False)]
     svg = chart("a title", "a note", curves, even_axis("x", 0, 10), even_axis("y", 0, 1))
     top, wide = HEAD_PIXELS + ROW + 18, WIDTH - RIGHT - LEFT_PIXELS

@@ -177,7 +177,7 @@ def store(fast_root: Path) -> Path:
     return path
 
 
-def test_methods_are_asked(store: Path) -> None:
+def test_methods_are_run_on_the_queries(store: Path) -> None:
     web, report = Web(store), ReadReport()
     judged = Judgements({"http://www.a.example/x/..": {"b.example": 1, "z.example": 1}, "y.example": {"a.example": 1}})
     judged, numbers = in_store(web.graph, judged, report)
@@ -317,7 +317,7 @@ def test_wide_tables_go_on_below() -> None:
     assert parts_of([0, 0, 0], 1, 0) == [[0, 1, 2]]  # no terminal
 
 
-def test_what_is_refused(store: Path, tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused(store: Path, tmp_path: Path) -> None:
     judged = tmp_path / "j.tsv"
     judged.write_text("nowhere.example\ta.example\n")
     ran = run_command("evaluate", "-i", store, "-j", judged, "-m", "cocitation")

@@ -77,7 +77,7 @@ def test_the_second_field_of_a_trec_run_does_not_matter(tmp_path: Path) -> None:
     assert read_run(run, ReadReport()).of("name:q") == ["a.example", "b.example"]
 
 
-def test_a_header_may_stand_below_remarks(tmp_path: Path) -> None:
+def test_a_header_may_follow_comments(tmp_path: Path) -> None:
     file = tmp_path / "j.tsv"
     file.write_text("# made by hand\n\nquery\tpage\na.example\tb.example\nquery\tpage\n")
     assert list(read_judgements(file, ReadReport()).ratings) == ["a.example", "name:query"]  # only the first row is one

@@ -232,7 +232,7 @@ def test_sheets_of_something_else(folder: Path) -> None:
             read_ratings(sheet, read(folder), ReadReport())
 
 
-def test_what_is_written_is_read_back(folder: Path) -> None:
+def test_written_ratings_are_read_back(folder: Path) -> None:
     study = read(folder)
     ratings = {item.id: "10x"[n % 3] for n, item in enumerate(study.items)}
     write_ratings(study, folder / "ratings.csv", ratings)

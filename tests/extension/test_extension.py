@@ -17,7 +17,7 @@ from cocite import __version__
 from tests.conftest import long, smoke
 from tests.extension.extended import SOURCE, UNKNOWN, Extended, extended, packing, until
 from tests.graph.webs import make
-from tests.http.browser import ARABIC, LONGEST, PAGES, axe, chromium, driving, ended_after
+from tests.http.browser import ARABIC, MAX_SECONDS, PAGES, axe, chromium, driving, ended_after
 from tests.http.test_run import serving
 
 pytestmark = [long, pytest.mark.timeout(method="thread")]  # a signal does not end what waits in Playwright's event loop
@@ -41,7 +41,7 @@ def watched(browser: Extended) -> Iterator[Extended]:
     """One test in a browser: errors fail it, and so does a request to anybody but the server."""
     browser.wrong.clear()
     browser.asked.clear()
-    with ended_after(LONGEST):
+    with ended_after(MAX_SECONDS):
         yield browser
         for page in browser.context.pages[1:]:
             page.close()
@@ -130,7 +130,7 @@ def test_why_and_walking_on(browser: Extended) -> None:
     assert len(browser.asked) == 3
 
 
-def test_what_strangers_wrote_is_text(browser: Extended) -> None:
+def test_titles_of_pages_are_shown_as_text(browser: Extended) -> None:
     panel = browser.panel(k=20)
     ask(panel, "hugo.example")
     shown = panel.inner_text("main")
@@ -175,7 +175,7 @@ def test_an_unknown_page_leads_on(browser: Extended) -> None:
     assert "finds nothing related" in panel.inner_text(".note")
 
 
-def test_what_the_browser_does_not_allow_is_offered_again(browser: Extended) -> None:
+def test_a_denied_permission_is_requested_again(browser: Extended) -> None:
     """Firefox asks for nothing after a click that had to wait, as for the tab: only a button of its own leads on."""
     panel = browser.panel()
     browser.visit(HUGO)
@@ -199,7 +199,7 @@ def test_what_the_browser_does_not_allow_is_offered_again(browser: Extended) -> 
         ("https://", "shows no page"),
     ],
 )
-def test_what_is_no_page_of_the_web_is_not_sent(browser: Extended, address: str, says: str) -> None:
+def test_only_web_pages_are_sent(browser: Extended, address: str, says: str) -> None:
     panel = browser.panel()
     ask(panel, address)
     assert says in panel.inner_text(".note")
@@ -284,7 +284,7 @@ def test_light_and_dark(browser: Extended) -> None:
 
 
 @pytest.mark.parametrize("state", ["first", "answers", "unknown", "settings"])
-def test_everybody_can_use_it(browser: Extended, state: str) -> None:
+def test_the_extension_is_accessible(browser: Extended, state: str) -> None:
     source = axe()
     panel = browser.panel()
     panel.emulate_media(reduced_motion="reduce")  # else a colour may be on its way

@@ -35,7 +35,7 @@ from tests.faults.dying import WRONG, command, finished, fork, in_child
 from tests.faults.model import LINKS, clicked, content, look, names_of, ranked, store, word
 from tests.graph.damage import read_all
 
-LONGEST = 120
+MAX_SECONDS = 120
 """Seconds for all questions after one change: one that does not come to its end is a fault, too."""
 METHODS = (
     "auto", "cocitation", "companion", "proximity", "integrated", "whats_related", "lli", "semantic",
@@ -113,7 +113,7 @@ def look_at(model: Path, name: Path, chosen: list[tuple[int, int]], answers: dic
     """What became of each change of one file. For a process of its own: it ends when one takes too long."""
     seen = []
     for change in chosen:
-        signal.alarm(LONGEST)
+        signal.alarm(MAX_SECONDS)
         with copied(model, name, change) as place:
             try:
                 found = bool(check(store(place)))

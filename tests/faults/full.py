@@ -29,7 +29,7 @@ from tests.graph.webs import long_lists
 ROOT = Path(__file__).parents[2]
 SIZE = "256m"
 MIN_BYTES, MAX_BYTES = 1 << 12, 1 << 27
-SAID = ("full", "space", "room")
+FULL_DISK_WORDS = ("full", "space", "room")
 
 
 class Refused(NamedTuple):
@@ -82,7 +82,7 @@ def with_less_room(job: Job, model: Path, folder: Path, times: int, seed: int) -
         with trial(model) as place:
             with leaving(room, folder):
                 code, said = run(job, place)
-            if code not in (0, WRONG) or (code and not any(word in said for word in SAID)):
+            if code not in (0, WRONG) or (code and not any(word in said for word in FULL_DISK_WORDS)):
                 raise AssertionError(f"{job.name} with {room:,} bytes ended with {code}: {said}")
             refused += code != 0
             content = job.prove(place, old, new, names)

@@ -49,13 +49,13 @@ LINK_OTHERWISE = {
 }  # fmt: skip
 
 
-def test_all_that_records_say_is_compared(place: Path) -> None:
+def test_all_fields_of_records_are_compared(place: Path) -> None:
     """Stores of one record, which differs in one field each: each has a content and an id of its own."""
     link = Link("https://b.example/", "A", 0, "A")
     page = Page(
         "https://a.example/", "A", "A", [link, Link("https://c.example/")], ["A"], 200, "", "", "2019-01-01", "en"
     )
-    assert {*OTHERWISE, "url", "links", "partial"} == {field.name for field in fields(Page)}, "partial is no fact"
+    assert {*OTHERWISE, "url", "links", "partial"} == {field.name for field in fields(Page)}, "partial isn't a fact"
     assert {*LINK_OTHERWISE} == {field.name for field in fields(Link)}
     again = replace(link, block=3)
     pages = [page, replace(page, url="https://d.example/"), replace(page, links=[*page.links, again])]
@@ -98,7 +98,7 @@ def test_changed_bytes(model: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["clicks", "search", "content"])
-def test_what_is_neither_old_nor_new_is_noticed(part: str) -> None:
+def test_a_state_that_is_neither_old_nor_new_is_reported(part: str) -> None:
     """Beside new content: clicks that are gone, a search of old pages; and content that is half of each."""
     job = jobs()[0]
     old = {"content": [1], "clicks": [1], "search": [1], "pagerank": [1]}

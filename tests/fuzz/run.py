@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from tests.sources.bvgraph_writer import write_graph
 
 CASES = Path(__file__).parent / "cases"
-LONGEST = 4096
+MAX_BYTES = 4096
 
 
 def parquet(**columns: object) -> bytes:
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--found", type=Path, default=Path("fuzz-found"))
     options = parser.parse_args()
-    import atheris  # only here: it is no part of the development environment
+    import atheris  # only here: the development environment doesn't include it
 
     import cocite.kernels
 
@@ -95,7 +95,12 @@ def main() -> None:
             (Path(corpus) / f"seed{number}").write_bytes(seed)
             TARGETS[options.target](seed)  # loops are compiled before the clock counts
         kept = CASES / options.target
-        flags = [f"-max_total_time={options.seconds}", f"-max_len={LONGEST}", "-timeout=20", "-rss_limit_mb=4096"]
+        flags = [
+            f"-max_total_time={options.seconds}",
+            f"-max_len={MAX_BYTES}",
+            "-timeout=20",
+            "-rss_limit_mb=4096",
+        ]
         flags += [
             f"-artifact_prefix={options.found}/{options.target}-",
             corpus,

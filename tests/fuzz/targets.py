@@ -82,16 +82,16 @@ def survives(records: pa.RecordBatch, path: Path) -> None:
     rows = records.to_pylist()
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     again = open_source(str(path), ReadReport(), kind="records").records()
-    read = [meant(row) for each in again for row in each.to_pylist()]
-    assert read == [meant(row) for row in rows], "records are not what was written"
+    read = [without_defaults(row) for each in again for row in each.to_pylist()]
+    assert read == [without_defaults(row) for row in rows], "records are not what was written"
 
 
-def meant(row: dict[str, Any]) -> dict[str, Any]:
+def without_defaults(row: dict[str, Any]) -> dict[str, Any]:
     """A record or a link without what a reader would suppose anyway."""
-    said = {name: value for name, value in row.items() if value not in (None, "", [], False)}
-    if "links" in said:
-        said["links"] = [meant(link) for link in said["links"]]
-    return {name: value for name, value in said.items() if (name, value) != ("weight", 1.0)}
+    given = {name: value for name, value in row.items() if value not in (None, "", [], False)}
+    if "links" in given:
+        given["links"] = [without_defaults(link) for link in given["links"]]
+    return {name: value for name, value in given.items() if (name, value) != ("weight", 1.0)}
 
 
 TARGETS: dict[str, Target] = {

@@ -19,7 +19,7 @@ from tests.graph.webs import examples
 FILES = set(TARGETS) - {"url", "html", "store"}
 
 
-def known() -> list[tuple[str, bytes]]:
+def cases() -> list[tuple[str, bytes]]:
     """Every seed, and every case that once failed."""
     seeds = [(name, seed) for name, each in SEEDS.items() for seed in each]
     return seeds + [(file.parent.name, file.read_bytes()) for file in sorted(CASES.glob("*/*"))]
@@ -32,11 +32,11 @@ def test_every_target_has_seeds() -> None:
 def test_kept_cases_are_tried_by_the_target_of_their_folder() -> None:
     kept = {(file.parent.name, file.read_bytes()) for file in CASES.rglob("*") if file.is_file()}
     assert kept
-    assert kept <= set(known())
+    assert kept <= set(cases())
     assert {name for name, _ in kept} <= set(TARGETS)
 
 
-@pytest.mark.parametrize(("name", "data"), known(), ids=lambda part: part if isinstance(part, str) else str(len(part)))
+@pytest.mark.parametrize(("name", "data"), cases(), ids=lambda part: part if isinstance(part, str) else str(len(part)))
 def test_known_cases(name: str, data: bytes) -> None:
     TARGETS[name](data)
 

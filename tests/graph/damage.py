@@ -1,7 +1,7 @@
 """Damaging stores, and reading everything of them: also run as a program, so that a crash cannot hide.
 
 `python -m tests.graph.damage STORE SEED ROUNDS` fills arrays of copies of a store with noise, makes checksums fit, and
-prints what went wrong beside the errors that users are meant to see.
+prints every failure other than the documented errors.
 """
 
 from __future__ import annotations

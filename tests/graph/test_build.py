@@ -18,7 +18,7 @@ from tests.graph.webs import ADDRESSES, examples, files_of, make, page, tight, w
 
 @examples(30)
 @given(webs, st.integers(1, 12))
-def test_a_store_is_what_the_slow_truth_says(fast_root: Path, pages: list[Page], per_batch: int) -> None:
+def test_a_store_equals_the_slow_truth(fast_root: Path, pages: list[Page], per_batch: int) -> None:
     truth = Naive(pages)
     if not truth.pages:
         return

@@ -32,7 +32,7 @@ def session(*pages: str) -> Trail:
     return Trail(list(pages), [(n, n + 1) for n in range(len(pages) - 1)])
 
 
-def step(source: str, target: str, times: float) -> Trail:
+def click(source: str, target: str, times: float) -> Trail:
     return Trail([source, target], [(0, 1)], times)
 
 
@@ -52,9 +52,14 @@ def before(clicks: Clicks, graph: Graph, url: str) -> dict[str, tuple[float, flo
     return {graph.address(int(p)): (s, t) for p, s, t in zip(found.pages, found.steps, found.later, strict=True)}
 
 
-def test_what_is_counted(store: Path) -> None:
+def test_steps_and_sessions_are_counted(store: Path) -> None:
     graph, report = Graph(store), ReadReport()
-    trails = [step(A, B, 3), step("http://www.a.example", "b.example", 2.5), session(A, B, C), session(C, A)]
+    trails = [
+        click(A, B, 3),
+        click("http://www.a.example", "b.example", 2.5),
+        session(A, B, C),
+        session(C, A),
+    ]
     kept = add_clicks(graph, trails, report)
     clicks = open_clicks(graph)
     # 3 + 2.5 + 1 from a to b; c was seen after a in the session a, b, c, but not directly
@@ -67,13 +72,13 @@ def test_what_is_counted(store: Path) -> None:
     assert not report.skipped
 
 
-def test_what_is_not_in_the_store_is_counted(store: Path) -> None:
+def test_clicks_on_unknown_pages_are_counted(store: Path) -> None:
     graph, report = Graph(store), ReadReport()
     unknown = [
         session(A, "https://unknown.example/", B),
-        step("http://", A, 1),
-        step("mailto:x@a.example", A, 1),
-        step(A, A, 9),
+        click("http://", A, 1),
+        click("mailto:x@a.example", A, 1),
+        click(A, A, 9),
     ]
     assert add_clicks(graph, unknown, report).trails == 1  # a and b were seen in one session all the same
     assert after(open_clicks(graph), graph, A) == {B: (0, 1)}
@@ -82,13 +87,18 @@ def test_what_is_not_in_the_store_is_counted(store: Path) -> None:
     assert report.read["clicks from a page to itself"] == 1
 
 
-def test_nothing_of_use_changes_nothing(store: Path) -> None:
+def test_input_without_usable_clicks_changes_nothing(store: Path) -> None:
     graph = Graph(store)
     skipped = {"page that is not in the store": 2}
-    assert add_clicks(graph, [step("x.example", "y.example", 1), step(A, A, 1)], ReadReport()) == (0, 0, 0, skipped)
+    assert add_clicks(graph, [click("x.example", "y.example", 1), click(A, A, 1)], ReadReport()) == (
+        0,
+        0,
+        0,
+        skipped,
+    )
     assert len(open_clicks(graph)) == 0
     assert not (store / "side").exists()
-    add_clicks(graph, [step(A, B, 1)], ReadReport())
+    add_clicks(graph, [click(A, B, 1)], ReadReport())
     add_clicks(graph, [], ReadReport(), anew=True)
     assert after(open_clicks(graph), graph, A) == {B: (1, 0)}
 
@@ -96,14 +106,14 @@ def test_nothing_of_use_changes_nothing(store: Path) -> None:
 def test_added_or_anew(store: Path) -> None:
     graph = Graph(store)
     for _ in range(2):
-        add_clicks(graph, [step(A, B, 1), session(A, B, C)], ReadReport())
+        add_clicks(graph, [click(A, B, 1), session(A, B, C)], ReadReport())
     assert after(open_clicks(graph), graph, A) == {B: (4, 0), C: (0, 2)}
-    add_clicks(graph, [step(A, D, 1)], ReadReport(), anew=True)
+    add_clicks(graph, [click(A, D, 1)], ReadReport(), anew=True)
     assert after(open_clicks(graph), graph, A) == {D: (1, 0)}
 
 
 def test_they_outlive_changes_of_the_store(store: Path) -> None:
-    add_clicks(Graph(store), [step(A, B, 1), step(B, C, 2), step(E, F, 4)], ReadReport())
+    add_clicks(Graph(store), [click(A, B, 1), click(B, C, 2), click(E, F, 4)], ReadReport())
     opened = Web(store)
     extend(store, [page(f"https://{n}.aa.example/", A) for n in range(9)])  # other numbers
     graph = Graph(store)
@@ -114,7 +124,7 @@ def test_they_outlive_changes_of_the_store(store: Path) -> None:
     graph = Graph(store)
     clicks = open_clicks(graph)
     assert (len(clicks), clicks.total) == (1, 4)
-    add_clicks(graph, [step(A, C, 1)], ReadReport())
+    add_clicks(graph, [click(A, C, 1)], ReadReport())
     assert after(open_clicks(graph), graph, A) == {C: (1, 0)}
     extend(store, [Page(F, redirect=D)])  # what leads elsewhere by now counts there
     graph = Graph(store)
@@ -142,13 +152,13 @@ def test_damage_is_reported(store: Path) -> None:
     (store / "side" / "clicks.json").write_text("{}")
     with pytest.raises(BadStore, match="is damaged: make it again with cocite clicks"):
         open_clicks(graph)
-    add_clicks(Graph(store), [step(A, B, 1)], ReadReport(), anew=True)
+    add_clicks(Graph(store), [click(A, B, 1)], ReadReport(), anew=True)
     assert len(open_clicks(Graph(store))) == 1
 
 
-def test_what_a_killed_command_left_goes_with_the_next(store: Path) -> None:
+def test_leftovers_of_a_killed_command_are_removed_by_the_next(store: Path) -> None:
     """It had put the new ones in place, and not yet removed the old ones; the same pages are added again."""
-    add_clicks(Graph(store), [step(A, B, 3)], ReadReport())
+    add_clicks(Graph(store), [click(A, B, 3)], ReadReport())
     extend(store, [page(D, A)])
     (kept,) = (store / "side").glob("clicks-*")
     shutil.copytree(kept, store / "side" / "clicks-00000000")
@@ -158,12 +168,12 @@ def test_what_a_killed_command_left_goes_with_the_next(store: Path) -> None:
     assert after(open_clicks(graph), graph, A) == {B: (3, 0)}
 
 
-def test_damage_is_not_made_right_by_a_change(store: Path) -> None:
-    add_clicks(Graph(store), [step(A, B, 3)], ReadReport())
+def test_damage_is_not_hidden_by_a_change(store: Path) -> None:
+    add_clicks(Graph(store), [click(A, B, 3)], ReadReport())
     file = next((store / "side").glob("clicks-*")) / "steps.bin"
     file.write_bytes(np.array([6.0]).tobytes())
     with pytest.raises(BadStore, match="count them again"):
-        add_clicks(Graph(store), [step(A, B, 1)], ReadReport())
+        add_clicks(Graph(store), [click(A, B, 1)], ReadReport())
     extend(store, [page(D, A)])
     assert [fault.where for fault in check(store)] == ["side/clicks"]
     with pytest.raises(BadStore, match="count them again"):

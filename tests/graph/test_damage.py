@@ -42,7 +42,7 @@ def current_files(store: Path) -> list[Path]:
     return [store / "CURRENT", *sorted(folder.iterdir())]
 
 
-def test_a_whole_store_has_no_faults(whole: Path) -> None:
+def test_an_intact_store_has_no_faults(whole: Path) -> None:
     assert check(whole) == []
     assert list(read_all(Graph(whole))) == []
     empty = {name for name, entry in Graph(whole).manifest["arrays"].items() if not entry["length"]}
@@ -68,7 +68,7 @@ def test_every_flipped_byte_is_found(store: Path) -> None:
     assert check(store) == []
 
 
-def test_what_is_damaged_is_not_made_right_by_a_change(store: Path) -> None:
+def test_damage_is_not_hidden_by_a_change(store: Path) -> None:
     """A new generation has checksums of its own: what it is made of is verified before."""
     dice = random.Random(2)
     (known, *_) = (Graph(store).address(page) for page in range(3))
@@ -151,12 +151,12 @@ def test_every_missing_or_cut_file_is_refused_and_named(store: Path) -> None:
     assert check(store) == []
 
 
-def test_a_file_that_does_not_belong_is_found(store: Path) -> None:
+def test_an_unexpected_file_is_found(store: Path) -> None:
     (read_current(store)[0] / "stray.bin").write_bytes(b"x")
     assert [fault.where for fault in check(store)] == ["stray.bin"]
 
 
-def test_a_newer_format_says_what_to_do(store: Path) -> None:
+def test_the_error_for_a_newer_format_has_advice(store: Path) -> None:
     manifest = read_current(store)[1]
     rewrite_manifest(store, manifest | {"format": 99})
     with pytest.raises(BadStore, match=r"format 99.*upgrade"):
@@ -190,7 +190,7 @@ def test_a_manifest_whose_arrays_have_other_lengths_or_types(store: Path) -> Non
             assert list(read_all(Graph(store))) == [], name
 
 
-def test_what_checksums_cannot_find(store: Path) -> None:
+def test_damage_that_checksums_cannot_find(store: Path) -> None:
     """A store written wrong, its checksums right."""
     folder, manifest = read_current(store)
     unnoticed = []
@@ -225,7 +225,7 @@ MEANINGLESS = {
 @pytest.mark.parametrize(
     "nonsense", [b"\xff", b"", b"[]", b"7", b'{"format": "x"}', b'{"format": []}', b'{"arrays": 7}']
 )
-def test_a_manifest_that_says_nothing(store: Path, nonsense: bytes) -> None:
+def test_an_empty_manifest(store: Path, nonsense: bytes) -> None:
     """With a checksum that fits: somebody has made it so."""
     folder, _ = read_current(store)
     (folder / "manifest.json").write_bytes(nonsense)

@@ -76,13 +76,13 @@ def whole(graph: Graph, page: int) -> dict[str, Any]:
         "texts": [graph.title(page), graph.text(page)],
         "facts": [facts.status(page), facts.captured(page), facts.language(page)],
         "kind": int(graph.array("page.kind")[page]),
-        "stands for it": graph.canonical(facts.representative(page)),
+        "representative": graph.canonical(facts.representative(page)),
     }
 
 
 @examples(8)
 @given(webs)
-def test_records_give_back_the_store(fast_root: Path, pages: list[Page]) -> None:
+def test_exported_records_rebuild_the_store(fast_root: Path, pages: list[Page]) -> None:
     with tempfile.TemporaryDirectory(dir=fast_root) as folder:
         place = Path(folder)
         try:
@@ -98,7 +98,7 @@ def test_records_give_back_the_store(fast_root: Path, pages: list[Page]) -> None
             ], name
 
 
-def test_records_of_a_common_store_give_back_every_byte(small: Graph, place: Path) -> None:
+def test_exported_records_rebuild_every_byte_of_a_common_store(small: Graph, place: Path) -> None:
     export(small, place / "pages.parquet", "records")
     assert files_of(rebuilt(place / "pages.parquet", place / "again.cocite").path) == files_of(small.path)
 
@@ -268,7 +268,7 @@ def test_formats_by_name(name: str, form: str) -> None:
     assert format_of(Path(name)) == form
 
 
-def test_what_cannot_be_exported(small: Graph, place: Path) -> None:
+def test_unsupported_exports_are_refused(small: Graph, place: Path) -> None:
     for path, form, message in (
         (place / "a.txt", None, "No format has the suffix of a.txt"),
         (place / "a.txt", "pajek", "Unknown format 'pajek'"),

@@ -235,7 +235,7 @@ def test_two_builds_into_one_place(store: Path) -> None:
     assert not (store.parent / "fresh").exists()
 
 
-def test_places_that_are_no_store(place: Path) -> None:
+def test_folders_that_are_not_stores(place: Path) -> None:
     (place / "file").write_text("mine")
     with pytest.raises(BadStore, match="is a file"):
         make(place / "file", [page(A, B)])

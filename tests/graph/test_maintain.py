@@ -28,7 +28,7 @@ removals = st.lists(addresses, min_size=1, max_size=2)
 
 @examples(15)
 @given(st.lists(records(), min_size=1, max_size=12), st.lists(adds | removals, min_size=1, max_size=4), st.data())
-def test_generations_are_what_the_slow_truth_says(
+def test_generations_equal_the_slow_truth(
     fast_root: Path, first: list[Page], steps: list[list[Page] | list[str]], data: st.DataObject
 ) -> None:
     truth = Naive(first)
@@ -159,7 +159,7 @@ def test_removing_an_alias_removes_its_page(place: Path) -> None:
     assert (graph.get(A), graph.get(B), graph.pages, len(graph.links)) == (None, None, 1, 0)
 
 
-def test_an_alias_of_a_removed_page_is_an_alias_no_more(place: Path) -> None:
+def test_an_alias_of_a_removed_page_is_removed(place: Path) -> None:
     make(place / "s", [Page(A, redirect=B), page(B, C), page(C, A)])
     remove([B], place / "s")
     graph = Graph(place / "s")

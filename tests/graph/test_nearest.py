@@ -49,7 +49,7 @@ def web(fast_root: Path) -> Graph:
         ("ada lovelace", "Ada Lovelace"),
     ],
 )
-def test_what_is_meant_comes_first(web: Graph, asked: str, meant: str) -> None:
+def test_the_likely_address_comes_first(web: Graph, asked: str, meant: str) -> None:
     assert web.get(asked) is None
     assert web.names.nearest(asked)[:1] == [meant]
 
@@ -61,14 +61,14 @@ def test_shorter_addresses_then_the_most_cited_beside_it(web: Graph) -> None:
     assert web.names.nearest("site.example/none", limit=2) == [SITE[0], SITE[4]]
 
 
-def test_a_host_of_which_only_deeper_pages_are_known(web: Graph) -> None:
+def test_a_host_with_deeper_pages_only(web: Graph) -> None:
     assert web.names.nearest("deep.example") == [DEEP]
 
 
 @pytest.mark.parametrize(
     "asked", ["", " ", "http://", "http://[", "mailto:x", "☃", "x" * 5000, "a.", "nothing.alike.example"]
 )
-def test_nothing_is_near(web: Graph, asked: str) -> None:
+def test_no_similar_address(web: Graph, asked: str) -> None:
     assert web.names.nearest(asked) == []
 
 

@@ -38,7 +38,7 @@ def new(fast_root: Path) -> Path:
     return path
 
 
-def test_opens_and_is_whole(old: Path) -> None:
+def test_an_old_store_opens_and_has_no_faults(old: Path) -> None:
     assert check(old) == []
     graph = Graph(old)
     assert (graph.pages, len(graph.links), graph.manifest["format"]) == (1238, 1581, 1)

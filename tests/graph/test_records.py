@@ -147,7 +147,7 @@ def test_a_text_is_cleaned_whatever_its_neighbours_hold(place: Path) -> None:
     assert graph.title(graph.find(B)) == "a b"
 
 
-def test_ports_and_homes_of_one_host_are_the_sites_that_pages_say(place: Path) -> None:
+def test_sites_of_ports_and_home_folders_agree_with_pages_site(place: Path) -> None:
     urls = [
         "https://u.example/~ann/",
         "https://u.example/~bob/",
@@ -261,7 +261,7 @@ class Dictionaries:
 def test_dictionaries_of_addresses(place: Path) -> None:
     build([Dictionaries()], place / "s", ReadReport(), BuildOptions(threads=2))
     graph = Graph(place / "s")
-    assert [graph.address(i) for i in range(graph.pages)] == [A, B, C], "an address that no row uses is no page"
+    assert [graph.address(i) for i in range(graph.pages)] == [A, B, C], "an address that no row uses isn't a page"
     assert targets(graph, A) == [B, C]
     assert targets(graph, B) == [A]
     assert len(graph.links) == 3

@@ -83,7 +83,7 @@ def test_damage_of_stale_data_is_found(graph: Graph) -> None:
     assert [fault.where for fault in check(graph.path)] == ["side/thing"]
 
 
-def test_a_folder_whose_name_says_damaged_is_none(place: Path) -> None:
+def test_a_path_with_damaged_in_its_name_is_not_damage(place: Path) -> None:
     """A message has the path in it."""
     path = place / "damaged, not there" / "web.cocite"
     make(path, [page("https://a.example/", "https://b.example/")])
@@ -92,7 +92,7 @@ def test_a_folder_whose_name_says_damaged_is_none(place: Path) -> None:
     assert check(path) == []
 
 
-def test_what_a_killed_command_left(graph: Graph) -> None:
+def test_leftovers_of_a_killed_command(graph: Graph) -> None:
     assert not is_left_over(graph, "thing")
     keep(graph)
     assert not is_left_over(graph, "thing")
@@ -127,7 +127,7 @@ def test_reading_while_it_is_made_again(graph: Graph) -> None:
         assert looking.result() > 0
 
 
-def test_a_maker_that_fails_leaves_what_was_there(graph: Graph) -> None:
+def test_a_failed_write_keeps_the_old_data(graph: Graph) -> None:
     keep(graph)
 
     def fail(folder: Path, writer: Writer) -> None:

@@ -26,10 +26,10 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = 15_000
 """Milliseconds in which what a test waits for has come."""
-LONGEST = 120.0
+MAX_SECONDS = 120.0
 """Seconds that a test may take before the browser is ended."""
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202egnp\x07 \"'"
-LONG = "A very long title " + "of words without an end " * 20
+LONG_TITLE = "A very long title " + "of words without an end " * 20
 ARABIC = "مولد المواقع الثابتة مع HTML و CSS"
 TOOLS = {
     "hugo": "Hugo",
@@ -39,7 +39,7 @@ TOOLS = {
     "gatsby": "Gatsby",
     "eleventy": "Eleventy",
     "hostile": HOSTILE,
-    "long": LONG,
+    "long": LONG_TITLE,
     "arabic": ARABIC,
     "untitled": "",
 }
@@ -85,7 +85,7 @@ def driving() -> Iterator[Any]:
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     playwright = api.sync_playwright().start()
     yield playwright
-    with ended_after(LONGEST):
+    with ended_after(MAX_SECONDS):
         playwright.stop()
 
 
@@ -101,7 +101,7 @@ def browsing() -> Iterator[Any]:
 
 def closed(what: Any) -> None:
     """Close a browser, or a context of one; if it had to be ended it is closed already."""
-    with ended_after(LONGEST), suppress(Exception):
+    with ended_after(MAX_SECONDS), suppress(Exception):
         what.close()
 
 

@@ -160,7 +160,7 @@ def test_head_is_get_without_its_body(asking: Asking) -> None:
         assert head.headers["content-length"] == str(len(whole.body))
 
 
-def test_nothing_related_says_why(asking: Asking) -> None:
+def test_an_empty_result_has_a_reason(asking: Asking) -> None:
     answer = asking.get("/api/related?url=lonely.example&method=cocitation")
     assert (answer.status, answer.json["answers"]) == (200, [])
     assert "cocitation finds nothing related" in answer.json["note"]
@@ -230,7 +230,7 @@ def test_records_that_cannot_be_used(asking: Asking, body: bytes, status: int, k
     assert (answer.status, answer.json["error"]["kind"]) == (status, kind), answer.text[:300]
 
 
-def test_who_leaves_while_sending_is_no_fault(asking: Asking) -> None:
+def test_a_client_that_disconnects_while_sending_is_not_an_error(asking: Asking) -> None:
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -246,7 +246,7 @@ def test_who_leaves_while_sending_is_no_fault(asking: Asking) -> None:
     assert "fault" not in [line["event"] for line in asking.log]
 
 
-def test_what_the_program_says_of_itself_is_made_once(asking: Asking) -> None:
+def test_descriptions_are_compressed_and_have_an_etag(asking: Asking) -> None:
     for target in ("/docs", "/methods", "/openapi.json"):
         first = asking.get(target, accept_encoding="gzip")
         assert (first.status, first.headers["content-encoding"]) == (200, "gzip")
@@ -254,7 +254,7 @@ def test_what_the_program_says_of_itself_is_made_once(asking: Asking) -> None:
     assert asking.get("/openapi.json").json["info"]["title"] == "cocite"
 
 
-def test_packed_only_for_those_who_take_it(asking: Asking) -> None:
+def test_responses_are_compressed_only_for_clients_that_accept_it(asking: Asking) -> None:
     target = f"/api/related?url={ROBIN}&k=8"
     plain, packed = asking.get(target), asking.get(target, accept_encoding="br, gzip")
     assert "content-encoding" not in plain.headers
@@ -272,7 +272,7 @@ def test_packed_only_for_those_who_take_it(asking: Asking) -> None:
     assert "content-encoding" not in asking.get("/healthz", accept_encoding="gzip").headers  # too small
 
 
-def test_every_response_is_guarded(asking: Asking) -> None:
+def test_every_response_has_security_headers(asking: Asking) -> None:
     for target in ("/", "/docs", "/api/store", "/openapi.json", "/nothing", "/static/cocite.css"):
         headers = asking.get(target).headers
         assert "default-src 'none'" in headers["content-security-policy"]
@@ -281,7 +281,7 @@ def test_every_response_is_guarded(asking: Asking) -> None:
         assert "access-control-allow-origin" not in asking.get(target, origin="https://other.example").headers
 
 
-def test_cors_if_it_is_wanted(made: Path) -> None:
+def test_cors_if_it_is_configured(made: Path) -> None:
     server = Asking(made, cors=("https://good.example",))
     good = server.get("/api/store", origin="https://good.example")
     assert good.headers["access-control-allow-origin"] == "https://good.example"
@@ -293,8 +293,8 @@ def test_cors_if_it_is_wanted(made: Path) -> None:
     server.close()
 
 
-def test_hostile_texts_stay_texts(asking: Asking) -> None:
-    """JSON carries what strangers wrote as it is; it is no page, and says so."""
+def test_hostile_texts_stay_text(asking: Asking) -> None:
+    """JSON has strangers' texts unchanged; its content type keeps browsers from reading it as HTML."""
     answer = asking.get(f"/api/related?url={ROBIN}&method=cocitation")
     titles = {each["url"]: each["title"] for each in answer.json["answers"]}
     assert any("<script>" in title for title in titles.values())

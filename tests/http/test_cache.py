@@ -13,7 +13,7 @@ def reply(size: int) -> Reply:
     return Reply(200, b"x" * size, etag=b"e")
 
 
-def test_what_was_asked_for_longest_ago_goes_first() -> None:
+def test_the_least_recently_used_entry_is_dropped_first() -> None:
     cache = Cache(10 * (1000 + ENTRY_BYTES))
     for key in range(10):
         cache.put(key, reply(1000))
@@ -23,7 +23,7 @@ def test_what_was_asked_for_longest_ago_goes_first() -> None:
     assert (len(cache), cache.evictions) == (10, 1)
 
 
-def test_one_answer_does_not_take_it_all() -> None:
+def test_one_answer_does_not_fill_the_cache() -> None:
     cache = Cache(8 * 2000)
     cache.put("small", reply(100))
     cache.put("large", reply(2001))
@@ -42,7 +42,7 @@ def test_requests_lead_to_keys_and_are_counted() -> None:
     assert cache.bytes <= 20_000
 
 
-def test_what_is_not_kept_does_not_count() -> None:
+def test_uncached_answers_do_not_count() -> None:
     """It is packed when it is sent, whether the cache took it, has dropped it since, or was emptied."""
     cache, large, gone = Cache(8 * 2000), reply(5000), reply(1200)
     cache.put("large", large)
@@ -61,7 +61,7 @@ def test_what_is_not_kept_does_not_count() -> None:
 @given(
     st.lists(st.tuples(st.sampled_from(["put", "get", "remember", "grow"]), st.integers(0, 20), st.integers(0, 3000)))
 )
-def test_bytes_are_those_of_what_it_holds(steps: list[tuple[str, int, int]]) -> None:
+def test_bytes_are_the_sum_of_the_entries(steps: list[tuple[str, int, int]]) -> None:
     cache = Cache(20_000)
     for what, key, size in steps:
         if what == "put":

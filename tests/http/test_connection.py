@@ -44,7 +44,7 @@ def served(talk: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitabl
     return asyncio.run(both())
 
 
-def test_usual_requests_over_one_connection() -> None:
+def test_ordinary_requests_over_one_connection() -> None:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         found = b""
         for _ in range(3):
@@ -75,7 +75,7 @@ def test_an_endless_head_is_refused(start: bytes) -> None:
         assert json.loads(found.partition(b"\r\n\r\n")[2])["error"]["kind"] == "BadRequest"
 
 
-def test_what_is_no_request_is_told_so() -> None:
+def test_an_invalid_request_gets_an_error() -> None:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(b"\x16\x03\x01 hello\r\n\r\n")
         return await reader.read()
@@ -86,7 +86,7 @@ def test_what_is_no_request_is_told_so() -> None:
 
 
 @pytest.mark.parametrize("start", [b"", b"GET / HTTP/1.1\r\nHost:", b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET"])
-def test_a_head_that_never_ends_is_given_up(start: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_head_that_never_ends_times_out(start: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "HEAD_SECONDS", 0.1)
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:

@@ -28,7 +28,7 @@ def instructions() -> list[tuple[str, str]]:
     return [(line.partition(" ")[0], line.partition(" ")[2].strip()) for line in lines if line.strip()]
 
 
-def test_the_image_runs_as_nobody_special() -> None:
+def test_the_image_runs_without_root() -> None:
     found = instructions()
     last = found[[name for name, _ in found].index("FROM", 1) :]
     names = [name for name, _ in last]
@@ -41,7 +41,7 @@ def test_the_image_runs_as_nobody_special() -> None:
     assert started == ["cocite", "serve", "--host", "0.0.0.0", "--port", "8000"]
 
 
-def test_the_image_is_made_of_what_it_needs() -> None:
+def test_the_image_contains_only_what_it_needs() -> None:
     ignored = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
     kept = {line[1:] for line in ignored if line.startswith("!")}
     copied = {
@@ -50,7 +50,7 @@ def test_the_image_is_made_of_what_it_needs() -> None:
     assert kept == copied and "*" in ignored
 
 
-def test_the_health_check_says_how_it_is(place: Path) -> None:
+def test_the_health_check_reports_the_state(place: Path) -> None:
     """The very command of the image, at another port."""
     (text,) = [text for name, text in instructions() if name == "HEALTHCHECK"]
     command = json.loads(text[text.index("CMD") + 3 :])

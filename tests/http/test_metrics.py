@@ -72,7 +72,7 @@ def test_every_family_has_a_type_and_a_meaning() -> None:
     assert all(name.endswith("_total") for name in re.findall(r"# TYPE (\S+) counter", text))
 
 
-def test_what_a_server_says(asking: Asking) -> None:
+def test_the_metrics_of_a_server(asking: Asking) -> None:
     asking.get("/api/related?url=robin.example&k=55")
     asking.get("/api/related?url=robin.example&k=55")
     answer = asking.get("/metrics")

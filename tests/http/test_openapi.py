@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schemathesis import checks
 
 from cocite.http.questions import parameters, routes
-from tests.conftest import LONG
+from tests.conftest import RUN_LONG
 from tests.http.conftest import Asking
 
 CONTRACT = {
@@ -90,9 +90,9 @@ CHECKS = [checks.content_type_conformance, checks.response_schema_conformance]
 
 
 @pytest.mark.parametrize(("verb", "path", "mode"), OPERATIONS)
-@settings(max_examples=20 if LONG else 3, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20 if RUN_LONG else 3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_whatever_is_asked_there_is_an_answer(api: Any, verb: str, path: str, mode: Any, data: Any) -> None:
+def test_every_request_gets_a_described_response(api: Any, verb: str, path: str, mode: Any, data: Any) -> None:
     """Neither a fault, nor a type or a shape that is not described; 503 only where a part of the store is missing."""
     case = data.draw(api[path][verb].as_strategy(generation_mode=mode))
     response = case.call()

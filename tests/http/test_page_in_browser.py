@@ -21,7 +21,7 @@ from tests.http.browser import (
     ARABIC,
     HUGO,
     JEKYLL,
-    LONGEST,
+    MAX_SECONDS,
     PAGES,
     Watched,
     axe,
@@ -95,7 +95,7 @@ def opening(browser: Any, base: str) -> Iterator[Opening]:
         watched.open(target)
         return watched
 
-    with ended_after(LONGEST):
+    with ended_after(MAX_SECONDS):
         yield opens
     wrong = [each for watched in opened for each in watched.wrong]
     for watched in opened:
@@ -119,7 +119,7 @@ def test_first_visit_offers_pages_that_lead_to_answers(opening: Opening) -> None
 
 
 @smoke
-def test_an_address_is_asked_about(opening: Opening) -> None:
+def test_an_address_is_searched(opening: Opening) -> None:
     page = opening("/").page
     page.fill("#url", "hugo.example")
     page.press("#url", "Enter")
@@ -195,7 +195,7 @@ def test_methods_are_switched_and_compared(opening: Opening) -> None:
     assert page.locator(".columns h2").count() == 5
 
 
-def test_the_picture_tells_what_is_linked(opening: Opening) -> None:
+def test_the_picture_names_what_is_linked(opening: Opening) -> None:
     page = opening(VIEWS["picture"]).page
     assert page.locator(".narrow").is_hidden()
     assert page.locator(".broad > .related").count() == page.locator(".legend .related li").count() > 5
@@ -335,14 +335,14 @@ def test_light_and_dark(opening: Opening) -> None:
         ("/study?rater=../x", 422, "A rater's name"),
     ],
 )
-def test_what_goes_wrong_is_said_and_leads_on(opening: Opening, target: str, status: int, says: str) -> None:
+def test_errors_are_shown_with_a_next_step(opening: Opening, target: str, status: int, says: str) -> None:
     watched = opening("/")
     assert watched.open(target) == status
     assert says in watched.page.locator("main").inner_text()
     assert watched.page.locator("main a, header form, main form").count() >= 1
 
 
-def test_an_unknown_page_is_no_dead_end(opening: Opening) -> None:
+def test_an_unknown_page_has_suggestions(opening: Opening) -> None:
     page = opening(VIEWS["unknown"]).page
     page.locator("main .plain a").first.click()
     page.wait_for_selector("h1")
@@ -350,7 +350,7 @@ def test_an_unknown_page_is_no_dead_end(opening: Opening) -> None:
 
 
 @smoke
-def test_what_strangers_wrote_does_nothing(opening: Opening) -> None:
+def test_scripts_in_titles_do_not_run(opening: Opening) -> None:
     """Dialogs, errors and requests of a title that came to life would fail this test as they do every other."""
     page = opening(VIEWS["related"]).page
     shown = page.locator("main").inner_text()
@@ -365,7 +365,7 @@ def test_what_strangers_wrote_does_nothing(opening: Opening) -> None:
 
 
 @pytest.mark.parametrize("view", [view for view in VIEWS if view not in ("related", "groups", "words", "nothing")])
-def test_everybody_can_use_it(opening: Opening, view: str) -> None:
+def test_the_page_is_accessible(opening: Opening, view: str) -> None:
     """No violation that axe-core knows of, with what opens opened; in the dark, colours are all that is different."""
     source = axe()
     page = opening(VIEWS[view]).page

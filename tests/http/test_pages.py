@@ -78,7 +78,7 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.parametrize("target", VIEWS)
-def test_every_view_is_sound(asking: Asking, target: str) -> None:
+def test_every_view_is_valid_html(asking: Asking, target: str) -> None:
     answer = asking.get(target)
     assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     page = Reader(answer.text)
@@ -149,7 +149,7 @@ def test_titles_of_strangers_are_text(asking: Asking) -> None:
         ("/keywords?url=lonely.example", 200, "Keywords of"),
     ],
 )
-def test_what_goes_wrong_is_said(asking: Asking, target: str, status: int, says: str) -> None:
+def test_errors_are_shown(asking: Asking, target: str, status: int, says: str) -> None:
     answer = asking.get(target)
     assert answer.status == status, answer.text[:2000]
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -158,14 +158,14 @@ def test_what_goes_wrong_is_said(asking: Asking, target: str, status: int, says:
 
 @pytest.mark.parametrize("query", ODD)
 @pytest.mark.parametrize("path", PATHS.values())
-def test_no_address_is_a_fault(asking: Asking, path: str, query: str) -> None:
+def test_no_address_causes_an_error(asking: Asking, path: str, query: str) -> None:
     answer = asking.get(path + query)
     assert answer.status in (200, 400, 404, 422)
     Reader(answer.text)
 
 
 @pytest.mark.parametrize("view", ["compare", "hubs"])
-def test_only_what_is_heard_is_shown_as_asked(asking: Asking, view: str) -> None:
+def test_excluded_pages_are_shown_only_where_they_apply(asking: Asking, view: str) -> None:
     """Pages that are not wanted stay in the address for the views that heed them."""
     page = Reader(asking.get(f"/{view}?{ASK}&not=wren.example").text)
     assert not any("chips" in has.get("class", "") for _, has in page.tags)
@@ -201,7 +201,7 @@ def test_files(asking: Asking) -> None:
         assert asking.get(target).text.startswith("rank,score,url,title,why\n")
 
 
-def test_pages_are_kept_and_named_by_what_they_depend_on(asking: Asking) -> None:
+def test_pages_have_an_etag_of_their_parameters(asking: Asking) -> None:
     first = asking.get(f"/?{ASK}")
     assert asking.get(f"/?{ASK}", if_none_match=first.headers["etag"]).status == 304
     assert asking.get(f"/?{ASK}&k=3").headers["etag"] != first.headers["etag"]
@@ -217,7 +217,7 @@ def test_the_state_is_on_the_page_once(asking: Asking) -> None:
     assert {has["name"] for has in buttons} == {"url", "not"} and len(buttons) == 10
 
 
-def test_a_store_without_words_says_so(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_side_data_is_explained(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asking = Asking(made)
     parts: dict[str, Any] = asking.service.web.__dict__["_parts"]
     for name in ("search", "keywords", "relevance"):
@@ -229,7 +229,7 @@ def test_a_store_without_words_says_so(made: Path, monkeypatch: pytest.MonkeyPat
     asking.close()
 
 
-def test_assets_are_small_and_ask_nobody() -> None:
+def test_assets_are_small_and_load_nothing_from_other_hosts() -> None:
     folder = Path(__file__).parents[2] / "src" / "cocite" / "http" / "page" / "static"
     sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
     assert set(sizes) == {"cocite.css", "cocite.js", "icon.svg"}
@@ -239,5 +239,5 @@ def test_assets_are_small_and_ask_nobody() -> None:
         assert "://" not in text.replace('includes("://")', "") and "@import" not in text and "innerHTML" not in text
 
 
-def test_the_known_page_is_told_by_name(asking: Asking) -> None:
+def test_the_known_page_is_shown_by_name(asking: Asking) -> None:
     assert "All about birds" in Reader(asking.get(f"/?url={BIRDS}").text).text

@@ -78,7 +78,7 @@ def lines(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in rest]
 
 
-def test_it_serves_changes_over_and_ends(own: Path, place: Path) -> None:
+def test_it_serves_switches_generations_and_ends(own: Path, place: Path) -> None:
     """Watching takes a minute here, so it is the signal that makes it look."""
     with serving(own, place, "--watch", "60") as (server, log):
         target = f"/api/related?url={ROBIN}&method=cocitation&k=50"
@@ -96,7 +96,7 @@ def test_it_serves_changes_over_and_ends(own: Path, place: Path) -> None:
 
 
 @long
-def test_who_is_in_gets_an_answer_when_it_ends(own: Path, place: Path) -> None:
+def test_open_requests_are_answered_at_shutdown(own: Path, place: Path) -> None:
     with serving(own, place) as (server, _):
         host, port = server.address.removeprefix("http://").split(":")
         body = json.dumps({"url": "https://new.example/", "links": [ROBIN]}).encode()
@@ -116,7 +116,7 @@ def test_who_is_in_gets_an_answer_when_it_ends(own: Path, place: Path) -> None:
 
 
 @long
-def test_workers_are_minded_and_counted_together(own: Path, place: Path) -> None:
+def test_workers_are_restarted_and_their_metrics_are_added_up(own: Path, place: Path) -> None:
     with serving(own, place, "--workers", "2") as (server, log):
 
         def workers() -> list[int]:
@@ -155,7 +155,7 @@ def test_signals_while_workers_start(own: Path, place: Path) -> None:
     assert "worker died" not in (place / "log").read_text()
 
 
-def test_a_minder_that_is_to_end_starts_nobody(made: Path) -> None:
+def test_a_supervisor_that_shuts_down_starts_no_workers(made: Path) -> None:
     with listen(Settings(made, port=0)) as listening:
         minder = Supervisor(Settings(made, workers=2), listening, SharedCounters(2))
         minder._ending = True

@@ -39,7 +39,7 @@ def at_load(server: Asking, monkeypatch: pytest.MonkeyPatch, load: int) -> None:
     monkeypatch.setattr(Service, "load", lambda self: load)
 
 
-def test_asked_again_it_is_the_same_answer(server: Asking) -> None:
+def test_a_repeated_question_gets_the_same_answer(server: Asking) -> None:
     first, again = server.get(RELATED), server.get(RELATED)
     assert first.body == again.body  # with its milliseconds: nothing was worked out again
     assert first.headers["etag"] == again.headers["etag"]
@@ -49,7 +49,7 @@ def test_asked_again_it_is_the_same_answer(server: Asking) -> None:
     assert counted(server, "cache_misses_total") == 1
 
 
-def test_an_etag_saves_the_answer(server: Asking) -> None:
+def test_an_etag_saves_sending_the_answer(server: Asking) -> None:
     etag = server.get(RELATED).headers["etag"]
     for given in (etag, etag.removeprefix("W/"), f'"other", {etag}', "*"):
         answer = server.get(RELATED, if_none_match=given)
@@ -58,14 +58,14 @@ def test_an_etag_saves_the_answer(server: Asking) -> None:
     assert server.get(RELATED, if_none_match='W/"other"').status == 200
 
 
-def test_an_etag_holds_though_the_answer_is_no_longer_kept(server: Asking) -> None:
+def test_an_etag_is_valid_after_the_answer_left_the_cache(server: Asking) -> None:
     etag = server.get(RELATED).headers["etag"]
     server.service.cache.clear()
     assert server.get(RELATED, if_none_match=etag).status == 304
     assert counted(server, "cache_misses_total") == 1
 
 
-def test_what_is_not_found_is_kept_too(server: Asking) -> None:
+def test_not_found_is_cached_too(server: Asking) -> None:
     for _ in range(2):
         missing = server.get("/api/related?url=nowhere.example")
         assert missing.status == 404
@@ -76,7 +76,7 @@ def test_what_is_not_found_is_kept_too(server: Asking) -> None:
         assert server.get("/api/related?url=nowhere.example", if_none_match=given).status == 404
 
 
-def test_what_may_be_there_later_is_not_kept(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unavailable_parts_are_not_cached(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(server.service.web._parts, "search")
     broken = server.get("/api/search?q=birds")
     assert (broken.status, broken.headers["cache-control"]) == (503, "no-store")
@@ -85,7 +85,7 @@ def test_what_may_be_there_later_is_not_kept(server: Asking, monkeypatch: pytest
     assert server.get("/api/search?q=birds").status == 200
 
 
-def test_fewer_parents_when_busy_and_said_so(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fewer_parents_when_busy_are_reported(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     """ROBIN has 6 parents: 2,000, or 500 when busy, change nothing; of 4 by name, 1 is left when busy."""
     target = f"{RELATED}&method=companion"
     monkeypatch.setattr("cocite.http.questions.PARENT_FACTORS", (2.0, 1.0, 1 / 500, 1 / 1000))
@@ -115,7 +115,7 @@ def test_fewer_parents_when_busy_and_said_so(server: Asking, monkeypatch: pytest
     assert server.get(target, if_none_match=swamped.headers["etag"]).status == 200
 
 
-def test_files_and_pictures_say_so_too(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fewer_parents_are_reported_in_files_and_pictures_too(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     at_load(server, monkeypatch, SWAMPED)
     for target in (f"{RELATED}&format=csv", f"/picture?url={ROBIN}&format=gexf"):
         assert server.get(target).headers["cocite-limits"] == '{"load":"swamped","reasons":false}'
@@ -195,7 +195,7 @@ def test_the_same_question_at_once_is_worked_on_once(server: Asking) -> None:
     assert counted(server, "shared_total") == 4
 
 
-def test_too_late_is_said_and_the_answer_kept(made: Path) -> None:
+def test_a_timeout_is_reported_and_the_answer_is_cached(made: Path) -> None:
     server, slow = Asking(made, timeout=0.05), Slow()
     with pytest.raises(RefusedRequest) as caught:
         server.run(server.service.answer(slow.question(1)))
@@ -216,7 +216,7 @@ def test_too_late_is_said_and_the_answer_kept(made: Path) -> None:
     server.close()
 
 
-def test_too_many_are_sent_away_and_it_recovers(made: Path) -> None:
+def test_too_many_requests_are_rejected_and_it_recovers(made: Path) -> None:
     server, slow = Asking(made, threads=1, queue=3, timeout=20.0), Slow()
     kept = server.get(RELATED)
 
@@ -256,7 +256,7 @@ def test_long_questions_do_not_hold_up_quick_ones(made: Path) -> None:
     server.close()
 
 
-def test_a_fault_is_told_to_the_log_alone(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_logged_but_not_shown(server: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("secret of the server")
 
@@ -294,7 +294,7 @@ def test_quiet_logs_what_fails(made: Path) -> None:
     server.close()
 
 
-def test_what_is_done_after_a_change_is_not_kept(server: Asking) -> None:
+def test_answers_of_an_old_generation_are_not_cached(server: Asking) -> None:
     slow = Slow()
 
     async def across() -> int:
@@ -308,7 +308,7 @@ def test_what_is_done_after_a_change_is_not_kept(server: Asking) -> None:
     assert server.run(across()) == 0
 
 
-def test_large_answers_are_packed_by_the_thread(server: Asking) -> None:
+def test_large_answers_are_compressed_in_the_thread(server: Asking) -> None:
     large = Plain("store", ("large",), lambda _: {"text": "x" * 100_000})
     reply = server.run(server.service.answer(large))
     assert reply.gzipped is not None and len(reply.gzipped) < 1000

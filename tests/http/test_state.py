@@ -16,7 +16,7 @@ urls = st.lists(
 
 
 @given(st.sampled_from(OF_PAGES), urls, urls, st.integers(0, 100), st.integers(0, 9), st.booleans(), st.booleans())
-def test_an_address_says_all_of_a_state(
+def test_an_address_contains_the_whole_state(
     view: str, asked: list[str], unwanted: list[str], k: int, per_site: int, own: bool, group: bool
 ) -> None:
     state = State(
@@ -37,7 +37,7 @@ def test_an_address_says_all_of_a_state(
 
 
 @given(st.lists(st.tuples(st.sampled_from(["url", "not", "q", "k", "method", "per_site", "since", "x"]), st.text())))
-def test_any_address_means_something(pairs: list[tuple[str, str]]) -> None:
+def test_any_address_is_a_valid_state(pairs: list[tuple[str, str]]) -> None:
     for view in PATHS:
         state = state_from(view, pairs)
         assert 1 <= state.shown <= 100
@@ -73,11 +73,11 @@ def test_a_field_has_addresses_or_words(text: str, found: list[str]) -> None:
         ("e.g. this", True),
     ],
 )
-def test_what_is_no_address_is_words(text: str, words: bool) -> None:
+def test_text_that_is_not_an_address_is_words(text: str, words: bool) -> None:
     assert looks_like_words(text) is words
 
 
-def test_programs_get_the_same_without_what_they_cannot_give() -> None:
+def test_links_for_programs_leave_unsupported_parameters_off() -> None:
     state = State(
         "compare", ("a.example",), ("b.example",), methods=("lli",), options=(("per_site", "2"), ("group", "true"))
     )

@@ -36,7 +36,7 @@ def urls(server: Asking) -> list[str]:
     return [each["url"] for each in server.get(RELATED).json["answers"]]
 
 
-def test_a_new_generation_is_seen_and_put_in_place(own: Path) -> None:
+def test_a_new_generation_is_opened(own: Path) -> None:
     server = Asking(own)
     before = server.get(RELATED)
     assert EAGLE not in urls(server)
@@ -75,7 +75,7 @@ def test_the_path_is_watched(own: Path) -> None:
     server.close()
 
 
-def test_who_has_begun_keeps_the_store(own: Path) -> None:
+def test_a_running_request_keeps_its_generation(own: Path) -> None:
     """A question that is being worked on while the store changes is answered from the store that it began with."""
     server, go, begun = Asking(own), threading.Event(), threading.Event()
 
@@ -98,7 +98,7 @@ def test_who_has_begun_keeps_the_store(own: Path) -> None:
     server.close()
 
 
-def test_it_is_warm_before_it_is_in_place(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_warm_before_it_is_used(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server, asked = Asking(own), []
     server.get(RELATED)
     work = OperationQuestion.work
@@ -113,7 +113,7 @@ def test_it_is_warm_before_it_is_in_place(own: Path, monkeypatch: pytest.MonkeyP
     server.close()
 
 
-def test_a_damaged_store_leaves_the_old_one_in_place(own: Path) -> None:
+def test_a_damaged_store_is_not_used_and_the_old_one_stays(own: Path) -> None:
     server = Asking(own)
     found = urls(server)
     (own / "CURRENT").write_text("g000007 nonsense\n")
@@ -145,7 +145,7 @@ def test_whatever_is_wrong_with_a_new_store_the_old_one_stays(own: Path, monkeyp
     server.close()
 
 
-def test_what_is_kept_beside_a_store_counts_too(own: Path) -> None:
+def test_side_data_are_watched_too(own: Path) -> None:
     served = Snapshot(own)
     before = served.edition
     served.open_parts()

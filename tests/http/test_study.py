@@ -33,7 +33,7 @@ def rating(made: Path, folder: Path) -> Iterator[Asking]:
     server.close()
 
 
-def test_ratings_are_kept_in_the_sheet_of_who_gave_them(rating: Asking, folder: Path) -> None:
+def test_ratings_are_stored_in_the_sheet_of_their_rater(rating: Asking, folder: Path) -> None:
     study = read(folder)
     first, second, *_ = [item.id for item in study.items]
     answer = rating.post("/study", f"rater=Anna&at=1&{first}=1&{second}=x&99999=1&rater2=0".encode(), **FORM)
@@ -71,7 +71,7 @@ def test_the_page_itself_can(rating: Asking) -> None:
 
 
 @pytest.mark.parametrize("name", ["../x", "a b", "-a", "x" * 41, "é"])
-def test_names_are_no_paths(rating: Asking, name: str) -> None:
+def test_names_are_not_used_as_paths(rating: Asking, name: str) -> None:
     assert rating.post("/study", f"rater={name}&00001=1".encode(), **FORM).status == 422
     assert rating.get("/study?rater=../x").status == 422
     assert checked(" Anna ") == "anna"
@@ -82,7 +82,7 @@ def test_too_much_is_refused(rating: Asking) -> None:
     assert rating.post("/study", b"x" * (2 << 20), **FORM).status == 400
 
 
-def test_without_a_study_there_is_none(asking: Asking, place: Path) -> None:
+def test_without_a_study_there_is_no_route(asking: Asking, place: Path) -> None:
     assert asking.get("/study").status == 404
     with pytest.raises(BadStore, match="cocite study new"):
         RatingStudy(place)

@@ -18,7 +18,7 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-def test_what_work_gives_and_raises() -> None:
+def test_results_and_errors_of_work_are_passed_on() -> None:
     async def work() -> int:
         gate = WorkQueue("t", 1, 1)
         with pytest.raises(ZeroDivisionError):
@@ -32,7 +32,7 @@ def test_what_work_gives_and_raises() -> None:
     assert asyncio.run(work()) == 7
 
 
-def test_in_the_order_of_coming() -> None:
+def test_in_order_of_arrival() -> None:
     async def work() -> list[int]:
         gate, done = WorkQueue("t", 1, 10), list[int]()
         await asyncio.gather(*(gate.run(lambda n=n: done.append(n), 5.0) for n in range(6)))  # type: ignore[misc]
@@ -64,7 +64,7 @@ def test_a_further_thread_begins_only_after_a_while(monkeypatch: pytest.MonkeyPa
     assert asyncio.run(work()) == (1, 2, 1)
 
 
-def test_who_gives_up_leaves_the_queue() -> None:
+def test_a_cancelled_request_leaves_the_queue() -> None:
     go = threading.Event()
 
     async def work() -> None:
@@ -139,7 +139,7 @@ def test_long_work_aside() -> None:
         assert not each.is_alive()
 
 
-def test_the_thread_goes_on_when_nobody_waits_any_more() -> None:
+def test_the_thread_continues_when_its_request_is_cancelled() -> None:
     go, done = threading.Event(), threading.Event()
 
     async def work() -> None:

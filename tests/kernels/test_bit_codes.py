@@ -94,6 +94,6 @@ def test_nothing_but_zeros_is_damage(name: str, little: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ["GAMMA", "DELTA", "ZETA3", "PI2"])
-def test_a_number_too_large_to_be_meant_is_damage(name: str) -> None:
+def test_an_implausibly_large_number_is_damage(name: str) -> None:
     bits = encode(2**58, name, 0)
     assert read(bits, code_number(name))[0] == DAMAGED

@@ -88,4 +88,4 @@ def test_names_are_fresh_at_least_once(met: list[tuple[int, int]]) -> None:
     assert all(fresh[i] for i in first.values()), "the first time is always reported"
     again = np.zeros(1, np.bool_)
     hash_tables.mark_unseen(array([0]), np.zeros(1, np.uint16), seen, again)
-    assert not again[0], "0 is no page"
+    assert not again[0], "0 isn't a page"

@@ -20,8 +20,8 @@ from tests.kernels.encoded import callable_
 bit_length, decode_part = callable_(link_codec.bit_length), callable_(reading.decode_part)
 
 NONE = np.zeros(0, np.uint32)
-MOST = 2**32 - 2
-"""The most pages a store can have; the last one has number MOST - 1."""
+MAX_PAGES = 2**32 - 2
+"""The most pages a store can have; the last one has number MAX_PAGES - 1."""
 
 
 def code_of(lengths: dict[int, int]) -> Code:
@@ -44,7 +44,7 @@ def stream(words: NDArray[np.uint64], code: Code, pages: int) -> Lists:
     return Lists(words, none, none.astype(np.uint32), np.broadcast_to(np.uint32(0), pages), code.table)
 
 
-def decoded(words: NDArray[np.uint64], bits: int, count: int, base: int, code: Code, pages: int = MOST) -> object:
+def decoded(words: NDArray[np.uint64], bits: int, count: int, base: int, code: Code, pages: int = MAX_PAGES) -> object:
     """(targets, attributes) of one list, or DAMAGED."""
     targets, attributes = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
     words = np.append(words[: (bits + 63) >> 6], np.uint64(0))
@@ -109,7 +109,7 @@ attributes = st.one_of(
     st.builds(lambda f, b: f << 24 | b, st.integers(0, 255), st.integers(0, 9)),
 )
 small = st.integers(0, 300)
-anywhere = st.integers(0, MOST - 1) | st.sampled_from([0, 1, MOST - 2, MOST - 1, 2**31, 2**16])
+anywhere = st.integers(0, MAX_PAGES - 1) | st.sampled_from([0, 1, MAX_PAGES - 2, MAX_PAGES - 1, 2**31, 2**16])
 
 
 @st.composite
@@ -151,7 +151,7 @@ def test_decoding_can_begin_in_the_middle(one: tuple[int, list[int], list[int]],
     words, bits = encoded(base, targets, attrs, code)
     words = np.append(words[: (bits + 63) >> 6], np.uint64(0))
     found, found_attrs = np.zeros(len(targets), np.uint32), np.zeros(len(targets), np.uint32)
-    one_list = stream(words, code, MOST)
+    one_list = stream(words, code, MAX_PAGES)
     middle = decode_part(one_list, base, Place(0, bits, base, 0), cut, found, found_attrs, 0)
     previous, attribute = (targets[cut - 1], attrs[cut - 1]) if cut else (base, 0)
     rest = len(targets) - cut

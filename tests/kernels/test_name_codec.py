@@ -152,7 +152,7 @@ def test_starts_outside_the_stream_are_damage(start: int) -> None:
     assert names.search(b"b") == DAMAGED
 
 
-def test_a_code_that_stands_for_nothing_is_damage() -> None:
+def test_an_unused_code_is_damage() -> None:
     names = Names([b"ab", b"ac"])
     names.shared = Code.from_lengths(np.zeros(257, np.uint8))
     assert names.one(0) == b"damaged"

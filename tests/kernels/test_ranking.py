@@ -38,7 +38,7 @@ def test_sums_over_lists_with_blocks_and_flags(fast_root: Path, web: list[Page],
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
-def test_blocks_hold_so_many_links_and_pages_or_one_page() -> None:
+def test_ranges_have_limited_links_and_pages_or_one_page() -> None:
     degree = np.array([0, 0, 3, 9, 0, 1, 1, 1], np.uint32)
     assert block_bounds(degree, 6).tolist() == [0, 3, 4, 7, 8]  # 1 + 1 + 4, 10, 1 + 2 + 2, 2
     assert block_bounds(degree, 1000).tolist() == [0, 8]

@@ -28,7 +28,7 @@ def test_edges() -> None:
     assert edges_of(b"# comment\n\n\r\n999999999999999999\t0\n") == ([(999999999999999999, 0)], 0, 0)
 
 
-def test_lines_that_are_no_edges_are_counted() -> None:
+def test_invalid_lines_are_counted() -> None:
     text = b"0\t1\nnode\t5\n5\nx\n5\tx\n-1\t2\n1\t2x\n1234567890123456789\t0\n3\t4\n"
     assert edges_of(text) == ([(0, 1), (3, 4)], 7, 4)
 

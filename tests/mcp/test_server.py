@@ -1,4 +1,4 @@
-"""What assistants are told, asked in this process by the SDK's own client."""
+"""The tools for assistants, called in this process by the SDK's own client."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def refused(server: Server[Any], tool: str, **arguments: Any) -> str:
     return text(result)
 
 
-def test_every_tool_has_a_schema_and_says_what_it_is_for(server: Server[Any]) -> None:
+def test_every_tool_has_a_schema_and_a_description(server: Server[Any]) -> None:
     async def listing() -> list[Any]:
         async with Client(server) as client:
             assert client.server_info is not None and client.server_info.name == "cocite"
@@ -67,7 +67,7 @@ def test_related_pages_with_reasons(server: Server[Any]) -> None:
     assert all(1 <= len(page["why"]) <= 3 for page in found["pages"])
 
 
-def test_one_address_may_stand_for_a_list(server: Server[Any]) -> None:
+def test_one_address_is_accepted_as_a_list(server: Server[Any]) -> None:
     several, one = (ask(server, "related_pages", urls=urls, k=2) for urls in ([ROBIN], ROBIN))
     assert several == one
     assert ask(server, "related_pages", urls=f'["{ROBIN}"]', k=2) == one  # as some assistants send lists
@@ -87,7 +87,7 @@ def test_titles_of_strangers_are_one_bounded_line(server: Server[Any]) -> None:
 
 
 @given(st.text(max_size=2000), st.integers(2, 300))
-def test_what_strangers_say_is_one_line_of_bounded_length(words: str, most: int) -> None:
+def test_texts_of_pages_are_one_line_of_bounded_length(words: str, most: int) -> None:
     line = quoted(words, most)
     assert (
         len(line) <= most
@@ -96,7 +96,7 @@ def test_what_strangers_say_is_one_line_of_bounded_length(words: str, most: int)
     )
 
 
-def test_compare_counts_who_finds_a_page(server: Server[Any]) -> None:
+def test_compare_orders_pages_by_the_number_of_methods(server: Server[Any]) -> None:
     found = ask(server, "compare", urls=[ROBIN], methods=["cocitation", "companion"], k=5)
     assert found["methods"] == ["cocitation", "companion"]
     ranks = {page["url"]: page["ranks"] for page in found["pages"]}
@@ -110,7 +110,7 @@ def test_hubs_and_authorities(server: Server[Any]) -> None:
     assert ask(server, "hubs", urls=[ROBIN], kind="authorities", k=3)["method"] == "hubfinder"
 
 
-def test_communities_and_keywords_wait_for_what_is_being_made(server: Server[Any]) -> None:
+def test_communities_and_keywords_wait_for_side_data_being_built(server: Server[Any]) -> None:
     found = ask(server, "communities", query="birds", k=2)
     assert found["communities"] and len(found["communities"][0]["authorities"]) <= 2
     words = ask(server, "keywords", words=["birds"], k=3)
@@ -126,7 +126,7 @@ def test_links_both_ways(server: Server[Any]) -> None:
     assert cited["page"] == {"url": ROBIN, "title": "Robin"} and "wasn't fetched" in cited["note"]
 
 
-def test_known_pages_without_an_answer_say_what_to_do(server: Server[Any]) -> None:
+def test_an_empty_result_has_advice(server: Server[Any]) -> None:
     assert "look at its links" in ask(server, "related_pages", urls=["lonely.example"], method="companion")["note"]
     assert "no links" in ask(server, "links", url="lonely.example")["note"]
     assert "try others" in ask(server, "communities", query="submarine")["note"]
@@ -154,9 +154,7 @@ def test_known_pages_without_an_answer_say_what_to_do(server: Server[Any]) -> No
         ("relatd", {}, ["Unknown tool 'relatd'", "related_pages"]),
     ],
 )
-def test_errors_say_what_to_do_next(
-    server: Server[Any], tool: str, arguments: dict[str, Any], words: list[str]
-) -> None:
+def test_errors_have_advice(server: Server[Any], tool: str, arguments: dict[str, Any], words: list[str]) -> None:
     told = refused(server, tool, **arguments)
     assert len(told.splitlines()) == 1 and "Traceback" not in told and "pydantic" not in told
     for word in words:
@@ -170,7 +168,7 @@ def test_files_of_the_server_are_not_read(server: Server[Any], tmp_path: Path) -
     assert WREN in [page["url"] for page in found["pages"]]
 
 
-def test_a_question_that_takes_too_long_is_given_up(birds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_that_takes_too_long_is_cancelled(birds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from time import sleep
 
     store = CurrentStore(birds)
@@ -188,7 +186,7 @@ def test_a_store_that_changed_is_opened_anew(birds: Path, place: Path) -> None:
     store.preparing.join()
 
 
-def test_who_may_ask_by_http() -> None:
+def test_allowed_hosts_and_origins() -> None:
     own = security_of("127.0.0.1", [])
     assert own.enable_dns_rebinding_protection and "localhost:*" in own.allowed_hosts
     others = security_of("0.0.0.0", ["related.example.org"])

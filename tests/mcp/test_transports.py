@@ -83,7 +83,7 @@ def test_web_pages_cannot_ask_through_a_browser(address: str) -> None:
     assert post(address, b"x" * (1 << 21)) == 413
 
 
-def test_what_is_missing_is_told(birds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported(birds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     monkeypatch.setitem(sys.modules, "mcp", None)
     ran = run("mcp", "-i", birds)
@@ -101,7 +101,7 @@ def test_ctrl_c_ends_it(birds: Path) -> None:
         assert process.wait(30) == 130  # though standard input is still open
 
 
-def test_wrong_use_is_told_in_a_line(birds: Path, place: Path) -> None:
+def test_wrong_usage_is_reported_in_one_line(birds: Path, place: Path) -> None:
     for args, words in (
         (["-i", birds, "--port", "9000"], "--host, --port and --name need --http"),
         (["-i", birds, "--http", "--host", "0.0.0.0"], "--name"),

@@ -24,7 +24,7 @@ from cocite.results.filters import Filters
 from cocite.web import Web
 from tests.conftest import ROOT
 from tests.graph.webs import make, page
-from tests.results.conftest import MANY, PAGES
+from tests.results.conftest import FOUR, PAGES
 
 Row = tuple[str, int, str, float]
 
@@ -100,7 +100,9 @@ def test_all_pages_at_once(place: Path) -> None:
         ("integrated", Filters(per_site=1), "works without filters"),
     ],
 )
-def test_what_cannot_be_done_at_once(web: Web, place: Path, call: str, filters: Filters, error: str) -> None:
+def test_methods_that_cannot_run_on_all_pages_at_once(
+    web: Web, place: Path, call: str, filters: Filters, error: str
+) -> None:
     with pytest.raises(BadParameter, match=error):
         batch(web.graph, call, place / "r.tsv", filters=filters, together=True)
     assert not list(place.iterdir())
@@ -139,12 +141,12 @@ def test_filters(web: Web, place: Path) -> None:
 
 
 def test_another_stop_list_is_another_batch(web: Web, place: Path) -> None:
-    call = f"proximity(stop={MANY[0]})"
+    call = f"proximity(stop={FOUR[0]})"
     batch(web.graph, call, place / "r.parquet", processes=2, part=5)
-    assert MANY[0] not in [row[2] for row in rows_of(place / "r.parquet") if row[0] != MANY[0]]
+    assert FOUR[0] not in [row[2] for row in rows_of(place / "r.parquet") if row[0] != FOUR[0]]
     assert batch(web.graph, call, place / "r.parquet", part=5).kept > 1
     with pytest.raises(BadParameter, match="contains something other than this batch"):
-        batch(web.graph, f"proximity(stop={MANY[1]})", place / "r.parquet", part=5)
+        batch(web.graph, f"proximity(stop={FOUR[1]})", place / "r.parquet", part=5)
 
 
 def test_another_version_is_another_batch(web: Web, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,8 +158,8 @@ def test_another_version_is_another_batch(web: Web, place: Path, monkeypatch: py
 
 def test_from_python(web: Web, place: Path) -> None:
     store = cocite.open(web.graph.path)
-    done = store.batch(place / "r.tsv", "proximity", 3, pages=["q.example", MANY[0]], per_site=1, alpha=2)
-    found = [store.related(url, "proximity", k=3, per_site=1, alpha=2) for url in ("q.example", MANY[0])]
+    done = store.batch(place / "r.tsv", "proximity", 3, pages=["q.example", FOUR[0]], per_site=1, alpha=2)
+    found = [store.related(url, "proximity", k=3, per_site=1, alpha=2) for url in ("q.example", FOUR[0])]
     assert [row[2:] for row in rows_of(place / "r.tsv")] == [(each.url, each.score) for one in found for each in one]
     assert done.pages == 2
     assert store.batch(str(place / "all.parquet")).pages == len(linked_pages(web.graph))

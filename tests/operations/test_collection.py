@@ -53,7 +53,7 @@ def test_bookmarks_and_opml_are_read_by_folder(tmp_path: Path) -> None:
     assert read_collection(tmp_path / "f.opml") == Collection("Feeds", {"Birds": (url("robin"),)})
 
 
-def test_other_files_are_no_collections(tmp_path: Path) -> None:
+def test_other_files_are_not_collections(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("robin.example\n")
     assert read_collection(tmp_path / "list.txt") is None
     (tmp_path / "empty.html").write_text("<!DOCTYPE NETSCAPE-Bookmark-file-1><DL></DL>")
@@ -93,7 +93,7 @@ def test_nothing_is_recommended_that_is_there_already(web: Web) -> None:
     assert len(shown) == len(set(shown)) and not {url("robin"), url("wren"), url("swift")} & set(shown)
 
 
-def test_unwanted_pages_and_folders_of_which_nothing_is_known(web: Web) -> None:
+def test_excluded_pages_and_folders_of_unknown_pages(web: Web) -> None:
     gone = {"Gone": ("http://[", url("nowhere"))}
     found = near(web, "", {**gone, "Birds": (url("robin"),)}, 10, url("swift"))
     assert found.folders[0].answers == () and url("swift") not in [each.url for each in found.folders[1].answers]

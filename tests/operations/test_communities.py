@@ -61,7 +61,7 @@ def test_words_find_a_root_set_and_its_community(store: Store) -> None:
     assert paper.hubs[0].title == "List of Newspapers"
 
 
-def test_noise_is_told_with_its_reason(store: Store) -> None:
+def test_noise_is_listed_with_its_reason(store: Store) -> None:
     pages = [site(name) for name in ("papers0", "papers1", "papers2", "post", "globe")]
     found = store.communities(pages=pages, basis="root", npea="max")
     assert found.pages == tuple(pages) and found.eliminated == 0  # times alone joins, and spam is two links away
@@ -153,7 +153,7 @@ def test_no_community_is_empty(place: Path) -> None:
     assert [each.pages for each in found] == [5] and len(found.found) == 3
 
 
-def test_stop_words_tell_nothing_unless_they_are_asked_for(place: Path) -> None:
+def test_stop_words_are_not_keywords_unless_queried(place: Path) -> None:
     links = [Link(site(f"t{n}"), f"the open home and a gadget{n} for you", block=0) for n in range(3)]
     lists = [Page(site(f"l{n}"), "About the home", links=links, headings=["With other gadgets"]) for n in range(2)]
     others = [Page(site(f"o{n}"), "Something else") for n in range(9)]
@@ -223,7 +223,7 @@ def test_pages_need_no_search_index(place: Path) -> None:
         store.communities("cars")
 
 
-def test_pages_of_which_nothing_is_said(place: Path) -> None:
+def test_pages_without_any_words(place: Path) -> None:
     make(place / "web.cocite", [Page(site("h"), links=[Link(site("a")), Link(site("b"))])])
     (only,) = cocite.open(place / "web.cocite").communities(pages=site("h"))
     assert only.keywords == () and [member.title for member in only.authorities] == ["", ""]

@@ -7,7 +7,7 @@ import json
 from cocite.operations.pages.compare import Compare
 from cocite.related import methods
 from cocite.web import Web
-from tests.results.conftest import MANY, OTHERS
+from tests.results.conftest import FOUR, OTHERS
 
 
 def test_side_by_side(web: Web) -> None:
@@ -15,13 +15,13 @@ def test_side_by_side(web: Web) -> None:
     found = Compare(urls=("q.example",), methods=tuple(calls), k=5).run(web)
     assert list(found.by_method) == calls
     urls = {call: [answer.url for answer in answers] for call, answers in found.by_method.items()}
-    assert urls["proximity"] == [*MANY, OTHERS[0]]
-    assert urls["cocitation(window=2)"] == MANY[:1]  # one link on either side
+    assert urls["proximity"] == [*FOUR, OTHERS[0]]
+    assert urls["cocitation(window=2)"] == FOUR[:1]  # one link on either side
     assert found.overlap("proximity", "cocitation(window=2)") == 1
     assert found.overlap("proximity", "proximity") == 5
     assert found.overlap("proximity", "companion") == len(set(urls["proximity"]) & set(urls["companion"]))
     votes = found.votes()
-    assert votes[0] == (MANY[0], calls)
+    assert votes[0] == (FOUR[0], calls)
     counts = [len(by) for _, by in votes]
     assert counts == sorted(counts, reverse=True)
     assert {url for url, _ in votes} == set().union(*urls.values())

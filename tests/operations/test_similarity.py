@@ -34,7 +34,7 @@ def similarity(web: Web, page: str, other: str, method: str) -> SimilarityResult
 
 
 @pytest.mark.parametrize("name", methods.names())
-def test_it_is_what_the_answers_say(shops: Web, name: str) -> None:
+def test_it_equals_the_score_of_related_pages(shops: Web, name: str) -> None:
     found = ask(shops, question(shops.graph, ["apple.example"]), methods.method(name), 100)
     expected = {answer.url: answer.score for answer in found}
     for url in ("https://microsoft.example/", "https://iphone.example/", "https://alone.example/"):
@@ -56,7 +56,7 @@ def test_reasons_by_words_and_links(shops: Web) -> None:
     assert pair.error == 1e-9
 
 
-def test_words_that_never_meet_do_not_go_together(shops: Web) -> None:
+def test_words_that_never_occur_together_are_not_similar(shops: Web) -> None:
     pair = similarity(shops, "apple.example", "alone.example", "semantic")
     assert list(map(str, pair.reasons)) == ["Keywords that never occur together: apple – bread, company – bread"]
 

@@ -76,7 +76,7 @@ def test_by_its_words_if_it_links_to_nothing_known(web: Web) -> None:
     assert "herons" in answers[0].reasons[0].words
 
 
-def test_by_a_shorter_address_if_it_says_nothing(web: Web) -> None:
+def test_by_a_shorter_address_if_it_has_no_links_and_words(web: Web) -> None:
     answers = ask_unseen(web, Page(SITE + "deep/page?x=1"), COCITATION)
     assert (answers.used, [each.url for each in answers]) == (("site.example",), [WREN])
 

@@ -206,7 +206,7 @@ def test_invalid_addresses(address: str, reason: str) -> None:
         ("//nytimes.com/a", "nytimes.com/a"),
     ],
 )
-def test_what_a_person_types(text: str, page: str) -> None:
+def test_queries_as_people_type_them(text: str, page: str) -> None:
     assert parse_query(text).canonical == page
 
 

@@ -194,7 +194,7 @@ class Proof:
         assert reason.voices == sum(1 for voice in self.groups(query) if voice & both)
 
     def same(self, page: int) -> set[int]:
-        """An answer and the near-duplicates that it stands for."""
+        """An answer and its near-duplicates."""
         copies = self.view.web.representatives.items() if self.view.merge else ()
         return {page, *(other for other, by in copies if by == page)}
 

@@ -86,7 +86,7 @@ def test_every_reason_of_every_method_is_true_where_pages_have_texts(pages: list
 
 @given(pages=webs(), data=st.data())
 @examples(15)
-def test_voices_are_what_cocitation_counts(pages: list[Page], data: st.DataObject) -> None:
+def test_groups_are_what_cocitation_counts(pages: list[Page], data: st.DataObject) -> None:
     web = make_web(pages)
     cited = np.argsort(web.graph.in_degree, kind="stable")[::-1][:12].tolist()
     for _ in range(8):
@@ -98,7 +98,7 @@ def test_voices_are_what_cocitation_counts(pages: list[Page], data: st.DataObjec
 
 
 def test_the_evidence_of_an_answer_and_its_copies_is_counted_together(place: Path) -> None:
-    """Ten copies, one after another cited by a list with the query page; the one that stands for them is cited once."""
+    """Ten copies, each listed once with the query page; so their representative has one list of its own."""
     others = [f"https://other{n}.example/" for n in range(20)]
     copies = [f"https://copy{n}.example/" for n in range(10)]
     pages = [
@@ -120,7 +120,7 @@ def test_the_evidence_of_an_answer_and_its_copies_is_counted_together(place: Pat
     assert found[4] == {"kind": "stands for near-duplicates", "count": 9, "pages": copies[1:6]}
 
 
-def test_one_parent_of_each_voice_is_shown_first(place: Path) -> None:
+def test_one_parent_of_each_group_is_shown_first(place: Path) -> None:
     """Four mirrors have both next to each other, a list of its own has them further apart."""
     q, a = "https://q.example/", "https://a.example/"
     many = [Link(q), Link(a), *(Link(f"https://other{n}.example/") for n in range(20))]
@@ -170,7 +170,7 @@ def test_copies_far_away_on_long_lists() -> None:
     assert reasons(web, q, answer, "cocitation(window=0, merge=false)")[0]["distance"] == 8000
 
 
-def test_without_parents_none_is_spoken_of(small: Web) -> None:
+def test_without_parents_none_is_mentioned(small: Web) -> None:
     found = reasons(small, "a.example", "c.example", "companion(parents=0)")
     assert found == [{"kind": "linked by the query"}]
 
@@ -231,7 +231,7 @@ def test_mirrors_count_as_one_site(small: Web) -> None:
     assert found[-1] == {"kind": "cited together in all", "count": 2, "of": 4, "voices": 1}
 
 
-def test_evidence_of_a_mirror_is_said_to_be_of_the_mirror(small: Web) -> None:
+def test_evidence_of_a_mirror_names_the_mirror(small: Web) -> None:
     assert small.graph.facts.representative(small.graph.find("mirror.example")) == small.graph.find("many.example")
     assert reasons(small, "list.example", "many.example", "proximity") == [
         {"kind": "cited together", "by": "https://hub.example/", "distance": 1, "copy": "https://mirror.example/"},
@@ -266,7 +266,7 @@ def test_the_evidence_of_several_pages_takes_turns(small: Web) -> None:
     ]
 
 
-def test_reasons_can_be_left_out(small: Web) -> None:
+def test_reasons_can_be_turned_off(small: Web) -> None:
     page = small.graph.find("a.example")
     answers = ask(small, Question(("a",), (page,)), methods.method("proximity"), 100, explained=False)
     assert len(answers) > 10

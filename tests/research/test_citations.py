@@ -96,7 +96,7 @@ def test_figures(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["words.npz", "edges.tsv", "labels.tsv"])
-def test_what_cannot_be_read(tmp_path: Path, part: str) -> None:
+def test_unreadable_input(tmp_path: Path, part: str) -> None:
     write(tmp_path, WORDS, EDGES, [0] * 6)
     (tmp_path / f"small.{part}").write_bytes(b"nonsense\nmore\tof\tit\n")
     with pytest.raises(BadSource, match="small"):

@@ -83,7 +83,7 @@ def test_stores_and_judgements(data: Path, place: Path, name: str, pages: int, r
     assert set(judged.ratings) == set(numbers) == set(right)
 
 
-def test_what_is_in_the_stores(data: Path, place: Path) -> None:
+def test_contents_of_the_stores(data: Path, place: Path) -> None:
     graph = datasets.make(datasets.read("cora", data), place / "cora.cocite")
     one, other = graph.find("name:0"), graph.find("name:1")
     assert graph.links_from(one).targets.tolist() == [other]  # both ways
@@ -117,7 +117,7 @@ def test_queries_by_hash() -> None:
     assert set(datasets.some_queries(Judgements(every), 0).ratings) == set(every)
 
 
-def test_what_is_not_there(data: Path, tmp_path: Path) -> None:
+def test_missing_data(data: Path, tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="Unknown collection 'beauty'; there are awesome"):
         datasets.read("beauty", data)
     for name in datasets.READERS:

@@ -83,7 +83,7 @@ def table(request: pytest.FixtureRequest, place: Path) -> LinkageExperiment:
     return experiment(web_of(place, back_web() if request.param == "back" else forward_web()), U)
 
 
-def test_what_the_paper_prints_of_table_8(table: LinkageExperiment) -> None:
+def test_the_printed_values_of_table_8(table: LinkageExperiment) -> None:
     """dd = 1 − (children of the page's parents)/50: as bd has the same 37 below every line, it cancels."""
     rows = table.rows()
     assert len(rows) == 37 == sum(CHILDREN.values()) - sum(len(parents) - 1 for parents in TABLE_8.values())

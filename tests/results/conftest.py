@@ -13,7 +13,7 @@ from cocite.web import Web
 from tests.graph.webs import make
 
 NASTY = '\x1b[31m<script>alert("1")</script>\x9b\u202e &amp; a, "b"\ttab\r\nline'
-MANY = [f"https://many.example/{n}" for n in range(4)]
+FOUR = [f"https://many.example/{n}" for n in range(4)]
 OTHERS = [f"https://other{n}.example/" for n in range(3)]
 
 
@@ -23,12 +23,12 @@ def links(*urls: str) -> list[Link]:
 
 PAGES = [
     # By proximity: the nearer to q.example, the better. The two lists agree, so the order of answers is that of links.
-    Page("https://list1.example/", "First", links=links("https://q.example/", *MANY, *OTHERS), headings=["Things"]),
-    Page("https://list2.example/", links=links("https://q.example/", *MANY, *OTHERS)),
-    Page("https://list3.example/", links=links("https://bad.example/", MANY[1], MANY[0])),
-    Page(MANY[0], "Null", lang="de-AT", captured="2020-05-17"),
-    Page(MANY[1], "Eins", lang="DE", captured="2019-01-01"),
-    Page(MANY[2], NASTY, lang="en", captured="2021-01-01"),
+    Page("https://list1.example/", "First", links=links("https://q.example/", *FOUR, *OTHERS), headings=["Things"]),
+    Page("https://list2.example/", links=links("https://q.example/", *FOUR, *OTHERS)),
+    Page("https://list3.example/", links=links("https://bad.example/", FOUR[1], FOUR[0])),
+    Page(FOUR[0], "Null", lang="de-AT", captured="2020-05-17"),
+    Page(FOUR[1], "Eins", lang="DE", captured="2019-01-01"),
+    Page(FOUR[2], NASTY, lang="en", captured="2021-01-01"),
     Page(OTHERS[0], "Zero", lang="en"),
     Page("https://q.example/", links=links("https://q.example/sub")),
     Page("https://q.example/sub"),

@@ -92,7 +92,7 @@ def hostile(fast_root: Path) -> CommunitiesFound:
     return cocite.open(path).communities(pages=[page.url for page in lists], k=20, unit="none", window=0)
 
 
-def test_what_is_drawn(papers: CommunitiesFound) -> None:
+def test_pages_and_links_are_drawn(papers: CommunitiesFound) -> None:
     text = papers.to_html()
     assert text == papers.to_html()
     read = Reader(text)
@@ -159,7 +159,7 @@ def test_strangers_can_do_nothing(hostile: CommunitiesFound) -> None:
     assert HOSTILE[0] in read.texts and "javascript:alert(1)" in read.texts  # as text
 
 
-def test_nothing_is_asked_of_others(papers: CommunitiesFound) -> None:
+def test_nothing_is_loaded_from_other_hosts(papers: CommunitiesFound) -> None:
     text = papers.to_html()
     assert "url(" not in text and "@import" not in text and "<script" not in text and "<link" not in text
 

@@ -12,7 +12,7 @@ from cocite.results.ask import ask, question
 from cocite.results.filters import Filters, passing
 from cocite.sources.records import Link, Page
 from cocite.web import Web
-from tests.results.conftest import MANY, OTHERS
+from tests.results.conftest import FOUR, OTHERS
 from tests.webs import make_web
 
 
@@ -22,22 +22,22 @@ def shown(web: Web, *, query: str = "q.example", k: int = 100, **given: Any) -> 
 
 
 def test_not_too_many_of_one_site(web: Web) -> None:
-    assert shown(web, per_site=1) == [MANY[0], *OTHERS]
-    assert shown(web, per_site=3) == [*MANY[:3], *OTHERS]
-    assert shown(web, per_site=1, k=2) == [MANY[0], OTHERS[0]]
-    assert shown(web, per_site=0) == shown(web) == [*MANY, *OTHERS]
+    assert shown(web, per_site=1) == [FOUR[0], *OTHERS]
+    assert shown(web, per_site=3) == [*FOUR[:3], *OTHERS]
+    assert shown(web, per_site=1, k=2) == [FOUR[0], OTHERS[0]]
+    assert shown(web, per_site=0) == shown(web) == [*FOUR, *OTHERS]
 
 
 def test_not_of_the_own_site(web: Web) -> None:
-    assert shown(web, query=MANY[2])[:2] == [MANY[1], MANY[3]]
-    assert not set(shown(web, query=MANY[2], not_own_site=True)) & set(MANY)
-    assert "https://q.example/" in shown(web, query=MANY[2], not_own_site=True)
+    assert shown(web, query=FOUR[2])[:2] == [FOUR[1], FOUR[3]]
+    assert not set(shown(web, query=FOUR[2], not_own_site=True)) & set(FOUR)
+    assert "https://q.example/" in shown(web, query=FOUR[2], not_own_site=True)
 
 
 @pytest.mark.parametrize("lang", ["de", "DE", "de-CH", " de_AT "])
 def test_a_language(web: Web, lang: str) -> None:
-    assert shown(web, lang=lang) == MANY[:2]
-    assert shown(web, lang=lang, per_site=1) == MANY[:1]
+    assert shown(web, lang=lang) == FOUR[:2]
+    assert shown(web, lang=lang, per_site=1) == FOUR[:1]
 
 
 def test_a_language_that_no_page_has(web: Web) -> None:
@@ -45,13 +45,13 @@ def test_a_language_that_no_page_has(web: Web) -> None:
 
 
 def test_since_a_date(web: Web) -> None:
-    assert shown(web, since="2020-05-17") == [MANY[0], MANY[2]]
-    assert shown(web, since="2020-05-18") == [MANY[2]]
-    assert shown(web, since="2020-05-17T00:00:01+00:00") == [MANY[2]]
-    assert shown(web, since="2020-05-17T01:00:00+02:00") == [MANY[0], MANY[2]]
-    assert shown(web, since="2020-01-01", lang="de") == [MANY[0]]
+    assert shown(web, since="2020-05-17") == [FOUR[0], FOUR[2]]
+    assert shown(web, since="2020-05-18") == [FOUR[2]]
+    assert shown(web, since="2020-05-17T00:00:01+00:00") == [FOUR[2]]
+    assert shown(web, since="2020-05-17T01:00:00+02:00") == [FOUR[0], FOUR[2]]
+    assert shown(web, since="2020-01-01", lang="de") == [FOUR[0]]
     for early in ("1970-01-01", "1950-01-01", "0001-01-01"):  # when it was captured must still be known
-        assert shown(web, since=early) == MANY[:3]
+        assert shown(web, since=early) == FOUR[:3]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_since_a_date(web: Web) -> None:
         ({"since": 2020}, "since must be a text, not 2020"),
     ],
 )
-def test_filters_that_are_none(given: dict[str, Any], message: str) -> None:
+def test_invalid_filters(given: dict[str, Any], message: str) -> None:
     with pytest.raises(BadParameter) as caught:
         Filters(**given)
     assert str(caught.value) == message
@@ -83,32 +83,32 @@ def test_unwanted_pages_go_by_rank(web: Web) -> None:
 
 
 def test_only_these_sites(web: Web) -> None:
-    assert shown(web, site="many.example") == MANY
+    assert shown(web, site="many.example") == FOUR
     assert shown(web, site="other0.example") == [OTHERS[0]]
-    assert shown(web, site=["https://many.example/2", "other1.example/"]) == [MANY[2], OTHERS[1]]
+    assert shown(web, site=["https://many.example/2", "other1.example/"]) == [FOUR[2], OTHERS[1]]
     assert shown(web, site="unknown.example") == []
-    assert shown(web, site="many.example", per_site=2) == MANY[:2]
+    assert shown(web, site="many.example", per_site=2) == FOUR[:2]
 
 
 def test_not_these_sites(web: Web) -> None:
     assert shown(web, not_site="many.example") == OTHERS
-    assert shown(web, not_site=["many.example/1", *OTHERS]) == [MANY[0], *MANY[2:]]
-    assert shown(web, site="many.example", not_site="many.example/0") == MANY[1:]
+    assert shown(web, not_site=["many.example/1", *OTHERS]) == [FOUR[0], *FOUR[2:]]
+    assert shown(web, site="many.example", not_site="many.example/0") == FOUR[1:]
 
 
 def test_until_a_date(web: Web) -> None:
-    assert shown(web, until="2019-12-31") == [MANY[1]]
-    assert shown(web, until="2020") == MANY[:2]
-    assert shown(web, until="2020-05-17") == MANY[:2]
-    assert shown(web, until="2020-05-16") == [MANY[1]]
-    assert shown(web, until="2020-05") == MANY[:2]
-    assert shown(web, since="2020", until="2020-12") == [MANY[0]]
+    assert shown(web, until="2019-12-31") == [FOUR[1]]
+    assert shown(web, until="2020") == FOUR[:2]
+    assert shown(web, until="2020-05-17") == FOUR[:2]
+    assert shown(web, until="2020-05-16") == [FOUR[1]]
+    assert shown(web, until="2020-05") == FOUR[:2]
+    assert shown(web, since="2020", until="2020-12") == [FOUR[0]]
     assert shown(web, since="2021", until="2020") == []
 
 
 def test_hide_linked_pages(web: Web) -> None:
     linked = {"https://list1.example/", "https://list2.example/"}
-    for query in ("q.example", MANY[0]):
+    for query in ("q.example", FOUR[0]):
         everything = shown(web, query=query)
         hidden = set(everything) - set(shown(web, query=query, unlinked=True))
         page = web.graph.find(query)

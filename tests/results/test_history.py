@@ -14,7 +14,7 @@ from cocite.related import methods
 from cocite.results.ask import ask, question
 from cocite.results.history import find_history, read_history
 from cocite.web import Web
-from tests.results.conftest import MANY, OTHERS
+from tests.results.conftest import FOUR, OTHERS
 
 
 def test_a_file(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_a_file_with_a_wrong_weight(tmp_path: Path, weight: str) -> None:
         read_history(file)
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_files_that_are_not_histories(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("# nothing\n")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00\x80")
     for name, message in (
@@ -72,15 +72,15 @@ def scores(web: Web, name: str, *urls: str, **history: Any) -> dict[str, float]:
 
 
 @pytest.fixture
-def alone(web: Web) -> Callable[[str, str], dict[str, float]]:
+def scores_of(web: Web) -> Callable[[str, str], dict[str, float]]:
     return lambda name, url: scores(web, name, url)
 
 
 @pytest.mark.parametrize("name", ["cocitation", "proximity", "companion", "semantic"])
-def test_the_weighted_mean_of_scores(web: Web, alone: Callable[[str, str], dict[str, float]], name: str) -> None:
+def test_the_weighted_mean_of_scores(web: Web, scores_of: Callable[[str, str], dict[str, float]], name: str) -> None:
     asked = question(web.graph, [], [], [("q.example", 3.0), ("other0.example", 1.0), ("no.example", 5.0)])
     found = ask(web, asked, methods.method(name), 100)
-    one, other = alone(name, "q.example"), alone(name, "other0.example")
+    one, other = scores_of(name, "q.example"), scores_of(name, "other0.example")
     read = {"https://q.example/", OTHERS[0]}
     expected = {url: (3 * one.get(url, 0.0) + other.get(url, 0.0)) / 4 for url in (one.keys() | other.keys()) - read}
     assert {each.url: each.score for each in found} == pytest.approx(expected, rel=1e-4)
@@ -94,7 +94,7 @@ def test_a_history_of_one_page_is_that_page(web: Web) -> None:
     found = ask(web, asked, methods.method("proximity"), 100)
     alone = ask(web, question(web.graph, ["q.example"]), methods.method("proximity"), 100)
     assert [(each.url, each.score) for each in found] == [(each.url, each.score) for each in alone]
-    assert found[0].url == MANY[0]
+    assert found[0].url == FOUR[0]
 
 
 def test_addresses_beside_a_history_weigh_one(web: Web) -> None:

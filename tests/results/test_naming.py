@@ -24,7 +24,7 @@ def test_titles_and_texts_of_links(place: Path) -> None:
     assert named == {TITLED: "Its title", LINKED: "The News", LOOSE: ""}
 
 
-def test_of_many_parents_those_kept_ready_are_asked(place: Path) -> None:
+def test_of_many_parents_the_stored_best_ones_are_read(place: Path) -> None:
     """Of 300 parents, the three of highest in-degree say its name; one with too long a list is passed over."""
     long = [f"https://x.example/{n}" for n in range(2049)]
     parents = [f"https://parent{n:03}.example/" for n in range(300)]
@@ -43,7 +43,7 @@ def test_a_store_without_texts(place: Path) -> None:
     assert [title_of(graph, graph.find(url)) for url in (TITLED, LINKED)] == ["T", ""]
 
 
-def test_what_a_page_says_of_several_links_names_none(place: Path) -> None:
+def test_a_text_shared_by_several_links_is_not_a_name(place: Path) -> None:
     """Two lists say "Source code" of everything, a third its name; where nobody says more, that has to do."""
     lists = [Page(f"https://list{n}.example/", links=[Link(LINKED, "Source code"), Link(LOOSE, "Source code")])
              for n in range(2)]  # fmt: skip

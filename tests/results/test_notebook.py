@@ -19,7 +19,7 @@ from cocite.results.answer import Answer, Answers, Reason
 from cocite.results.ask import ask, question
 from cocite.results.pictures.notebook import html, svg
 from cocite.web import Web
-from tests.results.conftest import MANY, NASTY
+from tests.results.conftest import FOUR, NASTY
 
 PLAIN = {"div", "table", "caption", "tr", "th", "td", "a", "br", "small", "details", "summary"}
 DRAWN = {"svg", "g", "path", "rect", "circle", "text", "title"}
@@ -78,13 +78,13 @@ def test_a_table_of_hostile_titles_and_addresses(url: str, linked: bool) -> None
 def test_answers_of_a_store_are_drawn(store: Store) -> None:
     answers = store.related("q.example", "proximity", 3)
     page = Tags(answers._repr_html_())
-    assert [dict(attributes)["href"] for tag, attributes in page.tags if tag == "a"] == MANY[:3]
+    assert [dict(attributes)["href"] for tag, attributes in page.tags if tag == "a"] == FOUR[:3]
     assert 'Listed next to each other on First under "Things"' in page.words
     drawing = ElementTree.fromstring(svg(store.graph, answers))  # it is XML, whatever titles say
     assert {each.tag.rpartition("}")[2] for each in drawing.iter()} <= DRAWN
     assert {name for each in drawing.iter() for name in each.attrib if name.startswith("on")} == set()
     titles = [each.text for each in drawing.iter("{http://www.w3.org/2000/svg}title")]
-    assert titles[0] == "https://q.example/" and f"{CLEAN} {MANY[2]}" in titles
+    assert titles[0] == "https://q.example/" and f"{CLEAN} {FOUR[2]}" in titles
     assert {tag for tag, _ in page.tags} <= PLAIN | DRAWN
     plain = ask(store, question(store.graph, ["q.example"]), methods.method("proximity"), 3)
     assert "svg" not in plain._repr_html_()  # asked elsewhere, they know no graph
@@ -101,7 +101,7 @@ def test_frames(store: Store) -> None:
     answers = store.related("q.example", "proximity", 4)
     table, other = answers.to_frame(), answers.to_frame("polars")
     assert list(table.columns) == other.columns == ["rank", "url", "title", "score", "why", "reasons"]
-    assert table["url"].tolist() == other["url"].to_list() == MANY
+    assert table["url"].tolist() == other["url"].to_list() == FOUR
     assert pd.api.types.is_integer_dtype(table["rank"]) and table["score"].dtype == float
     assert table["why"][0] == 'Listed together on 2 of 2 pages, e.g. First under "Things"'
     assert table["reasons"][0] == [reason.to_dict() for reason in answers[0].reasons]
@@ -131,9 +131,9 @@ def test_the_neighbourhood_as_a_graph(store: Store) -> None:
     graph, other = answers.to_networkx(), answers.to_igraph()
     kinds = nx.get_node_attributes(graph, "kind")
     assert kinds["https://q.example/"] == "asked"
-    assert [url for url, kind in kinds.items() if kind == "related"] == MANY[:3]
-    assert graph.nodes[MANY[0]]["rank"] == 1 and graph.nodes[MANY[0]]["score"] == answers[0].score
-    assert graph.has_edge("https://list1.example/", MANY[0])
+    assert [url for url, kind in kinds.items() if kind == "related"] == FOUR[:3]
+    assert graph.nodes[FOUR[0]]["rank"] == 1 and graph.nodes[FOUR[0]]["score"] == answers[0].score
+    assert graph.has_edge("https://list1.example/", FOUR[0])
     edges = {(other.vs[a]["name"], other.vs[b]["name"]) for a, b in other.get_edgelist()}
     assert edges == set(graph.edges) and other.vs["kind"] == list(kinds.values())
     with pytest.raises(BadParameter, match="have no store to read links from"):
@@ -145,7 +145,11 @@ def test_the_store_as_a_table_and_as_graphs(store: Store) -> None:
     first = graph.find("list1.example")
     for name in ("pandas", "polars"):
         some = graph.to_frame([first], name)
-        assert list(some["target"]) == ["https://q.example/", *MANY, *(f"https://other{n}.example/" for n in range(3))]
+        assert list(some["target"]) == [
+            "https://q.example/",
+            *FOUR,
+            *(f"https://other{n}.example/" for n in range(3)),
+        ]
         assert set(some["source"]) == {"https://list1.example/"} and set(some["block"]) == {0}
         assert len(graph.to_frame(library=name)) == len(graph.links)
         assert list(graph.to_frame([], name).columns) == list(some.columns)
@@ -165,7 +169,7 @@ def test_a_store_is_shown(store: Store) -> None:
     page = Tags(store._repr_html_())
     assert page.words == Tags(store.graph._repr_html_()).words
     assert {tag for tag, _ in page.tags} <= PLAIN | DRAWN
-    assert f"{store.graph.pages:,}" in page.words and MANY[0] in page.words
+    assert f"{store.graph.pages:,}" in page.words and FOUR[0] in page.words
     assert "2 pages with 8 to 15" in page.words  # links out of two lists
 
 
@@ -174,7 +178,7 @@ def test_a_comparison_is_shown(store: Store) -> None:
     page = Tags(found._repr_html_())
     assert {tag for tag, _ in page.tags} <= PLAIN and "proximity" in page.words
     table = found.to_frame()
-    assert table[table["method"] == "proximity"]["url"].tolist() == MANY[:3]
+    assert table[table["method"] == "proximity"]["url"].tolist() == FOUR[:3]
     assert found.to_frame("polars").columns == ["method", "rank", "url", "title", "score"]
 
 

@@ -59,7 +59,7 @@ def answers_of(web: Web, *urls: str, k: int = 10) -> Answers:
     return ask(web, question(web.graph, urls or (ROBIN,)), method("cocitation(unit=none, merge=false)"), k)
 
 
-def test_it_has_what_is_asked_what_is_related_and_what_joins_them(web: Web) -> None:
+def test_it_has_query_pages_results_and_pages_that_join_them(web: Web) -> None:
     drawn = picture_of(web.graph, answers_of(web))
     urls = {kind: [drawn.nodes[at].url for at in drawn.of(kind)] for kind in (QUERY, RELATED, CITING, CITED)}
     assert urls[QUERY] == [ROBIN]
@@ -72,7 +72,7 @@ def test_it_has_what_is_asked_what_is_related_and_what_joins_them(web: Web) -> N
     assert ("https://list2.example/", FINCH) not in links
 
 
-def test_few_pages_stand_between_and_first_those_that_join_most(web: Web) -> None:
+def test_few_pages_are_between_and_first_those_that_join_most(web: Web) -> None:
     drawn = picture_of(web.graph, answers_of(web), max_citing=1)
     assert [drawn.nodes[at].url for at in drawn.of(CITING)] == ["https://list1.example/"]
     assert drawn.of(CITED) == []
@@ -86,7 +86,7 @@ def test_several_pages_are_in_the_middle(web: Web) -> None:
 
 
 @given(st.integers(1, 40), st.integers(0, 8), st.randoms(use_true_random=False))
-def test_no_two_pages_stand_in_one_place(related: int, between: int, random: object) -> None:
+def test_no_two_pages_overlap(related: int, between: int, random: object) -> None:
     """Whatever the links: all within the circle, related pages at different heights on each side, all of them apart."""
     nodes = [Node(QUERY, 0, "a", "", 1)]
     nodes += [Node(RELATED, n, f"r{n}", "", n) for n in range(1, related + 1)]
@@ -109,7 +109,7 @@ def test_no_two_pages_stand_in_one_place(related: int, between: int, random: obj
         assert hypot(stand[a].x - stand[b].x, stand[a].y - stand[b].y) > 0.2
 
 
-def test_pages_cited_together_stand_side_by_side() -> None:
+def test_pages_listed_together_are_side_by_side() -> None:
     """1, 3, 5 are cited by one page and 2, 4, 6 by another: each three stand next to each other."""
     nodes = [Node(QUERY, 0, "a", "", 1), *(Node(RELATED, n, f"r{n}", "", n) for n in range(1, 7))]
     nodes += [Node(CITING, 7, "c1", "", 1), Node(CITING, 8, "c2", "", 2)]
@@ -131,7 +131,7 @@ def test_the_file_is_read_by_others(web: Web) -> None:
     ElementTree.fromstring(picture_gexf(answers, bad))
 
 
-def test_excerpts_show_what_stands_around_both(web: Web) -> None:
+def test_excerpts_show_the_links_around_both(web: Web) -> None:
     excerpts, graph = Excerpts(web.graph), web.graph
     first, robin, heron = (graph.find(url) for url in ("https://list1.example/", ROBIN, HERON))
     assert [line.text for line in excerpts.around(first, robin, heron)] == ["robi", "wren", "finc", "hero"]

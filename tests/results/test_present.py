@@ -13,7 +13,7 @@ from cocite.results.ask import ask, question
 from cocite.results.naming import label_of
 from cocite.results.present import briefly, lines, separated
 from cocite.web import Web
-from tests.results.conftest import MANY, NASTY
+from tests.results.conftest import FOUR, NASTY
 
 
 def answers_of(*found: Answer) -> Answers:
@@ -30,7 +30,7 @@ def test_values_by_commas_and_by_tabs(web: Web) -> None:
         quoted = csv.reader(io.StringIO(out)) if separator == "," else (row.split("\t") for row in out.splitlines())
         rows = list(quoted)
         assert rows[0] == ["rank", "score", "url", "title", "why"]
-        assert [row[2] for row in rows[1:]] == MANY
+        assert [row[2] for row in rows[1:]] == FOUR
         assert rows[1][:2] == ["1", "10.6859"]
         assert rows[3][3] == clean
         assert all(len(row) == 5 for row in rows)
@@ -40,7 +40,7 @@ def test_text_for_a_prompt(web: Web) -> None:
     answers = ask(web, question(web.graph, ["q.example"]), methods.method("proximity"), 3)
     head, *rows = str(answers).splitlines()
     assert head == "related to q.example by proximity"
-    assert rows[0] == f"  1  10.6859     {MANY[0]} Null"
+    assert rows[0] == f"  1  10.6859     {FOUR[0]} Null"
     assert len(rows) == 3
     assert "\x1b" not in repr(answers_of(Answer(1, "u", NASTY, 1.0)))
     assert repr(answers_of()).splitlines()[-1] == "  nothing"
@@ -73,7 +73,7 @@ def test_in_brief_each_query_page_has_its_count() -> None:
     assert briefly(Answer(1, "u", "", 1.0, tuple(queries))) == "On 4 of 9 with a · On 4 of 9 with b"
 
 
-def test_that_links_count_is_left_out_where_they_are_named() -> None:
+def test_the_generic_reason_is_not_shown_beside_a_named_one() -> None:
     by_links = reason("links", "Related by links")
     assert briefly(Answer(1, "u", "", 1.0, (NEXT, by_links))) == NEXT.text
     assert briefly(Answer(1, "u", "", 1.0, (by_links,))) == "Related by links"
@@ -104,7 +104,7 @@ def test_a_spreadsheet_runs_no_formula_of_a_stranger() -> None:
     assert [line.split("\t")[3] for line in separated(answers, "\t").splitlines()[1:]] == [t.strip() for t in titles]
 
 
-def test_nothing_to_say() -> None:
+def test_no_evidence_no_reason() -> None:
     assert briefly(Answer(1, "u", "", 1.0)) == ""
 
 

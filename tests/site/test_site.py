@@ -126,7 +126,7 @@ def test_the_same_content_in_two_places_is_two_pages(birds: Path, place: Path) -
     assert lists(birds) == with_cache
 
 
-def test_a_cache_that_is_damaged_is_as_good_as_none(birds: Path, place: Path) -> None:
+def test_a_damaged_cache_is_ignored(birds: Path, place: Path) -> None:
     lists(birds)
     first = (place / "related.json").read_bytes()
     for file in (place / "cache").iterdir():
@@ -187,7 +187,7 @@ def test_lists_are_put_into_elements_once(place: str) -> None:
     assert without_related(once).replace(b"\n", b"") == before.replace(b"\n", b"")
 
 
-def test_a_place_that_is_still_empty_swallows_nothing() -> None:
+def test_an_unclosed_placeholder_removes_no_text() -> None:
     before = b"<!-- cocite:related --><p>text</p><!-- cocite:related --><ul></ul><!-- /cocite:related -->"
     assert without_related(before) == b"<p>text</p>"
     assert inserted(before, "<ol></ol>").count(b"<p>text</p>") == 1
@@ -206,7 +206,7 @@ def test_lists_fit_into_pages_of_any_encoding(birds: Path, place: Path) -> None:
     assert (place / "pieces" / "robin.html").read_bytes().isascii()
 
 
-def test_a_template_without_a_place_is_told(birds: Path) -> None:
+def test_a_template_without_a_placeholder_is_reported(birds: Path) -> None:
     for file in birds.rglob("*.html"):
         file.write_text(file.read_text().replace("<!-- cocite:related -->", ""))
     assert "put <div data-cocite-related></div> into your template" in made(birds, "--insert").err
@@ -255,7 +255,7 @@ def test_pages_that_do_not_count(birds: Path) -> None:
     assert ran["left_out"] == reasons
 
 
-def test_links_lead_through_pages_that_stand_for_others_and_any_spelling(birds: Path) -> None:
+def test_links_are_followed_through_redirects_and_in_any_spelling(birds: Path) -> None:
     write(birds, old='<meta http-equiv="refresh" content="0; url=robin.html">##moved')
     ab, cd = 9 * "alpha beta ", 9 * "gamma delta "
     write(birds, one=f"{ab}<a href='old.html'>o</a> <a href='/docs/sub/index.html'>s</a>", two=ab)
@@ -267,7 +267,7 @@ def test_links_lead_through_pages_that_stand_for_others_and_any_spelling(birds: 
     assert set(found["/docs/three.html"][1:]) == {"/docs/swift.html", "/docs/finch.html"}  # finch links to swift, too
 
 
-def test_addresses_without_html_where_pages_say_so(birds: Path) -> None:
+def test_addresses_without_html_where_pages_use_them(birds: Path) -> None:
     write(birds, robin=f'<link rel="canonical" href="{BASE}robin">##robin {SONGS}')
     found = lists(birds)
     assert "/docs/robin" in found and "/docs/robin" in found["/docs/wren.html"]
@@ -305,7 +305,7 @@ def test_wrong_overrides(birds: Path, place: Path, text: str, words: str) -> Non
     assert ran.code == 2 and words in ran.err
 
 
-def test_folders_that_are_no_site(place: Path) -> None:
+def test_folders_that_are_not_sites(place: Path) -> None:
     (place / "empty").mkdir()
     assert "has no HTML pages" in made(place / "empty").err
     assert "not a folder" in made(place / "nothing").err

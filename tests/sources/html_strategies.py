@@ -20,7 +20,13 @@ IN_LINKS = (
 )
 ODDS = ("<br>", "<em>it</em>", "<!-- <a href=/no> -->", '<a name="here"></a>', "<script>'<a href=/no>'</script>")
 AROUND = ("div", "section", "article", "main", "nav", "aside", "header", "footer", "blockquote")
-NAMED = ('<div class="menu">', '<div id="sidebar">', '<div role="navigation">', '<div class="wide content">', "<div>")
+DIVS = (
+    '<div class="menu">',
+    '<div id="sidebar">',
+    '<div role="navigation">',
+    '<div class="wide content">',
+    "<div>",
+)
 
 SOUP_NAMES = "a div ul li table tr td th p h2 b nav dl dt dd section template noscript script style title select svg"
 SOUP_FORMS = ("<{}>", "</{}>", "<{} x='>'>", "<{} ", '<{} href="/x">')
@@ -96,7 +102,7 @@ class _Maker:
             name = self.one(AROUND)
             return f"<{name}>{self.blocks(depth + 1)}</{name}>"
         if kind == 8:
-            return f"{self.one(NAMED)}{self.blocks(depth + 1)}</div>"
+            return f"{self.one(DIVS)}{self.blocks(depth + 1)}</div>"
         if kind < 11:
             items = "".join(f"<li>{self.blocks(depth + 1)}" + "</li>" * end for _ in range(self.below(5)))
             return f"<ul>{items}</ul>" if kind == 9 else f"<ol>{items}</ol>"

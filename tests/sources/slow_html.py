@@ -83,7 +83,7 @@ def heading_text(pieces: list[Piece]) -> str:
     return text if len(text) <= 300 else text[: text[:301].rfind(" ")]
 
 
-def named(node: DOMNode) -> dict[str, str]:
+def attributes_of(node: DOMNode) -> dict[str, str]:
     return {name: node.getattr(name) or "" for name in node.attrs}
 
 
@@ -172,7 +172,7 @@ class SlowWalk:
             if tag == "title" and self.link is not None and not self.link.alt:  # of a drawing in a link
                 self.link.alt = fold(node.text or "")
             return
-        attributes = named(node)
+        attributes = attributes_of(node)
         if tag == "header" and self.contents:
             region = False
         else:
@@ -355,7 +355,7 @@ class SlowWalk:
                 row = ""
             elif kind in ("td", "th"):
                 first = len(self.links)
-                region = has_boilerplate_name(named(part))
+                region = has_boilerplate_name(attributes_of(part))
                 if region:
                     self.boilerplate += 1
                     self.begin("")

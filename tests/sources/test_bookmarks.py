@@ -65,7 +65,7 @@ def test_folders_are_blocks(tmp_path: Path) -> None:
     assert not recognises(path, b"<!doctype html><title>x</title><dl><dt>term<dd>text</dl>")
 
 
-def test_the_page_has_an_address_of_its_own_that_tells_nothing(tmp_path: Path) -> None:
+def test_the_page_has_an_address_without_private_data(tmp_path: Path) -> None:
     urls = []
     for owner in ("alice", "bob"):
         (tmp_path / owner).mkdir()
@@ -84,7 +84,7 @@ def test_the_page_has_an_address_of_its_own_that_tells_nothing(tmp_path: Path) -
 @pytest.mark.parametrize(
     "content", ["", "<DL>", "no bookmarks", "<dl></dl></dl></dl>", '<dt><a href="about:blank">x</a>']
 )
-def test_nothing_to_read_is_said(tmp_path: Path, content: str) -> None:
+def test_an_empty_file_is_reported(tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.html"
     path.write_text(content)
     report = ReadReport()

@@ -22,14 +22,17 @@ def read(place: Path, content: bytes | str, kind: str | None = None) -> tuple[li
     return list(read_clicks(file, report, kind)), report
 
 
-def step(source: str, target: str, times: float) -> Trail:
+def click(source: str, target: str, times: float) -> Trail:
     return Trail([source, target], [(0, 1)], times)
 
 
 def test_transitions(place: Path) -> None:
     text = "from\tto\tcount\nhttps://a.example/\thttps://b.example/\t12\n# a remark\n\n x.example \ty.example\t1.5\r\n"
     found, report = read(place, text)
-    assert found == [step("https://a.example/", "https://b.example/", 12), step("x.example", "y.example", 1.5)]
+    assert found == [
+        click("https://a.example/", "https://b.example/", 12),
+        click("x.example", "y.example", 1.5),
+    ]
     assert report.read["rows"] == 2
     assert not report.skipped
     assert read(place, text.split("\n", 1)[1])[0] == found  # without the header
@@ -37,12 +40,12 @@ def test_transitions(place: Path) -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, bytes], ids=["gz", "zst", "plain"])
 def test_compressed(place: Path, pack: type[bytes]) -> None:
-    assert read(place, pack(b"\xef\xbb\xbfa\tb\t1\nc\td\t2\n"))[0] == [step("a", "b", 1), step("c", "d", 2)]
+    assert read(place, pack(b"\xef\xbb\xbfa\tb\t1\nc\td\t2\n"))[0] == [click("a", "b", 1), click("c", "d", 2)]
 
 
 def test_wikipedias_clickstream(place: Path) -> None:
     found, _ = read(place, "other-search\tCat\tother\t300\nCat\tDog\tlink\t25\nprev\tDog\texternal\t1\n")
-    assert found == [step("other-search", "Cat", 300), step("Cat", "Dog", 25), step("prev", "Dog", 1)]
+    assert found == [click("other-search", "Cat", 300), click("Cat", "Dog", 25), click("prev", "Dog", 1)]
 
 
 def test_sessions(place: Path) -> None:
@@ -65,7 +68,7 @@ def test_bad_rows_are_counted_by_reason(place: Path) -> None:
         "a\tb\t1e300", "a\tb\t1\t2\t3", "a\tb\tc\t4", "c\td\t2", "e\tf\t3",
     ]  # fmt: skip
     found, report = read(place, "\n".join(rows), "transitions")
-    assert found == [step("a", "b", 1), step("c", "d", 2), step("e", "f", 3)]
+    assert found == [click("a", "b", 1), click("c", "d", 2), click("e", "f", 3)]
     assert report.skipped == {
         "row without from, to and count": 3,
         "row with an invalid count or too many columns": 4,
@@ -86,7 +89,7 @@ def test_sessions_with_gaps(place: Path) -> None:
 
 def test_invalid_text_is_counted(place: Path) -> None:
     found, report = read(place, b"\xff\xfe\x00\nPNG\x00\x01\na\tb\t1\n\x89\x50;\x80\n")
-    assert (found, sum(report.skipped.values())) == ([step("a", "b", 1)], 3)
+    assert (found, sum(report.skipped.values())) == ([click("a", "b", 1)], 3)
     assert set(report.skipped) == {"row that is not UTF-8 text", "row with a NUL character"}
     assert read(place, b"")[0] == []
     assert read(place, b"\n\n \n#\n")[0] == []
@@ -95,7 +98,7 @@ def test_invalid_text_is_counted(place: Path) -> None:
 def test_long_lines(place: Path) -> None:
     text = "x" * 100_000 + "\ty\t1\n" + "p;" * 50_000 + "q\n" + "z" * (1 << 21) + "\na\tb\t1\n"
     found, report = read(place, text, "transitions")
-    assert found == [step("x" * 100_000, "y", 1), step("a", "b", 1)]
+    assert found == [click("x" * 100_000, "y", 1), click("a", "b", 1)]
     assert report.skipped == {
         "line longer than 1 MiB": 1,
         "row with an invalid count or too many columns": 1,

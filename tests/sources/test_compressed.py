@@ -49,7 +49,7 @@ def test_members_that_follow_each_other_are_one_stream(tmp_path: Path, pack) -> 
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress], ids=["gzip", "zstd"])
-def test_a_cut_file_gives_what_it_has(tmp_path: Path, pack) -> None:
+def test_a_truncated_file_is_read_up_to_its_end(tmp_path: Path, pack) -> None:
     whole = pack(TEXT)
     path = tmp_path / "cut"
     path.write_bytes(whole[: len(whole) * 2 // 3])
@@ -117,7 +117,7 @@ def test_archives_are_refused_with_advice(tmp_path: Path, start: bytes, what: st
         open_bytes(path, ReadReport())
 
 
-def test_what_cannot_be_opened_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_opened_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="No such file"):
         open_bytes(tmp_path / "none", ReadReport())
     with pytest.raises(BadSource, match="Is a directory"):
@@ -125,7 +125,7 @@ def test_what_cannot_be_opened_is_one_clear_line(tmp_path: Path) -> None:
 
 
 @given(data=st.binary(max_size=3000), codec=st.sampled_from(["gzip", "zstd", "bzip2"]), flip=st.integers(0, 10**6))
-def test_no_damage_raises_anything_but_what_is_promised(tmp_path_factory, data: bytes, codec: str, flip: int) -> None:
+def test_damage_raises_only_documented_errors(tmp_path_factory, data: bytes, codec: str, flip: int) -> None:
     packed = bytearray(PACK[codec](data))
     packed[flip % len(packed)] ^= 1 << (flip % 8)
     with open_bytes(io.BytesIO(bytes(packed)), ReadReport()) if _readable(packed) else io.BytesIO() as stream:

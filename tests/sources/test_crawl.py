@@ -418,7 +418,7 @@ def test_web_address(given_text: str, expected: str | None) -> None:
 # ---------------------------------------------------------------------------------------------- the process and its end
 
 
-def test_a_crash_says_its_last_words_after_the_pages_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_is_reported_after_the_pages_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     program = (
         "import os, sys; print('a library chatters'); sys.stdin.readline();"
         'os.write(int(sys.argv[1]), b\'{"page": {"url": "http://example.org/", "links": []}}\\n\');'
@@ -533,7 +533,7 @@ def fetch(host: int, page: int, depth: int = 0) -> Fetch:
     return Fetch(f"http://h{host}.example/{page}", f"h{host}.example/{page}", depth)
 
 
-def never() -> bool:
+def never_full() -> bool:
     return False
 
 
@@ -546,7 +546,7 @@ def never() -> bool:
 def test_frontier_hands_out_each_page_once_lowest_depth_first(
     offers: list[tuple[int, int, int]], max_pages: int, concurrency: int
 ) -> None:
-    frontier = Frontier(max_pages, concurrency, never)
+    frontier = Frontier(max_pages, concurrency, never_full)
     for offer in offers:
         frontier.offer(fetch(*offer))
     different = {offer[:2] for offer in offers}
@@ -565,7 +565,7 @@ def test_frontier_hands_out_each_page_once_lowest_depth_first(
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1), st.data())
 def test_frontier_never_has_more_out_than_may_still_become_pages(hosts: list[int], data: st.DataObject) -> None:
-    frontier = Frontier(max_pages=5, concurrency=4, is_full=never)
+    frontier = Frontier(max_pages=5, concurrency=4, is_full=never_full)
     for page, host in enumerate(hosts):
         frontier.offer(fetch(host, page))
     out: list[Fetch] = []
@@ -581,7 +581,7 @@ def test_frontier_never_has_more_out_than_may_still_become_pages(hosts: list[int
 
 
 def test_frontier_shares_its_seats_among_hosts() -> None:
-    frontier = Frontier(max_pages=100, concurrency=4, is_full=never)
+    frontier = Frontier(max_pages=100, concurrency=4, is_full=never_full)
     for page in range(10):
         frontier.offer(fetch(0, page))
     frontier.offer(fetch(1, 0))

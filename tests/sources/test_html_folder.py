@@ -89,7 +89,7 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
     assert report.skipped == {"symbolic link out of the folder": 1}
 
 
-def test_saved_sites_tell_their_own_addresses(tmp_path: Path) -> None:
+def test_saved_sites_contain_their_addresses(tmp_path: Path) -> None:
     fill(
         tmp_path,
         {

@@ -175,7 +175,7 @@ def test_progress(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+def test_an_unreadable_source_is_one_clear_line(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)

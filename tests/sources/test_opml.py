@@ -66,7 +66,7 @@ def test_entity_bombs_are_refused(tmp_path: Path) -> None:
         read(tmp_path, secret)
 
 
-def test_a_cut_file_gives_what_it_has(tmp_path: Path) -> None:
+def test_a_truncated_file_is_read_up_to_its_end(tmp_path: Path) -> None:
     report = ReadReport()
     (page,) = read(tmp_path, FEEDS[: FEEDS.index('<outline text="Databases')] + "<outline te", report)
     assert [link.url for link in page.links] == ["https://lwn.example/"]

@@ -74,7 +74,7 @@ def test_every_field_is_read() -> None:
     assert not report.skipped
 
 
-def test_what_cannot_be_used_is_counted_by_reason() -> None:
+def test_unusable_records_are_counted_by_reason() -> None:
     pages, report = read(
         {"title": "no address"},
         {"url": 5},
@@ -158,7 +158,7 @@ def test_strict_stops_at_the_first_bad_record() -> None:
         list(read_jsonl(jsonl({"url": "https://a.example/"}, {}), ReadReport(strict=True)))
 
 
-def test_a_source_without_records_says_so(tmp_path: Path) -> None:
+def test_a_source_without_records_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "empty.jsonl"
     path.write_bytes(b"\n")
     report = ReadReport()

@@ -1,4 +1,4 @@
-"""White space around addresses is no part of them, whichever reader meets it."""
+"""Every reader trims white space around addresses."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_names_of_vertices_are_trimmed(tmp_path: Path) -> None:
 
 
 def test_a_cluster_passes_over_the_same_records() -> None:
-    """The place of each record among all is told beside it: one too many or too few would move all that follow."""
+    """Records keep their positions: one too many or too few would move all that follow."""
     table = pa.table({"url": ["name:a", " \x1e", "name:b "], "file": ["f:/x"] * 3, "row": pa.array([0, 1, 2])})
     rows = [row for each in key_batches(table.to_batches(), {file_name("f:/x"): 0}, lambda _: None)
             for row in each.to_pylist()]  # fmt: skip

@@ -283,7 +283,7 @@ def test_long_pages_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 # Revisits
 
 
-def test_revisits_repeat_what_they_refer_to(tmp_path: Path) -> None:
+def test_revisits_repeat_the_record_they_refer_to(tmp_path: Path) -> None:
     first = response(WARC_Record_ID="<urn:1>", WARC_Payload_Digest="sha1:A")
     by_id = record("revisit", "http://example.org/", b"", WARC_Refers_To="<urn:1>")
     elsewhere = record("revisit", "http://mirror.example/d/", http(b""), WARC_Payload_Digest="sha1:A")
@@ -350,7 +350,7 @@ def test_compressed_in_any_way(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_files_that_end_too_soon_give_what_they_have(tmp_path: Path, packed: bool) -> None:
+def test_truncated_files_are_read_up_to_their_end(tmp_path: Path, packed: bool) -> None:
     records = [response(f"http://example.org/{n}") for n in range(3)]
     content = b"".join(map(gzip.compress, records)) if packed else b"".join(records)
     whole = len(gzip.compress(records[0])) if packed else len(records[0])
@@ -369,13 +369,13 @@ def test_files_that_end_too_soon_give_what_they_have(tmp_path: Path, packed: boo
     assert report.skipped == {"archive that ends in the middle of a record: read up to its end": 1}
 
 
-def test_the_end_is_missed_even_where_nobody_looks(tmp_path: Path) -> None:
+def test_a_skipped_record_without_its_end_is_reported(tmp_path: Path) -> None:
     image = response("http://example.org/i.png", http(b"x" * 100_000, content_type="image/png"))
     _, report = read(tmp_path, response() + image[:-50_000])
     assert report.skipped == {"archive that ends in the middle of a record: read up to its end": 1}
 
 
-def test_damaged_files_give_what_they_have(tmp_path: Path) -> None:
+def test_undamaged_records_of_a_damaged_file_are_read(tmp_path: Path) -> None:
     pages, report = read(tmp_path, response() + b"garbage" * 100 + response())
     assert len(pages) == 1
     assert report.skipped == {"damaged archive: read up to the damage": 1}

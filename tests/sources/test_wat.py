@@ -168,7 +168,7 @@ def test_the_real_file() -> None:
     assert report.skipped == {NO_PAGE: 1}
 
 
-def test_what_is_described_of_a_real_page(tmp_path: Path) -> None:
+def test_metadata_of_a_real_page(tmp_path: Path) -> None:
     path = ARCHIVES / "whirlwind-python__whirlwind.warc.gz"
     if not path.exists():
         pytest.skip(f"{path} is not there")

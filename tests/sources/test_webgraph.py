@@ -68,7 +68,7 @@ def test_a_release_of_text(tmp_path: Path) -> None:
     assert (report.read["links"], report.read[ISOLATED]) == (6, 1)
 
 
-def test_records_say_nothing_but_addresses(tmp_path: Path) -> None:
+def test_records_have_addresses_only(tmp_path: Path) -> None:
     row = rows(read_webgraph_release(release(tmp_path), ReadReport()))[1]
     blank = dict.fromkeys(SCHEMA.names)
     link = {"text": None, "block": None, "context": None, "rel": None, "weight": None, "boilerplate": None}
@@ -159,7 +159,7 @@ def test_one_dictionary_serves_all_batches(tmp_path: Path, monkeypatch: pytest.M
     assert len(places) == 1
 
 
-def test_a_cut_file_gives_what_it_has(tmp_path: Path) -> None:
+def test_a_truncated_file_is_read_up_to_its_end(tmp_path: Path) -> None:
     choice = random.Random(7)
     edges = b"".join(b"%d\t%d\n" % (i // 9, choice.randrange(5)) for i in range(45))
     packed = gzip.compress(edges)

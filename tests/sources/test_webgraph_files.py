@@ -93,7 +93,7 @@ def test_listings_do_not_lead_elsewhere(tmp_path: Path) -> None:
         parts_of(tmp_path / "here" / "edges.paths.gz")
 
 
-def test_what_is_missing_or_too_much_is_named(tmp_path: Path) -> None:
+def test_missing_and_superfluous_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="no complete web graph"):
         find_release(tmp_path)
     for name in ("nothing", "nothing.graph", "no/folder/x.properties"):

@@ -16,7 +16,7 @@ import pytest
 
 from cocite.graph.store import Graph
 from cocite.sources.records import Page
-from tests.conftest import LONG, long
+from tests.conftest import RUN_LONG, long
 from tests.spark.webs import build_records, build_store, messy_web
 
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -39,10 +39,10 @@ def spark() -> Iterator[Any]:
 
     session = start(
         "tests",
-        "local-cluster[2,1,1024]" if LONG else "local[2]",
+        "local-cluster[2,1,1024]" if RUN_LONG else "local[2]",
         {
             "spark.executor.memory": "1g",
-            **({"spark.executor.pyspark.memory": "1g"} if LONG else {}),
+            **({"spark.executor.pyspark.memory": "1g"} if RUN_LONG else {}),
             "spark.default.parallelism": "2",
             "spark.sql.shuffle.partitions": "2",
             # Of a few rows nothing is to be learnt, and compiling for them takes longer than doing without.

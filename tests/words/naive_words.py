@@ -25,7 +25,7 @@ def links_into(graph: Graph, page: int) -> list[tuple[str, str, str]]:
     return found
 
 
-def said(graph: Graph, page: int) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+def texts_of(graph: Graph, page: int) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """Texts of links to a page and how often each is used: anchors, contexts, headings."""
     columns = zip(*links_into(graph, page), strict=True) if links_into(graph, page) else ((), (), ())
     anchors, contexts, headings = (

@@ -13,7 +13,7 @@ from cocite.sources.records import Link, Page
 from cocite.words import documents
 from cocite.words.documents import MAX_LINE_CHARACTERS, MAX_TEXTS, NO_LINK_TEXTS, LinkTexts, link_texts
 from tests.graph.webs import examples, make
-from tests.words.naive_words import said
+from tests.words.naive_words import texts_of
 from tests.words.webs import webs
 
 
@@ -38,7 +38,7 @@ def test_equals_the_slow_truth_in_one_range_and_in_many(fast_root: Path, pages: 
         found = gathered(graph)
         for page in range(graph.pages):
             one = found.get(page, NO_LINK_TEXTS)
-            expected = [{text[:MAX_LINE_CHARACTERS]: n for text, n in texts.items()} for texts in said(graph, page)]
+            expected = [{text[:MAX_LINE_CHARACTERS]: n for text, n in texts.items()} for texts in texts_of(graph, page)]
             assert [dict(one.anchors), dict(one.contexts), dict(one.headings)] == expected
         patch.setattr(documents, "RANGE_PAGES", 1)
         patch.setattr(documents, "DEGREE_PAGES", 2)

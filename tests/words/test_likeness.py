@@ -22,9 +22,7 @@ def likeness(pages: list[set[int]], alpha: float = 0.5) -> Likeness:
 
 @given(webs(), st.sampled_from([0.0, 0.3, 0.5, 1.0]))
 @examples(100)
-def test_semantic_similarity_is_as_the_definition_says(
-    web: tuple[list[set[int]], list[set[int]]], alpha: float
-) -> None:
+def test_semantic_similarity_equals_its_definition(web: tuple[list[set[int]], list[set[int]]], alpha: float) -> None:
     pages, links = web
     found, truth = likeness(pages, alpha), NaiveZhao(pages, links, alpha)
     everything = np.arange(len(pages), dtype=np.uint32)

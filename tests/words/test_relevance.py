@@ -53,7 +53,7 @@ def agree(found: Relevance, pages: list[set[int]], links: list[set[int]], alpha:
     st.sampled_from(["support", "information"]),
 )
 @examples(80)
-def test_every_pair_is_as_the_definition_says(
+def test_every_pair_equals_the_definition(
     web: tuple[list[set[int]], list[set[int]]], alpha: float, beta: float, beside: str
 ) -> None:
     pages, links = web

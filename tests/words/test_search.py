@@ -126,7 +126,7 @@ def test_no_word_at_all(graph: Graph, query: str) -> None:
 
 
 @given(st.text(max_size=40) | st.text("ab \"“”\\:()[]{}^~*?+-/!&|<>=,.'#", max_size=20))
-def test_no_question_is_an_error(graph: Graph, query: str) -> None:
+def test_no_query_raises_an_error(graph: Graph, query: str) -> None:
     with suppress(BadParameter):
         assert len(open_search(graph).find(query, 3)) <= 3
 
@@ -202,7 +202,7 @@ def test_an_index_that_is_not_wanted_any_more_goes(own: Graph) -> None:
         open_search(own)
 
 
-def test_ready_search_makes_it_only_if_it_must(own: Graph) -> None:
+def test_ready_search_builds_the_index_only_if_needed(own: Graph) -> None:
     before = open_search(own).side.folder
     assert ready_search(own).pages == open_search(own).pages
     assert open_search(own).side.folder == before
@@ -253,7 +253,7 @@ build_search(Graph(sys.argv[1]), progress=wait)
 """
 
 
-def test_killed_while_indexing_the_store_is_whole(own: Graph) -> None:
+def test_killed_while_indexing_the_store_is_intact(own: Graph) -> None:
     before = found(own, "falcon")
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(own.path)], stdout=subprocess.PIPE)
     assert process.stdout is not None
@@ -297,11 +297,11 @@ def test_some_awesome_lists(fast_root: Path, shared: Path) -> None:
         cocite.build([some], Path(folder) / "w")
         graph = Graph(Path(folder) / "w")
         best = {"1password.com", "bitwarden.com", "padloc.app", "vaultwarden", "keepassxc.org", "proton.me/pass"}
-        assert named(best, found(graph, "password manager")) >= 5
+        assert found_names(best, found(graph, "password manager")) >= 5
         best = {"pelican", "mkdocs", "nikola", "makesite", "Wyam", "lektor"}
-        assert named(best, found(graph, "static site generator")) >= 5
+        assert found_names(best, found(graph, "static site generator")) >= 5
 
 
-def named(names: set[str], addresses: list[str]) -> int:
+def found_names(names: set[str], addresses: list[str]) -> int:
     """How many of the names some address has in it."""
     return sum(any(name in address for address in addresses) for name in names)

@@ -24,11 +24,11 @@ def test_the_language_of_a_sentence(language: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "Ardour Openclipart Wikimedia", "Design Design", "data store care dog", "音乐"])
-def test_names_are_taken_for_english(text: str) -> None:
+def test_names_count_as_english(text: str) -> None:
     assert language_of(set(terms_of(text))) == "en"
 
 
-def test_what_was_noted_holds_if_it_is_known() -> None:
+def test_a_recorded_language_is_used_if_it_is_known() -> None:
     german = set(terms_of(SENTENCES["de"]))
     assert language_of(german, "fr") == "fr"
     assert language_of(german, "xx") == language_of(german, "") == "de"
@@ -37,7 +37,7 @@ def test_what_was_noted_holds_if_it_is_known() -> None:
 def test_lists_are_folded_as_texts_are() -> None:
     assert {"the", "don", "https"} <= stop_words("en")
     assert {"uber", "fur", "und", "https"} <= stop_words("de")
-    assert {"一个", "的"} & stop_words("en") == {"一个"}  # a particle is no word in the first place
+    assert {"一个", "的"} & stop_words("en") == {"一个"}  # a particle isn't a word here
     assert "и" not in stop_words("ru")  # single letters are none either
     assert "что" in stop_words("en")  # it cannot be an English word
     assert "что" not in stop_words("de")

@@ -27,11 +27,11 @@ from cocite.words.likeness import Likeness
 from cocite.words.relevance import INFORMATION, SUPPORT, count_relevance
 from tests.graph.webs import make
 
-LONG, PARENTS, CHILD_PARENTS = 6000, 2500, 300
+LONG_LIST_LINKS, PARENTS, CHILD_PARENTS = 6000, 2500, 300
 QUERY, CHILD, FULL = "https://query.example/", "https://child.example/", "https://full.example/"
 WHOLE, CHILDREN = 4096, 21
 """The longest list that is read whole; so many children make nodes for which least room is taken."""
-TARGETS = [f"https://t{n}.example/" for n in range(LONG)]
+TARGETS = [f"https://t{n}.example/" for n in range(LONG_LIST_LINKS)]
 CASES: list[tuple[list[str], dict[str, Any]]] = [
     ([QUERY], {}),
     ([QUERY], {"rel": "follow", "boilerplate": False, "unit": "host"}),
@@ -60,7 +60,7 @@ def pages() -> list[Page]:
     def link(url: str, n: int, block: int) -> Link:
         return Link(url, block=block, rel="nofollow" if n % 7 == 0 else "", boilerplate=n % 11 == 0)
 
-    first, second = list(TARGETS), [*TARGETS[::2], *(f"https://v{n}.example/" for n in range(LONG // 2))]
+    first, second = list(TARGETS), [*TARGETS[::2], *(f"https://v{n}.example/" for n in range(LONG_LIST_LINKS // 2))]
     first[3000], second[4500] = QUERY, QUERY
     first[5000] = CHILD
     long = [

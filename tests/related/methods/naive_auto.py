@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from tests.related.methods.naive_start import Start
 from tests.related.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
 
-LONGEST = 1000
+MAX_CHILD_PARENTS = 1000
 
 
 def rarity(links: int) -> float:
@@ -67,7 +67,7 @@ def by_links(
             listed |= {target} if blocks and sum(values) else set()
     shown = view.children(page)[:children]
     for child in shown:
-        if view.web.in_degree(child) > LONGEST:
+        if view.web.in_degree(child) > MAX_CHILD_PARENTS:
             continue
         for spouse in view.parents(child):
             if spouse != page:

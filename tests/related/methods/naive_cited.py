@@ -9,7 +9,7 @@ from typing import Unpack
 from tests.related.methods.naive_start import Start
 from tests.related.methods.naive_web import NaiveWeb, Ranking, Switches, View, rank
 
-ENOUGH, TWICE = 15, 2
+MIN_SIBLINGS, MIN_SHARED_PARENTS = 15, 2
 """Cocitation is content with a page that has 15 siblings cocited twice."""
 
 
@@ -51,7 +51,8 @@ def cocitation(
 
     def good(view: View, page: int) -> bool:
         degrees = cocitation_degrees(view, [page], parents, window)
-        return sum(degree >= TWICE for sibling, [degree] in degrees.items() if sibling != view.node(page)) >= ENOUGH
+        siblings = (degree for sibling, [degree] in degrees.items() if sibling != view.node(page))
+        return sum(degree >= MIN_SHARED_PARENTS for degree in siblings) >= MIN_SIBLINGS
 
     start = Start(web, seeds, unit, switches, good)
     degrees = cocitation_degrees(start.view, start.used, parents, window)

@@ -238,7 +238,7 @@ class View:
         return [child for child in children if child != page]
 
     def node(self, page: int) -> int:
-        """The page that stands for a page."""
+        """The representative of a page's near-duplicates."""
         return self.web.representatives.get(page, page) if self.merge else page
 
     def unit(self, page: int) -> Hashable:

@@ -26,7 +26,7 @@ def scores(place: Path, pages: list[Page], url: str = U, **given: float | str) -
     return {web.graph.address(one): score for one, score in found.ranked(web.graph.in_degree)}
 
 
-def test_a_block_says_more_than_a_page(place: Path) -> None:
+def test_a_section_counts_more_than_a_page(place: Path) -> None:
     """The list's first block holds u and s, its second t; 3 links. Both s and t have one link in."""
     links = [Link(U, block=0), Link(S, block=0), Link(T, block=1)]
     found = scores(place, [Page(LISTS[0], links=links)])
@@ -119,7 +119,7 @@ def test_whatever_is_known_of_a_page_there_is_an_answer(pages: list[Page], answe
     assert answer in scores(place, pages)
 
 
-def test_a_page_for_which_nothing_speaks_has_those_beside_it(place: Path) -> None:
+def test_a_page_without_evidence_has_its_neighbours(place: Path) -> None:
     """Nobody else has its words. Of its path, host/a/b, the first shares two parts of three, the second one."""
     pages = [Page(f"{U}a/b", text="rook"), Page(f"{U}a/c", text="keel"), Page(f"{U}d"), Page(S, text="yacht")]
     assert scores(place, pages, f"{U}a/b") == pytest.approx({f"{U}a/c": 0.25 * 2 / 3, f"{U}d": 0.25 / 3}, rel=1e-5)
@@ -129,7 +129,7 @@ def test_a_page_for_which_nothing_speaks_has_those_beside_it(place: Path) -> Non
     assert scores(place, pages, S) == {}  # alone on its host
 
 
-def test_reasons_say_what_spoke(place: Path) -> None:
+def test_reasons_name_the_evidence_that_counted(place: Path) -> None:
     make(
         place / "web.cocite",
         [
@@ -232,7 +232,7 @@ def test_a_copy_is_not_a_same_name_page_of_its_representative(place: Path) -> No
     assert found[V] > max(found.get(S, 0), found.get(copy, 0))
 
 
-def test_what_a_page_lists_beside_its_same_name_page_is_not_listed_beside_it(place: Path) -> None:
+def test_neighbours_of_a_same_name_page_are_not_neighbours_of_the_page(place: Path) -> None:
     own = Page(U, links=[Link(T, "Rook", 0), Link(S, "Keel", 0)])
     pages = [own, Page(LISTS[0], links=[Link(U, "rook")])]
     assert scores(place, pages, words=0, context=0)[S] == scores(place, pages, words=0, context=0, names=0)[S]
@@ -250,7 +250,7 @@ def test_a_same_name_page_is_a_reason(place: Path) -> None:
     assert beside.text == "Listed with t.example, which has the name of the query page"
 
 
-def test_what_the_name_of_an_answer_gave_is_a_reason(place: Path) -> None:
+def test_the_listing_of_a_results_same_name_page_is_a_reason(place: Path) -> None:
     """s stands beside u on the page, its same-name page t in u's block: the best of what same-name pages get, 0.15."""
     links = [Link(U, "Rook", 0), Link(T, "Keel", 0), Link(S, "keel!", 1)]
     make(place / "web.cocite", [Page(LISTS[0], links=links)])
@@ -262,7 +262,7 @@ def test_what_the_name_of_an_answer_gave_is_a_reason(place: Path) -> None:
 
 
 def test_links_are_a_reason_beside_each_page_asked_about(place: Path) -> None:
-    """Five lists have u and s; v and s have words in common: both are told, each with the page that it is for."""
+    """Five lists have u and s; v and s share words. Both are reasons, each with its query page."""
     lists = [Page(f"https://five{n}.example/", links=[Link(U, block=0), Link(f"{S}x", block=0)]) for n in range(5)]
     texts = [Page(f"{V}x", text="keel mast"), Page(f"{S}x", text="keel mast"), Page(T, text="rook")]
     make(place / "web.cocite", [*lists, *texts])
@@ -272,8 +272,8 @@ def test_links_are_a_reason_beside_each_page_asked_about(place: Path) -> None:
     assert {("cited together", U), ("links", U), ("words", f"{V}x")} <= told
 
 
-def test_of_blocks_that_have_a_page_again_those_that_counted_are_told(place: Path) -> None:
-    """u in five blocks, the first and four more, of which three are heard; another page in each of the five."""
+def test_of_repeated_sections_the_counted_ones_are_shown(place: Path) -> None:
+    """u in five sections. The first and three more count. Another page is in each of the five."""
     others = [f"https://other{n}.example/" for n in range(5)]
     links = [link for n, url in enumerate(others) for link in (Link(U, block=n), Link(url, block=n))]
     make(place / "web.cocite", [Page(LISTS[0], headings=[f"H{n}" for n in range(5)], links=links)])
@@ -281,7 +281,7 @@ def test_of_blocks_that_have_a_page_again_those_that_counted_are_told(place: Pat
     told = {answer.url: answer.reasons[0].block for answer in web.related(U, context=0)}
     assert [told[url] for url in others] == ["H0", "H1", "H2", "H3", None]
     by_others = {answer.url: answer.reasons[0].block for answer in web.related(U, "cocitation")}
-    assert [by_others[url] for url in others] == ["H0", None, None, None, None]  # which hears first links alone
+    assert [by_others[url] for url in others] == ["H0", None, None, None, None]  # which counts first links only
 
 
 def test_stop_words_are_not_named(place: Path) -> None:

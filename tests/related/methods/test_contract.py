@@ -86,7 +86,7 @@ def addresses(web: Web, name: str, *urls: str, k: int = 1000, **given_: Any) -> 
 
 
 @every_method
-def test_never_the_query_nor_what_is_merged_with_it(web: Web, name: str) -> None:
+def test_never_the_query_nor_its_near_duplicates(web: Web, name: str) -> None:
     graph = web.graph
     mirrors = [graph.find(f"https://mirror{n}.example/") for n in range(2)]
     assert graph.facts.representative(mirrors[0]) == graph.facts.representative(mirrors[1])
@@ -157,7 +157,7 @@ def test_pages_with_little_around_them(web: Web, name: str) -> None:
 
 @every_link_method
 def test_cited_by_its_own_site_only(web: Web, name: str) -> None:
-    """Where pages of one site are one opinion of each other, that is no opinion; else it is as good as any."""
+    """With units, links inside a site don't count; without them, they count as any other."""
     for unit in ("site", "host", "domain"):
         found = addresses(web, name, "own.example/a", unit=unit)
         siblings = name in ("cocitation", "proximity", "extended_cocitation", "lli")  # those of the own site too
@@ -250,7 +250,7 @@ def test_a_call_that_cannot_be_read(name: str, written: str, message: str) -> No
 
 
 @pytest.mark.parametrize("call", ["", " ", "companion companion", "companion[]", None, 5, "com\npanion"])
-def test_what_is_no_method_at_all(call: Any) -> None:
+def test_unknown_methods(call: Any) -> None:
     with pytest.raises(BadParameter, match=r"Invalid method .*; write companion"):
         methods.method(call)
 

@@ -180,7 +180,7 @@ def answers(place: Path, pages: list[Page], call: str) -> dict[str, float]:
     return {web.graph.address(answer): score for answer, score in scores.ranked(web.graph.in_degree)}
 
 
-def test_fig_3a_without_merging_is_what_its_makers_would_like(place: Path) -> None:
+def test_fig_3a_without_merging_favours_its_makers(place: Path) -> None:
     found = answers(place, FIGURE_3A, "extended_cocitation(unit=none)")
     assert found == {S[name]: 3.0 if name in BOOSTED else 1.0 for name in S}
 

@@ -22,7 +22,7 @@ from tests.related.methods.long_web import (
     CASES,
     CHILD,
     CHILD_PARENTS,
-    LONG,
+    LONG_LIST_LINKS,
     PARENTS,
     QUERY,
     SMALLER,
@@ -56,7 +56,7 @@ def test_the_lists_are_long_enough(web: Web) -> None:
     assert graph.in_degree[child] == CHILD_PARENTS
     assert query in graph.array("sample.page")
     assert child in graph.array("best.page")
-    assert sorted(graph.out_degree)[-2:] == [LONG, LONG]
+    assert sorted(graph.out_degree)[-2:] == [LONG_LIST_LINKS, LONG_LIST_LINKS]
 
 
 def stop_pages(web: Web, given: dict[str, Any]) -> set[int]:

@@ -130,7 +130,7 @@ def test_groups_join_units_and_near_duplicates() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_nothing_around_a_page_is_no_answer(method: Callable[..., Ranking]) -> None:
+def test_a_page_without_neighbours_has_no_results(method: Callable[..., Ranking]) -> None:
     assert method(web_of({1: [2]}), [0]) == []
     assert method(web_of({1: [0]}), [0]) == []
     assert method(web_of({}), []) == []
@@ -196,7 +196,7 @@ def test_ties_go_to_higher_in_degree_then_lower_number() -> None:
     assert naive.cocitation(web, [0]) == [(3, 1.0), (1, 1.0), (2, 1.0)]
 
 
-def test_a_template_of_one_site_is_one_opinion() -> None:
+def test_a_template_of_one_site_counts_once() -> None:
     links = {page: [0, 1] for page in range(100, 110)} | {200: [0, 2], 201: [0, 2]}
     web = web_of(links, dict.fromkeys(range(100, 110), "template"))
     assert naive.cocitation(web, [0]) == [(1, 10.0), (2, 2.0)]

@@ -70,7 +70,7 @@ def test_without_units_the_longer_list_wins() -> None:
     assert [score for _, score in found] == near(1 / sqrt(5), 1 / sqrt(5), (sqrt(5) - 1) / 2 / sqrt(5))
 
 
-def test_links_inside_a_unit_are_no_edges_but_bring_siblings() -> None:
+def test_links_inside_a_unit_are_not_edges_but_bring_siblings() -> None:
     """100 is on u's own site: it has no edge to u, and still its window brings 1."""
     web = web_of({100: [0, 1]}, {0: "own", 100: "own"})
     view = View(web, [0], "site")
@@ -160,7 +160,7 @@ def test_kleinberg_has_grandparents_and_whole_parents_but_no_spouses() -> None:
     assert {page for page, _ in found[:9]} == set(range(1, 10))
 
 
-def test_kleinberg_takes_so_many_that_point_to_each() -> None:
+def test_kleinberg_limits_the_parents_of_each_page() -> None:
     web = web_of({100: [0, 1], **{page: [100] for page in range(200, 260)}})
     assert naive.kleinberg(web, [0]).facts["edges"] == 2 + 50
     assert naive.kleinberg(web, [0], in_links=3).facts["edges"] == 2 + 3
@@ -223,7 +223,7 @@ BLOCKS = {100: [0, 1, 2, 3], 101: [0, 1, 2, 3], 102: [0, 4]}
 """A has rows (1, 1, 0) for 1, 2, 3 and (0, 0, 1) for 4: two blocks of rank 1, with singular values sqrt(6) and 1."""
 
 
-def test_lli_filters_what_the_greatest_singular_value_does_not_see() -> None:
+def test_lli_filters_pages_without_weight_in_the_first_singular_vector() -> None:
     """(sqrt(6) - 1) / sqrt(6) = 0.59 >= 0.5, so k = 1: v = (1, 1, 0) / sqrt(2), and 4 has no part in it."""
     found = naive.lli(web_of(BLOCKS), [0])
     assert found == [(1, 1.0), (2, 1.0), (3, 1.0)]
@@ -238,7 +238,7 @@ def test_a_larger_epsilon_keeps_more() -> None:
     assert [score for _, score in found] == near(*[sqrt(12) / sqrt(13)] * 3, 1 / sqrt(13))
 
 
-def test_lli_tells_pages_of_equal_cocitation_apart() -> None:
+def test_lli_distinguishes_pages_of_equal_cocitation() -> None:
     """3 and 4 are cocited once each, 3 by the denser parent.
 
     A has rows (1, 1) for 1 and 2, (1, 0) for 3 and 5, (0, 1) for 4. A'A = [[4, 2], [2, 3]] has the roots

@@ -23,7 +23,7 @@ from cocite.web import Web
 
 BACK = {"children": 0, "merge": False, "chop": "none"}
 PLAIN = {"merge": False, "chop": "none"}
-KNOWN: list[tuple[str, dict[str, Any], float]] = [
+MEASURED: list[tuple[str, dict[str, Any], float]] = [
     ("cocitation", {"parents": 10**9, "window": 0, **PLAIN}, 0.070),
     ("cocitation", PLAIN, 0.132),
     ("cocitation", {"merge": False}, 0.132),
@@ -63,7 +63,7 @@ def spelled(address: str) -> str:
     return (parts.hostname or "").lower().removeprefix("www.") + path + ("?" + parts.query if parts.query else "")
 
 
-@pytest.mark.parametrize(("name", "parameters", "known"), KNOWN)
+@pytest.mark.parametrize(("name", "parameters", "known"), MEASURED)
 def test_precision(
     web: Web, judgements: dict[str, set[str]], name: str, parameters: dict[str, Any], known: float
 ) -> None:

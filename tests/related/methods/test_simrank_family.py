@@ -278,7 +278,7 @@ def test_sites_that_are_cited_alike() -> None:
         ([], [], 0),
     ],
 )
-def test_what_is_no_web(starts: list[int], links: list[int], pages: int) -> None:
+def test_invalid_link_arrays(starts: list[int], links: list[int], pages: int) -> None:
     with pytest.raises(BadParameter):
         all_pairs(np.array(starts, np.int64), np.array(links, np.int64), pages)
 

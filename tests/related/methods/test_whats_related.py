@@ -26,7 +26,7 @@ SITES = {letter: f"https://{letter}.example/" for letter in "abcdefghkj"}
 A, B, C, D, E, F, G, H, K, J = SITES.values()
 
 
-def step(source: str, target: str, times: float) -> Trail:
+def click(source: str, target: str, times: float) -> Trail:
     return Trail([source, target], [(0, 1)], times)
 
 
@@ -69,7 +69,10 @@ def test_links_alone(place: Path) -> None:
 
 
 def test_usage_alone(place: Path) -> None:
-    web = make_web(place, clicks=[step(A, H, 6), step(A, F, 3), step(H, A, 10), Trail([A, G, B], [(0, 1), (1, 2)])])
+    web = make_web(
+        place,
+        clicks=[click(A, H, 6), click(A, F, 3), click(H, A, 10), Trail([A, G, B], [(0, 1), (1, 2)])],
+    )
     # h: 6 + 0.1 · 10; f, which is dead: 3; g: 1; b: 0.05 · 1
     total = 7 + 3 + 1 + 0.05
     expected = {H: 7 / total, G: 1 / total, B: 0.05 / total}
@@ -80,7 +83,7 @@ def test_usage_alone(place: Path) -> None:
 
 
 def test_links_and_usage_together(place: Path) -> None:
-    web = make_web(place, clicks=[step(A, H, 30), step(A, B, 10)])
+    web = make_web(place, clicks=[click(A, H, 30), click(A, B, 10)])
     # 40 clicks and a prior of 20: usage has two thirds of the say
     expected = {H: 2 / 3 * 0.75, B: 2 / 3 * 0.25 + 1 / 3 * 0.5, C: 1 / 3 * 0.25}
     assert answers(web, A, near=False) == pytest.approx(expected, rel=1e-5)
@@ -102,7 +105,9 @@ def test_words_alone(place: Path) -> None:
 
 def test_all_three_and_what_spoke(place: Path) -> None:
     web = make_web(
-        place, words=True, clicks=[step(A, B, 8), step(B, A, 2), step(A, D, 1), Trail([A, C, D], [(0, 1), (1, 2)])]
+        place,
+        words=True,
+        clicks=[click(A, B, 8), click(B, A, 2), click(A, D, 1), Trail([A, C, D], [(0, 1), (1, 2)])],
     )
     asked = question(web.graph, [A])
     found = ask(web, asked, methods.method("whats_related(words=1)"), 10)
@@ -128,10 +133,10 @@ def test_all_three_and_what_spoke(place: Path) -> None:
 
 
 def test_several_pages(place: Path) -> None:
-    web = make_web(place, clicks=[step(A, H, 1), step(G, H, 1), step(G, K, 1), step(G, J, 2)])
+    web = make_web(place, clicks=[click(A, H, 1), click(G, H, 1), click(G, K, 1), click(G, J, 2)])
     extend(web.graph.path, [page(K, J)])
     web = Web(web.graph.path)
-    add_clicks(web.graph, [step(G, K, 1), step(G, J, 2)], ReadReport())
+    add_clicks(web.graph, [click(G, K, 1), click(G, J, 2)], ReadReport())
     web = Web(web.graph.path)
     # h by both: (1 + 1/4) / 2; k and j by g alone, after it, at 1/4 and 2/4
     found = answers(web, A, G, links=0)
@@ -142,7 +147,7 @@ def test_several_pages(place: Path) -> None:
 
 
 def test_the_dead(place: Path) -> None:
-    web = make_web(place, clicks=[step(A, F, 5)])
+    web = make_web(place, clicks=[click(A, F, 5)])
     asked = question(web.graph, [A])
     found = ask(web, asked, methods.method("whats_related"), 10)
     assert F not in {each.url for each in found}
@@ -152,7 +157,7 @@ def test_the_dead(place: Path) -> None:
     assert answers(web, A, dead=[C, B]) == {}
 
 
-def test_a_search_index_that_does_not_fit_is_told(place: Path) -> None:
+def test_a_stale_search_index_is_reported(place: Path) -> None:
     web = make_web(place, words=True)
     extend(web.graph.path, [page(K, J)])
     with pytest.raises(BadStore, match="make it again with cocite search --make"):

@@ -28,7 +28,7 @@ Random = tuple[list[set[int]], list[set[int]]]
 WORDS = ["apple", "banana", "cherry", "damson", "elder", "fig", "grape", "hazel"]
 
 
-def known(web: Random, theta: float = 0.0, beta: float = 0.5, beside: str = "support") -> SimilarityData:
+def similarity_data(web: Random, theta: float = 0.0, beta: float = 0.5, beside: str = "support") -> SimilarityData:
     pages, links = web
     words = Likeness(rows(pages), relevance(pages, links, 8))
     return SimilarityData(
@@ -43,9 +43,9 @@ def known(web: Random, theta: float = 0.0, beta: float = 0.5, beside: str = "sup
     st.sampled_from(["support", "information"]),
 )
 @examples(100)
-def test_link_similarity_is_as_the_definition_says(web: Random, theta: float, beta: float, beside: str) -> None:
+def test_link_similarity_equals_its_definition(web: Random, theta: float, beta: float, beside: str) -> None:
     pages, links = web
-    found = known(web, theta, beta, beside)
+    found = similarity_data(web, theta, beta, beside)
     truth = NaiveZhao(pages, links, beta=beta, theta=theta, beside=beside)
     everything = np.arange(len(pages), dtype=np.uint32)
     assert [set(found.links.outs(everything[page : page + 1]).columns.tolist()) for page in everything] == truth.strong
@@ -83,7 +83,7 @@ def stores(draw: st.DrawFn) -> list[Page]:
 
 @given(stores(), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.3]), st.sampled_from([0.2, 0.5]))
 @examples(15)
-def test_methods_are_as_the_definition_says(pages: list[Page], alpha: float, theta: float, mix: float) -> None:
+def test_methods_equal_their_definitions(pages: list[Page], alpha: float, theta: float, mix: float) -> None:
     with tempfile.TemporaryDirectory() as folder:
         make(Path(folder) / "web.cocite", pages)
         web = Web(Path(folder) / "web.cocite")
@@ -123,7 +123,7 @@ def test_several_query_pages() -> None:
 @examples(60)
 def test_where_to_look_by_links(web: Random, most: int) -> None:
     pages, links = web
-    found = known(web)
+    found = similarity_data(web)
     for page in range(len(pages)):
         near = linked_alike(found, page, LinkParams(candidates=most, alike=2))
         assert len(near) <= max(most, 0 if len(pages) > most else len(pages))
@@ -136,7 +136,7 @@ def test_where_to_look_by_links(web: Random, most: int) -> None:
 @examples(60)
 def test_all_pairs_with_wide_limits_are_the_exact_answer(web: Random) -> None:
     pages, links = web
-    around = known(web)
+    around = similarity_data(web)
     found = all_alike(around.words, links_in_memory(rows(links)), 5, 0.4, SearchLimits(100, 100, 10_000, 100, 100))
     truth = NaiveZhao(pages, links)
     for page in range(len(pages)):
@@ -162,7 +162,7 @@ def test_links_are_limited_by_order() -> None:
 @examples(40)
 def test_likeness_after_some_steps(web: Random, steps: int) -> None:
     pages, links = web
-    around, truth, count = known(web), NaiveZhao(pages, links), len(pages)
+    around, truth, count = similarity_data(web), NaiveZhao(pages, links), len(pages)
     linked = [{p} | links[p] | {q for q in range(count) if p in links[q]} for p in range(count)]
     step = np.array([[(q in linked[p]) / len(linked[p]) for q in range(count)] for p in range(count)])
     places = np.linalg.matrix_power(step, steps)

@@ -76,7 +76,7 @@ def test_equal_values_take_the_unit_vectors_in_order() -> None:
     assert fixed(np.ones(2), turned) == pytest.approx(np.eye(2))
 
 
-def test_unit_vectors_that_add_nothing_are_left_out() -> None:
+def test_unit_vectors_that_add_nothing_are_skipped() -> None:
     """The space of (1, 1, 0)/√2 and (0, 0, 1): unit vectors 1 and 2 have the same projection, and 3 comes second."""
     space = np.array([[0.5, 0.5], [0.5, 0.5], [1 / sqrt(2), -1 / sqrt(2)]])
     expected = np.array([[1 / sqrt(2), 0], [1 / sqrt(2), 0], [0, 1]])
@@ -118,7 +118,7 @@ def test_large_matrices_give_the_same_by_lanczos(monkeypatch: pytest.MonkeyPatch
         monkeypatch.undo()
 
 
-def test_lanczos_starts_where_hubs_are_no_authorities(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lanczos_starts_where_hubs_are_not_authorities(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hubs 0 to 39 link to pages 40 to 99: empty rows and columns have no part, and the start is not lost in them."""
     random = np.random.default_rng(4)
     matrix = np.zeros((100, 100))

@@ -73,7 +73,7 @@ def test_stale_after_add(graph: Graph) -> None:
     assert len(ranks.kept(changed, "pagerank").values) == 6
 
 
-def test_a_web_uses_what_is_kept_and_else_works_it_out(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_web_uses_stored_ranks_and_computes_missing_ones(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     web = Web(graph.path)
     first = web.rank("pagerank")
     assert web.rank("pagerank()") is first
@@ -148,7 +148,7 @@ def test_many_at_once_leave_one_whole(graph: Graph) -> None:
     assert len(list((graph.path / "side").glob("rank_pagerank-*"))) == 1
 
 
-def test_what_is_damaged_is_worked_out_anew(graph: Graph) -> None:
+def test_a_damaged_rank_is_computed_again(graph: Graph) -> None:
     expected = Web(graph.path).rank("pagerank").values.tolist()
     wanted = ranks.rank("pagerank")
     wanted.keep(graph, wanted.compute(graph))

@@ -177,7 +177,7 @@ def test_the_same_for_any_number_of_threads(small_blocks: None) -> None:
         assert one.tolist() == two.tolist() == five.tolist()
 
 
-def test_rounds_and_residual_are_told() -> None:
+def test_rounds_and_residual_are_reported() -> None:
     random = np.random.default_rng(6)
     graph = numbered_graph(100, [(a, b) for a, b in random.integers(0, 100, (400, 2)).tolist() if a != b])
     for name in ranks.names():

@@ -16,19 +16,19 @@ from research.reproduce import run as running
 from research.reproduce.claims import CANNOT, FAILED, HELD, NOT_RUN, Claim, Claims, Outcome, Paper, read_claims
 from research.reproduce.data import Data
 
-KNOWN = read_claims()
+CLAIMS = read_claims()
 ONE = Claim("p-one", "p", "§1", "One is | two.", "2", "{x:.1f} and {y:.0%}", "measure", {"x": (1, 2), "y": (0, 0.5)})
 
 
 def test_ids_are_unique_and_begin_with_their_paper() -> None:
-    ids = [claim.id for claim in KNOWN.claims]
+    ids = [claim.id for claim in CLAIMS.claims]
     assert len(ids) == len(set(ids)) > 50
-    assert {claim.paper for claim in KNOWN.claims} == {paper.name for paper in KNOWN.papers}
-    assert all(re.fullmatch(rf"{claim.paper}-[a-z0-9-]+", claim.id) for claim in KNOWN.claims)
+    assert {claim.paper for claim in CLAIMS.claims} == {paper.name for paper in CLAIMS.papers}
+    assert all(re.fullmatch(rf"{claim.paper}-[a-z0-9-]+", claim.id) for claim in CLAIMS.claims)
 
 
-@pytest.mark.parametrize("claim", KNOWN.claims, ids=lambda claim: claim.id)
-def test_a_claim_can_be_run_or_says_why_not(claim: Claim) -> None:
+@pytest.mark.parametrize("claim", CLAIMS.claims, ids=lambda claim: claim.id)
+def test_a_claim_can_be_run_or_has_a_reason_why_not(claim: Claim) -> None:
     assert claim.says.endswith(".")
     assert bool(claim.expect) != bool(claim.cannot)
     assert all(low <= high for low, high in claim.expect.values())
@@ -48,11 +48,11 @@ def test_verdicts() -> None:
 
 
 def test_which_claims_are_wanted() -> None:
-    assert KNOWN.of() == KNOWN.claims
-    assert [claim.id for claim in KNOWN.of("zhao-example")] == ["zhao-example"]
-    assert {claim.paper for claim in KNOWN.of("chirita")} == {"chirita"}
+    assert CLAIMS.of() == CLAIMS.claims
+    assert [claim.id for claim in CLAIMS.of("zhao-example")] == ["zhao-example"]
+    assert {claim.paper for claim in CLAIMS.of("chirita")} == {"chirita"}
     with pytest.raises(BadParameter, match="Unknown paper or claim 'nobody'; papers are dean, hou_2003"):
-        KNOWN.of("nobody")
+        CLAIMS.of("nobody")
 
 
 @pytest.fixture
@@ -101,6 +101,6 @@ def test_the_document(made: list[str], tmp_path: Path) -> None:
 
 def test_every_name_in_a_text_has_a_figure() -> None:
     """Expected figures are named in the text, or at least come from the same experiment as those that are."""
-    for claim in KNOWN.claims:
+    for claim in CLAIMS.claims:
         names = {name for _, name, _, _ in Formatter().parse(claim.ours) if name}
         assert bool(names) == bool(claim.experiment), claim.id

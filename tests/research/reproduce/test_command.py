@@ -84,7 +84,7 @@ def test_a_checkout_is_found_beside_the_package_or_in_the_current_folder(
     assert verb.find_checkout() is None
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused(tmp_path: Path) -> None:
     for args, message in (
         (("nobody",), "Unknown paper or claim 'nobody'; papers are dean"),
         (("dean", "--data", tmp_path, "--write", tmp_path), "is a folder"),
