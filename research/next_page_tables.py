@@ -2,9 +2,9 @@
 
     python -m research.next_page_tables [FOLDER] [--part dev|test]
 
-FOLDER holds wikispeedia/: articles, links, leads of texts and paths (see docs/lab/next-page.md). A store is made in passing,
-with the clicks of the games that teach. `--part dev` tries weights; `--part test`, to be run once they are chosen,
-compares What's Related with links alone, words alone and other methods on games that nothing was chosen by. Every
+FOLDER holds wikispeedia/: articles, links, the first characters of texts, and paths (see docs/lab/next-page.md). It
+builds a store with the clicks of the training games. `--part dev` tries weights; `--part test`, for when they are
+chosen, compares What's Related with links alone, words alone and other methods on games that chose nothing. Every
 method ranks the same candidates, see `research.next_page`. The links of an article are in the order of the
 alphabet here, so that nearness means nothing: near=false.
 """

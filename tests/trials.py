@@ -28,8 +28,8 @@ TRIALS = {
 }
 HEAD = """# Long trials, the last run
 
-`make trials` runs everything, with what `make test` skips because of its length. [Fault trials](faults.md) and
-[fuzzing](fuzzing.md) have targets and logs of their own.
+`make trials` runs all tests, including those that `make test` skips because of their length. [Fault trials](faults.md)
+and [fuzzing](fuzzing.md) have their own targets and logs.
 
 """
 
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def follow(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
-    """Run a command and show what it says; its exit code and last line."""
+    """Run a command and show its output; return its exit code and last line."""
     last = ""
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -52,8 +52,8 @@ class Flipped(NamedTuple):
     flips: int
     found: int  # by check
     harmless: int  # not found, and without any effect
-    added_to: int  # how often `add` was run on a damaged store
-    refused: int  # and refused to
+    adds: int  # how often `add` was run on a damaged store
+    failed_adds: int  # how often it failed
 
 
 def flip_all(model: Path, flips: int, seed: int, every: int = 1) -> list[Flipped]:
@@ -74,8 +74,8 @@ def flip_all(model: Path, flips: int, seed: int, every: int = 1) -> list[Flipped
         chosen = list(changes(size, flips, seed * 1000 + number))
         count["flips"] += len(chosen)
         count.update(in_child(partial(look_at, model, name, chosen, answers), f"{name}, one of the changes {chosen},"))
-        count["added_to"] += 1
-        count["refused"] += add_to(model, name, chosen[0], after)
+        count["adds"] += 1
+        count["failed_adds"] += add_to(model, name, chosen[0], after)
     return [Flipped(kind, *(count[field] for field in Flipped._fields[1:])) for kind, count in sorted(counts.items())]
 
 
@@ -85,7 +85,7 @@ def kind_of(name: Path) -> str:
     if name.suffix == ".lock" or name.name == "lock":
         return "locks"
     if parts[0] == "side":
-        return f"kept beside: {parts[1].split('-')[0].removesuffix('.json')}"
+        return f"side data: {parts[1].split('-')[0].removesuffix('.json')}"
     return "arrays" if name.suffix == ".bin" else "pointer and manifest"
 
 
@@ -130,7 +130,7 @@ def look_at(model: Path, name: Path, chosen: list[tuple[int, int]], answers: dic
 
 
 def questions(place: Path, without: str = "") -> dict[str, Any]:
-    """The answers to every kind of question; what is refused, is. Anything else that is raised is a fault."""
+    """The answers to every kind of question, or REFUSED for an error message. Any other exception is a fault."""
     asked: dict[str, Callable[[Web], Any]] = {
         "content": lambda web: content(web.graph, names_of(web.graph)),
         "clicks": lambda web: clicked(web.graph, names_of(web.graph)),
@@ -180,7 +180,7 @@ def adding(place: Path) -> Callable[[], None]:
 
 
 def add_to(model: Path, name: Path, change: tuple[int, int], after: dict[str, Any]) -> bool:
-    """Add to a damaged store; whether it was refused. Whatever is clean afterwards is what it should be."""
+    """Add to a damaged store; return whether it failed. If the store is clean afterwards, it has what it should have."""
     where = f"{name} with {change[1]:#x} at {change[0]}, then add"
     with copied(model, name, change) as place:
         code = finished(fork(adding(place)))

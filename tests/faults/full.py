@@ -37,10 +37,10 @@ class Refused(NamedTuple):
 
     job: str
     disks: int
-    enough_bytes: int  # with which it succeeded
-    refused: int
-    then_the_old: int  # was held
-    the_new: int
+    sufficient_bytes: int  # with these it succeeded
+    failed: int
+    old_state_after: int
+    new_state_after: int
 
 
 def on_a_small_disk(arguments: Sequence[object] = ()) -> list[Refused]:

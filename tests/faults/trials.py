@@ -1,10 +1,10 @@
-"""Kill every job that writes, fill its disk, and change bytes of what it has written; a log of what content.
+"""Kill every job that writes, fill its disk, and change bytes of its files; log the results.
 
     python -m tests.faults.trials [--times 40] [--flips 20] [--seed 1] [--log docs/lab/faults.md] [JOB]...
 
-After every death `check` must find the store whole, it must hold the old or the new pages and links, never something
-between, and what is kept beside them must be of the same pages, or said to be stale or absent; the same command, run
-again, must give what an undisturbed run gives, and leave nothing else behind.
+After every kill `check` must find no damage, and the store must have the old or the new pages and links, never a
+mixture. Its side data must belong to the same pages, or be reported as stale or missing. The same command, run again,
+must give the result of an undisturbed run, and leave nothing else behind.
 """
 
 from __future__ import annotations
@@ -29,26 +29,27 @@ from tests.graph.webs import long_lists
 
 HEAD = """# Fault trials, the last run
 
-`make faults` kills everything that writes and looks at what is left: by SIGKILL before every fsync, rename and unlink
-of the process, after every rename, and at uniformly random times. The store has something in every array (lists are
-long from a few links on), a kept rank, clicks, keywords, word vectors and a search index; `first` is a build where
-nothing was. After every death it passes `check` and holds the old or the new pages and links, with all that is said of
-them; clicks are there; everything else that is kept beside is of the same pages, or said to be stale or absent. The
-same command, run again, ends as if nothing had happened: the id of the content and what is kept are those of an
-undisturbed run, a search finds the words of new pages and none of removed ones, and there is no litter. A batch keeps
-its finished parts. What native libraries write by themselves (DuckDB's temporary files, the files of a search index) is
-reached by the random times only.
+`make faults` kills every command that writes, and checks what remains. It sends SIGKILL before every fsync, rename and
+unlink of the process, after every rename, and at uniformly random times. The store has data in every array (lists
+count as long from a few links on), a stored rank, clicks, keywords, word vectors and a search index. `first` is a build
+without an old store.
 
-Then every job is run on a disk of its own (tmpfs) with random room: it ends with a message that says so, never by a
-signal, and what the store holds is proven in the same way. Then bytes of every file are changed, one at a time: `check`
-finds it, no question ends in anything but an answer or a refusal, and `add` refuses or makes what it makes of an
-undamaged store.
+After every kill, the store passes `check` and has either the old or the new pages and links, with all their data. No
+clicks are lost. All other side data belongs to the same pages, or is reported as stale or missing. The same command,
+run again, ends like an undisturbed run: the content id and the side data are the same, a search finds the words of new
+pages and none of removed ones, and no temporary files remain. A batch keeps its finished parts. Native libraries write
+some files by themselves (DuckDB's temporary files, the search index); only the random times interrupt these.
+
+Then every job runs on its own small disk (tmpfs) of random size. It ends with a message about the full disk, never with
+a signal, and the store is checked in the same way. Then bytes of every file are changed, one at a time. `check` finds
+the change, every question ends with an answer or an error message, and `add` either fails or gives the same result as
+on an undamaged store.
 
 """
 
 
 MEMORY = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
-"""Where there is none, a disk does: what a killed process has written is there, whether a disk has it or not."""
+"""Faster than a disk, and as good: what a killed process has written stays visible in either."""
 
 
 class Row(NamedTuple):
@@ -62,7 +63,7 @@ class Row(NamedTuple):
 
 
 def at_every_call(job: Job, model: Path, every: int = 1) -> list[Row]:
-    """Killed before each of its calls, and after each that others see the effect of (or after each `every`-th)."""
+    """Kill a job before each of its calls, and after each call with a visible effect (or each `every`-th)."""
     old, new, names, _ = undisturbed(job, model)
     with trial(model) as place:
         calls = count_calls(job.work(place))
@@ -74,7 +75,7 @@ def at_every_call(job: Job, model: Path, every: int = 1) -> list[Row]:
             with trial(model) as place:
                 code = killed_at(job.work(place), number, after)
                 if code != -9:
-                    raise AssertionError(f"{job.name} was to die at call {number}, and ended with {code}")
+                    raise AssertionError(f"{job.name} should have been killed at call {number}, but ended with {code}")
                 kept[job.prove(place, old, new, names)] += 1
         called = "renames" if after else f"calls of {', '.join(sorted(set(calls)))}"
         which = "each" if every == 1 else f"every {every}th"
@@ -84,7 +85,7 @@ def at_every_call(job: Job, model: Path, every: int = 1) -> list[Row]:
 
 
 def at_random(job: Job, model: Path, times: int, seed: int) -> Row:
-    """Killed at uniformly random times of its usual duration."""
+    """Kill a job at uniformly random times within its usual duration."""
     old, new, names, took = undisturbed(job, model)
     kept: Counter[str] = Counter()
     deaths = 0
@@ -92,16 +93,16 @@ def at_random(job: Job, model: Path, times: int, seed: int) -> Row:
         with trial(model) as place:
             deaths += killed_after(job.work(place), moment) < 0
             kept[job.prove(place, old, new, names)] += 1
-    ended = f", of which {times - deaths} had ended by themselves" if deaths < times else ""
+    ended = f"; {times - deaths} runs had ended before" if deaths < times else ""
     return Row(job.name, f"at {times} random times within its {took:.1f} s{ended}", deaths, kept["old"], kept["new"])
 
 
 def server_at_random(model: Path, times: int, seed: int) -> Row:
-    """A server, killed while it answers and the store is added to; `serve_and_kill` proves that the add was whole."""
+    """Kill a server while it answers and the store is added to; `serve_and_kill` checks that the add is complete."""
     for moment in moments(times, 2.0, seed):
         with trial(model) as place:
             serve_and_kill(place, moment)
-    return Row("serve", "at random times, under questions, during an add", times, 0, times)
+    return Row("serve", "at random times, while it answers and the store is added to", times, 0, times)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -126,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = [job.name for job in jobs() if job.name in chosen]
     try:
         full = on_a_small_disk([*names, "--times", max(1, options.times // 2), "--seed", options.seed]) if names else []
-        small = table("Disks of random room", full)
+        small = table("Disks of random size", full)
     except RuntimeError as error:
         small = f"\nNo trial of a full disk: {error}.\n"
     took = time.perf_counter() - started
@@ -137,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def deaths(model: Path, chosen: list[str], times: int, seed: int, every: int) -> Iterator[Row]:
-    """Every job that is chosen, killed in every way."""
+    """Kill every chosen job in every way."""
     makers: list[Callable[[], list[Row]]] = []
     for job in jobs():
         if job.name in chosen:
@@ -147,12 +148,15 @@ def deaths(model: Path, chosen: list[str], times: int, seed: int, every: int) ->
         makers.append(lambda: [server_at_random(model, max(1, times // 4), seed)])
     for make in makers:
         for row in make():
-            print(f"{row.job:8} {row.trials:4} deaths {row.how}; held the old {row.old}, the new {row.new}", flush=True)
+            print(
+                f"{row.job:8} {row.trials:4} kills {row.how}; old state after {row.old}, new state after {row.new}",
+                flush=True,
+            )
             yield row
 
 
 def table(title: str, rows: Sequence[Refused | Flipped]) -> str:
-    """What came of full disks, or of changed bytes."""
+    """The results of full disks, or of changed bytes, as a table."""
     if not rows:
         return ""
     head = [name.replace("_", " ") for name in rows[0]._fields]
@@ -166,11 +170,11 @@ def table(title: str, rows: Sequence[Refused | Flipped]) -> str:
 
 
 def written(rows: list[Row], took: float) -> str:
-    """The table of deaths."""
+    """The results of kills as a table."""
     total = sum(row.trials for row in rows)
     where = f"{time.strftime('%Y-%m-%d')}, Python {sys.version.split()[0]}, {os.cpu_count()} cores"
-    head = f"{where}: **{total} deaths, nothing lost, nothing half-written**, {took / 60:.0f} minutes.\n\n"
-    lines = ["| job | killed | deaths | then held the old | the new |", "|---|---|---:|---:|---:|"]
+    head = f"{where}: **{total} kills, nothing lost, nothing half-written**, {took / 60:.0f} minutes.\n\n"
+    lines = ["| job | killed | kills | old state after | new state after |", "|---|---|---:|---:|---:|"]
     lines += [f"| {row.job} | {row.how} | {row.trials} | {row.old} | {row.new} |" for row in rows]
     return head + "\n".join(lines) + "\n"
 

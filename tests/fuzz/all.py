@@ -17,14 +17,14 @@ from tests.fuzz.run import CASES, SEEDS
 
 HEAD = """# Fuzzing, the last run
 
-`make fuzz` feeds every reader of strangers' input with what atheris makes of small examples, guided by what of our code
-is reached: it may raise what is promised, nothing else, and each reader's results are checked, too. `store` damages the
-files of a store and of what is kept beside it: `check` must find it, and all of it is read each time. What fails is put
-into `tests/fuzz/cases` when it is mended, and is tried in every test run from then on.
+`make fuzz` feeds every reader of strangers' input with variations of small examples. atheris makes them, guided by code
+coverage. A reader may raise only the errors that it documents, and its results are checked. `store` damages the files
+of a store and its side data: `check` must find the damage, and every file is read each time. When a failure is fixed,
+its input goes to `tests/fuzz/cases`, and every test run tries it again.
 
 """
 LONGER = {"store": 5}
-"""Of which an input takes a tenth of a second and more, as all of a store is read for each."""
+"""Times the usual duration: an input takes a tenth of a second and more, because the whole store is read for each."""
 
 
 def main() -> None:
