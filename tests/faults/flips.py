@@ -180,7 +180,7 @@ def adding(place: Path) -> Callable[[], None]:
 
 
 def add_to(model: Path, name: Path, change: tuple[int, int], after: dict[str, Any]) -> bool:
-    """Add to a damaged store; return whether it failed. If the store is clean afterwards, it has what it should have."""
+    """Add to a damaged store; return whether it failed. If the store is clean afterwards, its content is right."""
     where = f"{name} with {change[1]:#x} at {change[0]}, then add"
     with copied(model, name, change) as place:
         code = finished(fork(adding(place)))
