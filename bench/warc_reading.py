@@ -26,8 +26,7 @@ from cocite.sources.archives.archive_records import open_records
 from cocite.sources.archives.http_content import decode_body
 from cocite.sources.archives.warc import read_warc, record_type
 from cocite.sources.html.encoding import decode
-from cocite.sources.html.page import read_html
-from cocite.sources.html.response import HTML_TYPES
+from cocite.sources.html.page import HTML_TYPES, read_html
 from cocite.sources.html.tokens import tokens
 from cocite.sources.records import ReadReport
 from tables import show

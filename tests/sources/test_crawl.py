@@ -27,7 +27,7 @@ from cocite.sources.crawl import start as crawl_module
 from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped
 from cocite.sources.crawl.guard import RefusedConnection, guarded, is_public, refusal, web_address
 from cocite.sources.crawl.start import crawl
-from cocite.sources.html.response import read_response
+from cocite.sources.html.page import read_response
 from cocite.sources.records import Page, ReadReport
 
 pytest.importorskip("scrapy")
@@ -647,7 +647,7 @@ def robots(text: str, delay: float = 0.5) -> tuple[Any, SimpleNamespace]:
 )
 def test_x_robots_tag(lines: list[str], tags: set[str]) -> None:
     headers = {"x-robots-tag": ", ".join(lines)}
-    page = read_response(b"<a href=x>x</a>", "https://e.example/", headers, user_agent=crawl_module.USER_AGENT)
+    page = read_response(b"<a href=x>x</a>", "https://e.example/", headers, True, ReadReport(), crawl_module.USER_AGENT)
     assert (page.noindex, page.links[0].rel == "nofollow") == ("noindex" in tags, "nofollow" in tags)
 
 

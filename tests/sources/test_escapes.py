@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocite.sources.arrow_batches import without_escapes
-from cocite.sources.html.text import plain
+from cocite.sources.escapes import plain
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cocite.sources.html.text import ESCAPE_SEQUENCE
+from cocite.sources.escapes import ESCAPE_SEQUENCE
 from cocite.sources.records import ADDRESS_FIELDS, LINK, SCHEMA, Page, ReadReport, batches, trimmed
 
 MAX_INT32 = 2**31 - 1

@@ -205,9 +205,7 @@ def _inflated(
 
 
 def _decompress(decoder: Any, data: bytes) -> Iterator[bytes]:
-    if not isinstance(decoder, bz2.BZ2Decompressor):
-        yield decoder.decompress(data)
-        return
-    yield decoder.decompress(data, _PIECE)
-    while not decoder.eof and not decoder.needs_input:
-        yield decoder.decompress(b"", _PIECE)
+    limit = [_PIECE] if isinstance(decoder, bz2.BZ2Decompressor) else []
+    yield decoder.decompress(data, *limit)
+    while limit and not decoder.eof and not decoder.needs_input:
+        yield decoder.decompress(b"", *limit)

@@ -21,7 +21,7 @@ from cocite.sources.arrow_batches import MAX_INT32, to_schema
 from cocite.sources.compressed import BYTE_ORDER_MARK, open_lines
 from cocite.sources.edges.layout import are_named
 from cocite.sources.kinds import Items, ReadOptions, SourceKind, content_suffix
-from cocite.sources.records import EMPTY_SOURCE, SCHEMA, Link, Page, ReadReport
+from cocite.sources.records import SCHEMA, Link, Page, ReadReport, expect_some
 
 JSON_LINES = (".jsonl", ".ndjson", ".jsonlines")
 BATCH_ROWS = 1 << 16
@@ -58,12 +58,8 @@ def recognises(path: Path, head: bytes) -> bool:
 
 def parquet_columns(path: Path) -> list[str]:
     """Return the names of the columns of a Parquet file."""
-    import pyarrow.parquet as pq
-
-    try:
-        return list(pq.read_schema(path).names)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise _damaged_parquet(path, error) from error
+    with open_parquet(path) as file:
+        return list(file.schema_arrow.names)
 
 
 def _damaged_parquet(path: Path, error: Exception) -> BadSource:
@@ -78,18 +74,15 @@ def read_records(path: Path, report: ReadReport, options: ReadOptions) -> Items:
     """Read a file of page records."""
     with path.open("rb") as file:
         is_parquet = file.read(4) == b"PAR1"
-    return read_parquet(path, report, text=options.text) if is_parquet else read_jsonl(path, report)
+    return read_parquet(path, report, options.text) if is_parquet else read_jsonl(path, report)
 
 
 def read_jsonl(path: Path | IO[bytes], report: ReadReport) -> Iterator[Page]:
     """Yield the pages of a JSON Lines file or stream."""
-    found = False
-    for number, line in enumerate(open_lines(path, report), 1):
-        if line.strip() and (page := page_from_json(line, number, report)) is not None:
-            found = True
-            yield page
-    if not found:
-        report.skip(EMPTY_SOURCE, path.name if isinstance(path, Path) else "standard input")
+    lines = enumerate(open_lines(path, report), 1)
+    pages = (page_from_json(line, number, report) for number, line in lines if line.strip())
+    name = path.name if isinstance(path, Path) else "standard input"
+    return expect_some(filter(None, pages), report, name)
 
 
 def page_from_json(line: bytes, number: int, report: ReadReport) -> Page | None:
@@ -256,9 +249,12 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def read_parquet(path: Path, report: ReadReport, *, text: bool = True) -> Iterator[pa.RecordBatch]:
+def read_parquet(path: Path, report: ReadReport, text: bool = True) -> Iterator[pa.RecordBatch]:
     """Yield the records of a Parquet file in batches of bounded size. Without `text`, texts are not read from disk."""
-    found = False
+    return expect_some(_parquet_batches(path, report, text), report, path.name)
+
+
+def _parquet_batches(path: Path, report: ReadReport, text: bool) -> Iterator[pa.RecordBatch]:
     with open_parquet(path) as file:
         names = file.schema_arrow.names
         wanted = [name for name in names if name in SCHEMA.names and (text or name != "text")]
@@ -269,11 +265,7 @@ def read_parquet(path: Path, report: ReadReport, *, text: bool = True) -> Iterat
             batch = to_schema(given, report, path.name)
             parts = 1 + len(batch.column("links").flatten()) // BATCH_LINKS
             rows = max(1, batch.num_rows // parts)
-            for start in range(0, batch.num_rows, rows):
-                found = True
-                yield batch.slice(start, rows)
-    if not found:
-        report.skip(EMPTY_SOURCE, path.name)
+            yield from (batch.slice(start, rows) for start in range(0, batch.num_rows, rows))
 
 
 def open_parquet(path: Path) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from dataclasses import field as default
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -103,6 +103,19 @@ class ReadReport:
         self.read.update(other.read)
         self.skipped.update(other.skipped)
         self.example = {**other.example, **self.example}
+
+
+Item = TypeVar("Item")
+
+
+def expect_some(items: Iterable[Item], report: ReadReport, name: str, reason: str = EMPTY_SOURCE) -> Iterator[Item]:
+    """Yield the items that are read from a source. Count a source without any as skipped."""
+    empty = True
+    for item in items:
+        empty = False
+        yield item
+    if empty:
+        report.skip(reason, name)
 
 
 def batches(

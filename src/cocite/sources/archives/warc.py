@@ -10,11 +10,10 @@ from pathlib import Path
 
 from cocite.sources.archives.archive_records import Record, open_records
 from cocite.sources.archives.http_content import MAX_RATIO, Completeness, decode_body
-from cocite.sources.html.page import MAX_CONTENT, MAX_TEXT, MAX_TITLE, language_of, parsed, resolve
-from cocite.sources.html.page import recognises as looks_like_html
-from cocite.sources.html.response import GONE_STATUSES, HTML_TYPES, REDIRECT_STATUSES, media_type, read_response
+from cocite.sources.html import page as html
+from cocite.sources.html.page import GONE_STATUSES, HTML_TYPES, MAX_CONTENT, MAX_TEXT, REDIRECT_STATUSES
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
-from cocite.sources.records import Page, ReadReport
+from cocite.sources.records import Page, ReadReport, expect_some
 
 MAX_KEPT_BYTES = 64 << 20  # of recent pages, kept for the revisit records that refer to them
 NO_PAGE = "archive without pages"
@@ -24,13 +23,8 @@ UNTYPED = frozenset({"", "*/*", "unknown", "unknown/unknown", "no-type"})
 
 def read_warc(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the pages of an archive in file order. Damage is counted, and the rest is read."""
-    reader = _Reader(report, options.text)
-    found = False
-    for page in count_pages(map(reader.page, open_records(path, report)), report):
-        found = True
-        yield page
-    if not found:
-        report.skip(NO_PAGE, path.name)
+    pages = map(_Reader(report, options.text).page, open_records(path, report))
+    return expect_some(count_pages(pages, report), report, path.name, NO_PAGE)
 
 
 def count_pages(pages: Iterable[Page | None], report: ReadReport) -> Iterator[Page]:
@@ -47,7 +41,7 @@ def count_pages(pages: Iterable[Page | None], report: ReadReport) -> Iterator[Pa
 def page_without_content(page: Page, location: str, report: ReadReport) -> Page | None:
     """Return a page whose status is not 2xx, if it redirects to `location` or is gone. Others are counted."""
     if page.status in REDIRECT_STATUSES:
-        page.redirect = resolve(parsed(page.url), location.strip()) if location.strip() else ""
+        page.redirect = html.resolve(html.parsed(page.url), location.strip()) if location.strip() else ""
         if page.redirect:
             return page
         report.skip("redirect to an invalid address", f"{page.url} to {location.strip()!r}")
@@ -91,7 +85,7 @@ class _Reader:
         """Read a record if it is HTML, by its type, or by its first bytes if it has none."""
         kind, http = record_type(record), record.http
         body = record.body() if kind in HTML_TYPES or kind in UNTYPED else b""
-        if kind not in HTML_TYPES and not looks_like_html(record.url, body[:4096]):
+        if kind not in HTML_TYPES and not html.recognises(record.url, body[:4096]):
             self.report.read[NOT_HTML] += 1
             return None
         coding = http.get("content-encoding", "")
@@ -110,7 +104,7 @@ class _Reader:
     def read(self, record: Record, content: bytes, http: dict[str, str]) -> Page:
         """Read HTML with its headers."""
         headers = {"content-type": record.headers.get("content-type", "")} | http
-        page = read_response(content, record.url, headers, text=self.text, report=self.report)
+        page = html.read_response(content, record.url, headers, self.text, self.report)
         page.status, page.captured = record.status, record.captured
         return page
 
@@ -120,10 +114,10 @@ class _Reader:
             self.report.read[NOT_HTML] += 1
             return None
         content = record.body()[: 4 * MAX_TEXT].decode("utf-8", "replace")
-        title = " ".join(content.partition("\n")[0].split())[:MAX_TITLE]
+        title = " ".join(content.partition("\n")[0].split())[: html.MAX_TITLE]
         words = " ".join(content.split())[:MAX_TEXT]
         text = words if self.text else ""
-        return Page(record.url, title=title, text=text, captured=record.captured, lang=language_of(words))
+        return Page(record.url, title=title, text=text, captured=record.captured, lang=html.language_of(words))
 
     def keep(self, record: Record, content: bytes) -> None:
         """Keep the content of a page under the names that later records may use for it."""
@@ -158,14 +152,13 @@ def record_type(record: Record) -> str:
     """Return the media type of a record, such as `text/html`, or "" if it has none."""
     if record.status is None and record.kind != "response":
         return record.headers.get("content-type", "").partition(";")[0].strip().lower()
-    kind = media_type(record.http.get("content-type", ""))
+    kind = html.media_type(record.http.get("content-type", ""))
     return record.headers.get("warc-identified-payload-type", "").lower() if kind in UNTYPED else kind
 
 
-SOURCE = SourceKind(
-    "warc",
-    "web archive (WARC, ARC, WET)",
-    lambda path, head: head.startswith((b"WARC/", b"filedesc:")),
-    read_warc,
-    order=30,
-)
+def recognises(path: Path, head: bytes) -> bool:
+    """Return whether a file that begins with `head` is an archive."""
+    return head.startswith((b"WARC/", b"filedesc:"))
+
+
+SOURCE = SourceKind("warc", "web archive (WARC, ARC, WET)", recognises, read_warc, order=30)

@@ -13,8 +13,7 @@ from typing import Any
 from cocite.sources.archives.archive_records import Record, open_records, web_address
 from cocite.sources.archives.warc import NOT_HTML, count_pages, page_without_content
 from cocite.sources.collections.link_list import count_skipped_link
-from cocite.sources.html.page import MAX_TITLE, add_nofollow, read_head, resolve
-from cocite.sources.html.response import GONE_STATUSES, REDIRECT_STATUSES
+from cocite.sources.html.page import GONE_STATUSES, MAX_TITLE, REDIRECT_STATUSES, add_nofollow, read_head, resolve
 from cocite.sources.html.running_text import MAX_ANCHOR, MAX_LINKS
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import Link, Page, ReadReport

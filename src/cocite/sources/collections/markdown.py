@@ -9,7 +9,7 @@ markdown-it (CommonMark with tables) parses the text, and the tokenizer of the H
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -17,19 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
 from cocite.errors import BadSource
-from cocite.sources.collections.link_list import (
-    MAX_CONTEXT,
-    MAX_TEXT,
-    count_skipped_link,
-    decoded,
-    read_list_file,
-    shortened,
-    web_link,
-)
+from cocite.sources.collections import link_list
+from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, decoded, read_list_file, shortened, web_link
 from cocite.sources.folders import address_under, checked_base, walk_files
 from cocite.sources.html.tokens import attributes, tokens
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind, content_suffix
-from cocite.sources.records import EMPTY_SOURCE, Link, Page, ReadReport
+from cocite.sources.records import Link, Page, ReadReport, expect_some
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -54,25 +47,22 @@ _MARKUP = re.compile(r"[\n\\`~*_\[<&]")  # where the inline rules of markdown-it
 _BARE_ADDRESS = re.compile(r"(?<![^\W_])https?://[^\s<>\[\]`|]++", re.IGNORECASE)
 _HIDDEN = re.compile(r"<(/?)(?:script|style)\b", re.IGNORECASE)
 _HEADING_TAG = re.compile(r"/?h[1-6]")
-_TAGS_INSIDE_WORDS = frozenset(
-    ("b", "i", "em", "strong", "code", "span", "sub", "sup", "u", "s", "kbd", "font", "small")
-)
+_TAGS_INSIDE_WORDS = re.compile("/?(?:b|i|em|strong|code|span|sub|sup|u|s|kbd|font|small)/?")
 _BEFORE_CONTEXT = " \t\n-–—:;,.|)]*•·"
 
 
 def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Page]:
     """Yield the pages of a Markdown file, or of all Markdown files in a folder."""
     base = None if options.base is None else checked_base(options.base)
-    found = False
-    for file in walk_files(path) if path.is_dir() else [path]:
-        if path.is_dir() and file.suffix.lower() not in MARKDOWN_SUFFIXES:
-            continue
-        content = read_list_file(file, report)
-        if content is not None:
-            found = True
-            yield parse(decoded(content), _address(base, path, file), report, file.name)
-    if not found:
-        report.skip(EMPTY_SOURCE, path.name)
+    files: Iterable[Path] = [path]
+    if path.is_dir():
+        files = (file for file in walk_files(path) if file.suffix.lower() in MARKDOWN_SUFFIXES)
+    pages = (
+        parse(decoded(content), _address(base, path, file), report, file.name)
+        for file in files
+        if (content := read_list_file(file, report)) is not None
+    )
+    return expect_some(pages, report, path.name)
 
 
 def _address(base: str | None, path: Path, file: Path) -> str | None:
@@ -101,7 +91,7 @@ def parse(text: str, address: str | None, report: ReadReport, name: str = "the t
                 continue
             target = web_link(url, item.url)
             if target is None:
-                count_skipped_link(item.url, url, report)
+                link_list.count_skipped_link(item.url, url, report)
                 continue
             if block is None:
                 block = len(page.headings)
@@ -249,12 +239,10 @@ class _BlockReader:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.alts: dict[int, str] = {}  # the texts of images, keyed by the empty pieces in their places
-        self.open: dict[
-            int, tuple[int, str | int]
-        ] = {}  # first piece, and address or level, of the open link or heading
-        self.spans: list[
-            tuple[int, int, int, str | int]
-        ] = []  # first piece, kind, piece after the last, address or level
+        # Of the open link and the open heading: the first piece, and its address or level.
+        self.open: dict[int, tuple[int, str | int]] = {}
+        # Of those that are closed: the first piece, the kind, the piece after the last, the address or level.
+        self.spans: list[tuple[int, int, int, str | int]] = []
         self.hidden = False
 
     def begin(self, kind: int, value: str | int) -> None:
@@ -329,7 +317,7 @@ class _BlockReader:
             if name[0] == "h":
                 self.begin(_HEADING, int(name[1]))
             self.pieces.append(" ")
-        elif name.strip("/") not in _TAGS_INSIDE_WORDS:
+        elif not _TAGS_INSIDE_WORDS.fullmatch(name):
             self.pieces.append(" ")
 
     def add_image(self, text: str) -> None:

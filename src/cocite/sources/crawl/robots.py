@@ -16,7 +16,7 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from cocite.sources.crawl.guard import RefusedConnection, web_address
-from cocite.sources.html.response import REDIRECT_STATUSES
+from cocite.sources.html.page import REDIRECT_STATUSES
 
 MAX_DELAY = 60.0  # seconds; some hosts ask for hours
 _MAX_BYTES = 512 << 10  # RFC 9309 asks for at least 500 KiB

@@ -16,8 +16,8 @@ from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped, fetch_of, pag
 from cocite.sources.crawl.guard import RefusedConnection
 from cocite.sources.crawl.robots import Disallowed, slow_down
 from cocite.sources.crawl.start import CrawlJob
+from cocite.sources.html.page import GONE_STATUSES, HTML_TYPES, REDIRECT_STATUSES, media_type, read_response
 from cocite.sources.html.page import recognises as looks_like_html
-from cocite.sources.html.response import GONE_STATUSES, HTML_TYPES, REDIRECT_STATUSES, media_type, read_response
 from cocite.sources.records import Page, ReadReport
 
 if TYPE_CHECKING:
@@ -122,9 +122,7 @@ class PageSpider(Spider):
             self.out.skip("not HTML", f"{fetch.url} ({kind or 'no content type'})")
             return
         skipped, job = ReadReport(), self.job
-        page = read_response(
-            response.body, fetch.url, headers, text=job.text, user_agent=job.user_agent, report=skipped
-        )
+        page = read_response(response.body, fetch.url, headers, job.text, skipped, job.user_agent)
         for reason, count in skipped.skipped.items():
             self.out.skip(reason, skipped.example[reason], count)
         if page.redirect:  # by <meta http-equiv=refresh>

@@ -24,7 +24,7 @@ from cocite.sources.compressed import head, line_blocks
 from cocite.sources.edges.layout import COMMENTS, Layout, are_named, layout, pick_columns
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind, content_suffix, kind_choices
 from cocite.sources.page_records import open_parquet, parquet_columns, row_groups
-from cocite.sources.records import EMPTY_SOURCE, ReadReport, link_batch, trimmed
+from cocite.sources.records import ReadReport, expect_some, link_batch, trimmed
 
 BATCH_ROWS = 1 << 17
 EDGE_SUFFIXES = (".edges", ".edgelist", ".el")
@@ -33,7 +33,7 @@ OTHER_SUFFIXES = (".txt", ".net", ".dat", "")
 
 _HOST = r"^(?:[a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]{0,62}(?:[/?#][!-~]*)?$"
 
-Rows = tuple[pa.Array, pa.Array, pa.Array | None]  # source, target and weight
+Columns = list[pa.Array]  # source, target, and weight if there is one
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -66,17 +66,12 @@ def _unnamed(names: Sequence[str]) -> str:
 
 def read_edge_list(path: Path, report: ReadReport, _options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[pa.RecordBatch]:
     """Yield the records of an edge list."""
-    found = False
-    rows = _parquet_rows if head(path).startswith(b"PAR1") else _text_rows
-    for source, target, weight in rows(path, report):
-        if batch := _records(source, target, weight, report, path.name):
-            found = True
-            yield batch
-    if not found:
-        report.skip(EMPTY_SOURCE, path.name)
+    rows = (_parquet_rows if head(path).startswith(b"PAR1") else _text_rows)(path, report)
+    batches = (_records(columns, report, path.name) for columns in rows)
+    return expect_some(filter(None, batches), report, path.name)
 
 
-def _text_rows(path: Path, report: ReadReport) -> Iterator[Rows]:
+def _text_rows(path: Path, report: ReadReport) -> Iterator[Columns]:
     first = head(path)
     if not first.strip():
         return
@@ -103,7 +98,7 @@ def _single_spaces(block: bytes) -> bytes:
     return block.lstrip(b" ")
 
 
-def _parse(block: bytes, form: Layout, report: ReadReport, name: str) -> Iterator[Rows]:
+def _parse(block: bytes, form: Layout, report: ReadReport, name: str) -> Iterator[Columns]:
     try:
         block.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -129,7 +124,7 @@ def _parse(block: bytes, form: Layout, report: ReadReport, name: str) -> Iterato
         if pc.any(comment).as_py():
             arrays = [array.filter(pc.invert(comment)) for array in arrays]
     if len(arrays[0]):
-        yield arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None
+        yield arrays
     if rejected:
         yield from _rejected_rows(rejected, form, used, report)
 
@@ -159,7 +154,7 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _rejected_rows(rejected: list[str], form: Layout, used: list[int], report: ReadReport) -> Iterator[Rows]:
+def _rejected_rows(rejected: list[str], form: Layout, used: list[int], report: ReadReport) -> Iterator[Columns]:
     """Parse rows with more or fewer fields than most, and keep those with a source and a target."""
     # An unclosed quotation mark joins lines.
     lines = [line for text in rejected for line in text.split("\n") if line.strip()]
@@ -169,11 +164,10 @@ def _rejected_rows(rejected: list[str], form: Layout, used: list[int], report: R
         example = next(row for row in rows if len(row) <= max(used[:2]))
         report.skip("row with fewer than two columns", " ".join(example), short)
     if whole:
-        arrays = [pa.array([row[c] if c < len(row) else "" for row in whole], pa.string()) for c in used]
-        yield arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None
+        yield [pa.array([row[c] if c < len(row) else "" for row in whole], pa.string()) for c in used]
 
 
-def _parquet_rows(path: Path, report: ReadReport) -> Iterator[Rows]:
+def _parquet_rows(path: Path, report: ReadReport) -> Iterator[Columns]:
     with open_parquet(path) as file:
         fields = [field for field in file.schema_arrow if _is_name(field.type) and not field.name.startswith("__")]
         names = [field.name for field in fields]
@@ -182,8 +176,7 @@ def _parquet_rows(path: Path, report: ReadReport) -> Iterator[Rows]:
         source, target, weight = pick_columns(names)
         wanted = [names[source], names[target]] + ([] if weight is None else [names[weight]])
         for batch in row_groups(file, path, wanted, BATCH_ROWS, report):
-            arrays = [_as_text(batch.column(column)) for column in wanted]
-            yield arrays[0], arrays[1], arrays[2] if weight is not None else None
+            yield [_as_text(batch.column(column)) for column in wanted]
 
 
 def _is_name(kind: pa.DataType) -> bool:
@@ -202,27 +195,24 @@ def _as_text(column: pa.Array) -> pa.Array:
     return column.cast(pa.string()) if texts is None else texts
 
 
-def _records(
-    source: pa.Array, target: pa.Array, weight: pa.Array | None, report: ReadReport, name: str
-) -> pa.RecordBatch | None:
-    source, target = (trimmed(pc.fill_null(column, "")) for column in (source, target))
-    whole = pc.and_(pc.greater(pc.binary_length(source), 0), pc.greater(pc.binary_length(target), 0))
+def _records(columns: Columns, report: ReadReport, name: str) -> pa.RecordBatch | None:
+    columns = [trimmed(pc.fill_null(column, "")) for column in columns]
+    whole = pc.and_(*(pc.greater(pc.binary_length(column), 0) for column in columns[:2]))
     if empty := len(whole) - (pc.sum(whole).as_py() or 0):
         report.skip("row with an empty source or target", name, empty)
-        source, target = source.filter(whole), target.filter(whole)
-        weight = None if weight is None else weight.filter(whole)
+        columns = [column.filter(whole) for column in columns]
+    source, target, *weight = columns
     if not len(source):
         return None
     changes = pc.not_equal(source[1:], source[:-1]).to_numpy(zero_copy_only=False)
     starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
-    weights = None if weight is None else _weights(weight, report, name)
+    weights = _weights(weight[0], report, name) if weight else None
     pages = addresses(source.take(pa.array(starts)))
     return link_batch(pages, np.append(starts, len(source)), addresses(target), np.ones(len(pages), np.bool_), weights)
 
 
 def _weights(texts: pa.Array, report: ReadReport, name: str) -> pa.Array:
     """Convert weights to probabilities. Values outside (0, 1], such as counts or times, are counted and read as 1."""
-    texts = trimmed(pc.fill_null(texts, ""))
     number = pc.match_substring_regex(texts, r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$")
     values = pc.if_else(number, texts, pa.scalar(None, pa.string())).cast(pa.float32())
     valid = pc.fill_null(pc.and_(pc.greater(values, 0), pc.less_equal(values, 1)), False)

@@ -19,9 +19,16 @@ def decode(content: bytes, hint: str | None = None) -> str:
         if content.startswith(mark):
             return content[len(mark) :].decode(encoding, "replace")
     named = _codec(hint) or _declared(content[:_DECLARATION_BYTES])
-    text = _decode(content, named) if named else ""
-    is_wrong = named == "utf-8" and text.count("\ufffd") > max(_MAX_ERRORS, len(text) // 1000)
-    return text if named and not is_wrong else _detected(content)
+    if named:
+        text = _decode(content, named)
+        if named != "utf-8" or text.count("\ufffd") <= max(_MAX_ERRORS, len(text) // 1000):
+            return text
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        from resiliparse.parse.encoding import detect_encoding
+
+        return _decode(content, str(detect_encoding(content)).lower())
 
 
 def _codec(label: str | None) -> str | None:
@@ -39,15 +46,6 @@ def _declared(start: bytes) -> str | None:
     match = _META.search(start) or _XML.match(start)
     encoding = _codec(match[1].decode("ascii")) if match else None
     return "utf-8" if encoding is not None and encoding.startswith("utf-16") else encoding
-
-
-def _detected(content: bytes) -> str:
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        from resiliparse.parse.encoding import detect_encoding
-
-        return _decode(content, str(detect_encoding(content)).lower())
 
 
 def _decode(content: bytes, encoding: str) -> str:

@@ -8,13 +8,14 @@ Python gave 246, with fewer details (docs/decisions/0007).
 """
 
 import re
+from collections.abc import Mapping
 
 import can_ada
 
 from cocite.sources.collections.link_list import INVALID_LINK, has_web_scheme
+from cocite.sources.escapes import plain
 from cocite.sources.html.blocks import number_blocks
 from cocite.sources.html.encoding import decode
-from cocite.sources.html.text import plain
 from cocite.sources.html.tokens import tokens
 from cocite.sources.html.walk import PageWalk
 from cocite.sources.records import Link, Page, ReadReport
@@ -30,15 +31,22 @@ MAX_DISTANCE, MAX_DISTANCE_CJK = 450, 600
 """Of the language detector. Within these were 96 % of the right results and a third of the wrong ones: pages of names
 and numbers, detected as Breton or Latin at greater distances."""
 
+HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
+REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+GONE_STATUSES = frozenset({404, 410})
+
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
+_LINK_HEADER = re.compile(r"<([^<>]*)>([^<]*)")
+_CANONICAL = re.compile(r";\s*rel\s*=\s*\"?[^\";,]*\bcanonical\b", re.IGNORECASE)
+_ROBOT = re.compile(r"\s*([a-z][a-z0-9_-]*)\s*:(.*)", re.IGNORECASE | re.DOTALL)
+_TIMED = re.compile(r"unavailable_after|max-(?:snippet|image-preview|video-preview)", re.IGNORECASE)
 _REFRESH = re.compile(r"\s*([0-9]+)(?:\.[0-9.]*)?\s*[;,\s]\s*(?:url\s*=\s*)?(.+)", re.IGNORECASE | re.DOTALL)
 _LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_]|$)")
 _HTML_TAGS = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|script|div|table|a\s|p>)", re.IGNORECASE)
 _FROM_ROOT = re.compile(r"/[\w.~!$&()*+,;=:@-][\w.~!$&()*+,;=:@/-]*+(?:\?[\w.~!$&()*+,;=:@/?%-]*+)?+", re.ASCII)
 """Addresses from the root of the site that resolving doesn't change. This takes a third of the time of resolving."""
-_SELF_CLOSED = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*+)((?:\s[^<>/]*+(?:/(?!>)[^<>/]*+)*+)?)/>")
-_VOID = frozenset(
-    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "wbr")
-)
+_VOID = "area|base|br|col|embed|hr|img|input|link|meta|param|source|wbr"
+_SELF_CLOSED = re.compile(rf"<(?!(?i:{_VOID})[\s/])([a-zA-Z][a-zA-Z0-9]*+)((?:\s[^<>/]*+(?:/(?!>)[^<>/]*+)*+)?)/>")
 
 
 def read_html(
@@ -63,6 +71,34 @@ def read_html(
         middle = len(pieces) // 2
         page.lang = language_of(page.text or _main_text(pieces[max(0, middle - 500) : middle + 500]))
     return page
+
+
+def read_response(
+    content: bytes, url: str, headers: Mapping[str, str], text: bool, report: ReadReport, user_agent: str = ""
+) -> Page:
+    """Read a document with its headers, by lower-case name. `X-Robots-Tag` may name robots, such as `user_agent`."""
+    charset = _CHARSET.search(headers.get("content-type", ""))
+    page = read_html(content, url, encoding_hint=charset[1] if charset else None, text=text, report=report)
+    for target, parameters in _LINK_HEADER.findall(headers.get("link", "")[:20_000]):
+        if not page.canonical and _CANONICAL.search(parameters):
+            page.canonical = resolve(parsed(url), target)
+    directives = []
+    for part in headers.get("x-robots-tag", "")[:10_000].split(","):
+        named = _ROBOT.match(part)
+        if named is None or _TIMED.match(named[1]):
+            directives.append(part)
+        elif named[1].lower() in user_agent.lower():
+            directives.append(named[2])
+    no_index, no_follow = robots(",".join(directives))
+    page.noindex |= no_index
+    if no_follow:
+        add_nofollow(page)
+    return page
+
+
+def media_type(content_type: str) -> str:
+    """Return the media type in a header `Content-Type`, such as `text/html`, or ""."""
+    return content_type.partition(";")[0].partition(",")[0].strip().lower()
 
 
 def add_nofollow(page: Page) -> None:
@@ -106,12 +142,8 @@ def _source(content: bytes, encoding_hint: str | None) -> str:
     source = decode(content[:MAX_CONTENT], encoding_hint)
     source = source.replace("\0", "").replace("&nbsp;", "\xa0")  # half of all character references
     if source[:100].lstrip().startswith("<?xml"):
-        source = _SELF_CLOSED.sub(_opened_and_closed, source)
+        source = _SELF_CLOSED.sub(r"<\1\2></\1>", source)
     return source
-
-
-def _opened_and_closed(match: re.Match[str]) -> str:
-    return match[0] if match[1].lower() in _VOID else f"<{match[1]}{match[2]}></{match[1]}>"
 
 
 def _main_text(pieces: list[str]) -> str:

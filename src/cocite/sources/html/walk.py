@@ -17,8 +17,7 @@ from functools import partial
 from html import unescape
 
 from cocite.sources.html.blocks import LinkGroup, is_boilerplate
-from cocite.sources.html.running_text import Element, RunningText
-from cocite.sources.html.text import BREAK, MAX_HEADING, clip, has_words, heading_text
+from cocite.sources.html.running_text import BREAK, MAX_HEADING, Element, RunningText, clip, has_words, heading_text
 from cocite.sources.html.tokens import attributes, raw_content
 
 MIN_GROUP_LINKS = 5  # links in a division or a table cell that make it a group
@@ -78,9 +77,7 @@ class PageWalk(RunningText):
 
     def read_some(self, parts: list[str | None]) -> None:
         """Read one list of tokens."""
-        take = iter(parts)
-        pieces = self.pieces
-        handler_for = HANDLERS.get
+        take, pieces, handler_for = iter(parts), self.pieces, HANDLERS.get
         text = next(take)
         if text:
             self.words = True

@@ -7,6 +7,7 @@ either bit order, can be read.
 """
 
 import mmap
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,7 @@ _MAX_PROPERTIES = 1 << 20
 _PARTS = ("OUTDEGREES", "REFERENCES", "BLOCK_COUNT", "BLOCKS", "INTERVALS", "RESIDUALS", "OFFSETS")
 _PARAMETERS = {"ZETA": range(1, 17), "GOLOMB": range(1, 8193), "PI": range(1, 6)}
 
-Batch: TypeAlias = tuple[int, NDArray[np.int64], NDArray[np.uint32]]
+Integers: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -81,19 +82,14 @@ def read_properties(path: Path) -> Properties:
 
 
 def _java_properties(path: Path) -> dict[str, str]:
-    try:
-        with path.open("rb") as file:
-            text = file.read(_MAX_PROPERTIES + 1)
-    except OSError as error:
-        raise _unreadable(path, error) from error
+    text = _mapped(path)
     if len(text) > _MAX_PROPERTIES:
         raise BadSource(f"{path} is too long for the properties of a graph: check the file")
     values = {}
-    for line in text.decode("latin-1").splitlines():
-        line = line.strip()
+    for line in map(str.strip, text.tobytes().decode("latin-1").splitlines()):
         if line and line[0] not in "#!":
-            separator = min((line.find(c) for c in "=:" if c in line), default=len(line))
-            values[line[:separator].strip()] = line[separator + 1 :].strip().replace("\\", "")
+            name, *value = re.split("[=:]", line, maxsplit=1)
+            values[name.strip()] = "".join(value).strip().replace("\\", "")
     return values
 
 
@@ -135,47 +131,42 @@ def _mapped(path: Path) -> NDArray[np.uint8]:
     """Map a file into memory."""
     try:
         with path.open("rb") as file:
-            if not path.stat().st_size:
-                return np.frombuffer(b"", np.uint8)
-            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+            is_empty = not path.stat().st_size
+            return np.frombuffer(b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
     except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: OSError) -> BadSource:
-    return BadSource(f"Cannot read {path}: {error.strerror}; put the .graph and .properties files into one folder")
+        hint = "put the .graph and .properties files into one folder"
+        raise BadSource(f"Cannot read {path}: {error.strerror}; {hint}") from error
 
 
 class BVGraph:
     """A graph on disk: `successors` of any node, or all lists in order with `batches`."""
 
     def __init__(self, path: str | Path) -> None:
+        from cocite.kernels.codec import bvgraph
+
+        self._kernels: Any = bvgraph  # importing them for each call would take longer than decoding
         self.base = basename(path)
         self._properties = read_properties(beside(self.base, ".properties"))
         self._data = _mapped(beside(self.base, ".graph"))
-        self.nodes = self._properties.nodes
-        self.arcs = self._properties.arcs
+        self.nodes, self.arcs = self._properties.nodes, self._properties.arcs
         if self.nodes > 8 * len(self._data):
             raise BadSource(f"{self.base}.graph is too short for {self.nodes:,} nodes: download it again")
-        codes = self._properties.codes
-        parts = ("OUTDEGREES", "REFERENCES", "BLOCK_COUNT", "BLOCKS", "INTERVALS", "RESIDUALS")
         head = [self.nodes, self._properties.window, self._properties.min_interval, MAX_OUT_LINKS]
-        self._shape = np.array(head + [codes[part] for part in parts], np.int64)
+        self._shape = np.array(head + [self._properties.codes[part] for part in _PARTS[:-1]], np.int64)
 
     def successors(self, node: int) -> NDArray[np.uint32]:
         """Return the nodes that `node` links to, ascending."""
         if not 0 <= node < self.nodes:
             raise BadParameter(f"Unknown node {node}: {self.base.name} has nodes 0 to {self.nodes - 1:,}")
-        kernels, offsets = self._random_access
         found: NDArray[np.uint32]
-        found, state = kernels.read_list(self._data, self._shape, offsets, int(node))
-        if state == kernels.ALL_DECODED:
+        found, state = self._kernels.read_list(self._data, self._shape, self._offsets, int(node))
+        if state == self._kernels.ALL_DECODED:
             return found
-        if state == kernels.WRONG_OFFSET and beside(self.base, ".offsets").exists():
+        if state == self._kernels.WRONG_OFFSET and beside(self.base, ".offsets").exists():
             raise BadSource(f"{self.base}.offsets does not fit the graph: delete it, and a scan replaces it")
-        raise self._damage(node, int(offsets[node]))
+        raise self._damage(node, int(self._offsets[node]))
 
-    def batches(self, nodes_per_batch: int = 1 << 16) -> Iterator[Batch]:
+    def batches(self, nodes_per_batch: int = 1 << 16) -> Iterator[tuple[int, Integers, NDArray[np.uint32]]]:
         """Yield all lists in order: (first node, outdegrees, successors one list after another).
 
         Batches have fewer nodes where lists are long: memory is bounded by `CHUNK_LINKS`, or by the lists of one
@@ -185,36 +176,24 @@ class BVGraph:
             yield first, np.diff(starts), out[starts[0] : starts[-1]].copy()
 
     @cached_property
-    def _random_access(self) -> tuple[Any, NDArray[np.int64]]:
-        """The kernels (importing them for each call takes longer than decoding) and the offsets."""
-        from cocite.kernels.codec import bvgraph
-
-        return bvgraph, self._offsets()
-
-    def _offsets(self) -> NDArray[np.int64]:
-        """Return the bit at which each list begins, and the end of the last."""
-        from cocite.kernels.codec import bvgraph
-
-        offsets = np.empty(self.nodes + 1, np.int64)
+    def _offsets(self) -> Integers:
+        """The bit at which each list begins, and the end of the last."""
+        offsets = np.zeros(self.nodes + 1, np.int64)
         file = beside(self.base, ".offsets")
         if file.exists():
-            complete = bvgraph.read_offsets(_mapped(file), self._properties.codes["OFFSETS"], offsets)
+            complete = self._kernels.read_offsets(_mapped(file), self._properties.codes["OFFSETS"], offsets)
             if not complete or offsets[0] != 0 or offsets[-1] > 8 * len(self._data):
                 raise BadSource(f"{file} is damaged or of another graph: delete it, and a scan replaces it")
             return offsets
-        offsets[0] = 0
         for first, starts, _, positions in self._lists(1 << 16):
             offsets[first : first + len(starts)] = positions
         return offsets
 
-    def _lists(
-        self, nodes_per_batch: int
-    ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]]:
+    def _lists(self, nodes_per_batch: int) -> Iterator[tuple[int, Integers, NDArray[np.uint32], Integers]]:
         """Yield (first node, starts of lists in `out` and the end of the last, out, the same in the file), reused."""
-        from cocite.kernels.codec import bvgraph
-
         if nodes_per_batch < 1:
             raise BadParameter(f"Invalid nodes_per_batch {nodes_per_batch}: it must be at least 1")
+        bvgraph = self._kernels
         window, min_interval = self._properties.window, max(self._properties.min_interval, 1)
         graph = bvgraph.CodedGraph(self._data, self._shape)
         batch_nodes = min(nodes_per_batch, self.nodes)
@@ -238,7 +217,14 @@ class BVGraph:
                 out[: kept[-1] - kept[0]] = out[kept[0] : kept[-1]]
                 starts[: window + 1] = kept - kept[0]
             if state == bvgraph.NO_ROOM:
-                out = self._enlarged(out, int(starts[window]) + degree, node)
+                needed = int(starts[window]) + degree
+                if needed > len(out):
+                    if needed > MAX_WINDOW_LINKS:
+                        what = f"the lists around node {node} are too long"
+                        raise BadSource(f"{self.base}.graph: {what}: download it again")
+                    larger = np.empty(max(needed, 2 * len(out)), np.uint32)
+                    larger[: len(out)] = out
+                    out = larger
                 if degree > len(extras):
                     extras = np.empty(2 * degree, np.uint32)
                     spans = np.empty(2 * (len(extras) // min_interval), np.int64)
@@ -249,15 +235,6 @@ class BVGraph:
         rest = self._data[-(-position // 8) :]
         if any(rest[i : i + (1 << 20)].any() for i in range(0, len(rest), 1 << 20)):
             raise BadSource(f"{self.base}.graph is longer than its {self.nodes:,} nodes: download both files again")
-
-    def _enlarged(self, out: NDArray[np.uint32], needed: int, node: int) -> NDArray[np.uint32]:
-        if needed <= len(out):
-            return out
-        if needed > MAX_WINDOW_LINKS:
-            raise BadSource(f"{self.base}.graph: the lists around node {node} are too long: download it again")
-        larger = np.empty(max(needed, 2 * len(out)), np.uint32)
-        larger[: len(out)] = out
-        return larger
 
     def _damage(self, node: int, position: int) -> BadSource:
         where = f"at node {node:,} (bit {position:,})"

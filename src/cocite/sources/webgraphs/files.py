@@ -59,15 +59,12 @@ def graphs_in(folder: Path) -> list[Path]:
 
 
 def texts_in(folder: Path) -> dict[str, dict[str, Path]]:
-    """Return the vertices and edges of the graphs that a folder has as text, by the stem of their names.
-
-    A single file is preferred to a folder of parts, and that to a listing of them.
-    """
-    graphs = {stem: parts for stem, parts in _texts(folder).items() if len(parts) == 2}
-    return dict(sorted(graphs.items()))
+    """Return the vertices and edges of the graphs that a folder has as text, by the stem of their names."""
+    return {stem: parts for stem, parts in sorted(_texts(folder).items()) if len(parts) == 2}
 
 
 def _texts(folder: Path) -> dict[str, dict[str, Path]]:
+    """Return vertices or edges or both. A single file comes before a folder of parts, and that before a listing."""
     found: dict[str, dict[str, Path]] = {}
     names = [(entry, name) for entry in _entries(folder) if (name := PART.fullmatch(entry.name))]
     for entry, name in sorted(names, key=lambda pair: (pair[0].is_dir() + 2 * (".paths" in pair[0].suffixes), pair[0])):

@@ -95,9 +95,8 @@ def _writing() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        place = tempfile.tempdir or "a temporary folder"
-        message = f"Cannot write vertex names to {place}: {error.strerror}; set TMPDIR to a folder with more space"
-        raise BadSource(message) from error
+        failure = f"Cannot write vertex names to {tempfile.tempdir or 'a temporary folder'}: {error.strerror}"
+        raise BadSource(f"{failure}; set TMPDIR to a folder with more space") from error
 
 
 def number_names(count: int) -> pa.Array:

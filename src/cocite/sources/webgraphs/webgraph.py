@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadSource
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import ReadReport, link_batch
-from cocite.sources.webgraphs.bvgraph import CHUNK_LINKS, BVGraph, basename, beside
+from cocite.sources.webgraphs.bvgraph import CHUNK_LINKS, GRAPH_SUFFIXES, BVGraph, basename, beside
 from cocite.sources.webgraphs.files import PART, Release, find_release
 from cocite.sources.webgraphs.vertex_names import example, number_names, read_names, text_blocks
 
@@ -37,7 +37,7 @@ def recognises(path: Path, head: bytes) -> bool:
     """Return whether a path is a complete web graph, or a part of one. `head` is the beginning of its content."""
     if path.suffix == ".properties" and b"BVGraph" in head:
         return True
-    if path.suffix in (".graph", ".offsets", ".properties") or not path.exists():
+    if path.suffix in GRAPH_SUFFIXES or not path.exists():
         base = basename(path)
         return beside(base, ".graph").is_file() and beside(base, ".properties").is_file()
     if ".paths" in path.suffixes:
