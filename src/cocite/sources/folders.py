@@ -75,6 +75,13 @@ def checked_base(base: str) -> str:
     return base.strip()
 
 
+def address_of_file(base: str, path: Path, file: Path) -> str:
+    """Return the address of a file in the folder `path`, or of the file `path` itself, which may be `base`."""
+    if path.is_dir():
+        return address_under(base, path, file)
+    return address_under(base, path.parent, file) if base.endswith("/") else base
+
+
 def address_under(base: str, folder: Path, path: Path) -> str:
     """Return the address of a file in a folder whose address is `base`."""
     return base.rstrip("/") + "/" + quote(os.fsencode(path.relative_to(folder).as_posix()))

@@ -115,11 +115,15 @@ def read_folders(
 
 
 class FolderPage:
-    """A page of links in nested folders. Each folder that holds links is a block."""
+    """A page of links in sections or nested folders. Each one that holds links is a block."""
 
     def __init__(self, url: str, report: ReadReport) -> None:
         self.page, self.report = Page(url), report
         self._open: list[tuple[str, list[int]]] = [("", [])]  # names and, once they hold a link, blocks
+
+    def begin(self, heading: str) -> None:
+        """Begin a section that ends all folders."""
+        self._open = [(heading, [])]
 
     def enter(self, name: str) -> None:
         """Begin a folder inside the present one."""

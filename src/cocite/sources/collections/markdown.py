@@ -10,6 +10,7 @@ markdown-it (CommonMark with tables) parses the text, and the tokenizer of the H
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -17,12 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
 from cocite.errors import BadSource
-from cocite.sources.collections import link_list
-from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, decoded, read_list_file, shortened, web_link
-from cocite.sources.folders import address_under, checked_base, walk_files
+from cocite.sources.collections.link_list import MAX_CONTEXT, MAX_TEXT, FolderPage, decoded, read_list_file, shortened
+from cocite.sources.folders import address_of_file, checked_base, walk_files
 from cocite.sources.html.tokens import attributes, tokens
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind, content_suffix
-from cocite.sources.records import Link, Page, ReadReport, expect_some
+from cocite.sources.records import Page, ReadReport, expect_some
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -58,17 +58,11 @@ def read_markdown(path: Path, report: ReadReport, options: ReadOptions = DEFAULT
     if path.is_dir():
         files = (file for file in walk_files(path) if file.suffix.lower() in MARKDOWN_SUFFIXES)
     pages = (
-        parse(decoded(content), _address(base, path, file), report, file.name)
+        parse(decoded(content), base and address_of_file(base, path, file), report, file.name)
         for file in files
         if (content := read_list_file(file, report)) is not None
     )
     return expect_some(pages, report, path.name)
-
-
-def _address(base: str | None, path: Path, file: Path) -> str | None:
-    if base is None or not (path.is_dir() or base.endswith("/")):
-        return base
-    return address_under(base, path if path.is_dir() else path.parent, file)
 
 
 def parse(text: str, address: str | None, report: ReadReport, name: str = "the text") -> Page:
@@ -77,37 +71,28 @@ def parse(text: str, address: str | None, report: ReadReport, name: str = "the t
     url = _resolved(front.get("url", ""), address)
     if not url:
         raise BadSource(f"{name} has no address: use --base, or add a line `url: https://…` to its front matter")
-    page = Page(url, captured=_captured(front, report, name), lang=front.get("lang", ""))
-    texts = []
-    heading = ""
-    block: int | None = None
-    for parsed in read_blocks(text):
-        texts.append(parsed.text)
-        for item in parsed.items:
-            if isinstance(item, MarkdownHeading):
-                heading, block = item.text, None
-                if item.level == 1 and not page.title:
-                    page.title = heading
-                continue
-            target = web_link(url, item.url)
-            if target is None:
-                link_list.count_skipped_link(item.url, url, report)
-                continue
-            if block is None:
-                block = len(page.headings)
-                page.headings.append(heading)
-            page.links.append(Link(target, text=item.text, block=block, context=item.context))
+    sections, texts = FolderPage(url, report), []
+    page = sections.page
+    page.captured, page.lang = _captured(front, report, name), front.get("lang", "")
+    for block in read_blocks(text):
+        texts.append(block.text)
+        for item in block.items:
+            if isinstance(item, MarkdownLink):
+                sections.add_link(*item)
+            else:
+                sections.begin(item.text)
+                if item.level == 1:
+                    page.title = page.title or item.text
     page.title = page.title or front.get("title", "")
     page.text = "\n".join(filter(None, texts))
     return page
 
 
 def _resolved(url: str, address: str | None) -> str:
-    try:
+    with suppress(ValueError):
         url = urljoin(address or "", url)
-    except ValueError:
-        return address or ""
-    return url if "://" in url else (address or "")
+        return url if "://" in url else (address or "")
+    return address or ""
 
 
 def _front_matter(text: str, report: ReadReport, name: str) -> tuple[dict[str, str], str]:

@@ -6,12 +6,13 @@ base: their top folders are named after hosts.
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import open_bytes
-from cocite.sources.folders import address_under, checked_base, walk_files
+from cocite.sources.folders import address_of_file, address_under, checked_base, walk_files
 from cocite.sources.html.page import MAX_CONTENT, read_html
 from cocite.sources.html.page import recognises as looks_like_html
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
@@ -21,9 +22,7 @@ _HTML = re.compile(r"\.(?:x?html?|xht|shtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECA
 _MAYBE_HTML = re.compile(r"^[^.]+$|\.(?:php[0-9]?|aspx?|jsp|cgi|cfm)$|\?", re.IGNORECASE)
 _COMPRESSED = re.compile(r"\.(?:gz|zst|bz2)$", re.IGNORECASE)
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9](?:[:+]([0-9]+))?", re.IGNORECASE)
-_FILE_SUFFIXES = frozenset(
-    ("html", "htm", "js", "css", "py", "md", "txt", "json", "xml", "png", "jpg", "gif", "svg", "zip")
-)
+_FILE = re.compile(r".*\.(?:html?|js|css|py|md|txt|json|xml|png|jpg|gif|svg|zip)", re.IGNORECASE)
 _IN_QUERY = "=&;/:@!$'()*+,?%[]"
 _SAVED_FROM = re.compile(rb"<!-- saved from url=\([0-9]+\)(https?://[^\s<>]+) -->", re.IGNORECASE)
 
@@ -32,17 +31,17 @@ def read_html_folder(path: Path, report: ReadReport, options: ReadOptions = DEFA
     """Yield the pages of a folder, sorted by path, or of one file. Symbolic links out of the folder are skipped."""
     base = None if options.base is None else checked_base(options.base)
     if path.is_file():
-        yield from _read_one(path, report, base, options.text)
+        yield from _read(path, _file_address(path, base), report, options.text)
         return
-    hosts = None if base is not None else _hosts(path)
+    hosts = {} if base is not None else _hosts(path)
     found = False
     for file in _html_files(path, report):
         found = True
         address = _address(path, file, base, hosts)
         if address is None:  # HTTrack's own start page
             report.read["HTML file outside the folders named after hosts"] += 1
-            continue
-        yield from _read(file, address, report, options.text)
+        else:
+            yield from _read(file, address, report, options.text)
     if not found:
         raise BadSource(f"{path} has no HTML files: give another folder, or use --kind")
 
@@ -51,21 +50,18 @@ def _html_files(folder: Path, report: ReadReport) -> Iterator[Path]:
     """Yield the HTML files, sorted. Symbolic links out of the folder are counted and skipped."""
     root = folder.resolve()
     for file in walk_files(folder):
-        if not _HTML.search(file.name) and not (_MAYBE_HTML.search(file.name) and _looks_like_html(file)):
-            continue
-        if file.is_symlink() and not file.resolve().is_relative_to(root):
-            report.skip("symbolic link out of the folder", str(file.relative_to(folder)))
-        else:
-            yield file
+        if _HTML.search(file.name) or (_MAYBE_HTML.search(file.name) and _looks_like_html(file)):
+            if file.is_symlink() and not file.resolve().is_relative_to(root):
+                report.skip("symbolic link out of the folder", str(file.relative_to(folder)))
+            else:
+                yield file
 
 
 def _looks_like_html(file: Path) -> bool:
     """Return whether the content of a file is HTML. Pages of saved sites often have no suffix."""
-    try:
-        with file.open("rb") as stream:
-            return looks_like_html(file, stream.read(4096))
-    except OSError:
-        return False
+    with suppress(OSError), file.open("rb") as stream:
+        return looks_like_html(file, stream.read(4096))
+    return False
 
 
 def _hosts(folder: Path) -> dict[str, str]:
@@ -73,7 +69,7 @@ def _hosts(folder: Path) -> dict[str, str]:
     found = {}
     for entry in sorted(folder.iterdir()):
         match = _HOST.fullmatch(entry.name)
-        if match and entry.is_dir() and entry.name.rpartition(".")[2].lower() not in _FILE_SUFFIXES:
+        if match and entry.is_dir() and not _FILE.fullmatch(entry.name):
             host, _, port = entry.name.replace("+", ":").partition(":")
             found[entry.name] = f"http://{host.lower()}{':' + port if port else ''}/"
     if not found:
@@ -81,32 +77,28 @@ def _hosts(folder: Path) -> dict[str, str]:
     return found
 
 
-def _address(folder: Path, file: Path, base: str | None, hosts: dict[str, str] | None) -> str | None:
+def _address(folder: Path, file: Path, base: str | None, hosts: dict[str, str]) -> str | None:
     plain = file.with_name(_COMPRESSED.sub("", file.name))
     if base is not None:
         return address_under(base, folder, plain)
     host = plain.relative_to(folder).parts[0]
-    if not hosts or host not in hosts or plain.parent == folder:
+    if host not in hosts or plain.parent == folder:
         return None
     path, mark, query = plain.name.partition("?")
     address = address_under(hosts[host], folder / host, plain.with_name(path or "index.html"))
-    if not mark:
-        return address
     query = query if _HTML.search(path) else query.removesuffix(".html")  # wget keeps the query, and may add .html
-    return f"{address}?{quote(query, _IN_QUERY)}"
+    return f"{address}?{quote(query, _IN_QUERY)}" if mark else address
 
 
-def _read_one(path: Path, report: ReadReport, base: str | None, text: bool) -> Iterator[Page]:
-    """Read one file. `base` is its address, or that of its folder if it ends with a slash."""
-    if base is None:
-        with open_bytes(path, ReadReport()) as stream:
-            saved = _SAVED_FROM.search(stream.read(4096))  # browsers and HTTrack write this comment
-        if saved is None:
-            raise BadSource(f"{path.name} has no address: use --base https://…")
-        base = saved[1].decode("ascii", "ignore")
-    elif base.endswith("/"):
-        base = address_under(base, path.parent, path.with_name(_COMPRESSED.sub("", path.name)))
-    yield from _read(path, base, report, text)
+def _file_address(path: Path, base: str | None) -> str:
+    """Return the address of one file: `base`, or the file under it if `base` ends with a slash, or its own note."""
+    if base is not None:
+        return address_of_file(base, path, path.with_name(_COMPRESSED.sub("", path.name)))
+    with open_bytes(path, ReadReport()) as stream:
+        saved = _SAVED_FROM.search(stream.read(4096))  # browsers and HTTrack write this comment
+    if saved is None:
+        raise BadSource(f"{path.name} has no address: use --base https://…")
+    return saved[1].decode("ascii", "ignore")
 
 
 def _read(file: Path, address: str, report: ReadReport, text: bool) -> Iterator[Page]:
