@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from cocite.errors import BadParameter, BadSource
 from cocite.sources.crawl import start as crawl_module
 from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped
-from cocite.sources.crawl.guard import RefusedConnection, guarded, is_public, refusal, web_address
+from cocite.sources.crawl.guard import Refused, guarded, is_public, refusal, web_address
 from cocite.sources.crawl.start import crawl
 from cocite.sources.html.page import read_response
 from cocite.sources.records import Page, ReadReport
@@ -389,7 +389,7 @@ def test_guard_judges_the_address_that_is_connected_to() -> None:
     connect = guarded(lambda host, port, *args, **options: opened.append((host, port)), allow_private=False)
     connect("8.8.8.8", 443, "factory", timeout=1)
     for host, port in (("127.0.0.1", 80), ("localhost", 80), ("example.org", 80), ("8.8.8.8", 22), ("::1", 80)):
-        with pytest.raises(RefusedConnection):
+        with pytest.raises(Refused):
             connect(host, port, "factory")
     assert opened == [("8.8.8.8", 443)]
     assert refusal("127.0.0.1", 8000, allow_private=True) is None
@@ -659,7 +659,5 @@ def test_crawl_delay_of_robots_txt(asked: str, given_delay: float) -> None:
 
 
 def test_robots_txt_that_would_fill_the_memory() -> None:
-    from cocite.sources.crawl.robots import Disallowed
-
     rules, _ = robots("User-agent: a\n" * 15_000 + "Disallow: /\n" * 15_000)
-    assert isinstance(rules, Disallowed)
+    assert isinstance(rules, Refused)

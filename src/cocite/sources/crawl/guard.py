@@ -28,10 +28,10 @@ _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 _DOCUMENTATION = ipaddress.IPv6Network("3fff::/20")  # global to Python before 3.13
 
 
-class RefusedConnection(Exception):
-    """A connection that must not be opened. `reason` goes into the report."""
+class Refused(Exception):
+    """An address that must not be fetched, by its host or by robots.txt. `reason` goes into the report."""
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason, self.detail = reason, detail
 
@@ -76,12 +76,12 @@ def refusal(host: str, port: int, allow_private: bool) -> str | None:
 
 
 def guarded(connect: Callable[..., Any], allow_private: bool) -> Callable[..., Any]:
-    """Wrap Twisted's `reactor.connectTCP` so that it raises `RefusedConnection` for an address that is not allowed."""
+    """Wrap Twisted's `reactor.connectTCP` so that it raises `Refused` for an address that is not allowed."""
 
     def connect_tcp(host: str, port: int, *args: Any, **options: Any) -> Any:
         reason = refusal(host, port, allow_private)
         if reason:
-            raise RefusedConnection(reason, f"{host} port {port}")
+            raise Refused(reason, f"{host} port {port}")
         return connect(host, port, *args, **options)
 
     return connect_tcp

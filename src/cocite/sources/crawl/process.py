@@ -19,7 +19,6 @@ from scrapy.utils.log import configure_logging
 from scrapy.utils.reactor import install_reactor
 
 from cocite.sources.crawl.guard import guarded
-from cocite.sources.crawl.robots import RobotsRules
 from cocite.sources.crawl.spider import PageSpider
 from cocite.sources.crawl.start import CrawlJob
 from cocite.sources.page_records import page_to_json
@@ -73,13 +72,12 @@ class Handler(HTTP11DownloadHandler):
 
 def settings(job: CrawlJob) -> dict[str, Any]:
     """Return Scrapy's settings. Proxies look up names, unchecked: they need `allow_private`."""
-    middlewares: dict[Any, int | None] = {
+    middlewares = {
         f"{_MIDDLEWARES}.downloadtimeout.DownloadTimeoutMiddleware": 350,
         f"{_MIDDLEWARES}.defaultheaders.DefaultHeadersMiddleware": 400,
         f"{_MIDDLEWARES}.useragent.UserAgentMiddleware": 500,
         f"{_MIDDLEWARES}.httpcompression.HttpCompressionMiddleware": 590,
         f"{_MIDDLEWARES}.httpproxy.HttpProxyMiddleware": 750 if job.allow_private else None,
-        RobotsRules: 100 if job.obey_robots else None,
     }
     return {
         "TWISTED_REACTOR": _REACTOR,

@@ -1,6 +1,6 @@
 """Obey robots.txt as in RFC 9309: its rules, and the delay that a host asks for.
 
-Our own middleware, because Scrapy's treats a server error or a time-out as "all allowed" and ignores Crawl-delay. Here
+Our own code, because Scrapy's middleware treats a server error or a time-out as "all allowed" and ignores Crawl-delay. Here
 a host whose robots.txt can't be fetched is not crawled, and a host without one (a 4xx response) is open.
 """
 
@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from protego import Protego
 from scrapy import Request
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
+from scrapy.exceptions import CannotResolveHostError
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
-from cocite.sources.crawl.guard import RefusedConnection, web_address
+from cocite.sources.crawl.guard import Refused, web_address
 from cocite.sources.html.page import REDIRECT_STATUSES
 
 MAX_DELAY = 60.0  # seconds; some hosts ask for hours
@@ -23,14 +23,6 @@ _MAX_BYTES = 512 << 10  # RFC 9309 asks for at least 500 KiB
 _MAX_RULES = 1_000_000  # agents × rules: the parser copies each rule for each agent of its group
 _MAX_KEPT_BYTES = 16 << 20  # of robots.txt files whose rules are kept
 _MAX_REDIRECTS = 5  # as in RFC 9309
-
-
-class Disallowed(IgnoreRequest):
-    """robots.txt forbids the address, or can't be fetched. `reason` goes into the report."""
-
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(reason)
-        self.reason, self.detail = reason, detail
 
 
 def slow_down(crawler: Crawler, host: str, seconds: float | None = None) -> None:
@@ -46,7 +38,7 @@ def slow_down(crawler: Crawler, host: str, seconds: float | None = None) -> None
 
 
 class RobotsRules:
-    """Downloader middleware that passes a request only if robots.txt allows it."""
+    """The rules of the hosts that a crawl visits, each fetched once."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
@@ -54,34 +46,31 @@ class RobotsRules:
         self._rules: OrderedDict[str, asyncio.Task[Protego | Exception]] = OrderedDict()
         self._sizes: dict[str, int] = {}
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> "RobotsRules":
-        return cls(crawler)
-
-    async def process_request(self, request: Request) -> None:
-        if request.meta.get("robots"):
-            return
-        parts = urlsplit(request.url)
+    async def check(self, url: str) -> None:
+        """Raise an error unless robots.txt allows an address."""
+        parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
         if origin not in self._rules:
-            self._forget_oldest()
+            while sum(self._sizes.values()) > _MAX_KEPT_BYTES:
+                oldest, _ = self._rules.popitem(last=False)
+                self._sizes.pop(oldest, None)
             self._rules[origin] = asyncio.ensure_future(self._fetch_rules(origin))
         rules = await self._rules[origin]
         if isinstance(rules, Exception):
             raise rules
-        if not rules.can_fetch(request.url, self.agent):
-            raise Disallowed("disallowed by robots.txt")
+        if not rules.can_fetch(url, self.agent):
+            raise Refused("disallowed by robots.txt")
 
     async def _fetch_rules(self, origin: str) -> Protego | Exception:
         """Return the rules of a host, or the error after two attempts."""
-        failure: Exception = Disallowed("robots.txt can't be fetched")
+        failure: Exception = Refused("robots.txt can't be fetched")
         for _ in range(2):
             try:
                 response = await self._fetch(f"{origin}/robots.txt")
                 if response.status < 500 and response.status != 429:
                     return self._read(origin, response)
-                failure = Disallowed("robots.txt can't be fetched", f"HTTP status {response.status}")
-            except (RefusedConnection, CannotResolveHostError) as error:
+                failure = Refused("robots.txt can't be fetched", f"HTTP status {response.status}")
+            except (Refused, CannotResolveHostError) as error:
                 return error  # will not change
             except Exception as error:
                 failure = error
@@ -106,15 +95,10 @@ class RobotsRules:
         lines = text.lower().splitlines()
         agents = sum(line.lstrip().startswith("user") for line in lines)
         if agents * (len(lines) - agents) > _MAX_RULES:
-            return Disallowed("robots.txt can't be read", "too many rules")
+            return Refused("robots.txt can't be read", "too many rules")
         rules = Protego.parse(text)
         self._sizes[origin] = len(text)
         delay = rules.crawl_delay(self.agent)
         if delay:
             slow_down(self.crawler, urlsplit(origin).hostname or "", delay)
         return rules
-
-    def _forget_oldest(self) -> None:
-        while sum(self._sizes.values()) > _MAX_KEPT_BYTES:
-            origin, _ = self._rules.popitem(last=False)
-            self._sizes.pop(origin, None)

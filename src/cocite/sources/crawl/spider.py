@@ -13,8 +13,8 @@ from scrapy.http import Headers, Response
 from scrapy.http.request import NO_CALLBACK
 
 from cocite.sources.crawl.frontier import Fetch, Frontier, Scoped, fetch_of, page_key
-from cocite.sources.crawl.guard import RefusedConnection
-from cocite.sources.crawl.robots import Disallowed, slow_down
+from cocite.sources.crawl.guard import Refused
+from cocite.sources.crawl.robots import RobotsRules, slow_down
 from cocite.sources.crawl.start import CrawlJob
 from cocite.sources.html.page import GONE_STATUSES, HTML_TYPES, REDIRECT_STATUSES, media_type, read_response
 from cocite.sources.html.page import recognises as looks_like_html
@@ -35,6 +35,7 @@ class PageSpider(Spider):
     """Turns responses into pages, and their links into further fetches."""
 
     name = "cocite"
+    robots: RobotsRules
 
     def __init__(self, job: CrawlJob, out: "MessagePipe") -> None:
         super().__init__()
@@ -53,6 +54,7 @@ class PageSpider(Spider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> "PageSpider":
         spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.robots = RobotsRules(crawler)
         crawler.signals.connect(spider.stop_unless_html, signal=signals.headers_received)
         return spider
 
@@ -87,6 +89,8 @@ class PageSpider(Spider):
             self.frontier.finish(fetch)
             return
         try:
+            if self.job.obey_robots:
+                await self.robots.check(fetch.url)
             response = await self.crawler.engine.download_async(request)
         except Exception as error:
             reason, detail, permanent = explain(error)
@@ -201,12 +205,10 @@ def by_name(headers: Headers) -> dict[str, str]:
 def explain(error: BaseException) -> tuple[str, str, bool]:
     """Return why a fetch failed: the reason to count, a detail, and whether another attempt is useless."""
     match error:
-        case RefusedConnection() | Disallowed():
+        case Refused():
             return error.reason, error.detail, True
-        case (
-            exceptions.IgnoreRequest() | exceptions.DownloadCancelledError()
-        ):  # the first is raised while decompressing
-            return "page larger than the limit", "", True
+        case exceptions.IgnoreRequest() | exceptions.DownloadCancelledError():
+            return "page larger than the limit", "", True  # the first is raised while decompressing
         case exceptions.DownloadTimeoutError():
             return "no response in time", "", True
         case exceptions.CannotResolveHostError():

@@ -149,7 +149,7 @@ def _last_line(log: IO[bytes], process: subprocess.Popen[bytes]) -> str:
 SOURCE = SourceKind(
     "crawl",
     "pages to crawl",
-    lambda path, head: False,  # `open_source` recognises web addresses
-    lambda address, report, options: crawl([address], report, text=options.text),
+    recognises=lambda path, head: False,  # `open_source` recognises web addresses
+    read=lambda address, report, options: crawl([address], report, text=options.text),
     order=100,
 )
