@@ -165,14 +165,10 @@ def as_texts(column: pa.Array) -> pa.Array | None:
 def _is_empty(addresses: pa.Array) -> Mask:
     """Return which addresses are missing or empty."""
     if pa.types.is_dictionary(addresses.type):
-        empty = pc.equal(pc.binary_length(addresses.dictionary), 0).to_numpy(zero_copy_only=False)
-        missing = pc.is_null(addresses.indices).to_numpy(zero_copy_only=False)
-        if not empty.any():
-            return np.asarray(missing, np.bool_)
-        codes = pc.fill_null(addresses.indices, 0).to_numpy(zero_copy_only=False)
-        return np.asarray(missing | empty[codes], np.bool_)
-    lengths = pc.fill_null(pc.binary_length(addresses), 0).to_numpy(zero_copy_only=False)
-    return np.asarray(lengths == 0, np.bool_)
+        empty = pc.equal(pc.binary_length(addresses.dictionary), 0).take(addresses.indices)
+    else:
+        empty = pc.equal(pc.binary_length(addresses), 0)
+    return np.asarray(pc.fill_null(empty, True).to_numpy(zero_copy_only=False), np.bool_)
 
 
 def _storage(column: pa.Array) -> pa.Array:

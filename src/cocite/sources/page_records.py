@@ -21,11 +21,10 @@ from cocite.sources.arrow_batches import MAX_INT32, to_schema
 from cocite.sources.compressed import BYTE_ORDER_MARK, open_lines
 from cocite.sources.edges.layout import are_named
 from cocite.sources.kinds import Items, ReadOptions, SourceKind, content_suffix
-from cocite.sources.records import SCHEMA, Link, Page, ReadReport, expect_some
+from cocite.sources.records import BATCH_LINKS, SCHEMA, Link, Page, ReadReport, expect_some
 
 JSON_LINES = (".jsonl", ".ndjson", ".jsonlines")
 BATCH_ROWS = 1 << 16
-BATCH_LINKS = 200_000
 BATCH_ENCODED_BYTES = 4 << 20
 """Encoded bytes of a row group read at a time: 70,000 plain links. Where a dictionary makes an address two bytes or
 less, these are some millions of links and 100 MB."""

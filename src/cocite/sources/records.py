@@ -56,6 +56,7 @@ _TYPES |= {list[str]: pa.list_(_TEXT), list[Link]: pa.list_(LINK)}
 SCHEMA = pa.schema([(field.name, _TYPES[field.type]) for field in fields(Page)])
 ADDRESS_FIELDS = ("url", "redirect", "canonical")  # the fields of a page that hold addresses; in a link it is `url`
 EMPTY_SOURCE = "source without records"
+BATCH_LINKS, BATCH_TEXT = 200_000, 32 << 20  # links and characters that end a batch
 
 MAX_REASONS = 100  # reasons in a report; they may quote the input, and a report must stay readable
 MAX_EXAMPLE, MAX_WORD = 250, 100
@@ -118,9 +119,7 @@ def expect_some(items: Iterable[Item], report: ReadReport, name: str, reason: st
         report.skip(reason, name)
 
 
-def batches(
-    pages: Iterable[Page], links_per_batch: int = 200_000, text_per_batch: int = 32 << 20
-) -> Iterator[pa.RecordBatch]:
+def batches(pages: Iterable[Page]) -> Iterator[pa.RecordBatch]:
     """Collect pages into record batches of bounded size."""
     collected: list[Page] = []
     links = text = 0
@@ -128,7 +127,7 @@ def batches(
         collected.append(page)
         links += len(page.links) + 1
         text += len(page.text) + len(page.url)
-        if links >= links_per_batch or text >= text_per_batch:
+        if links >= BATCH_LINKS or text >= BATCH_TEXT:
             yield batch(collected)
             collected, links, text = [], 0, 0
     if collected:

@@ -1,7 +1,7 @@
 """Obey robots.txt as in RFC 9309: its rules, and the delay that a host asks for.
 
-Our own code, because Scrapy's middleware treats a server error or a time-out as "all allowed" and ignores Crawl-delay. Here
-a host whose robots.txt can't be fetched is not crawled, and a host without one (a 4xx response) is open.
+Our own code, because Scrapy's middleware treats a server error or a time-out as "all allowed" and ignores Crawl-delay.
+Here a host whose robots.txt can't be fetched is not crawled, and a host without one (a 4xx response) is open.
 """
 
 import asyncio
