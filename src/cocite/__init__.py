@@ -25,17 +25,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "BadAddress",
-    "BadParameter",
-    "BadSource",
-    "BadStore",
-    "CociteError",
-    "UnknownMethod",
-    "UnknownPage",
-    "UnknownWord",
-    "build",
-    "open",
-]
+    "BadAddress", "BadParameter", "BadSource", "BadStore", "CociteError", "UnknownMethod", "UnknownPage", "UnknownWord",
+    "build", "open",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

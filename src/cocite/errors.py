@@ -19,20 +19,18 @@ class BadStore(CociteError):
     """A store is missing, damaged, locked or of another format."""
 
 
-class UnknownPage(CociteError):
-    """The store does not know this page."""
-
+class _Unknown(CociteError):
     def __init__(self, message: str, nearest: list[str] | None = None) -> None:
         super().__init__(message)
-        self.nearest = nearest or []
+        self.nearest = nearest or []  # similar ones that are known
 
 
-class UnknownWord(CociteError):
+class UnknownPage(_Unknown):
+    """The store does not have this page."""
+
+
+class UnknownWord(_Unknown):
     """No page has this word as a keyword."""
-
-    def __init__(self, message: str, nearest: list[str] | None = None) -> None:
-        super().__init__(message)
-        self.nearest = nearest or []
 
 
 class UnknownMethod(CociteError):

@@ -4,8 +4,6 @@ Lines of requests are written together, a few times a second: at thousands of re
 cost as much as the answers.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from contextlib import suppress

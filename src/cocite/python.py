@@ -20,7 +20,7 @@ from cocite.graph.build.passes import Built
 from cocite.graph.clicks import Kept
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
-from cocite.operations.declare import Operation, make, parameters_on
+from cocite.operations.declare import Operation, make, operations_by_name, parameters_on
 from cocite.operations.pages.batch import Batch, BatchSummary
 from cocite.operations.pages.cluster import Cluster, PageGroups
 from cocite.operations.pages.compare import Compare, Comparison
@@ -232,6 +232,11 @@ class Store(Web):
         return kept
 
 
+for _operation in operations_by_name().values():  # those that aren't named above
+    if _operation.about.store and not hasattr(Store, _method := _operation.about.name.replace(" ", "_")):
+        setattr(Store, _method, asks(_operation, object))
+
+
 def plain(value: Any, many: bool) -> Any:
     """A value as declarations check it: paths are texts, and several values a list."""
     if isinstance(value, PathLike):
@@ -263,13 +268,9 @@ def open(path: str | Path) -> Store:
 
 
 def build(
-    sources: Sequence[str | Path],
-    path: str | Path,
-    *,
-    progress: Progress = no_progress,
-    adding: bool = False,
+    sources: Sequence[str | Path], path: str | Path, *, progress: Progress = no_progress, adding: bool = False,
     **options: Any,
-) -> Built:
+) -> Built:  # fmt: skip
     """Read sources (files, folders, addresses) into a new store, or with `adding` into the one that is there.
 
     Options are those of cocite build: `cocite.build(["notes"], "web.cocite", base="https://me.example/", text=False)`.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from cocite.errors import BadStore, CociteError
 from cocite.graph.side import FOLDER
@@ -20,20 +20,9 @@ from cocite.web import Web
 
 if TYPE_CHECKING:
     from cocite.related.ranks import Ranked
-    from cocite.words.keywords import KeywordIndex
-    from cocite.words.relevance import Relevance
-    from cocite.words.search import SearchIndex
-    from cocite.words.vectors import Vectors
 
 MAX_LINKS_TO_BUILD = 5_000_000
 """Links up to which a server itself builds the search index, keywords and ranks that it lacks: a minute or two."""
-
-
-class Report(Protocol):
-    """Takes an event: a name, a level, and facts."""
-
-    def __call__(self, event: str, level: str = "info", **facts: Any) -> None:
-        """Report an event."""
 
 
 def pointer_of(store: Path) -> bytes:
@@ -77,8 +66,8 @@ class Snapshot(Web):
                 self._parts[name] = open_part()
         self._update_edition()
 
-    def build_parts(self, report: Report) -> None:
-        """Build the parts that a small store lacks, which takes a while, and report what is missing."""
+    def build_parts(self, report: Callable[..., None]) -> None:
+        """Build the parts that a small store lacks, which takes a while. `report` is `Log.write`, or like it."""
         for name, open_part, build_part in self._wanted():
             if name in self._parts:
                 continue
@@ -119,25 +108,11 @@ class Snapshot(Web):
             raise BadStore(self._missing.get(name, f"{self.graph.path} has no {name} yet"))
         return self._parts[name]
 
-    @property
-    def search(self) -> SearchIndex:
-        """The search index; raises BadStore without one."""
-        return cast("SearchIndex", self._part("search"))
-
-    @property
-    def keywords(self) -> KeywordIndex:
-        """The keywords of all pages; raises BadStore without them."""
-        return cast("KeywordIndex", self._part("keywords"))
-
-    @property
-    def relevance(self) -> Relevance:
-        """How relevant keywords are to each other; raises BadStore without that."""
-        return cast("Relevance", self._part("relevance"))
-
-    @property
-    def vectors(self) -> Vectors | None:
-        """The words of pages as vectors; without them methods use links alone."""
-        return cast("Vectors | None", self._parts.get("vectors"))
+    # Without a part, asking for it raises BadStore; without vectors, methods use links alone.
+    search = property(lambda self: self._part("search"))
+    keywords = property(lambda self: self._part("keywords"))
+    relevance = property(lambda self: self._part("relevance"))
+    vectors = property(lambda self: self._parts.get("vectors"))
 
     def rank(self, call: str) -> Ranked:
         """A rank that was built, or one that is kept."""

@@ -3,8 +3,6 @@
 Titles and addresses are untrusted: only their printable characters are shown.
 """
 
-from __future__ import annotations
-
 import unicodedata
 
 JOINERS = "\u200c\u200d"

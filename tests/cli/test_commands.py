@@ -17,11 +17,14 @@ from cocite.parameters import parameter
 from cocite.results.filters import Filters
 
 
-@operation(group="tests", examples=["cocite echo a b"], store=False)
+@operation(store=False)
 class Echo(Operation):
     """Repeat some words.
 
     Another paragraph.
+
+    Examples:
+        cocite echo a b
     """
 
     words: str = parameter("", "Words", metavar="WORDS", positional=True, joined=True)
@@ -70,9 +73,13 @@ def test_errors_name_the_option() -> None:
         raise BadParameter("something else")
 
 
-@operation(group="tests", examples=["cocite work"], store=False)
+@operation(store=False)
 class Work(Task, Filters):
-    """Work."""
+    """Work.
+
+    Examples:
+        cocite work
+    """
 
     fails: bool = parameter(False, "Fail")
     interrupted = "Interrupted; half is done"

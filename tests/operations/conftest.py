@@ -1,3 +1,4 @@
-"""The small store of tests/results, for operations too."""
+"""The small stores of tests/results and of the command line, for operations too."""
 
+from tests.cli.conftest import store as store
 from tests.results.conftest import web as web

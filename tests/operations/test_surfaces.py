@@ -12,16 +12,20 @@ from typing import Any
 import pytest
 import typer
 
+import cocite
 from cocite.cli import OPERATIONS as COMMAND_OPERATIONS
 from cocite.cli import app
 from cocite.http.openapi import described
 from cocite.http.questions import parameters, routes
 from cocite.mcp.server import tool_of
 from cocite.operations.declare import Operation, operations_by_name, parameters_on
+from cocite.operations.store.info import describe
+from cocite.operations.store.links import ShowLinks
 from cocite.parameters import parameters_of
 from cocite.python import Store, StoreKeywords, StoreSearch
 from cocite.results.filters import Filters
 from docs.reference import commands_of
+from tests.cli.conftest import NEWS
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMMANDS: dict[str, Any] = dict(commands_of(typer.main.get_command(app)))
@@ -96,3 +100,12 @@ def test_in_the_help_and_the_signature_of_python(name: str) -> None:
     for _, each in parameters_on(operations_by_name()[name], "python"):
         assert f"    {each.name}: {each.help}." in documented, each.name
         assert arguments[each.name].default in (Argument.empty, each.default), each.name
+
+
+def test_answers_of_python_are_those_of_the_operation(store: Path) -> None:
+    web = cocite.open(store)
+    assert web.links(NEWS, k=1).to_dict() == ShowLinks(url=NEWS, k=1).run(web).to_dict()
+    assert web.info() == describe(store)
+    assert web.check().faults == []
+    with pytest.raises(TypeError, match="links takes 2 parameters by place, not 3"):
+        web.links(NEWS, 1, 2)

@@ -3,8 +3,6 @@
 Nothing slow is imported here: NumPy, Numba and Arrow wait inside the operations, so that `cocite --help` is quick.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Annotated
 

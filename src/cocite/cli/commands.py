@@ -3,8 +3,6 @@
 A view is a function that shows a result on a terminal: `show(screen, asked, result)`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,6 +24,7 @@ from cocite.parameters import Checked, Parameter
 from cocite.warm import SecondProcess
 
 Show = Callable[[Screen, Any, Any], None]
+METAVARS = {int: "N", float: "X"}
 STORE_OPTION = Parameter(
     name="index", help="The store to use", default="web.cocite", flags=("--index", "-i"), metavar="STORE"
 )
@@ -127,7 +126,7 @@ def _argument(each: Parameter) -> Argument:
     """A parameter as Typer wants it: its type, with what is declared of it."""
     many = each.many or each.joined
     kind: Any = (list[str] if each.positional and each.required else list[str] | None) if many else each.type
-    about: dict[str, Any] = {"metavar": each.metavar or None, "help": f"{each.help}."}
+    about: dict[str, Any] = {"metavar": each.metavar or METAVARS.get(each.type), "help": f"{each.help}."}
     default = Argument.empty if each.required else None if many else each.default
     if each.positional:
         annotated: Any = Annotated[kind, typer.Argument(**about, show_default=False)]

@@ -4,8 +4,6 @@
 70 a bug in cocite · 130 interrupted · 141 the reader of a pipe went away
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Lists of pages that a method takes may be files on the command line, and only there: strangers can't name files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

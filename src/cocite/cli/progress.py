@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from cocite.cli.terminal import Screen, rate, seconds, size
@@ -16,43 +16,36 @@ if TYPE_CHECKING:
 
     from cocite.kernels.jit import Compilation
 
-HEARTBEAT_SECONDS = 30.0
-"""Time between two lines about the same stage, without a terminal."""
+HEARTBEAT_SECONDS = 30.0  # time between two lines about the same stage, without a terminal
 STAGE_UNITS = {
-    "checksum": "bytes", "reading links": "lists", "parents": "pages", "asking": "questions", "pages": "pages",
-    "names": "names", "texts": "texts", "clicks": "clicks",
+    "checksum": "byte", "reading links": "list", "parents": "page", "asking": "question", "pages": "page",
+    "names": "name", "texts": "text", "clicks": "click",
 }  # fmt: skip
 """What stages with these words count; others count links."""
 
 
 def unit(stage: str) -> str:
     """What a stage counts."""
-    return next((what for words, what in STAGE_UNITS.items() if words in stage), "links")
+    return next((what for words, what in STAGE_UNITS.items() if words in stage), "link")
 
 
 def amount(stage: str, done: int) -> str:
     """How much of a stage is done."""
-    what = unit(stage)
-    return size(done) if what == "bytes" else count(done, what.removesuffix("s"))
+    return size(done) if unit(stage) == "byte" else count(done, unit(stage))
 
 
-class Stages:
+class Stages(AbstractContextManager["Stages"]):
     """Counts the stages of a command, and shows nothing."""
 
     def __init__(self) -> None:
-        self.stage = ""
-        self.done = 0
+        self.stage, self.done, self.began = "", 0, time.monotonic()
         self.total: int | None = None
-        self.began = time.monotonic()
         self.compilation: Compilation | None = None
 
     @property
     def compiling(self) -> float:
         """Seconds spent compiling kernels."""
         return self.compilation.seconds if self.compilation else 0.0
-
-    def __enter__(self) -> Stages:
-        return self
 
     def __exit__(self, *error: object) -> None:
         if error[0] is None:
@@ -63,7 +56,6 @@ class Stages:
         if stage != self.stage:
             self.finish()
             self.stage, self.done, self.began = stage, 0, time.monotonic()
-            self.start()
         self.done, self.total = self.done + done, total
         self.show()
 
@@ -72,9 +64,6 @@ class Stages:
 
     def compile(self, kernel: str) -> None:
         """A kernel is being compiled, here or in a process that this one waits for."""
-
-    def start(self) -> None:
-        """A stage begins."""
 
     def show(self) -> None:
         """More of the stage is done."""
@@ -114,7 +103,7 @@ class Live(Stages):
         from rich.table import Column
 
         super().__init__()
-        self._task: TaskID | None = None
+        self._task: TaskID | None = None  # of the stage
         self._compiling: TaskID | None = None
         self._progress = Progress(
             SpinnerColumn(finished_text="✓", style="cyan"),
@@ -122,11 +111,8 @@ class Live(Stages):
             BarColumn(bar_width=24),
             TextColumn("{task.fields[amount]}", justify="right", markup=False),
             TextColumn("{task.fields[speed]}", style="dim", justify="right", markup=False),
-            TimeElapsedColumn(),
-            console=screen.console,
-            transient=True,
-            refresh_per_second=8,
-        )
+            TimeElapsedColumn(), console=screen.console, transient=True, refresh_per_second=8,
+        )  # fmt: skip
 
     def __enter__(self) -> Live:
         self._progress.start()
@@ -148,16 +134,13 @@ class Live(Stages):
             self._compiling = self._progress.add_task("compiling", total=None, amount="", speed="")
         self._progress.update(self._compiling, amount=kernel)
 
-    def start(self) -> None:
-        """Add a row."""
-        self._task = self._progress.add_task(self.stage, total=None, amount="", speed="")
-
     def show(self) -> None:
-        """Move the row."""
-        assert self._task is not None
+        """Move the row of the stage, or add it."""
+        if self._task is None:
+            self._task = self._progress.add_task(self.stage, total=None, amount="", speed="")
         took = time.monotonic() - self.began
         speed = self.done / took if took > 1 else 0
-        shown = f"{size(speed) if unit(self.stage) == 'bytes' else rate(speed)}/s" if speed else ""
+        shown = f"{size(speed) if unit(self.stage) == 'byte' else rate(speed)}/s" if speed else ""
         done = amount(self.stage, self.done)
         self._progress.update(self._task, completed=self.done, total=self.total, amount=done, speed=shown)
 
@@ -165,6 +148,7 @@ class Live(Stages):
         """Fill the row."""
         if self._task is not None:
             self._progress.update(self._task, completed=max(1, self.done), total=max(1, self.done))
+            self._task = None
 
 
 @contextmanager

@@ -68,10 +68,7 @@ class Screen:
     def row(self, *cells: Cell, indent: int = 0) -> None:
         """Cells beside each other, cut to the terminal's width; elsewhere complete and separated by tabs."""
         if not self.live:
-            texts = [clean(cell.text) for cell in cells]
-            while texts and not texts[-1]:
-                texts.pop()
-            self._write(" " * indent + "\t".join(texts))
+            self._write(" " * indent + "\t".join(clean(cell.text) for cell in cells).rstrip("\t"))
             return
         from rich.text import Text
 
@@ -111,13 +108,9 @@ def _safe(text: str) -> str:
 def _fitted(cell: Cell) -> Text:
     from rich.text import Text
 
-    text = Text(clean(cell.text), cell.style)
+    text = Text(clean(cell.text), cell.style, overflow="ellipsis")
     if cell.width:
-        text.truncate(cell.width, overflow="ellipsis")
-        if cell.right:
-            text.pad_left(cell.width - text.cell_len)
-        else:
-            text.pad_right(cell.width - text.cell_len)
+        text.align("right" if cell.right else "left", cell.width)
     return text
 
 

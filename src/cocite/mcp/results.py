@@ -5,8 +5,6 @@ on one line of bounded length without control characters, and texts have them in
 quotes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any
@@ -23,8 +21,7 @@ from cocite.text import clean
 MAX_TITLE_CHARS = 120
 MAX_REASON_CHARS = 280
 MAX_URL_CHARS = 2000
-MAX_REASONS = 3
-"""Reasons for each page, the best: more would make results long."""
+MAX_REASONS = 3  # reasons for each page, the best: more would make results long
 
 
 def quoted(text: str, max_chars: int = MAX_TITLE_CHARS) -> str:

@@ -1,7 +1,5 @@
 """The server as a process: on standard input and output, or by HTTP."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -38,12 +36,9 @@ def serve_stdio(store: Path, timeout: float) -> None:
 def serve_http(store: Path, timeout: float, listening: socket.socket, security: TransportSecuritySettings) -> None:
     """Answer by HTTP until a signal ends it. Sessions are not kept: no tool needs one, and a restart loses nothing."""
     app = assistant_server(CurrentStore(store), timeout).streamable_http_app(
-        streamable_http_path=MCP_PATH,
-        json_response=True,
-        stateless_http=True,
-        max_request_body_size=MAX_BODY_BYTES,
+        streamable_http_path=MCP_PATH, json_response=True, stateless_http=True, max_request_body_size=MAX_BODY_BYTES,
         transport_security=security,
-    )
+    )  # fmt: skip
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, ws="none",
         timeout_graceful_shutdown=5,

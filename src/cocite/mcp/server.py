@@ -1,7 +1,5 @@
 """The server: tools made from operations, threads for questions, and errors that say what to ask instead."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable
@@ -25,8 +23,7 @@ from cocite.related.methods import method
 from cocite.results.ask import ask, question
 from cocite.snapshot import Snapshot, pointer_of, stamp_of
 
-MAX_THREADS = 4
-"""Questions at once: kernels run without the GIL, more threads would only share the cores."""
+MAX_THREADS = 4  # questions at once: kernels run without the GIL, more threads would only share the cores
 MAX_ERROR_CHARS = 1000
 READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 INSTRUCTIONS = """Which web pages are related to this page? Answers come from the links of one local store of pages.

@@ -4,9 +4,13 @@ A file declares a frozen dataclass with `@operation`. Its fields are the paramet
 result has `to_dict()`. The command line, HTTP with its OpenAPI description, the state of the web page, the tools for
 assistants, Python's methods and the reference docs are made from it:
 
-    @operation(group="related pages", examples=["cocite links nytimes.com"], route="/api/links")
+    @operation(route="/api/links")
     class Links(Operation):
-        \"\"\"Show what a page links to, section by section, and which pages link to it.\"\"\"
+        \"\"\"Show what a page links to, section by section, and which pages link to it.
+
+        Examples:
+            cocite links nytimes.com
+        \"\"\"
 
         url: str = parameter("", "Address of a page", required=True, positional=True)
         k: int = parameter(20, "Maximum number of links each way", minimum=0)

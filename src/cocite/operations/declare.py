@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cocite.web import Web
 
 Op = TypeVar("Op", bound="Operation")
+GROUP_OF_FOLDER = {"pages": "related pages", "store": "the store", "words": "words", "quality": "quality"}
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Declaration:
     summary: str  # one sentence
     help: str  # further paragraphs
     command_help: str  # one more, which only the command line has
-    group: str  # of the API's description, and of the list of commands
+    group: str  # of the API's description: what the folder of its file is about
     examples: tuple[str, ...]  # of the command line
     route: str  # of the HTTP API; empty: none
     tool: str  # for assistants; empty: none
@@ -75,18 +76,22 @@ class Operation(Checked):
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def operation(
-    *, group: str, examples: Sequence[str], name: str = "", command_help: str = "", route: str = "", tool: str = "",
-    slow: bool = False, store: bool = True, json: bool = True,
+    *, name: str = "", command_help: str = "", route: str = "", tool: str = "", slow: bool = False, store: bool = True,
+    json: bool = True,
 ) -> Callable[[type[Op]], type[Op]]:  # fmt: skip
-    """Declare an operation. Its help is the docstring, and its name that of the class unless one is given."""
+    """Declare an operation. Its name is that of the class, unless one is given.
+
+    The docstring has a summary, paragraphs of help, and examples of commands, one per line under "Examples:".
+    """
 
     def declare(cls: type[Op]) -> type[Op]:
         made = dataclass(frozen=True, kw_only=True)(cls)
-        summary, _, help = cleandoc(cls.__doc__ or "").partition("\n\n")
+        text, _, examples = cleandoc(cls.__doc__ or "").partition("\n\nExamples:\n")
+        summary, _, help = text.partition("\n\n")
         own, summary = name or cls.__name__.lower(), " ".join(summary.split())
-        made.about = Declaration(
-            own, summary, help, command_help, group, tuple(examples), route, tool, slow, store, json
-        )
+        lines = tuple(line.strip() for line in examples.splitlines())
+        group = next((group for folder, group in GROUP_OF_FOLDER.items() if f".{folder}." in cls.__module__), "others")
+        made.about = Declaration(own, summary, help, command_help, group, lines, route, tool, slow, store, json)
         return made
 
     return declare

@@ -35,7 +35,6 @@ class Facts(dict[str, Any]):
     """A result that is facts by name."""
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return self
 
 

@@ -30,14 +30,16 @@ WELL_KNOWN = ["nytimes.com", "postgresql.org", "bmw.com", "louvre.fr"]
 RESULTS_SHOWN = 5
 
 
-@operation(
-    group="related pages", examples=["cocite demo", "cocite demo python.org lufthansa.com"], store=False, json=False
-)
+@operation(store=False, json=False)
 class Demo(Task):
     """Show a sample web at work, in one command.
 
     The sample comes with cocite: link lists on newspapers, databases, cars, museums and more. The first run on a
     machine also compiles, once.
+
+    Examples:
+        cocite demo
+        cocite demo python.org lufthansa.com
     """
 
     shows_itself = True

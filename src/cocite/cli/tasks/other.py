@@ -1,7 +1,5 @@
 """cocite warm: compile every kernel ahead; cocite study rate: rate results; cocite reproduce: rerun papers' claims."""
 
-from __future__ import annotations
-
 import sys
 import time
 from importlib import import_module
@@ -10,29 +8,28 @@ from pathlib import Path
 import cocite
 from cocite.cli.terminal import Screen, seconds
 from cocite.errors import BadParameter
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import operation
 from cocite.operations.quality.study import study_folder
 from cocite.operations.task import Task
 from cocite.parameters import parameter
 
 
-@operation(
-    group="the store",
-    examples=["cocite warm", "NUMBA_CACHE_DIR=/var/cache/cocite cocite warm"],
-    store=False,
-    json=False,
-)
+@operation(store=False, json=False)
 class Warm(Task):
     """Compile everything now, so that no later command waits for it.
 
     cocite compiles its inner loops when they are first used, once per machine, and caches them on disk. This command
     builds a small made-up store and asks it everything, which compiles all of them: a minute or two. Run it after an
     installation, or while building a container image. NUMBA_CACHE_DIR names another folder for the cache.
+
+    Examples:
+        cocite warm
+        NUMBA_CACHE_DIR=/var/cache/cocite cocite warm
     """
 
     shows_itself = True
-    quiet: bool = shared_parameters.quiet()
+    quiet: bool = shared.quiet()
 
     def do(self, progress: object) -> None:
         """Compile, and show which step of how many."""
@@ -61,9 +58,13 @@ class Warm(Task):
             screen.line(f"Compiled {compilation.kernels} kernels in {seconds(time.monotonic() - began)}")
 
 
-@operation(name="study rate", group="quality", examples=["cocite study rate trial"], store=False, json=False)
+@operation(name="study rate", store=False, json=False)
 class StudyRate(Task):
-    """Rate results in the terminal. Each rating is saved at once; you can stop and continue later."""
+    """Rate results in the terminal. Each rating is saved at once; you can stop and continue later.
+
+    Examples:
+        cocite study rate trial
+    """
 
     shows_itself = True
     folder: str = study_folder()
@@ -98,21 +99,17 @@ class StudyRate(Task):
             write_ratings(found, sheet, ratings)
 
 
-@operation(
-    group="quality",
-    examples=[
-        "cocite reproduce",
-        "cocite reproduce --data ../shared/data --write reproductions.md",
-        "cocite reproduce zhao --data ../shared/data --figures figures",
-    ],
-    store=False,
-    json=False,
-)
+@operation(store=False, json=False)
 class Reproduce(Task):
     """Rerun what the papers claim, and report what holds.
 
     Without --data, list the claims. Needs a checkout of cocite: run it there. After Ctrl-C, finished claims are still
     shown and written.
+
+    Examples:
+        cocite reproduce
+        cocite reproduce --data ../shared/data --write reproductions.md
+        cocite reproduce zhao --data ../shared/data --figures figures
     """
 
     shows_itself = True

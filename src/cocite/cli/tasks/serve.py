@@ -1,7 +1,5 @@
 """cocite serve and cocite mcp: a store for browsers, programs and assistants."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 import typer
 
 from cocite.errors import BadParameter
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import operation
 from cocite.operations.task import Task, parse_size
 from cocite.parameters import parameter
@@ -39,31 +37,26 @@ def _installed(what: str, extra: str) -> Iterator[None]:
         raise BadParameter(f"{what} needs {error.name}: install it with pip install 'cocite[{extra}]'") from error
 
 
-@operation(
-    group="front ends",
-    examples=[
-        "cocite serve -i web.cocite --study trial",
-        "cocite serve --host 0.0.0.0 --port 80 --workers 4 --cache 1G",
-        "cocite serve --cors https://example.org --no-adapt",
-    ],
-    json=False,
-)
+@operation(json=False)
 class Serve(Task):
     """Serve a store: a web page at /, an HTTP interface at /api/, its description at /docs.
 
     The log goes to standard error, as JSON lines. After cocite add, or another change of the store, the server switches
     to the new one without dropping a request; SIGHUP makes it check at once. SIGTERM and Ctrl-C end it after the last
     pending answer.
+
+    Examples:
+        cocite serve -i web.cocite --study trial
+        cocite serve --host 0.0.0.0 --port 80 --workers 4 --cache 1G
+        cocite serve --cors https://example.org --no-adapt
     """
 
     shows_itself = True
     host: str = _host("Address to listen on; 0.0.0.0 is every one")
     port: int = _port(8000, "Port to listen on (0: any free one)")
-    workers: int = parameter(
-        1, "Number of processes; each has its own cache and queue", metavar="N", minimum=1, maximum=64
-    )
-    threads: int = parameter(0, "Questions at once, per process (0: one per core)", metavar="N", minimum=0, maximum=256)
-    queue: int = parameter(0, "Maximum length of the queue, per process (0: 32 per thread)", metavar="N", minimum=0)
+    workers: int = parameter(1, "Number of processes; each has its own cache and queue", minimum=1, maximum=64)
+    threads: int = parameter(0, "Questions at once, per process (0: one per core)", minimum=0, maximum=256)
+    queue: int = parameter(0, "Maximum length of the queue, per process (0: 32 per thread)", minimum=0)
     timeout: float = _timeout(10.0)
     cache: str = parameter("256M", "Memory of the cache, per process", metavar="SIZE")
     adapt: bool = parameter(
@@ -76,7 +69,7 @@ class Serve(Task):
         2.0, "Time between checks for a new generation", metavar="SECONDS", minimum=0.1, maximum=3600
     )
     study: str = parameter("", "Also serve a study of cocite study new, at /study", metavar="FOLDER")
-    quiet: bool = shared_parameters.quiet("Log failures only, not every request")
+    quiet: bool = shared.quiet("Log failures only, not every request")
 
     def do(self, progress: object) -> None:
         """Serve until a signal ends it."""
@@ -110,21 +103,17 @@ def origins(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(given)
 
 
-@operation(
-    name="mcp",
-    group="front ends",
-    examples=[
-        "cocite mcp -i /data/web.cocite",
-        "cocite mcp --http --port 8001",
-        "cocite mcp --http --host 0.0.0.0 --name related.example.org",
-    ],
-    json=False,
-)
+@operation(name="mcp", json=False)
 class ServeAssistants(Task):
     """Serve a store to assistants, by the Model Context Protocol.
 
     Tools: related_pages, compare, hubs, communities, keywords, links. An assistant starts this command and uses its
     standard input and output; with --http it serves several, at /mcp. Nothing is sent anywhere else.
+
+    Examples:
+        cocite mcp -i /data/web.cocite
+        cocite mcp --http --port 8001
+        cocite mcp --http --host 0.0.0.0 --name related.example.org
     """
 
     shows_itself = True

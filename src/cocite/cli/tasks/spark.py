@@ -1,7 +1,5 @@
 """cocite spark: jobs for a cluster, or for this machine."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -9,7 +7,7 @@ from typing import Any
 
 from cocite.cli.terminal import Screen, seconds
 from cocite.cli.views.store import show_reasons
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import operation
 from cocite.operations.store.build import SourceFormat
 from cocite.operations.task import Facts, Task
@@ -54,19 +52,15 @@ class SparkJob(Task):
         raise NotImplementedError
 
 
-@operation(
-    name="spark pages",
-    group="clusters",
-    examples=[
-        "cocite spark pages crawl/*.warc.gz -o pages.parquet",
-        "cocite spark pages --list wat.paths.gz --prefix s3://commoncrawl/ -o s3a://mine/pages",
-    ],
-    store=False,
-)
+@operation(name="spark pages", store=False)
 class SparkPages(SparkJob, SourceFormat):
     """Read sources into page records, one task per file, with the readers of cocite build.
 
     The records are the input of cocite spark store, or of cocite build.
+
+    Examples:
+        cocite spark pages crawl/*.warc.gz -o pages.parquet
+        cocite spark pages --list wat.paths.gz --prefix s3://commoncrawl/ -o s3a://mine/pages
     """
 
     sources: tuple[str, ...] = parameter(
@@ -91,20 +85,16 @@ class SparkPages(SparkJob, SourceFormat):
         return ", ".join(count(facts["read"][f"{unit}s"], unit) for unit in ("record", "link", "source"))
 
 
-@operation(
-    name="spark store",
-    group="clusters",
-    examples=[
-        "cocite spark store pages.parquet -o shards",
-        "cocite spark store s3a://mine/pages -o s3a://mine/shards --master yarn",
-    ],
-    store=False,
-)
+@operation(name="spark store", store=False)
 class SparkStore(SparkJob):
     """Number pages and sort links in both directions, into sorted Parquet files: pages, out and in.
 
     Numbers and links are the same as those of cocite build. If it is interrupted, the same command continues after the
     last finished step.
+
+    Examples:
+        cocite spark store pages.parquet -o shards
+        cocite spark store s3a://mine/pages -o s3a://mine/shards --master yarn
     """
 
     records: str = parameter("", "A Parquet folder of page records", metavar="RECORDS", positional=True, required=True)
@@ -128,17 +118,14 @@ class ShardsJob(SparkJob):
     shards: str = parameter("", "The output of cocite spark store", metavar="SHARDS", positional=True, required=True)
 
 
-@operation(
-    name="spark rank",
-    group="clusters",
-    examples=[
-        "cocite spark rank shards -o pagerank",
-        'cocite spark rank shards -o hubs --by "hubrank(transposed=true)"',
-    ],
-    store=False,
-)
+@operation(name="spark rank", store=False)
 class SparkRank(ShardsJob):
-    """Rank all pages by their links. Rows are number, url and value."""
+    """Rank all pages by their links. Rows are number, url and value.
+
+    Examples:
+        cocite spark rank shards -o pagerank
+        cocite spark rank shards -o hubs --by "hubrank(transposed=true)"
+    """
 
     by: str = parameter("pagerank", "pagerank or hubrank; parameters as in hubrank(bias=authorities)", metavar="RANK")
 
@@ -160,25 +147,19 @@ class SparkRank(ShardsJob):
         return () if result["converged"] else [f"The tolerance was not reached: allow more rounds, as in {call}"]
 
 
-@operation(
-    name="spark related",
-    group="clusters",
-    examples=[
-        "cocite spark related shards -o related",
-        'cocite spark related shards -o related -m "extended_cocitation(parents=100)" -k 20',
-    ],
-    store=False,
-)
+@operation(name="spark related", store=False)
 class SparkRelated(ShardsJob):
     """Find the related pages of every page, like cocite batch. Rows are query, rank, url and score.
 
     If it is interrupted, the same command continues after the last finished step.
+
+    Examples:
+        cocite spark related shards -o related
+        cocite spark related shards -o related -m "extended_cocitation(parents=100)" -k 20
     """
 
-    method: str = shared_parameters.method(
-        "cocitation", "cocitation, proximity or extended_cocitation, with parameters"
-    )
-    k: int = parameter(10, "Maximum number of results of each page", metavar="N", flags=("-k",))
+    method: str = shared.method("cocitation", "cocitation, proximity or extended_cocitation, with parameters")
+    k: int = parameter(10, "Maximum number of results of each page", flags=("-k",))
 
     def do(self, progress: object) -> Facts:
         """Write the results."""

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from cocite.operations.quality.evaluate import EvaluationResult
     from cocite.operations.quality.study import NewStudy
 
-MAX_QUERIES_SHOWN = 100
-"""With more queries, only reports have the cost of each of them."""
+MAX_QUERIES_SHOWN = 100  # with more queries, only reports have the cost of each of them
 
 
 def show_evaluation(screen: Screen, asked: Any, result: EvaluationResult) -> None:

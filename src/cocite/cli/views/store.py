@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from cocite.operations.task import Facts
     from cocite.sources.records import ReadReport
 
-MIN_LINKS_FOR_RATES = 10_000
-"""With fewer links, a rate or a size per link means nothing."""
+MIN_LINKS_FOR_RATES = 10_000  # with fewer links, a rate or a size per link means nothing
 MAX_FAULTS_SHOWN = 20
 CAUSES = {
     "repeated": "repeated on their page",

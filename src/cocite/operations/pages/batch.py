@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite import __version__
 from cocite.errors import BadAddress, BadParameter
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
 from cocite.operations.task import read_addresses
 from cocite.parameters import parameter, values_of
@@ -36,10 +36,8 @@ if TYPE_CHECKING:
     from cocite.web import Web
 
 ENDLESS = 100_000_000
-PART_PAGES = 20_000
-"""Some seconds of work, which is what an interruption may cost."""
-PLAN_FILE = "_batch.json"
-"""Readers of Parquet folders ignore names that begin with an underscore."""
+PART_PAGES = 20_000  # some seconds of work, which is what an interruption may cost
+PLAN_FILE = "_batch.json"  # readers of Parquet folders ignore names that begin with an underscore
 UNFINISHED = ".unfinished"
 
 
@@ -56,19 +54,10 @@ class BatchSummary(NamedTuple):
     seconds: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {**self._asdict(), "seconds": round(self.seconds, 3)}
 
 
-@operation(
-    group="related pages",
-    examples=[
-        "cocite batch -o related.parquet",
-        "cocite batch -m cocitation -k 20 --queries pages.txt -o related.tsv",
-        "cocite batch -m integrated --all-pairs -k 20 -o alike.parquet",
-    ],
-    slow=True,
-)
+@operation(slow=True)
 class Batch(Operation, Filters):
     """Find the related pages of every page, or of those of a file, on all cores.
 
@@ -78,26 +67,31 @@ class Batch(Operation, Filters):
     With --all-pairs, integrated similarity is computed for all pages at once, from words and links in memory. It looks
     at fewer pages than a single question: about 19 of the 20 best results are the same (docs/lab/integrated.md). If
     it is interrupted before the first part is written, it starts again.
+
+    Examples:
+        cocite batch -o related.parquet
+        cocite batch -m cocitation -k 20 --queries pages.txt -o related.tsv
+        cocite batch -m integrated --all-pairs -k 20 -o alike.parquet
     """
 
     output: str = parameter(
         "", "A folder of Parquet files, or one file if it ends in .tsv", metavar="PLACE", required=True,
         flags=("--output", "-o"),
     )  # fmt: skip
-    method: str = shared_parameters.method()
-    k: int = shared_parameters.k(help="Maximum number of results of each page")
+    method: str = shared.method()
+    k: int = shared.k(help="Maximum number of results of each page")
     pages: tuple[str, ...] = parameter(
         (), "Only for these pages", max_items=ENDLESS, surfaces=("python",), on={"python": {"default": None}}
     )
     all_pairs: bool = parameter(False, "Compare all pages at once: integrated only, much faster, approximate")
     threads: int = parameter(
-        0, "Number of processes (default: one per core)", metavar="N", minimum=0, maximum=256,
+        0, "Number of processes (default: one per core)", minimum=0, maximum=256,
         on={"cli": {"default": None, "minimum": 1}, "python": {"name": "processes", "default": None, "minimum": 1}},
     )  # fmt: skip
     queries: str = parameter(
         "", "Only for the pages of this file of addresses, one per line", metavar="FILE", surfaces=("cli",)
     )
-    quiet: bool = shared_parameters.quiet()
+    quiet: bool = shared.quiet()
     skip_unknown: bool = parameter(False, "Skip pages that the store doesn't have", surfaces=())
     interrupted = "Interrupted; finished parts are kept, and the same command continues from there"
 
@@ -127,18 +121,10 @@ class Batch(Operation, Filters):
 
 
 def batch(
-    graph: Graph,
-    call: str,
-    output: Path,
-    *,
-    k: int = 10,
-    queries: Sequence[int] | None = None,
-    filters: Filters = NO_FILTERS,
-    processes: int | None = None,
-    together: bool = False,
-    part: int = PART_PAGES,
+    graph: Graph, call: str, output: Path, *, k: int = 10, queries: Sequence[int] | None = None,
+    filters: Filters = NO_FILTERS, processes: int | None = None, together: bool = False, part: int = PART_PAGES,
     progress: Progress = lambda stage, done, total: None,
-) -> BatchSummary:
+) -> BatchSummary:  # fmt: skip
     """Write the results for pages (default: all with links) to a folder of Parquet files or to one TSV file.
 
     With `together`, all pairs of pages are compared at once: for integrated similarity only.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadAddress, BadParameter, UnknownPage
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
 from cocite.operations.task import read_addresses
 from cocite.parameters import parameter
@@ -26,7 +26,6 @@ class PageGroups:
     unknown: tuple[str, ...] = ()  # addresses that the store doesn't have
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "groups": [
                 {"keywords": list(each.keywords), "pages": [{"url": url, "title": title} for url, title in each.pages]}
@@ -35,18 +34,19 @@ class PageGroups:
         }
 
 
-@operation(
-    group="related pages",
-    examples=["cocite cluster nytimes.com lemonde.fr bmw.com audi.com", "cocite cluster --file bookmarks.txt --json"],
-    slow=True,
-)
+@operation(slow=True)
 class Cluster(Operation):
-    """Put pages into groups, named by keywords."""
+    """Put pages into groups, named by keywords.
 
-    urls: tuple[str, ...] = shared_parameters.urls("Address of a page to group", required=False)
-    most: int = parameter(12, "Maximum number of groups", metavar="N", minimum=2, maximum=100)
-    by: str = shared_parameters.group_by()
-    file: str = shared_parameters.address_file()
+    Examples:
+        cocite cluster nytimes.com lemonde.fr bmw.com audi.com
+        cocite cluster --file bookmarks.txt --json
+    """
+
+    urls: tuple[str, ...] = shared.urls("Address of a page to group", required=False)
+    most: int = parameter(12, "Maximum number of groups", minimum=2, maximum=100)
+    by: str = shared.group_by()
+    file: str = shared.address_file()
     skip_unknown: bool = parameter(False, "Skip pages that the store doesn't have", surfaces=())
 
     def validate(self) -> None:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 NO_FOLDER = "in no folder"
 MAX_FOLDERS = 1000
-SPARE_FACTOR = 3
-"""Results requested per wanted result, since a page near to two folders is shown in one."""
+SPARE_FACTOR = 3  # results requested per wanted result, since a page near to two folders is shown in one
 HEAD_BYTES = 4096
 
 
@@ -66,7 +65,6 @@ class CollectionResults:
         return [url for folder in self.folders for url in folder.unknown]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "collection": {"title": self.title, "pages": self.pages, "unknown": self.unknown},
             **{name: value for name, value in self.about.to_dict().items() if name in ("method", "params", "store")},

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from cocite.operations import COMPARED_METHODS, shared_parameters
+from cocite.operations import COMPARED_METHODS, shared
 from cocite.operations.declare import Operation, operation
 from cocite.operations.pages.related import why_filtered, why_unrelated
 from cocite.results.answer import Answers, Result, columns_of
@@ -55,7 +55,6 @@ class Comparison(Result):
         return comparison_html(self.by_method)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "methods": {name: answers.to_dict() for name, answers in self.by_method.items()},
             "overlaps": [
@@ -65,18 +64,17 @@ class Comparison(Result):
         }
 
 
-@operation(
-    group="related pages",
-    examples=["cocite compare nytimes.com", "cocite compare bmw.com -m cocitation -m 'companion(unit=host)' -k 5"],
-    route="/api/compare",
-    tool="compare",
-    slow=True,
-)
+@operation(route="/api/compare", tool="compare", slow=True)
 class Compare(Operation, Filters):
-    """Compare the results of several methods, and how much they agree."""
+    """Compare the results of several methods, and how much they agree.
 
-    urls: tuple[str, ...] = shared_parameters.urls(python="page")
-    methods: tuple[str, ...] = shared_parameters.method(
+    Examples:
+        cocite compare nytimes.com
+        cocite compare bmw.com -m cocitation -m 'companion(unit=host)' -k 5
+    """
+
+    urls: tuple[str, ...] = shared.urls(python="page")
+    methods: tuple[str, ...] = shared.method(
         (),  # type: ignore[arg-type]
         f"A method to compare; may be repeated (default: {', '.join(COMPARED_METHODS)})",
         example=None,
@@ -87,7 +85,7 @@ class Compare(Operation, Filters):
             "python": {"name": "methods_"},
         },
     )
-    k: int = shared_parameters.k(help="Maximum number of results of each method", mcp_default=5)
+    k: int = shared.k(help="Maximum number of results of each method", mcp_default=5)
 
     def run(self, web: Web) -> Comparison:
         """The results of each method, without reasons."""

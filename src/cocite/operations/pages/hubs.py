@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
 from cocite.operations.pages.related import why_filtered
 from cocite.parameters import parameter
@@ -22,22 +22,20 @@ MAX_COMPARED_LINKS = 2_000_000
 """A round with more links is not compared with HITS: counting them would take more than half a second."""
 
 
-@operation(
-    group="related pages",
-    examples=["cocite hubs nytimes.com", "cocite hubs nytimes.com lemonde.fr --authorities --by pagerank -k 20"],
-    route="/api/hubs",
-    tool="hubs",
-    slow=True,
-)
+@operation(route="/api/hubs", tool="hubs", slow=True)
 class Hubs(Operation, Filters):
     """Find hubs a few links away from some pages: pages that link to many others.
 
     HubFinder (Chirita, Olmedilla & Nejdl 2004) explores the links around the pages, and keeps the pages of highest
     global rank. A rank that isn't kept in the store is computed first; cocite rank keeps one. The result says how many
     pages each round explored, and how many it would have explored without trimming, where that is quick to count.
+
+    Examples:
+        cocite hubs nytimes.com
+        cocite hubs nytimes.com lemonde.fr --authorities --by pagerank -k 20
     """
 
-    urls: tuple[str, ...] = shared_parameters.urls("Address of a page to start from; may be repeated")
+    urls: tuple[str, ...] = shared.urls("Address of a page to start from; may be repeated")
     authorities: bool = parameter(False, "Find authorities instead of hubs", surfaces=("cli", "http"))
     kind: str = parameter(
         "hubs", "hubs: pages that link to many pages on the topic; authorities: pages that many hubs link to",
@@ -46,16 +44,16 @@ class Hubs(Operation, Filters):
     by: str = parameter(
         "", "Criterion for keeping pages: a rank, out_degree, in_degree or text (default: hubrank)",
         metavar="CRITERION", surfaces=("cli", "http", "python"),
-        on={"http": shared_parameters.TEXT_BOUNDS, "python": {"name": "criterion"}},
+        on={"http": shared.TEXT_BOUNDS, "python": {"name": "criterion"}},
     )  # fmt: skip
     rounds: int = parameter(
-        3, "Number of extensions after the first", metavar="N", minimum=0, maximum=5, surfaces=("cli", "http", "python")
+        3, "Number of extensions after the first", minimum=0, maximum=5, surfaces=("cli", "http", "python")
     )
     likeness: float = parameter(
         0.0, "Minimum similarity of texts, from 0 to 1", metavar="X", minimum=0, maximum=1,
         surfaces=("cli", "http", "python"),
     )  # fmt: skip
-    k: int = shared_parameters.k()
+    k: int = shared.k()
     untrimmed: bool = parameter(
         False, "Count what HITS would explore without trimming, however long that takes", surfaces=("cli",)
     )

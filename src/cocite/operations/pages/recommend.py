@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
 from cocite.operations.pages.related import EXIT_CODES, Related, ShownPages
 from cocite.parameters import parameter
@@ -20,31 +20,29 @@ if TYPE_CHECKING:
 MAX_WEIGHT = 1e9
 
 
-@operation(
-    group="related pages",
-    examples=["cocite recommend nytimes.com bmw.com", "cocite recommend --history read.tsv -k 20 --not-own-site"],
-    command_help=EXIT_CODES,
-    route="/api/recommend",
-    slow=True,
-)
+@operation(command_help=EXIT_CODES, route="/api/recommend", slow=True)
 class Recommend(Operation, ShownPages):
     """Recommend pages to somebody who has read some pages.
 
     The score of a page is the weighted mean of its scores for each page of the history. Pages that the store doesn't
     have are ignored.
+
+    Examples:
+        cocite recommend nytimes.com bmw.com
+        cocite recommend --history read.tsv -k 20 --not-own-site
     """
 
-    urls: tuple[str, ...] = shared_parameters.urls(
+    urls: tuple[str, ...] = shared.urls(
         "Address of a page that was read; may be repeated", required=False, python="history"
     )
     weights: tuple[float, ...] = parameter(
         (), "How much each of these pages counts, in their order (default: 1 each)", type=float, minimum=0,
-        maximum=MAX_WEIGHT, max_items=shared_parameters.MAX_PAGES, surfaces=("http",),
+        maximum=MAX_WEIGHT, max_items=shared.MAX_PAGES, surfaces=("http",),
         on={"http": {"name": "weight", "max_items": 50}},
     )  # fmt: skip
-    k: int = shared_parameters.k()
-    method: str = shared_parameters.method()
-    exclude: tuple[str, ...] = shared_parameters.exclude()
+    k: int = shared.k()
+    method: str = shared.method()
+    exclude: tuple[str, ...] = shared.exclude()
 
     def validate(self) -> None:
         super().validate()

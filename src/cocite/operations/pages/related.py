@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadAddress, BadParameter
-from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared_parameters
+from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared
 from cocite.operations.declare import Operation, operation
 from cocite.operations.task import read_addresses
 from cocite.parameters import changed, parameter, spell
@@ -46,29 +46,28 @@ class ShownPages(Filters):
 
 
 @operation(
-    group="related pages",
-    examples=[
-        "cocite related nytimes.com lemonde.fr -m companion -k 20 --explain",
-        "cocite related bmw.com -m 'cocitation(unit=site)' --json | jq .answers",
-        "cocite related --like bookmarks.html -k 5 --not-own-site",
-    ],
+    route="/api/related",
+    tool="related_pages",
     command_help=f"""With --like and the bookmarks of a browser, or the OPML file of a feed reader, pages near the whole
 collection are shown: -k for every folder, none that is in it already. Pages that the store doesn't have are counted.
 
 {EXIT_CODES}""",
-    route="/api/related",
-    tool="related_pages",
 )
 class Related(Operation, ShownPages):
     """Find the pages most related to a page, best first, with reasons.
 
     With several pages, results are related to all of them.
+
+    Examples:
+        cocite related nytimes.com lemonde.fr -m companion -k 20 --explain
+        cocite related bmw.com -m 'cocitation(unit=site)' --json | jq .answers
+        cocite related --like bookmarks.html -k 5 --not-own-site
     """
 
-    urls: tuple[str, ...] = shared_parameters.urls(required=False)
-    method: str = shared_parameters.method()
-    k: int = shared_parameters.k()
-    exclude: tuple[str, ...] = shared_parameters.exclude()
+    urls: tuple[str, ...] = shared.urls(required=False)
+    method: str = shared.method()
+    k: int = shared.k()
+    exclude: tuple[str, ...] = shared.exclude()
     history: tuple[tuple[str, float], ...] = parameter(
         (), "Pages that were read, with weights: results are related to all of them, to the heavier ones more",
         type=tuple, surfaces=("python",),
@@ -76,7 +75,7 @@ class Related(Operation, ShownPages):
     group: bool = parameter(
         False, "Put the results into groups, named by keywords", surfaces=("cli", "http"), flags=("--group",)
     )
-    by: str = shared_parameters.group_by(surfaces=("cli", "http"))
+    by: str = shared.group_by(surfaces=("cli", "http"))
     explain: bool = parameter(True, "Give reasons", surfaces=("python",))
     like: str = parameter(
         "", "More query pages: addresses, one per line; or bookmarks or OPML, asked folder by folder", metavar="FILE",

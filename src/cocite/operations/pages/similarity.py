@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter, values_of
 from cocite.results.answer import Reason, Result
@@ -34,20 +34,20 @@ class SimilarityResult(Result):
 
 
 @operation(
-    group="related pages",
-    examples=[
-        "cocite similarity nytimes.com washingtonpost.com",
-        "cocite similarity nytimes.com washingtonpost.com -m simrank --json",
-    ],
     command_help="Exits with 0 if they are similar, 1 if the method finds nothing in common, 3 if one is unknown.",
     slow=True,
-)
+)  # fmt: skip
 class Similarity(Operation):
-    """Show how similar two pages are by a method, with reasons."""
+    """Show how similar two pages are by a method, with reasons.
 
-    page: str = shared_parameters.url()
+    Examples:
+        cocite similarity nytimes.com washingtonpost.com
+        cocite similarity nytimes.com washingtonpost.com -m simrank --json
+    """
+
+    page: str = shared.url()
     other: str = parameter("", "Address of another page", metavar="URL", positional=True, required=True)
-    method: str = shared_parameters.method("integrated", "How to compare them; see cocite methods", example=None)
+    method: str = shared.method("integrated", "How to compare them; see cocite methods", example=None)
 
     def run(self, web: Web) -> SimilarityResult:
         """The score, how exact it is, and reasons; raises UnknownPage, BadAddress."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.errors import BadParameter, BadSource
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import operation
 from cocite.operations.task import Task, check_writable, user_cache
 from cocite.parameters import parameter, values_of
@@ -29,24 +29,20 @@ class SiteResult(NamedTuple):
     warnings: list[str]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return self.facts
 
 
-@operation(
-    group="related pages",
-    examples=[
-        "cocite site public --base https://example.org/ -o data/related.json",
-        "cocite site site --base https://example.org/ -o related.json --insert",
-        "cocite site _site --base https://me.example/ -o r.json --exclude 'tags/*'",
-    ],
-    store=False,
-)
+@operation(store=False)
 class Site(Task):
     """Write the related pages of every page of a static site, from texts and links.
 
     The same pages give the same bytes. Unchanged pages aren't read again. Navigation doesn't count; pages that redirect
     or ask not to be indexed are excluded.
+
+    Examples:
+        cocite site public --base https://example.org/ -o data/related.json
+        cocite site site --base https://example.org/ -o related.json --insert
+        cocite site _site --base https://me.example/ -o r.json --exclude 'tags/*'
     """
 
     folder: str = parameter(
@@ -57,7 +53,7 @@ class Site(Task):
     output: str = parameter(
         "", "The related pages of every page, as JSON", metavar="FILE", flags=("--output", "-o"), required=True
     )
-    k: int = parameter(5, "Maximum number of related pages", metavar="N", flags=("-k",), minimum=1, maximum=50)
+    k: int = parameter(5, "Maximum number of related pages", flags=("-k",), minimum=1, maximum=50)
     fragments: str = parameter("", "Also write an HTML fragment for every page into this folder", metavar="FOLDER")
     insert: bool = parameter(False, "Also insert the lists into the pages, in elements with data-cocite-related")
     heading: str = parameter("Related pages", "Heading of the list in HTML; may be empty", metavar="TEXT")
@@ -66,7 +62,7 @@ class Site(Task):
     )
     overrides: str = parameter("", "Exceptions, in TOML: pin, never, none, hidden", metavar="FILE")
     cache: str = parameter("", "Folder of the cache (default: the user's cache)", metavar="FOLDER")
-    quiet: bool = shared_parameters.quiet()
+    quiet: bool = shared.quiet()
 
     def validate(self) -> None:
         """Check the places."""
@@ -111,15 +107,9 @@ class Site(Task):
         return hashlib.blake2b(wanted.encode("utf-8", "surrogateescape")).hexdigest()
 
     def _make(
-        self,
-        base: str,
-        overrides: Overrides,
-        files: SiteFiles,
-        stamps: dict[str, Stamp],
-        cache: PageCache,
-        key: str,
+        self, base: str, overrides: Overrides, files: SiteFiles, stamps: dict[str, Stamp], cache: PageCache, key: str,
         progress: Progress,
-    ) -> tuple[dict[str, Any], list[str]]:
+    ) -> tuple[dict[str, Any], list[str]]:  # fmt: skip
         from cocite.site.read import Stamp, read_site
         from cocite.site.relate import relate_site
         from cocite.site.write import as_json, insert, write_changed, write_fragments

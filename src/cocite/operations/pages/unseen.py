@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from cocite.sources.records import Page
     from cocite.web import Web
 
-MAX_LINKED_PAGES = 50
-"""Linked pages used, in order: each costs a query."""
-MAX_LINKS = 2000
-"""Links of a record that are looked up."""
+MAX_LINKED_PAGES = 50  # linked pages used, in order: each costs a query
+MAX_LINKS = 2000  # links of a record that are looked up
 MAX_SEARCH_RESULTS = 1000
 MAX_TEXT_CHARS = 50_000
 

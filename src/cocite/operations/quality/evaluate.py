@@ -116,19 +116,17 @@ def _rows(table: Table, names: int = 1) -> list[dict[str, Any]]:
     return [dict(zip(head, [*row[:names], *map(number, row[names:])], strict=True)) for row in rows]
 
 
-@operation(
-    group="quality",
-    examples=[
-        "cocite evaluate -j judgements.tsv.gz -m companion --html report.html",
-        "cocite evaluate -j qrels.txt --run other.tsv -m cocitation",
-    ],
-)
+@operation()
 class Evaluate(Task, Filters):
     """Measure how good methods are: precision, significance, overlap, time.
 
     With --run and without -m, only those runs are evaluated. "P 1999", "AP 1999" and the tables are those of the user
     study of Dean & Henzinger (1999); the other measures are the usual ones. A query without results counts 0. A TREC
     run is in the order of its scores.
+
+    Examples:
+        cocite evaluate -j judgements.tsv.gz -m companion --html report.html
+        cocite evaluate -j qrels.txt --run other.tsv -m cocitation
     """
 
     judgements: str = parameter(
@@ -140,8 +138,8 @@ class Evaluate(Task, Filters):
         (), "Results of another program: query<TAB>rank<TAB>page per line, or a TREC run", metavar="FILE",
         on={"cli": {"name": "run", "flags": ("--run",)}},
     )  # fmt: skip
-    k: int = parameter(10, "Number of results that count", metavar="N", flags=("-k",), minimum=1, maximum=1000)
-    queries: int = parameter(0, "Number of queries, evenly chosen (0: all)", metavar="N", minimum=0)
+    k: int = parameter(10, "Number of results that count", flags=("-k",), minimum=1, maximum=1000)
+    queries: int = parameter(0, "Number of queries, evenly chosen (0: all)", minimum=0)
     html: str = html_option()
     save: str = parameter("", "Also write the results of each method, as runs", metavar="FOLDER")
 

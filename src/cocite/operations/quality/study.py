@@ -32,26 +32,23 @@ class NewStudy(Result):
     unknown: list[str]  # query pages that the store doesn't have
 
 
-@operation(
-    name="study new",
-    group="quality",
-    examples=[
-        "cocite study new trial nytimes.com bmw.com -m companion -m cocitation",
-        "cocite study new trial --file queries.txt -m proximity -m lli -k 5",
-    ],
-)
+@operation(name="study new")
 class StudyNew(Task):
     """Run methods, shuffle their results, and write the sheets for raters.
 
     Send rate.html or ratings.csv to the raters, and keep study.json, which has the method of each result.
+
+    Examples:
+        cocite study new trial nytimes.com bmw.com -m companion -m cocitation
+        cocite study new trial --file queries.txt -m proximity -m lli -k 5
     """
 
     folder: str = study_folder()
     urls: tuple[str, ...] = parameter((), "A query page", metavar="URL", positional=True)
     file: str = parameter("", "More addresses: a file, one per line", metavar="FILE", flags=("--file", "-f"))
     method: tuple[str, ...] = methods_option("study", "companion, cocitation")
-    k: int = parameter(10, "Number of results of each method", metavar="N", flags=("-k",), minimum=1, maximum=100)
-    seed: int = parameter(1, "Seed of the order of results", metavar="N")
+    k: int = parameter(10, "Number of results of each method", flags=("-k",), minimum=1, maximum=100)
+    seed: int = parameter(1, "Seed of the order of results")
 
     def do(self, progress: Progress) -> NewStudy:
         """Write the study."""
@@ -74,14 +71,14 @@ class StudyNew(Task):
         return NewStudy(self.folder, len(made.items), len(set(pages)), unknown)
 
 
-@operation(
-    name="study report",
-    group="quality",
-    examples=["cocite study report trial", "cocite study report trial anna.csv ben.csv --html study.html"],
-    store=False,
-)
+@operation(name="study report", store=False)
 class StudyReport(Task):
-    """Print the tables of the study: results, precision, significance, overlap."""
+    """Print the tables of the study: results, precision, significance, overlap.
+
+    Examples:
+        cocite study report trial
+        cocite study report trial anna.csv ben.csv --html study.html
+    """
 
     folder: str = study_folder()
     ratings: tuple[str, ...] = parameter(

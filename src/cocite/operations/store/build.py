@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter, BadStore, UnknownPage
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import operation
 from cocite.operations.task import Task, parse_size
 from cocite.parameters import changed, parameter
@@ -33,10 +33,10 @@ class WorkOptions(Task):
     platforms: str = parameter("", "Your own table of platforms: hosts on which every author is a site", metavar="FILE")
     memory: str = parameter("4G", "Approximate memory to use, such as 512M or 4G", metavar="SIZE")
     threads: int = parameter(
-        0, "Number of threads (default: one per core, up to 8)", metavar="N", minimum=0, maximum=256,
+        0, "Number of threads (default: one per core, up to 8)", minimum=0, maximum=256,
         on={"cli": {"default": None, "minimum": 1}},
     )  # fmt: skip
-    quiet: bool = shared_parameters.quiet()
+    quiet: bool = shared.quiet()
 
     def warnings(self, web: Any, result: BuildResult) -> Iterator[str]:
         """Why the search index is missing."""
@@ -83,8 +83,8 @@ class SourceOptions(WorkOptions, SourceFormat):
         None, "Keep the texts of pages, and index all words for search (add: default as before)", type=bool,
         flags=("--text/--no-text",),
     )  # fmt: skip
-    depth: int = parameter(2, "Crawling: maximum number of links from the address", metavar="N", minimum=0)
-    max_pages: int = parameter(1000, "Crawling: maximum number of pages per address", metavar="N", minimum=1)
+    depth: int = parameter(2, "Crawling: maximum number of links from the address", minimum=0)
+    max_pages: int = parameter(1000, "Crawling: maximum number of pages per address", minimum=1)
     delay: float = parameter(
         0.5, "Crawling: minimum time between two requests to one host", metavar="SECONDS", minimum=0
     )
@@ -170,7 +170,6 @@ class BuildResult:
         return read_current(self.built.path)[1]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         built, manifest, index = self.built, self.manifest, self.indexed
         return {
             "store": str(built.path),
@@ -226,15 +225,7 @@ def kept_before(store: str, platforms: str) -> dict[str, bool]:
     return {name: bool(manifest.get("options", {}).get(name, True)) for name in ("anchors", "text")}
 
 
-@operation(
-    group="the store",
-    examples=[
-        "cocite build crawl.warc.gz -o web.cocite",
-        "cocite build notes/ bookmarks.html --base https://me.example/",
-        "cocite build https://example.org/ --depth 3 --max-pages 5000",
-    ],
-    store=False,
-)
+@operation(store=False)
 class Build(SourceOptions):
     """Read sources into a new store.
 
@@ -242,6 +233,11 @@ class Build(SourceOptions):
     WAT), HTML, Markdown, bookmarks, OPML, web graphs. An old store is replaced when the new one is complete, not
     before. If a page repeats a link, the first one is kept, with the sections of the others. Links from a page to
     itself are dropped. The summary counts both.
+
+    Examples:
+        cocite build crawl.warc.gz -o web.cocite
+        cocite build notes/ bookmarks.html --base https://me.example/
+        cocite build https://example.org/ --depth 3 --max-pages 5000
     """
 
     output: str = parameter("web.cocite", "The store to build", metavar="STORE", flags=("--output", "-o"))
@@ -254,15 +250,16 @@ class Build(SourceOptions):
         return self.read(build, Path(self.output), kept, progress)
 
 
-@operation(
-    group="the store",
-    examples=["cocite add more.warc.gz -i web.cocite", "cocite add https://example.org/news --depth 1"],
-)
+@operation()
 class Add(SourceOptions):
     """Read more sources into an existing store.
 
     A page that the store already has gets the links of its newest capture. The old sources aren't needed. Programs
     that have the store open keep reading what they opened.
+
+    Examples:
+        cocite add more.warc.gz -i web.cocite
+        cocite add https://example.org/news --depth 1
     """
 
     def do(self, progress: Progress) -> BuildResult:
@@ -275,13 +272,16 @@ class Add(SourceOptions):
         return self.read(add, Path(self.index), kept, progress)
 
 
-@operation(group="the store", examples=["cocite remove https://example.org/private -i web.cocite"])
+@operation()
 class Remove(WorkOptions):
     """Remove pages from a store, with all links from and to them.
 
     A later add skips them, too. To get one back, build the store again from its sources, which cocite info lists. If
     one of the addresses is unknown, or was removed before, no page is removed. If an earlier remove was killed, this
     one finishes its work.
+
+    Examples:
+        cocite remove https://example.org/private -i web.cocite
     """
 
     urls: tuple[str, ...] = parameter(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadStore
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import operation
 from cocite.operations.task import Task
 from cocite.text import count
@@ -32,19 +32,21 @@ class CheckResult:
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {"store": str(self.store), "whole": not self.faults, "faults": self.faults, "repair": self.repair}
 
 
-@operation(group="the store", examples=["cocite check web.cocite"])
+@operation()
 class Check(Task):
     """Verify a whole store: every checksum, every list, every name.
 
     Exits with 0 if it is OK, with 2 if it is damaged; then the faults are listed, with the command that repairs it.
+
+    Examples:
+        cocite check web.cocite
     """
 
-    store: str = shared_parameters.store()
-    quiet: bool = shared_parameters.quiet()
+    store: str = shared.store()
+    quiet: bool = shared.quiet()
 
     def do(self, progress: Progress) -> CheckResult:
         """Find the faults."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.errors import BadSource
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import operation
 from cocite.operations.store.build import skipped_json
 from cocite.operations.task import Task
@@ -30,17 +30,12 @@ class ClicksResult(NamedTuple):
     report: ReadReport
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         kept = {"pairs": self.kept.pairs, "clicks": self.kept.clicks, "used": self.kept.trails}
         read = {"read": dict(self.report.read), "skipped": skipped_json(self.report)}
         return {"store": str(self.store), **kept, **read}
 
 
-@operation(
-    name="clicks",
-    group="the store",
-    examples=["cocite clicks clickstream.tsv.gz -i web.cocite", "cocite clicks monday.tsv tuesday.tsv --anew"],
-)
+@operation(name="clicks")
 class CountClicks(Task):
     """Count clicks into a store, for the method whats_related.
 
@@ -48,6 +43,10 @@ class CountClicks(Task):
     by tabs or semicolons, with < for the back button. Plain, .gz, .zst or .bz2. Pages that the store doesn't have are
     counted and skipped. Clicks are added to those counted before, so give each file once. They are kept when pages are
     added or removed.
+
+    Examples:
+        cocite clicks clickstream.tsv.gz -i web.cocite
+        cocite clicks monday.tsv tuesday.tsv --anew
     """
 
     files: tuple[str, ...] = parameter(
@@ -56,7 +55,7 @@ class CountClicks(Task):
     kind: str = parameter("", "Kind of the files, if not recognised: transitions, sessions", metavar="KIND")
     anew: bool = parameter(False, "Delete the clicks that were counted before")
     strict: bool = parameter(False, "Stop at the first record that can't be used")
-    quiet: bool = shared_parameters.quiet()
+    quiet: bool = shared.quiet()
 
     def do(self, progress: Progress) -> ClicksResult:
         """Count the clicks."""

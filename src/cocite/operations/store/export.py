@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import operation
 from cocite.operations.task import Task, check_writable
 from cocite.parameters import parameter
@@ -31,20 +31,12 @@ class Exported(NamedTuple):
     rows: str  # a file with the address of each row of a matrix, or nothing
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         rows = {"rows": self.rows} if self.rows else {}
         own = {"file": self.file, self.what: self.number, "bytes": self.bytes, "seconds": round(self.seconds, 3)}
         return {**own, **rows}
 
 
-@operation(
-    group="the store",
-    examples=[
-        "cocite export -o links.tsv.gz -i web.cocite",
-        "cocite export --format records -o pages.parquet",
-        "cocite export --format edges -o - | head",
-    ],
-)
+@operation()
 class Export(Task):
     """Write a store to a file, for other programs.
 
@@ -61,6 +53,11 @@ class Export(Task):
       npz      SciPy sparse matrix, with the addresses of its rows beside it
       graphml  for NetworkX, igraph, yEd
       gexf     for Gephi
+
+    Examples:
+        cocite export -o links.tsv.gz -i web.cocite
+        cocite export --format records -o pages.parquet
+        cocite export --format edges -o - | head
     """
 
     output: str = parameter(
@@ -69,7 +66,7 @@ class Export(Task):
     )  # fmt: skip
     format: str = parameter("", "One of the formats above (default: by the name of the file)", metavar="FORMAT")
     force: bool = parameter(False, "Write GraphML or GEXF of more than 5 million links")
-    quiet: bool = shared_parameters.quiet()
+    quiet: bool = shared.quiet()
 
     def on_surface(self, surface: str) -> Export:
         """Nothing is added to what is written to standard output."""

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import operation
 from cocite.operations.task import Facts, Task
 
@@ -36,11 +36,16 @@ STORE_PARTS = {
 """Parts of a store with the names of their arrays, as in FORMAT.md; the first match counts."""
 
 
-@operation(group="the store", examples=["cocite info web.cocite", "cocite info --json | jq .pages"], route="/api/store")
+@operation(route="/api/store")
 class Info(Task):
-    """Show what a store has: pages, links, sources, and the size of its parts."""
+    """Show what a store has: pages, links, sources, and the size of its parts.
 
-    store: str = shared_parameters.store()
+    Examples:
+        cocite info web.cocite
+        cocite info --json | jq .pages
+    """
+
+    store: str = shared.store()
 
     def do(self, progress: Progress) -> Facts:
         """Everything, for the owner of the store."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadAddress
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
 from cocite.results.answer import HIDDEN, Result
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from cocite.graph.store import Graph
     from cocite.web import Web
 
-NEIGHBOUR_LINKS = 2
-"""Links shown before and after a link to the page."""
+NEIGHBOUR_LINKS = 2  # links shown before and after a link to the page
 MAX_LINKS_OVER_HTTP = 1000
 
 
@@ -76,26 +75,23 @@ class LinksAround(Result):
 
 
 @operation(
-    name="links",
-    group="the store",
-    examples=[
-        "cocite links nytimes.com",
-        "cocite links https://example.org/list -k 0 -i web.cocite",
-        "cocite links example.org --json | jq '.cited_by[].url'",
-    ],
-    command_help="Exits with 1 if the page has no links, with 3 if it is unknown.",
-    route="/api/links",
+    name="links", command_help="Exits with 1 if the page has no links, with 3 if it is unknown.", route="/api/links",
     tool="links",
-)
+)  # fmt: skip
 class ShowLinks(Operation):
     """Show what a page links to, section by section, and which pages link to it.
 
     Links are in the order of the page, under its headings. Pages that link to it are shown with the section of the
     link, the most linked pages first.
+
+    Examples:
+        cocite links nytimes.com
+        cocite links https://example.org/list -k 0 -i web.cocite
+        cocite links example.org --json | jq '.cited_by[].url'
     """
 
-    url: str = shared_parameters.url()
-    k: int = shared_parameters.k(20, "Maximum number of links each way (0: all)")
+    url: str = shared.url()
+    k: int = shared.k(20, "Maximum number of links each way (0: all)")
 
     def on_surface(self, surface: str) -> ShowLinks:
         """Over HTTP, "all" has a limit, too."""

@@ -20,7 +20,6 @@ class MethodList:
     methods: tuple[About, ...]
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """For JSON."""
         return [
             {
                 "name": about.name,
@@ -41,11 +40,14 @@ class MethodList:
         ]
 
 
-@operation(
-    group="the store", examples=["cocite methods", "cocite methods companion"], route="/api/methods", store=False
-)
+@operation(route="/api/methods", store=False)
 class Methods(Operation):
-    """List every method with its paper and its parameters."""
+    """List every method with its paper and its parameters.
+
+    Examples:
+        cocite methods
+        cocite methods companion
+    """
 
     name: str = parameter(
         "", "Only this method, in full", metavar="METHOD", positional=True, on={"http": {"max_length": 100}}

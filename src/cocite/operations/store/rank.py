@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.errors import BadStore, os_message
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter, parameters_of, values_of
 from cocite.results.answer import HIDDEN, Result
@@ -44,21 +44,17 @@ class RankResult(Result):
     not_kept: OSError | BadStore | None = field(metadata=HIDDEN)  # why it could not be kept
 
 
-@operation(
-    name="rank",
-    group="the store",
-    examples=[
-        "cocite rank --by hubrank",
-        'cocite rank --by "hubrank(bias=authorities, transposed=true)" -k 50',
-        'cocite rank --by "hits(of=hubs)" --no-keep --json',
-    ],
-    slow=True,
-)
+@operation(name="rank", slow=True)
 class RankPages(Operation):
     """Rank all pages by their links, keep the rank with the store, and show the first pages.
 
     Other commands use a rank that is kept. After pages were added or removed, it has to be computed again. The store
     itself doesn't change.
+
+    Examples:
+        cocite rank --by hubrank
+        cocite rank --by "hubrank(bias=authorities, transposed=true)" -k 50
+        cocite rank --by "hits(of=hubs)" --no-keep --json
     """
 
     by: str = parameter(
@@ -66,14 +62,13 @@ class RankPages(Operation):
         metavar="RANK",
     )  # fmt: skip
     k: int = parameter(
-        20, "Maximum number of pages to show", metavar="N", flags=("-k",), minimum=1,
-        maximum=shared_parameters.MAX_RESULTS, surfaces=("cli",),
-    )  # fmt: skip
+        20, "Maximum number of pages to show", flags=("-k",), minimum=1, maximum=shared.MAX_RESULTS, surfaces=("cli",)
+    )
     keep: bool = parameter(True, "Keep the rank with the store", flags=("--keep/--no-keep",), surfaces=("cli",))
     threads: int = parameter(
-        0, "Number of threads (0: one per core, up to 8)", metavar="N", minimum=0, maximum=256, surfaces=("cli",)
+        0, "Number of threads (0: one per core, up to 8)", minimum=0, maximum=256, surfaces=("cli",)
     )
-    quiet: bool = shared_parameters.quiet()
+    quiet: bool = shared.quiet()
 
     def run(self, web: Web) -> RankResult:
         """Compute the rank and keep it."""

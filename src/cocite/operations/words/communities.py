@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
 from cocite.operations.task import check_writable, write_file
 from cocite.parameters import parameter, parse, values_of
@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 
 COMMUNITY_METHOD = "community"
 MAX_KEYWORDS = 8
-SHOWN_PAGES, DRAWN_PAGES = 5, 12
-"""Hubs and authorities of each community unless k says otherwise: shown, or drawn."""
-SCORED_RESULTS = 2000
-"""Search results whose scores show how well pages match the query."""
-FIT_AUTHORITIES = 10
-"""Authorities whose match is averaged; with fewer, the missing ones count as 0."""
+SHOWN_PAGES, DRAWN_PAGES = 5, 12  # hubs and authorities of each community unless k says otherwise: shown, or drawn
+SCORED_RESULTS = 2000  # search results whose scores show how well pages match the query
+FIT_AUTHORITIES = 10  # authorities whose match is averaged; with fewer, the missing ones count as 0
 STATISTIC_NAMES = {"avg": "mean", "max": "maximum", "min": "minimum"}
 
 
@@ -114,7 +111,6 @@ class CommunitiesFound(ResultRows[CommunityResult], Result):
         return "\n".join(map(clean, [head, *(rows or ["nothing"])]))
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         counts = {name: getattr(self, name) for name in ("links", "eliminated", "threshold", "k", "rank")}
         noise = [each.to_dict() for each in self.noise]
         return {
@@ -148,34 +144,29 @@ class CommunitiesFound(ResultRows[CommunityResult], Result):
 
 
 @operation(
-    name="communities",
-    group="words",
-    examples=[
-        "cocite communities typography -m 'community(vectors=5)' --no-npea",
-        "cocite communities password manager --html page.html --gexf page.gexf",
-        "cocite communities --page example.org --page example.com --json",
-    ],
-    command_help="Exits with 1 if no page has the words, or if no link connects two sites.",
-    route="/api/communities",
-    tool="communities",
-    slow=True,
-)
+    name="communities", command_help="Exits with 1 if no page has the words, or if no link connects two sites.",
+    route="/api/communities", tool="communities", slow=True,
+)  # fmt: skip
 class FindCommunities(Operation):
     """Find the communities of hubs and authorities on a topic, without noise pages.
 
     The best pages for the words, or the given pages, are the root set. Together with the pages that they link to, and
     the pages that link to them, they are the base set. Pages too loosely linked with the root set are removed as noise
     (NPEA). The rest forms communities: the principal one, and others by further singular vectors.
+
+    Examples:
+        cocite communities typography -m 'community(vectors=5)' --no-npea
+        cocite communities password manager --html page.html --gexf page.gexf
+        cocite communities --page example.org --page example.com --json
     """
 
     query: str = parameter(
         "", "Words of a topic; the best pages for them are the root set", metavar="QUERY", positional=True, joined=True,
-        example="password manager",
-        on={"http": {"name": "q", **shared_parameters.TEXT_BOUNDS}, "mcp": shared_parameters.TEXT_BOUNDS},
+        example="password manager", on={"http": {"name": "q", **shared.TEXT_BOUNDS}, "mcp": shared.TEXT_BOUNDS},
     )  # fmt: skip
     k: int | None = parameter(
-        None, "Maximum number of hubs and of authorities in each community", type=int, metavar="N", flags=("-k",),
-        minimum=0, maximum=shared_parameters.MAX_RESULTS,
+        None, "Maximum number of hubs and of authorities in each community", type=int, flags=("-k",),
+        minimum=0, maximum=shared.MAX_RESULTS,
         on={
             "cli": {"help": f"Maximum number of hubs and of authorities of each (default: {SHOWN_PAGES})"},
             "http": {"default": SHOWN_PAGES, "maximum": 100},
@@ -184,15 +175,15 @@ class FindCommunities(Operation):
         },
     )  # fmt: skip
     urls: tuple[str, ...] = parameter(
-        (), "A page of the root set; may be repeated", metavar="URL", max_items=shared_parameters.MAX_PAGES,
+        (), "A page of the root set; may be repeated", metavar="URL", max_items=shared.MAX_PAGES,
         on={
             "cli": {"name": "page"},
-            "http": {**shared_parameters.SEVERAL_ADDRESSES["http"], "name": "url"},
-            "mcp": shared_parameters.SEVERAL_ADDRESSES["mcp"],
+            "http": {**shared.SEVERAL_ADDRESSES["http"], "name": "url"},
+            "mcp": shared.SEVERAL_ADDRESSES["mcp"],
             "python": {"name": "pages"},
         },
     )  # fmt: skip
-    method: str = shared_parameters.method(
+    method: str = shared.method(
         COMMUNITY_METHOD, "Parameters: community(delta=0.3, npea=min, vectors=5)", example=None,
         surfaces=("cli", "http", "python"),
     )  # fmt: skip

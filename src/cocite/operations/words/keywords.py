@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter
 from cocite.results.answer import Result
@@ -70,17 +70,11 @@ class KeywordsBuilt(Result):
 
 @operation(
     name="keywords",
-    group="words",
-    examples=[
-        "cocite keywords password manager",
-        "cocite keywords --page nodejs.org",
-        "cocite keywords --make --per-page 30 -i web.cocite",
-    ],
-    command_help="""For a word that isn't a keyword of any page, the nearest known keywords are shown, and the exit code
-is 3.""",
     route="/api/keywords",
     tool="keywords",
     slow=True,
+    command_help="""For a word that isn't a keyword of any page, the nearest known keywords are shown, and the exit code
+is 3.""",
 )
 class FindKeywords(Operation):
     """Find keywords related to some words, or the keywords of a page.
@@ -90,23 +84,28 @@ class FindKeywords(Operation):
     links to it. Its main keywords are most relevant to the others (Zhao et al. 2016).
 
     Keywords and their relevance are computed when they are first needed, and kept with the store.
+
+    Examples:
+        cocite keywords password manager
+        cocite keywords --page nodejs.org
+        cocite keywords --make --per-page 30 -i web.cocite
     """
 
     words: tuple[str, ...] = parameter(
         (), "A keyword; may be repeated", metavar="WORDS", positional=True, example=["password"],
         on={
-            "http": {"name": "q", "max_items": 50, **shared_parameters.TEXT_BOUNDS},
-            "mcp": {"max_items": 20, **shared_parameters.TEXT_BOUNDS},
+            "http": {"name": "q", "max_items": 50, **shared.TEXT_BOUNDS},
+            "mcp": {"max_items": 20, **shared.TEXT_BOUNDS},
         },
     )  # fmt: skip
     page: str = parameter(
         "", "Find the keywords of this page instead", metavar="URL", surfaces=("cli", "http", "mcp"),
         on={
-            "http": {"name": "url", **shared_parameters.ADDRESS_BOUNDS},
-            "mcp": {"name": "url", **shared_parameters.ADDRESS_BOUNDS},
+            "http": {"name": "url", **shared.ADDRESS_BOUNDS},
+            "mcp": {"name": "url", **shared.ADDRESS_BOUNDS},
         },
     )  # fmt: skip
-    k: int = shared_parameters.k(help="Maximum number of keywords of each kind")
+    k: int = shared.k(help="Maximum number of keywords of each kind")
     alpha: float = parameter(
         0.5, "Similar keywords: weight of support; the rest is mutual information", metavar="SHARE", minimum=0,
         maximum=1, surfaces=("cli", "http", "python"),
@@ -120,10 +119,8 @@ class FindKeywords(Operation):
         metavar="support|information", choices=("support", "information"), surfaces=("cli", "python"),
     )  # fmt: skip
     make: bool = parameter(False, "Compute keywords and relevance again", surfaces=("cli",))
-    per_page: int = parameter(
-        KEYWORDS_PER_PAGE, "With --make: number of keywords of each page", metavar="N", surfaces=("cli",)
-    )
-    quiet: bool = shared_parameters.quiet()
+    per_page: int = parameter(KEYWORDS_PER_PAGE, "With --make: number of keywords of each page", surfaces=("cli",))
+    quiet: bool = shared.quiet()
 
     def validate(self) -> None:
         if self.per_page != KEYWORDS_PER_PAGE and not self.make:

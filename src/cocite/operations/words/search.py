@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
-from cocite.operations import shared_parameters
+from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
 from cocite.parameters import parameter
 from cocite.results.answer import Answer, Answers, Result
@@ -26,31 +26,29 @@ class IndexBuilt(Result):
 
 @operation(
     name="search",
-    group="words",
-    examples=[
-        "cocite search password manager",
-        "cocite search '\"static site\" generator' -k 20 -i web.cocite",
-        "cocite search --make -i web.cocite",
-    ],
+    route="/api/search",
     command_help="""build and add make the index if they keep texts, else the first search does. Exits with 1 if nothing
 is found.""",
-    route="/api/search",
 )
 class SearchPages(Operation, Filters):
     """Search pages by words: in titles, headings, texts and addresses, and in the texts of links to them.
 
     Finds the pages that have all of the words, in any field; if there are none, those that have the most. Case,
     accents and a plural s don't matter. Pages that ask not to be indexed are excluded.
+
+    Examples:
+        cocite search password manager
+        cocite search '"static site" generator' -k 20 -i web.cocite
+        cocite search --make -i web.cocite
     """
 
     query: str = parameter(
         "", "Words, and phrases in double quotes", metavar="WORDS", positional=True, joined=True, required=True,
-        example="static site generator",
-        on={"cli": {"required": False}, "http": {"name": "q", **shared_parameters.TEXT_BOUNDS}},
+        example="static site generator", on={"cli": {"required": False}, "http": {"name": "q", **shared.TEXT_BOUNDS}},
     )  # fmt: skip
-    k: int = shared_parameters.k()
+    k: int = shared.k()
     make: bool = parameter(False, "Build the index again, even if there is one that fits", surfaces=("cli",))
-    quiet: bool = shared_parameters.quiet()
+    quiet: bool = shared.quiet()
 
     def validate(self) -> None:
         super().validate()
@@ -76,11 +74,11 @@ class SearchPages(Operation, Filters):
             return search_for(web, self.query, self.k)
         looked_at = 10 * self.k + 100
         while True:
-            looked_at = min(looked_at, shared_parameters.MAX_RESULTS)
+            looked_at = min(looked_at, shared.MAX_RESULTS)
             found = search_for(web, self.query, looked_at)
             ranked = ((answer.page, answer.score) for answer in found)
             passed = {page for page, _ in passing(web.graph, ranked, (), self.filters, {})}
-            if len(passed) >= self.k or len(found) < looked_at or looked_at == shared_parameters.MAX_RESULTS:
+            if len(passed) >= self.k or len(found) < looked_at or looked_at == shared.MAX_RESULTS:
                 break
             looked_at *= 10
         best = [answer for answer in found if answer.page in passed][: self.k]

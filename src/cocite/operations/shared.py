@@ -1,7 +1,5 @@
 """Parameters that several operations have, with the bounds of each surface."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from cocite.operations import DEFAULT_METHOD
@@ -71,7 +69,7 @@ def k(default: int = 10, help: str = "Maximum number of results", mcp_default: i
     """How many results."""
     mcp = {"minimum": 1, "maximum": 50, "default": default if mcp_default is None else mcp_default}
     return parameter(
-        default, help, metavar="N", flags=("-k",), minimum=0, maximum=MAX_RESULTS,
+        default, help, flags=("-k",), minimum=0, maximum=MAX_RESULTS,
         on={"http": {"maximum": 1000, **http}, "mcp": mcp},
     )  # fmt: skip
 
