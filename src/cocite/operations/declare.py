@@ -76,17 +76,18 @@ class Operation(Checked):
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def operation(
-    *, name: str = "", command_help: str = "", route: str = "", tool: str = "", slow: bool = False, store: bool = True,
-    json: bool = True,
-) -> Callable[[type[Op]], type[Op]]:  # fmt: skip
+    *, name: str = "", route: str = "", tool: str = "", slow: bool = False, store: bool = True, json: bool = True
+) -> Callable[[type[Op]], type[Op]]:
     """Declare an operation. Its name is that of the class, unless one is given.
 
-    The docstring has a summary, paragraphs of help, and examples of commands, one per line under "Examples:".
+    The docstring has a summary, paragraphs of help, perhaps more of them after "Command line:", which only that shows,
+    and examples of commands, one per line after "Examples:".
     """
 
     def declare(cls: type[Op]) -> type[Op]:
         made = dataclass(frozen=True, kw_only=True)(cls)
         text, _, examples = cleandoc(cls.__doc__ or "").partition("\n\nExamples:\n")
+        text, _, command_help = text.partition("\n\nCommand line: ")
         summary, _, help = text.partition("\n\n")
         own, summary = name or cls.__name__.lower(), " ".join(summary.split())
         lines = tuple(line.strip() for line in examples.splitlines())

@@ -82,18 +82,21 @@ def group_by(**about: Any) -> Any:
     )  # fmt: skip
 
 
+def command_option(default: Any, help: str, **about: Any) -> Any:
+    """A parameter that only the command line has."""
+    return parameter(default, help, surfaces=("cli",), **about)
+
+
 def store() -> Any:
     """The store, by its path instead of an option."""
-    return parameter("", "The store to use, instead of -i", metavar="STORE", positional=True, surfaces=("cli",))
+    return command_option("", "The store to use, instead of -i", metavar="STORE", positional=True)
 
 
 def quiet(help: str = "Don't show progress") -> Any:
-    """Whether to say less, on the command line."""
-    return parameter(False, help, flags=("--quiet", "-q"), surfaces=("cli",))
+    """Whether to say less."""
+    return command_option(False, help, flags=("--quiet", "-q"))
 
 
 def address_file() -> Any:
-    """A file of addresses, on the command line."""
-    return parameter(
-        "", "More addresses: a file, one per line", metavar="FILE", flags=("--file", "-f"), surfaces=("cli",)
-    )
+    """A file of addresses."""
+    return command_option("", "More addresses: a file, one per line", metavar="FILE", flags=("--file", "-f"))

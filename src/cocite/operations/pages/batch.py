@@ -88,8 +88,8 @@ class Batch(Operation, Filters):
         0, "Number of processes (default: one per core)", minimum=0, maximum=256,
         on={"cli": {"default": None, "minimum": 1}, "python": {"name": "processes", "default": None, "minimum": 1}},
     )  # fmt: skip
-    queries: str = parameter(
-        "", "Only for the pages of this file of addresses, one per line", metavar="FILE", surfaces=("cli",)
+    queries: str = shared.command_option(
+        "", "Only for the pages of this file of addresses, one per line", metavar="FILE"
     )
     quiet: bool = shared.quiet()
     skip_unknown: bool = parameter(False, "Skip pages that the store doesn't have", surfaces=())

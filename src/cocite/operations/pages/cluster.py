@@ -26,12 +26,9 @@ class PageGroups:
     unknown: tuple[str, ...] = ()  # addresses that the store doesn't have
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "groups": [
-                {"keywords": list(each.keywords), "pages": [{"url": url, "title": title} for url, title in each.pages]}
-                for each in self.groups
-            ]
-        }
+        pages = [[{"url": url, "title": title} for url, title in each.pages] for each in self.groups]
+        groups = zip(self.groups, pages, strict=True)
+        return {"groups": [{"keywords": list(each.keywords), "pages": some} for each, some in groups]}
 
 
 @operation(slow=True)
@@ -79,10 +76,8 @@ class Cluster(Operation):
                 unknown.append(url)
         if not pages:
             raise UnknownPage(f"None of the {len(unknown):,} pages is in this store, such as {unknown[0]!r:.200}")
-        groups = [
-            PageGroup(
-                each.keywords, tuple((graph.address(page), title_of(graph, page)) for page in each.pages), each.alone
-            )
-            for each in group_pages(web, pages, self.most, self.by)
-        ]
+        groups = []
+        for each in group_pages(web, pages, self.most, self.by):
+            named = tuple((graph.address(page), title_of(graph, page)) for page in each.pages)
+            groups.append(PageGroup(each.keywords, named, each.alone))
         return PageGroups(tuple(groups), tuple(unknown))

@@ -101,10 +101,8 @@ class RelatedToCollection(Related):
             seeds = frozenset(page for history in histories for page in history.pages)
             if not seeds:
                 first = next(iter(folders.values()))[0]
-                raise UnknownPage(
-                    f"no page of the collection is in this store, e.g. {first[:200]!r}: use another store",
-                    graph.names.nearest(first),
-                )
+                message = f"no page of the collection is in this store, e.g. {first[:200]!r}: use another store"
+                raise UnknownPage(message, graph.names.nearest(first))
             seed = graph.address(next(iter(seeds)))
             unwanted = question(graph, [seed], self.exclude).unwanted if self.exclude else ()
             found: list[Answers | None] = []
@@ -112,19 +110,11 @@ class RelatedToCollection(Related):
                 one = Question(each.texts, each.pages, unwanted, each, seeds)
                 found.append(ask(web, one, chosen, self.k * SPARE_FACTOR, self.filters) if each.pages else None)
                 web.progress("asking", bool(each.pages), len(histories))
-            results = [
-                FolderResults(
-                    name,
-                    len(urls),
-                    known := len(urls[:MAX_HISTORY_PAGES]) - len(history.unknown),
-                    len(urls) - len(history.unknown) - known,
-                    answers,
-                    history.unknown,
-                )
-                for (name, urls), history, answers in zip(
-                    folders.items(), histories, best_folders(found, self.k), strict=True
-                )
-            ]
+            results, best = [], best_folders(found, self.k)
+            for (name, urls), history, answers in zip(folders.items(), histories, best, strict=True):
+                left_out, unknown = max(0, len(urls) - MAX_HISTORY_PAGES), history.unknown
+                known = len(urls) - left_out - len(unknown)
+                results.append(FolderResults(name, len(urls), known, left_out, answers, unknown))
             about = next(answers for answers in found if answers is not None)
             return CollectionResults(self.collection.title, tuple(results), about, passed())
 
@@ -145,15 +135,10 @@ class RelatedToCollection(Related):
 
 def best_folders(found: Sequence[Answers | None], k: int) -> list[tuple[Answer, ...]]:
     """Keep each page in the folder where it ranks best, of equal ones the earlier; k per folder, ranked again."""
-    best: dict[int, tuple[int, int]] = {}
-    for number, answers in enumerate(found):
-        for answer in answers or ():
-            best[answer.page] = min(best.get(answer.page, (answer.rank, number)), (answer.rank, number))
-    chosen = []
-    for number, answers in enumerate(found):
-        own = [answer for answer in answers or () if best[answer.page][1] == number][:k]
-        chosen.append(tuple(replace(answer, rank=rank) for rank, answer in enumerate(own, 1)))
-    return chosen
+    places = sorted((each.rank, number, each.page) for number, answers in enumerate(found) for each in answers or ())
+    best = {page: number for _, number, page in reversed(places)}
+    own = ([each for each in answers or () if best[each.page] == at][:k] for at, answers in enumerate(found))
+    return [tuple(replace(answer, rank=rank) for rank, answer in enumerate(some, 1)) for some in own]
 
 
 def read_collection(path: Path) -> Collection | None:

@@ -55,11 +55,10 @@ class Comparison(Result):
         return comparison_html(self.by_method)
 
     def to_dict(self) -> dict[str, Any]:
+        pairs = combinations(self.by_method, 2)
         return {
             "methods": {name: answers.to_dict() for name, answers in self.by_method.items()},
-            "overlaps": [
-                {"methods": list(pair), "common": self.overlap(*pair)} for pair in combinations(self.by_method, 2)
-            ],
+            "overlaps": [{"methods": list(pair), "common": self.overlap(*pair)} for pair in pairs],
             **({"note": self.note} if self.note else {}),
         }
 

@@ -54,8 +54,8 @@ class Hubs(Operation, Filters):
         surfaces=("cli", "http", "python"),
     )  # fmt: skip
     k: int = shared.k()
-    untrimmed: bool = parameter(
-        False, "Count what HITS would explore without trimming, however long that takes", surfaces=("cli",)
+    untrimmed: bool = shared.command_option(
+        False, "Count what HITS would explore without trimming, however long that takes"
     )
     explain: bool = parameter(True, "Give reasons", surfaces=("python",))
     method: str = "hubfinder"  # with its other parameters

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cocite.errors import BadParameter
 from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
-from cocite.operations.pages.related import EXIT_CODES, Related, ShownPages
+from cocite.operations.pages.related import Related, ShownPages
 from cocite.parameters import parameter
 
 if TYPE_CHECKING:
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 MAX_WEIGHT = 1e9
 
 
-@operation(command_help=EXIT_CODES, route="/api/recommend", slow=True)
+@operation(route="/api/recommend", slow=True)
 class Recommend(Operation, ShownPages):
     """Recommend pages to somebody who has read some pages.
 
     The score of a page is the weighted mean of its scores for each page of the history. Pages that the store doesn't
     have are ignored.
+
+    Command line: Exits with 0 if there are results, 1 if the page is known but nothing is related, 3 if it is
+    unknown.
 
     Examples:
         cocite recommend nytimes.com bmw.com

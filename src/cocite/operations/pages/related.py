@@ -24,39 +24,34 @@ QUICK_METHODS = frozenset({DEFAULT_METHOD, *COMPARED_METHODS} - {"walk"})
 """They take milliseconds, within these limits:"""
 MAX_QUICK_PAGES, MAX_QUICK_RESULTS = 5, 100
 MAX_IN_LINKS_LOOKED_AT = 100_000
-EXIT_CODES = "Exits with 0 if there are results, 1 if the page is known but nothing is related, 3 if it is unknown."
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShownPages(Filters):
     """What only the command line has: a history from a file, and ways to print."""
 
-    history_file: str = parameter(
-        "", "Pages that were read: address, tab, weight per line (default: 1)", metavar="FILE", surfaces=("cli",),
+    history_file: str = shared.command_option(
+        "", "Pages that were read: address, tab, weight per line (default: 1)", metavar="FILE",
         on={"cli": {"name": "history"}},
     )  # fmt: skip
-    all_reasons: bool = parameter(
-        False, "Show all reasons, not one line of them", flags=("--explain", "-e"), surfaces=("cli",),
-        on={"cli": {"name": "explain"}},
-    )  # fmt: skip
-    csv: bool = parameter(
-        False, "Print comma-separated values; ' precedes what a spreadsheet would run", surfaces=("cli",)
+    all_reasons: bool = shared.command_option(
+        False, "Show all reasons, not one line of them", flags=("--explain", "-e"), on={"cli": {"name": "explain"}}
     )
-    tsv: bool = parameter(False, "Print tab-separated values", surfaces=("cli",))
+    csv: bool = shared.command_option(False, "Print comma-separated values; ' precedes what a spreadsheet would run")
+    tsv: bool = shared.command_option(False, "Print tab-separated values")
 
 
-@operation(
-    route="/api/related",
-    tool="related_pages",
-    command_help=f"""With --like and the bookmarks of a browser, or the OPML file of a feed reader, pages near the whole
-collection are shown: -k for every folder, none that is in it already. Pages that the store doesn't have are counted.
-
-{EXIT_CODES}""",
-)
+@operation(route="/api/related", tool="related_pages")
 class Related(Operation, ShownPages):
     """Find the pages most related to a page, best first, with reasons.
 
     With several pages, results are related to all of them.
+
+    Command line: With --like and the bookmarks of a browser, or the OPML file of a feed reader, pages near the
+    whole collection are shown: -k for every folder, none that is in it already. Pages that the store doesn't have
+    are counted.
+
+    Exits with 0 if there are results, 1 if the page is known but nothing is related, 3 if it is unknown.
 
     Examples:
         cocite related nytimes.com lemonde.fr -m companion -k 20 --explain
@@ -77,10 +72,9 @@ class Related(Operation, ShownPages):
     )
     by: str = shared.group_by(surfaces=("cli", "http"))
     explain: bool = parameter(True, "Give reasons", surfaces=("python",))
-    like: str = parameter(
-        "", "More query pages: addresses, one per line; or bookmarks or OPML, asked folder by folder", metavar="FILE",
-        surfaces=("cli",),
-    )  # fmt: skip
+    like: str = shared.command_option(
+        "", "More query pages: addresses, one per line; or bookmarks or OPML, asked folder by folder", metavar="FILE"
+    )
 
     def validate(self) -> None:
         super().validate()

@@ -33,12 +33,11 @@ class SimilarityResult(Result):
         return self.score
 
 
-@operation(
-    command_help="Exits with 0 if they are similar, 1 if the method finds nothing in common, 3 if one is unknown.",
-    slow=True,
-)  # fmt: skip
+@operation(slow=True)
 class Similarity(Operation):
     """Show how similar two pages are by a method, with reasons.
+
+    Command line: Exits with 0 if they are similar, 1 if the method finds nothing in common, 3 if one is unknown.
 
     Examples:
         cocite similarity nytimes.com washingtonpost.com

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
+from cocite.operations import shared
 from cocite.operations.declare import operation
 from cocite.operations.quality.evaluate import EvaluationResult, html_option, methods_of, methods_option
 from cocite.operations.task import Task, check_writable, read_addresses
@@ -45,7 +46,7 @@ class StudyNew(Task):
 
     folder: str = study_folder()
     urls: tuple[str, ...] = parameter((), "A query page", metavar="URL", positional=True)
-    file: str = parameter("", "More addresses: a file, one per line", metavar="FILE", flags=("--file", "-f"))
+    file: str = shared.address_file()
     method: tuple[str, ...] = methods_option("study", "companion, cocitation")
     k: int = parameter(10, "Number of results of each method", flags=("-k",), minimum=1, maximum=100)
     seed: int = parameter(1, "Seed of the order of results")

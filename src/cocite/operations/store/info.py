@@ -57,16 +57,10 @@ class Info(Task):
 
         manifest, path = web.graph.manifest, web.graph.path
         ranks, clicks = (list_sides(path, manifest["id"], name) for name in ("rank_", "clicks"))
-        return Facts(
-            {
-                **{name: manifest.get(name) for name in FACTS},
-                "edition": web.edition,
-                "search": web.has("search"),
-                "keywords": web.has("relevance"),
-                "ranks": sorted(str(about.get("rank")) for about, fresh in ranks if fresh),
-                "clicks": clicks[0][0].get("clicks", 0) if clicks else 0,
-            }
-        )
+        found = {name: manifest.get(name) for name in FACTS} | {"edition": web.edition}
+        found |= {"search": web.has("search"), "keywords": web.has("relevance")}
+        found |= {"ranks": sorted(str(about.get("rank")) for about, fresh in ranks if fresh)}
+        return Facts(found | {"clicks": clicks[0][0].get("clicks", 0) if clicks else 0})
 
 
 def describe(path: Path) -> dict[str, Any]:
@@ -76,23 +70,19 @@ def describe(path: Path) -> dict[str, Any]:
 
     _, manifest = read_current(path)
     pages, links = max(1, int(manifest["pages"])), max(1, int(manifest["links"]))
-    parts = part_bytes(manifest["arrays"])
+    sizes = part_bytes(manifest["arrays"])
+    parts = [
+        {"part": name, "bytes": n, "bits_per_link": round(n * 8 / links, 3), "bytes_per_page": round(n / pages, 3)}
+        for name, n in sizes.items()
+    ]
     ranks, clicks = (list_sides(path, manifest["id"], name) for name in ("rank_", "clicks"))
     return {
         "store": str(path),
         **{name: manifest[name] for name in FACTS},
         "names": manifest.get("names", 0),
         "removed": manifest["arrays"].get("removed", {}).get("length", 0),
-        "bytes": sum(parts.values()),
-        "parts": [
-            {
-                "part": name,
-                "bytes": number,
-                "bits_per_link": round(number * 8 / links, 3),
-                "bytes_per_page": round(number / pages, 3),
-            }
-            for name, number in parts.items()
-        ],
+        "bytes": sum(sizes.values()),
+        "parts": parts,
         **{name: manifest[name] for name in ("sources", "options", "skipped")},
         "public_suffix_list": manifest.get("public_suffix_list", ""),
         "ranks": {str(about.get("rank")): fresh for about, fresh in ranks},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -19,18 +20,24 @@ NEIGHBOUR_LINKS = 2  # links shown before and after a link to the page
 MAX_LINKS_OVER_HTTP = 1000
 
 
-@dataclass(frozen=True)
-class ChildLink(Result):
-    """A link out of the page."""
+@dataclass(frozen=True, kw_only=True)
+class LinkFacts(Result):
+    """A link, with the page at its other end."""
 
-    position: int  # on the page, from 1
     url: str
+    title: str
     text: str  # of the link
-    title: str  # of the target
     context: str  # the words around it
     rel: list[str]
     weight: float
     boilerplate: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChildLink(LinkFacts):
+    """A link out of the page."""
+
+    position: int  # on the page, from 1
 
 
 @dataclass(frozen=True)
@@ -47,19 +54,12 @@ class Section(Result):
         return bool(self.links) and all(link.boilerplate for link in self.links)
 
 
-@dataclass(frozen=True)
-class Citation(Result):
+@dataclass(frozen=True, kw_only=True)
+class Citation(LinkFacts):
     """A link to the page, with its section and the links next to it."""
 
-    url: str
-    title: str
     in_links: int  # of the linking page
     heading: str
-    text: str
-    context: str
-    rel: list[str]
-    weight: float
-    boilerplate: bool
     beside: list[dict[str, str]]  # text and url of the links next to it in its section, in page order
 
 
@@ -74,15 +74,14 @@ class LinksAround(Result):
     is_alias: bool = field(metadata=HIDDEN)  # the query is another address of the page
 
 
-@operation(
-    name="links", command_help="Exits with 1 if the page has no links, with 3 if it is unknown.", route="/api/links",
-    tool="links",
-)  # fmt: skip
+@operation(name="links", route="/api/links", tool="links")
 class ShowLinks(Operation):
     """Show what a page links to, section by section, and which pages link to it.
 
     Links are in the order of the page, under its headings. Pages that link to it are shown with the section of the
     link, the most linked pages first.
+
+    Command line: Exits with 1 if the page has no links, with 3 if it is unknown.
 
     Examples:
         cocite links nytimes.com
@@ -135,14 +134,12 @@ def facts(graph: Graph, page: int) -> dict[str, Any]:
 def sections(graph: Graph, page: int, limit: int) -> list[Section]:
     """The first links of a page by section, in page order; limit 0: all."""
     links, headings = graph.links_from(page), graph.headings(page)
-    about, blocks = _LinkFacts(graph, page), dict[int, Section]()
+    about, found = _facts_of_links(graph, page), dict[int, Section]()
     for place, target in enumerate(links.targets[: limit or None].tolist()):
         number = int(links.blocks[place])
-        if number not in blocks:
-            blocks[number] = Section(None if number < 0 else number, _heading(headings, number))
-        link = ChildLink(place + 1, graph.address(target), title=graph.title(target), **about.of(place))
-        blocks[number].links.append(link)
-    return list(blocks.values())
+        section = found.setdefault(number, Section(None if number < 0 else number, _heading(headings, number)))
+        section.links.append(ChildLink(position=place + 1, **about(place, target)))
+    return list(found.values())
 
 
 def parents(graph: Graph, page: int, limit: int) -> list[int]:
@@ -159,21 +156,16 @@ def parents(graph: Graph, page: int, limit: int) -> list[int]:
 
 def citation(graph: Graph, page: int, parent: int, near: int = NEIGHBOUR_LINKS) -> Citation:
     """How a parent links to a page, with up to `near` links before and after it in the same section."""
-    links, about = graph.links_from(parent), _LinkFacts(graph, parent)
+    links, about, texts = graph.links_from(parent), _facts_of_links(graph, parent), graph.anchors(parent)
     place = int((links.targets == page).argmax())
     block = int(links.blocks[place])
     around = range(max(0, place - near), min(len(links.targets), place + near + 1))
+    beside = [i for i in around if i != place and links.blocks[i] == block]
     return Citation(
-        url=graph.address(parent),
-        title=graph.title(parent),
         in_links=int(graph.in_degree[parent]),
         heading=_heading(graph.headings(parent), block),
-        beside=[
-            {"text": about.texts[i], "url": graph.address(int(links.targets[i]))}
-            for i in around
-            if i != place and links.blocks[i] == block
-        ],
-        **about.of(place),
+        beside=[{"text": texts[i], "url": graph.address(int(links.targets[i]))} for i in beside],
+        **about(place, parent),
     )
 
 
@@ -181,22 +173,23 @@ def _heading(headings: list[str], block: int) -> str:
     return headings[block] if 0 <= block < len(headings) else ""
 
 
-class _LinkFacts:
-    """What the store has about the links of a page."""
+def _facts_of_links(graph: Graph, page: int) -> Callable[[int, int], dict[str, Any]]:
+    """A function of a link's place on a page, and of the page at its other end, that returns what is known of it."""
+    from cocite.graph.arrays import BOILERPLATE, REL
 
-    def __init__(self, graph: Graph, page: int) -> None:
-        self.texts, self._contexts, self._weights = graph.anchors(page), graph.contexts(page), graph.weights_from(page)
-        self._flags = graph.links_from(page).flags
+    texts, contexts, weights = graph.anchors(page), graph.contexts(page), graph.weights_from(page)
+    flags = graph.links_from(page).flags
 
-    def of(self, place: int) -> dict[str, Any]:
-        """Facts about one link. A stored 32-bit weight is shown as it was written: 0.1, not 0.10000000149011612."""
-        from cocite.graph.arrays import BOILERPLATE, REL
-
-        flags = int(self._flags[place])
+    def facts_of(place: int, other: int) -> dict[str, Any]:
+        bits = int(flags[place])
         return {
-            "text": self.texts[place],
-            "context": self._contexts[place],
-            "rel": [word for word, bit in REL.items() if flags & bit],
-            "weight": float(str(self._weights[place])),
-            "boilerplate": bool(flags & BOILERPLATE),
+            "url": graph.address(other),
+            "title": graph.title(other),
+            "text": texts[place],
+            "context": contexts[place],
+            "rel": [word for word, bit in REL.items() if bits & bit],
+            "weight": float(str(weights[place])),  # as it was written: 0.1, not 0.10000000149011612
+            "boilerplate": bool(bits & BOILERPLATE),
         }
+
+    return facts_of

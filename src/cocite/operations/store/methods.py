@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocite.operations.declare import Operation, operation
-from cocite.parameters import parameter
+from cocite.parameters import Parameter, parameter
 
 if TYPE_CHECKING:
     from cocite.registry import About
@@ -20,24 +20,12 @@ class MethodList:
     methods: tuple[About, ...]
 
     def to_dict(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "name": about.name,
-                "summary": about.summary,
-                "description": about.description,
-                "parameters": [
-                    {
-                        "name": each.name,
-                        "type": "tuple" if each.many else each.type.__name__,
-                        "default": each.default,
-                        "meaning": each.help,
-                        "allowed": each.kind,
-                    }
-                    for each in about.parameters
-                ],
-            }
-            for about in self.methods
-        ]
+        return [{**about._asdict(), "parameters": [*map(_as_json, about.parameters)]} for about in self.methods]
+
+
+def _as_json(each: Parameter) -> dict[str, Any]:
+    kind = "tuple" if each.many else each.type.__name__
+    return {"name": each.name, "type": kind, "default": each.default, "meaning": each.help, "allowed": each.kind}
 
 
 @operation(route="/api/methods", store=False)

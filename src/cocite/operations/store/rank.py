@@ -61,13 +61,11 @@ class RankPages(Operation):
         "pagerank", "Rank: pagerank, hubrank, hits or randomized_hits, with parameters as in hubrank(bias=authorities)",
         metavar="RANK",
     )  # fmt: skip
-    k: int = parameter(
-        20, "Maximum number of pages to show", flags=("-k",), minimum=1, maximum=shared.MAX_RESULTS, surfaces=("cli",)
+    k: int = shared.command_option(
+        20, "Maximum number of pages to show", flags=("-k",), minimum=1, maximum=shared.MAX_RESULTS
     )
-    keep: bool = parameter(True, "Keep the rank with the store", flags=("--keep/--no-keep",), surfaces=("cli",))
-    threads: int = parameter(
-        0, "Number of threads (0: one per core, up to 8)", minimum=0, maximum=256, surfaces=("cli",)
-    )
+    keep: bool = shared.command_option(True, "Keep the rank with the store", flags=("--keep/--no-keep",))
+    threads: int = shared.command_option(0, "Number of threads (0: one per core, up to 8)", minimum=0, maximum=256)
     quiet: bool = shared.quiet()
 
     def run(self, web: Web) -> RankResult:

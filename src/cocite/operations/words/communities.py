@@ -143,16 +143,15 @@ class CommunitiesFound(ResultRows[CommunityResult], Result):
         return communities_gexf(self)
 
 
-@operation(
-    name="communities", command_help="Exits with 1 if no page has the words, or if no link connects two sites.",
-    route="/api/communities", tool="communities", slow=True,
-)  # fmt: skip
+@operation(name="communities", route="/api/communities", tool="communities", slow=True)
 class FindCommunities(Operation):
     """Find the communities of hubs and authorities on a topic, without noise pages.
 
     The best pages for the words, or the given pages, are the root set. Together with the pages that they link to, and
     the pages that link to them, they are the base set. Pages too loosely linked with the root set are removed as noise
     (NPEA). The rest forms communities: the principal one, and others by further singular vectors.
+
+    Command line: Exits with 1 if no page has the words, or if no link connects two sites.
 
     Examples:
         cocite communities typography -m 'community(vectors=5)' --no-npea
@@ -190,16 +189,15 @@ class FindCommunities(Operation):
     no_npea: bool = parameter(
         False, "Also show the communities without eliminating noise pages", surfaces=("cli", "http")
     )
-    html: str = parameter(
-        "", f"Also draw them, {DRAWN_PAGES} hubs and authorities each: one page of HTML", metavar="FILE",
-        surfaces=("cli",),
-    )  # fmt: skip
-    gexf: str = parameter("", "Also write the whole base set, for Gephi", metavar="FILE", surfaces=("cli",))
-    sweep: bool = parameter(
-        False, "Also show how well noise is found, for every δ; noise has none of the words", surfaces=("cli",)
+    html: str = shared.command_option(
+        "", f"Also draw them, {DRAWN_PAGES} hubs and authorities each: one page of HTML", metavar="FILE"
     )
-    labels: str = parameter(
-        "", "The same by labels: page<TAB>noise or page<TAB>topic per line", metavar="FILE", surfaces=("cli",)
+    gexf: str = shared.command_option("", "Also write the whole base set, for Gephi", metavar="FILE")
+    sweep: bool = shared.command_option(
+        False, "Also show how well noise is found, for every δ; noise has none of the words"
+    )
+    labels: str = shared.command_option(
+        "", "The same by labels: page<TAB>noise or page<TAB>topic per line", metavar="FILE"
     )
 
     def validate(self) -> None:

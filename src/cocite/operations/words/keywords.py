@@ -68,14 +68,7 @@ class KeywordsBuilt(Result):
     per_page: int
 
 
-@operation(
-    name="keywords",
-    route="/api/keywords",
-    tool="keywords",
-    slow=True,
-    command_help="""For a word that isn't a keyword of any page, the nearest known keywords are shown, and the exit code
-is 3.""",
-)
+@operation(name="keywords", route="/api/keywords", tool="keywords", slow=True)
 class FindKeywords(Operation):
     """Find keywords related to some words, or the keywords of a page.
 
@@ -84,6 +77,9 @@ class FindKeywords(Operation):
     links to it. Its main keywords are most relevant to the others (Zhao et al. 2016).
 
     Keywords and their relevance are computed when they are first needed, and kept with the store.
+
+    Command line: For a word that isn't a keyword of any page, the nearest known keywords are shown, and the exit
+    code is 3.
 
     Examples:
         cocite keywords password manager
@@ -118,8 +114,8 @@ class FindKeywords(Operation):
         "support", "Logically related keywords: combine confidence with support or with (mutual) information",
         metavar="support|information", choices=("support", "information"), surfaces=("cli", "python"),
     )  # fmt: skip
-    make: bool = parameter(False, "Compute keywords and relevance again", surfaces=("cli",))
-    per_page: int = parameter(KEYWORDS_PER_PAGE, "With --make: number of keywords of each page", surfaces=("cli",))
+    make: bool = shared.command_option(False, "Compute keywords and relevance again")
+    per_page: int = shared.command_option(KEYWORDS_PER_PAGE, "With --make: number of keywords of each page")
     quiet: bool = shared.quiet()
 
     def validate(self) -> None:

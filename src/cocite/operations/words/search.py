@@ -24,17 +24,15 @@ class IndexBuilt(Result):
     search: dict[str, Any]  # pages, bytes, seconds
 
 
-@operation(
-    name="search",
-    route="/api/search",
-    command_help="""build and add make the index if they keep texts, else the first search does. Exits with 1 if nothing
-is found.""",
-)
+@operation(name="search", route="/api/search")
 class SearchPages(Operation, Filters):
     """Search pages by words: in titles, headings, texts and addresses, and in the texts of links to them.
 
     Finds the pages that have all of the words, in any field; if there are none, those that have the most. Case,
     accents and a plural s don't matter. Pages that ask not to be indexed are excluded.
+
+    Command line: build and add make the index if they keep texts, else the first search does. Exits with 1 if
+    nothing is found.
 
     Examples:
         cocite search password manager
@@ -47,7 +45,7 @@ class SearchPages(Operation, Filters):
         example="static site generator", on={"cli": {"required": False}, "http": {"name": "q", **shared.TEXT_BOUNDS}},
     )  # fmt: skip
     k: int = shared.k()
-    make: bool = parameter(False, "Build the index again, even if there is one that fits", surfaces=("cli",))
+    make: bool = shared.command_option(False, "Build the index again, even if there is one that fits")
     quiet: bool = shared.quiet()
 
     def validate(self) -> None:
@@ -100,9 +98,6 @@ def search_for(web: Web, query: str, k: int = 10) -> Answers:
 
     with stopwatch() as passed:
         found, titles = web.search.search(query, k), Titles(web.graph)
-        answers = tuple(
-            Answer(rank, titles.address(page), titles.of(page), score, (), page)
-            for rank, (page, score) in enumerate(found.hits, 1)
-        )
-        facts = {"had": found.matched, "asked": found.total}
+        ranked, facts = enumerate(found.hits, 1), {"had": found.matched, "asked": found.total}
+        answers = tuple(Answer(rank, titles.address(at), titles.of(at), score, (), at) for rank, (at, score) in ranked)
         return Answers((query,), "search", {}, (), answers, about_store(web.graph), passed(), facts)
