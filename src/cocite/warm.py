@@ -203,7 +203,7 @@ def compile_answers() -> None:
     import numpy as np
 
     from cocite.errors import CociteError
-    from cocite.graph.build.near_duplicates import near_duplicate_groups
+    from cocite.graph.build.derive import near_duplicate_groups
     from cocite.kernels.codec.look_up import find_key
     from cocite.kernels.codec.name_codec import MAX_KEY_BYTES
     from cocite.operations import DEFAULT_METHOD

@@ -164,8 +164,7 @@ def content(graph: Graph, names: list[str]) -> list[Any]:
         others = (graph.lead, of.representative)
         pages.append([name, *(fact(page) for fact in facts), *(names[other(page)] for other in others)])
     again = []
-    for some in graph.iter_links(64):
-        starts, both, _ = graph.links.with_repeats(*some)
+    for _, starts, both, _, _ in graph.links.iter_all(64):
         again.append([starts.tolist(), [names[to] for to in both.targets], both.blocks.tolist(), both.flags.tolist()])
     return [links, again, pages, graph.removed.tolist()]
 

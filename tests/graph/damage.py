@@ -83,12 +83,12 @@ def read_all(graph: Graph) -> Iterator[str]:
     for unit in ("host", "domain", "site"):
         yield from attempt("units", unit)
     try:
-        for some in graph.iter_links(7):
-            graph.links.with_repeats(*some)
+        for _ in graph.links.iter_all(7):
+            pass
     except CociteError:
         pass
     except Exception:
-        yield f"iter_links, with_repeats: {traceback.format_exc(limit=-3)}"
+        yield f"iter_all: {traceback.format_exc(limit=-3)}"
 
 
 def reseal(store: Path) -> None:

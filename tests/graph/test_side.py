@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cocite.errors import BadStore
 from cocite.graph.check import check
-from cocite.graph.generation import Writer
 from cocite.graph.side import drop_side, faults_of_sides, is_left_over, read_side, write_side
 from cocite.graph.store import Graph
 from tests.graph.webs import make, page
@@ -24,14 +24,16 @@ def graph(place: Path) -> Graph:
 
 
 def keep(graph: Graph) -> None:
-    def write(folder: Path, writer: Writer) -> None:
-        writer.append("numbers", np.arange(100, dtype=np.uint32))
+    def write(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         (folder / "index.dat").write_bytes(b"whatever its maker likes")
         (folder / "its.lock").touch()
+        return {"made": "by hand"}, {"numbers": np.arange(100, dtype=np.uint32)}
 
-    files = write_side(graph, "thing", {"made": "by hand"}, write)
-    assert list(files) == ["index.dat"]
-    assert files["index.dat"][0] == len(b"whatever its maker likes")
+    write_side(graph, "thing", write)
+    side = read_side(graph, "thing", "make thing")
+    assert side is not None
+    assert list(side.files) == ["index.dat"]
+    assert side.files["index.dat"][0] == len(b"whatever its maker likes")
 
 
 def test_kept_and_read_back(graph: Graph) -> None:
@@ -130,12 +132,12 @@ def test_reading_while_it_is_made_again(graph: Graph) -> None:
 def test_a_failed_write_keeps_the_old_data(graph: Graph) -> None:
     keep(graph)
 
-    def fail(folder: Path, writer: Writer) -> None:
-        writer.append("numbers", np.zeros(3))
+    def fail(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+        (folder / "index.dat").write_bytes(b"half")
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_side(graph, "thing", {}, fail)
+        write_side(graph, "thing", fail)
     side = read_side(graph, "thing", "make thing")
     assert side is not None
     assert len(side.array("numbers")) == 100

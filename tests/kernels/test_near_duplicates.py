@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocite.graph.build.near_duplicates import near_duplicate_groups
+from cocite.graph.build.derive import near_duplicate_groups
 from tests.graph.naive import near_duplicates
 from tests.graph.webs import examples
 from tests.kernels.encoded import lists_of, turned

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadStore
 from cocite.graph.arrays import rows_of
-from cocite.graph.generation import Writer
 from cocite.graph.side import FOLDER, SideData, only_one, read_side, remove_others, write_side
 from cocite.graph.store import Graph
 from cocite.pages.address import parse_query
@@ -262,10 +261,5 @@ def _keep(graph: Graph, pairs: PagePairs) -> None:
     fingerprints = {"from": graph.fingerprints[source], "to": graph.fingerprints[target]}
     arrays = {"page": source, "other": target, **fingerprints, "steps": steps, "later": later}
     arrays["back"] = np.lexsort((source, target)).astype(np.uint32)
-
-    def make(_: Path, writer: Writer) -> None:
-        for name, values in arrays.items():
-            writer.append(name, values)
-
     about = {"version": CLICKS_VERSION, "pairs": len(source), "clicks": float(steps.sum())}
-    write_side(graph, SIDE_NAME, about, make)
+    write_side(graph, SIDE_NAME, lambda _: (about, arrays))

@@ -14,7 +14,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -73,6 +73,11 @@ class Writer:
         file.write(data)
         checksum.update(data)
         entry["length"] += len(values)
+
+    def append_all(self, parts: Iterable[tuple[str, NDArray[Any]]]) -> None:
+        """Add values to the ends of several arrays."""
+        for name, values in parts:
+            self.append(name, values)
 
     def length(self, name: str) -> int:
         """The number of values that an array has so far."""
@@ -208,8 +213,8 @@ def read_current(store: Path) -> tuple[Path, dict[str, Any]]:
 
 
 @contextmanager
-def new_generation(store: Path) -> Iterator[tuple[Path, Path]]:
-    """Lock a store, and give (work folder, new generation's folder); `publish` makes it current; cleans up."""
+def new_generation(store: Path) -> Iterator[tuple[Path, Writer]]:
+    """Lock a store, and give (work folder, writer of a new generation); `publish` makes it current; cleans up."""
     if store.exists() and not store.is_dir():
         raise BadStore(f"{store} is a file; give a folder name such as web.cocite")
     if store.is_dir() and not is_store(store):
@@ -232,9 +237,10 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Path]]:
             if OWN_NAMES.fullmatch(left.name):
                 shutil.rmtree(left, ignore_errors=True)
         work = store / f"work-{os.getpid()}"
+        writer = Writer(work / "new")
         try:
-            (work / "new").mkdir(parents=True)
-            yield work, work / "new"
+            writer.folder.mkdir(parents=True)
+            yield work, writer
         except OSError as error:
             # NumPy does not say why it could not write.
             if error.errno in (errno.ENOSPC, errno.EDQUOT) or shutil.disk_usage(store).free < 1 << 20:
@@ -242,6 +248,7 @@ def new_generation(store: Path) -> Iterator[tuple[Path, Path]]:
                 raise BadStore(why) from error
             raise
         finally:
+            writer.abandon()
             shutil.rmtree(work, ignore_errors=True)
             if not existed and not (store / "CURRENT").exists():
                 with suppress(OSError):

@@ -36,14 +36,6 @@ class OutLinks(NamedTuple):
         return cls(targets, all_blocks(attributes).astype(np.int32) - 1, all_flags(attributes))
 
 
-class WithRepeats(NamedTuple):
-    """Links out of some pages, with those that a page has again."""
-
-    starts: NDArray[np.int64]
-    links: OutLinks
-    weight: NDArray[np.float32]  # empty: all 1
-
-
 class GraphLinks:
     """All links: `len(links)` is their number."""
 
@@ -74,9 +66,17 @@ class GraphLinks:
     @cached_property
     def out_in_part(self) -> OutLists:
         """Links out with the entry points into long lists."""
-        parts = "long.page", "long.first", "skip.bit", "skip.before", "skip.attribute"
-        more = "long.link", "long.target", "long.place"
-        return OutLists(self.out, *(self._arrays[f"out.{part}"] for part in (*parts, *more)))
+        skip = [
+            "long.page",
+            "long.first",
+            "skip.bit",
+            "skip.before",
+            "skip.attribute",
+            "long.link",
+            "long.target",
+            "long.place",
+        ]
+        return OutLists(self.out, *(self._arrays[f"out.{part}"] for part in skip))
 
     @cached_property
     def repeats(self) -> Repeats:
@@ -148,27 +148,30 @@ class GraphLinks:
                 raise self._arrays.damaged()
             yield first, starts, OutLinks.of(targets, attributes)
 
-    def with_repeats(self, first: int, starts: NDArray[np.int64], links: OutLinks) -> WithRepeats:
-        """Lists of `iter_links`, each with the links that its page has again at its end, of weight 1."""
-        weights = self._arrays["out.weight"]
-        if len(weights):
-            at = self.first_link(first)
-            weights = weights[at : at + len(links.targets)].astype(np.float32)
-        low, high = rows_of(self.repeats.page, first, len(starts) - 1)
-        pages, targets, attributes = (each[low:high] for each in self.repeats)
-        if not len(pages):
-            return WithRepeats(starts, links, weights)
-        of = pages.astype(np.int64) - first + 1
-        if (
-            int(targets.max()) >= self._arrays.pages
-            or (np.diff(of) < 0).any()
-            or not 1 <= of[0] <= of[-1] < len(starts)
-        ):
-            raise self._arrays.damaged()
-        ends, again = starts[of], OutLinks.of(targets, attributes)
-        both = OutLinks(*(np.insert(getattr(links, name), ends, getattr(again, name)) for name in OutLinks._fields))
-        weights = np.insert(weights, ends, np.float32(1)) if len(weights) else weights
-        return WithRepeats(starts + np.cumsum(np.bincount(of, minlength=len(starts))), both, weights)
+    def iter_all(self, chunk_pages: int) -> Iterator[tuple[int, NDArray[np.int64], OutLinks, NDArray[np.float32], int]]:
+        """As `iter_links`, each list with the links that its page has again at its end, of weight 1.
+
+        Yields (first page, where each page's links start, the links, their weights, how many are not again); without
+        weights if all are 1.
+        """
+        for first, starts, links in self.iter_links(chunk_pages):
+            weights, count = self._arrays["out.weight"], len(links.targets)
+            if len(weights):
+                at = self.first_link(first)
+                weights = weights[at : at + count].astype(np.float32)
+            low, high = rows_of(self.repeats.page, first, len(starts) - 1)
+            pages, targets, attributes = (each[low:high] for each in self.repeats)
+            if not len(pages):
+                yield first, starts, links, weights, count
+                continue
+            of = pages.astype(np.int64) - first + 1
+            ascend = (np.diff(of) >= 0).all() and 1 <= of[0] <= of[-1] < len(starts)
+            if not ascend or int(targets.max()) >= self._arrays.pages:
+                raise self._arrays.damaged()
+            ends, again = starts[of], OutLinks.of(targets, attributes)
+            both = OutLinks(*(np.insert(getattr(links, name), ends, getattr(again, name)) for name in OutLinks._fields))
+            weights = np.insert(weights, ends, np.float32(1)) if len(weights) else weights
+            yield first, starts + np.cumsum(np.bincount(of, minlength=len(starts))), both, weights, count
 
 
 def read_lists(array: Callable[[str], NDArray[Any]], direction: str) -> Lists:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, UnknownPage
-from cocite.graph.arrays import Arrays
+from cocite.graph.arrays import Arrays, rows_of
 from cocite.graph.generation import Progress
 from cocite.graph.huffman import Code
 from cocite.graph.texts import TextColumn
@@ -110,6 +110,13 @@ class PageNames:
         aliases = self.arrays["alias.page"]
         at = int(look_up.find_position(aliases, page)) if len(aliases) else -1
         return page if at < 0 else self.arrays.page_at("alias.target", at)
+
+    def leads(self, first: int, count: int) -> NDArray[np.int64]:
+        """The targets of pages [first, first + count) that are aliases, -1 for others."""
+        aliases, found = self.arrays["alias.page"], np.full(count, -1, np.int64)
+        rows = slice(*rows_of(aliases, first, count))
+        found[aliases[rows].astype(np.int64) - first] = self.arrays["alias.target"][rows]
+        return found
 
     def canonical(self, page: int) -> str:
         """The canonical address of a page, or `name:` and its opaque name."""

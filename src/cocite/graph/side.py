@@ -83,11 +83,10 @@ class SideData:
             yield f"the files of {self.folder} cannot be verified ({error})"
 
 
-def write_side(graph: Graph, name: str, about: dict[str, Any], make: Callable[[Path, Writer], None]) -> Files:
+def write_side(graph: Graph, name: str, make: Callable[[Path], tuple[dict[str, Any], dict[str, NDArray[Any]]]]) -> None:
     """Make side data in a new folder, then replace the old side data of this name.
 
-    `make` gets the folder, for files of its own, and a Writer for arrays. If it fails, nothing has changed.
-    Returns the sizes and checksums of its own files.
+    `make` gets the folder, for files of its own, and returns notes and arrays. If it fails, nothing has changed.
     """
     assert _NAME.fullmatch(name), name
     side = graph.path / FOLDER
@@ -98,7 +97,8 @@ def write_side(graph: Graph, name: str, about: dict[str, Any], make: Callable[[P
     folder.mkdir()
     writer = Writer(folder)
     try:
-        make(folder, writer)
+        about, arrays = make(folder)
+        writer.append_all(arrays.items())
         writer.close()
         own = {f"{array}.bin" for array in writer.arrays}
         made = [file for file in sorted(folder.iterdir()) if file.name not in own and file.suffix != ".lock"]
@@ -116,7 +116,6 @@ def write_side(graph: Graph, name: str, about: dict[str, Any], make: Callable[[P
     fresh.replace(side / f"{name}.json")
     sync_folder(side)
     remove_others(side, name, folder)
-    return files
 
 
 def remove_others(side: Path, name: str, keep: Path | None = None) -> None:
@@ -129,7 +128,7 @@ def remove_others(side: Path, name: str, keep: Path | None = None) -> None:
 
 
 def _folders(side: Path, name: str) -> list[Path]:
-    return [folder for folder in side.glob(f"{name}-*") if re.fullmatch(rf"{name}-[0-9a-f]{{8}}", folder.name)]
+    return list(side.glob(f"{name}-" + "[0-9a-f]" * 8))
 
 
 def read_side(graph: Graph, name: str, again: str, stale: bool = False) -> SideData | None:

@@ -115,8 +115,7 @@ def make_subgraph(rows: pa.Table, kind: str) -> tuple[SubGraph, Pages]:
     order = np.argsort(owners, kind="stable")  # the links of a page stay in their order
     writer = MemoryWriter()
     degrees = np.bincount(owners, minlength=len(known)).astype(np.uint32)
-    for name, values in entry_points("out", _write_lists(writer, "out", degrees, targets[order], attributes[order])):
-        writer.append(name, values)
+    writer.append_all(entry_points("out", _write_lists(writer, "out", degrees, targets[order], attributes[order])))
     _write_in(writer, pages[CHILD_ROW], parent_starts, parents, degree)
     order = np.argsort(pages[NEAR_ROW])
     writer.append("near.page", pages[NEAR_ROW][order])

@@ -215,8 +215,7 @@ def read_sections(
 ) -> tuple[csr_array, csr_array]:
     """The weight of each section for the pages it lists, and its words; none if there are more than MAX_LINKS."""
     targets, numbers, weights, words, count, read = [], [], [], [], 0, 0
-    for first, once, distinct in graph.iter_links(LIST_CHUNK_PAGES):
-        starts, links, _ = graph.links.with_repeats(first, once, distinct)
+    for first, starts, links, _, _ in graph.links.iter_all(LIST_CHUNK_PAGES):
         if int(links.targets.max(initial=0)) >= graph.pages:
             raise graph.damaged()
         source = np.repeat(np.arange(first, first + len(starts) - 1, dtype=np.int64), np.diff(starts))

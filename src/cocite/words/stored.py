@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadStore
-from cocite.graph.generation import Writer
 from cocite.graph.nearest import edits
 from cocite.graph.side import SideData, only_one, read_side, ready_side, write_side
 from cocite.graph.store import Graph
@@ -74,15 +73,11 @@ class WordData(Generic[Made]):
         return ready_side(graph, self.name, f"the {self.title}", read, make)
 
     def _store(self, graph: Graph, *args: Any, **options: Any) -> Made:
-        about: dict[str, Any] = {"version": self.version}
-
-        def write(folder: Path, writer: Writer) -> None:
+        def make(folder: Path) -> tuple[dict[str, Any], Arrays]:
             facts, arrays = self.make(graph, folder, *args, **options)
-            about.update(facts)
-            for name, values in arrays.items():
-                writer.append(name, values)
+            return {"version": self.version, **facts}, arrays
 
-        write_side(graph, self.name, about, write)
+        write_side(graph, self.name, make)
         return self.open(graph, *args)
 
 

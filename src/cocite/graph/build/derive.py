@@ -1,6 +1,7 @@
 """Fifth pass of a build: what queries need of long lists, computed once.
 
 Entry points into long lists, the best and a sample of the parents of popular pages, and near-duplicates.
+kernels/build/near_duplicates.py has the rule of those; `View.merge` (related/neighbourhood/view.py) applies it.
 """
 
 from collections.abc import Iterator
@@ -9,19 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.graph.build.near_duplicates import near_duplicate_groups, verify
+from cocite.errors import BadStore
 from cocite.graph.build.scratch import Workers
 from cocite.graph.generation import Progress
-from cocite.kernels.build import parents
+from cocite.kernels.build import near_duplicates, parents
 from cocite.kernels.codec.lists import Lists
 
 LONG_LIST_LINKS = 512  # lists of more links have entry points, one every SKIP_LINKS links
 SKIP_LINKS = 128
-MANY_PARENTS, BEST_PARENTS = 256, 201
-"""Pages with more than MANY_PARENTS links in have their BEST_PARENTS parents of highest in-degree stored."""
+MANY_PARENTS, BEST_PARENTS = 256, 201  # pages with more links in have so many parents of highest in-degree stored
 SAMPLE_PARENTS = 2000  # pages with more links in have this many parents stored, those of smallest hash
 HASH_SEED = np.uint64(42)  # of that hash; the seed of Spark's xxhash64, so that a cluster chooses the same parents
-CHUNK_PAGES = 256
+POPULAR_PAGES, SKETCHED_PAGES = 256, 1 << 16  # pages whose parents are chosen, and whose links are sketched, at a time
+Pages = NDArray[np.uint32]
 Parts = Iterator[tuple[str, NDArray[Any]]]  # values to append to arrays, by name
 
 
@@ -31,12 +32,12 @@ def derive(out: Lists, into: Lists, fingerprints: NDArray[np.uint64], workers: W
     yield from entry_points("out", out)
     yield from entry_points("in", into)
 
-    def best(pages: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    def best(pages: Pages) -> Pages:
         chosen = np.zeros((len(pages), BEST_PARENTS), np.uint32)
         verify(parents.best_of_all(into, pages, into.degree, BEST_PARENTS, chosen))
         return chosen.ravel()
 
-    def sample(pages: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    def sample(pages: Pages) -> Pages:
         chosen = np.zeros((len(pages), SAMPLE_PARENTS), np.uint32)
         verify(parents.sample_of_all(into, pages, fingerprints, HASH_SEED, SAMPLE_PARENTS, chosen))
         return chosen.ravel()
@@ -46,7 +47,7 @@ def derive(out: Lists, into: Lists, fingerprints: NDArray[np.uint64], workers: W
         yield f"{name}.page", popular
         yield f"{name}.parent", np.zeros(0, np.uint32)
         # Nothing to choose, nothing to compile: small webs start faster.
-        chunks = np.array_split(popular, max(1, len(popular) // CHUNK_PAGES)) if len(popular) else []
+        chunks = np.array_split(popular, max(1, len(popular) // POPULAR_PAGES)) if len(popular) else []
         for chunk, chosen in zip(chunks, workers.in_order(choose, chunks), strict=True):
             yield f"{name}.parent", chosen
             progress("choosing parents", len(chunk), None)
@@ -73,3 +74,38 @@ def entry_points(name: str, lists: Lists) -> Parts:
         yield "out.long.link", np.append(0, np.cumsum(degrees)).astype(np.uint64)
         yield "out.long.target", made.target
         yield "out.long.place", made.place
+
+
+def near_duplicate_groups(out: Lists, in_degree: Pages) -> tuple[Pages, Pages]:
+    """All pages that have near-duplicates, ascending, and the representative of each."""
+    n, max_links = len(out.degree), max(1, int(out.degree.max(initial=0)))
+    hashes, sketches = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
+    rows = int(near_duplicates.count_prefixes(out.degree, 0, n))
+    tokens, pages = np.zeros(rows, np.uint32), np.zeros(rows, np.uint32)
+    at = 0
+    for first in range(0, n, SKETCHED_PAGES):
+        some, room = hashes[first : first + SKETCHED_PAGES], (tokens[at:], pages[at:])
+        at += verify(near_duplicates.sketch_lists(out, in_degree, first, some, sketches[first:], *room, max_links))
+    parent = np.arange(n, dtype=np.uint32)
+    eligible = np.flatnonzero(hashes).astype(np.uint32)
+    by_hash = eligible[np.argsort(hashes[eligible], kind="stable")]
+    verify(near_duplicates.unite_equal(out, by_hash, hashes, parent, max_links))
+    # Of pages with equal links, one is compared with the others.
+    first_of_equals = parent[pages] == pages
+    tokens, pages = tokens[first_of_equals], pages[first_of_equals]
+    order = np.lexsort((pages, out.degree[pages], tokens))
+    verify(near_duplicates.unite_alike(out, tokens[order], pages[order], sketches, parent, max_links))
+    representative = np.arange(n, dtype=np.uint32)
+    near_duplicates.choose_representatives(parent, in_degree, representative)
+    roots = parent[parent]
+    while (roots != parent).any():
+        parent, roots = roots, roots[roots]
+    members = np.flatnonzero(np.bincount(parent, minlength=n)[parent] > 1).astype(np.uint32)
+    return members, representative[parent[members]]
+
+
+def verify(result: int) -> int:
+    """The result of a kernel. Raises BadStore for what it reports as damage: here, a fault of the disk, or a bug."""
+    if result < 0:
+        raise BadStore("the links just written cannot be read back: check the disk, and build again")
+    return int(result)

@@ -83,7 +83,7 @@ def scatter(numbered: NumberedSpill, ranges: int) -> list[list[str]]:
         table = numbered.scratch.load_table(f"{block.number}.texts")
         if table is None:
             continue
-        rows = np.flatnonzero((numbered.taken(block) & ((block.records.kind & PARTIAL) == 0))[: len(table)])
+        rows = np.flatnonzero((numbered.taken(block) & ~block.records.has(PARTIAL))[: len(table)])
         of_range = np.searchsorted(borders, block.page[rows], side="right")
         for number in np.unique(of_range).tolist():
             chosen = rows[of_range == number]

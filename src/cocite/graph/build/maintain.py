@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadStore, UnknownPage
-from cocite.graph.arrays import HAS_RECORD, rows_of
+from cocite.graph.arrays import HAS_RECORD
 from cocite.graph.build.names import key_array, spelling_orders
 from cocite.graph.build.passes import BuildOptions, Built, RecordSource, build
 from cocite.graph.build.scratch import ALIAS_ONLY, PAGE_KINDS, STORED, LinkColumns, RecordColumns
@@ -86,22 +86,19 @@ def reread(old: Graph, spill: Spill, progress: Progress) -> None:
 
 def _put_all(old: Graph, spill: Spill, progress: Progress) -> None:
     texts = {name: old.texts.column(name) for name in spill.texts if f"{name}.pages" in old.arrays}
-    aliases, alias_targets = old.array("alias.page"), old.array("alias.target")
-    for first, once, distinct in old.iter_links(CHUNK_PAGES):
-        starts, links, weight = old.links.with_repeats(first, once, distinct)
+    for first, starts, links, weight, distinct in old.links.iter_all(CHUNK_PAGES):
         count = len(starts) - 1
         part = partial(old.arrays.part, first=first, count=count)
         fingerprints, targets, kind = part("fingerprint"), old.fingerprints[links.targets], part("page.kind")
-        lead = np.zeros(count, np.uint64)
-        low, high = rows_of(aliases, first, count)
-        lead[aliases[low:high].astype(np.int64) - first] = old.fingerprints[alias_targets[low:high]]
+        leads = old.names.leads(first, count)
+        lead = np.where(leads < 0, np.uint64(0), old.fingerprints[leads])
         if len(spill.names.removed):
             targets = np.where(np.isin(targets, spill.names.removed), np.uint64(0), targets)
         has_record = ((kind & HAS_RECORD) > 0) | (lead > 0)
         kept = ~np.isin(fingerprints, spill.names.removed)
         _put_names(old, spill, first, kept, has_record)
         number = spill.reserve(len(targets))
-        spill.again += len(links.targets) - len(distinct.targets)
+        spill.again += len(targets) - distinct
         records = RecordColumns(
             # Pages known from links only have no record: nothing of theirs may compete with a record that is added.
             fingerprint=np.where(kept & has_record, fingerprints, np.uint64(0)),
@@ -114,7 +111,7 @@ def _put_all(old: Graph, spill: Spill, progress: Progress) -> None:
         )
         columns = {name: pa.array(column.between(first, count), pa.string()) for name, column in texts.items()}
         spill.put(number, records, LinkColumns(targets, weight, pack_all(links.blocks + 1, links.flags)), columns)
-        progress("reading the old store", len(distinct.targets), len(old.links))
+        progress("reading the old store", distinct, len(old.links))
 
 
 def _put_names(old: Graph, spill: Spill, first: int, kept: NDArray[np.bool_], own: NDArray[np.bool_]) -> None:

@@ -5,7 +5,7 @@ number       names are sorted; a page's place in that order is its number       
 resolve      fingerprints become numbers; newest captures win; aliases;         resolve.py
              pages that nothing refers to any more are dropped
 sort_links   both directions, sorted in buckets and encoded                     sort_links.py
-derive       long lists, best and sampled parents; near-duplicates              derive.py, near_duplicates.py
+derive       long lists, best and sampled parents; near-duplicates              derive.py
 gather_texts titles, headings, anchors, text, in page order                     gather_texts.py
 """
 
@@ -104,18 +104,13 @@ def build(
     """
     options, started = options or BuildOptions(), time.perf_counter()
     removed = np.unique(np.concatenate([NO_FINGERPRINTS if old is None else old.removed, remove]))
-    with generation.new_generation(path) as (work, new), Workers(options.threads) as workers:
-        writer = Writer(new)
-        try:
-            if old is not None and generation.read_current(path)[1]["id"] != old.manifest["id"]:
-                raise BadStore(f"{path} was changed meanwhile by another command: run this one again")
-            passes = Passes(ScratchSpace(work), writer, workers, report, options, progress, old, removed)
-            manifest = passes.run(sources)
-            folder = generation.publish(path, new, manifest)
-            passes.note_seconds("finish")
-        except BaseException:
-            writer.abandon()
-            raise
+    with generation.new_generation(path) as (work, writer), Workers(options.threads) as workers:
+        if old is not None and generation.read_current(path)[1]["id"] != old.manifest["id"]:
+            raise BadStore(f"{path} was changed meanwhile by another command: run this one again")
+        passes = Passes(ScratchSpace(work), writer, workers, report, options, progress, old, removed)
+        manifest = passes.run(sources)
+        folder = generation.publish(path, writer.folder, manifest)
+        passes.note_seconds("finish")
     size, took = sum(file.stat().st_size for file in folder.iterdir()), time.perf_counter() - started
     pages, links, left_out = manifest["pages"], manifest["links"], passes.left_out
     return Built(path, pages, links, size, took, report, links + sum(left_out.values()), left_out, passes.seconds)
@@ -183,8 +178,7 @@ class Passes:
         out, into = sorter.sort()
         self.left_out = sorter.left_out
         self.note_seconds("sort")
-        for name, values in derive(out, into, writer.map("fingerprint"), workers, progress):
-            writer.append(name, values)
+        writer.append_all(derive(out, into, writer.map("fingerprint"), workers, progress))
         self.note_seconds("derive")
         gather_texts(numbered, writer, memory // 4, progress)
         self.note_seconds("texts")

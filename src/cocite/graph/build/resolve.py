@@ -7,15 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.graph.arrays import HAS_RECORD
-from cocite.graph.build.scratch import (
-    ALIAS_ONLY,
-    BY_CANONICAL,
-    PAGE_KINDS,
-    PARTIAL,
-    STORED,
-    RecordColumns,
-    Workers,
-)  # fmt: skip
+from cocite.graph.build import scratch
+from cocite.graph.build.scratch import ALIAS_ONLY, PARTIAL, RecordColumns, Workers
 from cocite.graph.build.spill import Spill
 from cocite.graph.generation import Progress, Writer
 from cocite.kernels.build import sorting
@@ -124,23 +117,21 @@ class NumberedSpill:
 
     def choose_records(self, undated: int) -> None:
         """Let captures of one page compete, and collect aliases. Fresh records without a date count as `undated`."""
-        best_order = np.zeros(self.pages, np.uint64)
-        aliases = False
+        best_order, aliases = np.zeros(self.pages, np.uint64), False
         for block in self.blocks():
-            aliases |= bool((block.records.kind & ALIAS_ONLY).any())
-            self._compete(block, (block.records.kind & PARTIAL) > 0, undated, best_order)
+            aliases |= bool(block.records.has(ALIAS_ONLY).any())
+            self._compete(block, block.records.has(PARTIAL), undated, best_order)
         if aliases:
             self._find_aliases(undated, best_order)
 
     def _compete(self, block: Block, others: Mask, undated: int, best_order: NDArray[np.uint64]) -> None:
         """Let the captures of a block compete, but for `others`: a page's own record wins, then the newer one."""
         records = block.records
-        is_undated = (records.captured == 0) & ((records.kind & STORED) == 0)
+        is_undated = (records.captured == 0) & ~records.has(scratch.STORED)
         when = np.where(is_undated, np.uint32(undated), records.captured).astype(np.uint64)
-        direct = ((records.kind & BY_CANONICAL) == 0).astype(np.uint64)
-        order = when + np.uint64(1) + (direct << np.uint64(40))
-        rows = records.in_sequence()
-        sorting.choose_records(rows, block.page, order, others, block.first, best_order, self.best_record)
+        order = when + np.uint64(1) + (np.uint64(1 << 40) * ~records.has(scratch.BY_CANONICAL))
+        sequence = records.in_sequence()
+        sorting.choose_records(sequence, block.page, order, others, block.first, best_order, self.best_record)
 
     def _find_aliases(self, undated: int, best_order: NDArray[np.uint64]) -> None:
         """Fill `alias`; of a circle the first page that has a capture is the end, or the first page of all."""
@@ -153,7 +144,7 @@ class NumberedSpill:
             members = np.flatnonzero(circle != MISSING)
             self.best_record[members], best_order[members] = MISSING, 0
             for block in self.blocks():
-                others = (block.page == MISSING) | ((block.records.kind & (PARTIAL | ALIAS_ONLY)) > 0)
+                others = (block.page == MISSING) | block.records.has(PARTIAL | ALIAS_ONLY)
                 others |= circle[np.where(others, 0, block.page)] == MISSING
                 self._compete(block, others, undated, best_order)
             firsts, bare = circle[members], self.best_record[members] == MISSING
@@ -169,12 +160,12 @@ class NumberedSpill:
         kind, status, language = np.zeros(n, np.uint8), np.zeros(n, np.uint16), np.zeros(n, np.uint32)
         for block in self.blocks():
             records, page = block.records, block.page
-            taken, partial = self.taken(block), (records.kind & PARTIAL) > 0
+            taken, partial = self.taken(block), records.has(PARTIAL)
             fallback = taken & partial  # a partial record describes a page only if it has no other
             fallback[fallback] = (kind[page[fallback]] == 0) | ((kind[page[fallback]] & PARTIAL) > 0)
             for rows in (fallback, taken & ~partial):
                 at = page[rows]
-                kind[at] = (records.kind[rows] & np.uint8(PARTIAL | PAGE_KINDS)) | np.uint8(HAS_RECORD)
+                kind[at] = (records.kind[rows] & np.uint8(PARTIAL | scratch.PAGE_KINDS)) | np.uint8(HAS_RECORD)
                 self.captured[at], status[at] = records.captured[rows], records.status[rows]
                 language[at] = records.language[rows]
         if len(self.alias):
@@ -199,13 +190,13 @@ class NumberedSpill:
 
     def _leads(self, block: Block) -> Mask:
         """Which records won, and make an alias of their page."""
-        leads: Mask = self._won(block) & ((block.records.kind & ALIAS_ONLY) > 0) & (block.lead != MISSING)
+        leads: Mask = self._won(block) & block.records.has(ALIAS_ONLY) & (block.lead != MISSING)
         return leads
 
     def taken(self, block: Block) -> Mask:
         """Which records' links count: the winners' and the partial ones', unless the page is an alias."""
-        kind, page = block.records.kind, block.page
-        taken: Mask = (self._won(block) | ((kind & PARTIAL) > 0)) & (page != MISSING) & ((kind & ALIAS_ONLY) == 0)
+        records, page = block.records, block.page
+        taken: Mask = (self._won(block) | records.has(PARTIAL)) & (page != MISSING) & ~records.has(ALIAS_ONLY)
         if len(self.alias):
             safe = np.where(page == MISSING, 0, page)
             taken &= self.alias[safe] == safe

@@ -1,7 +1,7 @@
 """What all passes of a build use: columns of records and links, scratch space for the next pass, and threads."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -32,9 +32,13 @@ class RecordColumns(NamedTuple):
     language: NDArray[np.uint32]  # two or three ASCII letters as a number
     first_link: NDArray[np.int64]
 
+    def has(self, kind: int) -> NDArray[np.bool_]:
+        """Which records are of a kind, or of one of several."""
+        return (self.kind & kind) > 0
+
     def in_sequence(self) -> NDArray[np.int64]:
         """Rows in the order of the source; the arrays have aliases made by canonical addresses at their end."""
-        made = np.flatnonzero(((self.kind & BY_CANONICAL) > 0) & ((self.kind & STORED) == 0))
+        made = np.flatnonzero(self.has(BY_CANONICAL) & ~self.has(STORED))
         rows = np.arange(len(self.kind) - len(made))
         return np.argsort(np.append(rows, made), kind="stable") if len(made) else rows
 
@@ -68,8 +72,7 @@ class ScratchSpace:
             self._kept[name] = arrays
             return
         with (self.folder / name).open("wb") as out:
-            for array in (np.array([len(array) for array in arrays], np.int64), *arrays):
-                out.write(np.ascontiguousarray(array).data)
+            out.writelines(np.ascontiguousarray(each).data for each in (np.array([*map(len, arrays)]), *arrays))
 
     def load(self, name: str, *types: type[np.generic]) -> list[NDArray[Any]]:
         """Arrays as they were saved."""
@@ -79,14 +82,15 @@ class ScratchSpace:
             lengths = np.fromfile(file, np.int64, len(types)).tolist()
             return [np.fromfile(file, dtype, length) for dtype, length in zip(types, lengths, strict=True)]
 
-    def append(self, name: str, values: NDArray[Any]) -> None:
-        """Add values to the end of a column."""
-        if self.folder is None:
-            self._kept.setdefault(name, []).append(values)
-            return
-        if name not in self._kept:
-            self._kept[name] = (self.folder / name).open("wb")
-        self._kept[name].write(np.ascontiguousarray(values).data)
+    def append(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Add values to the ends of columns."""
+        for name, values in columns.items():
+            if self.folder is None:
+                self._kept.setdefault(name, []).append(values)
+                continue
+            if name not in self._kept:
+                self._kept[name] = (self.folder / name).open("wb")
+            self._kept[name].write(np.ascontiguousarray(values).data)
 
     def close(self) -> None:
         """Finish all columns."""

@@ -104,15 +104,11 @@ class LinkSorter:
             self.left_out["replaced"] += replaced
             self.left_out["to_itself"] += taken - links
             symbols += some
-            self._append(columns)
+            self._scratch.append(columns)
             self._progress("sorting links", links, self._spill.links)
         self._scratch.close()
         self.left_out["unusable"] = self._spill.links - found
         return Code.from_counts(symbols)
-
-    def _append(self, columns: Columns) -> None:
-        for name, values in columns.items():
-            self._scratch.append(name, values)
 
     def _scatter_block(self, block: Block) -> tuple[Columns, Counts, Counts, int]:
         """(columns by scratch name, symbols that their code needs, usable links that don't count and that do, kept)."""
@@ -135,7 +131,7 @@ class LinkSorter:
             of_links["weight"] = links.weight[link] if len(links.weight) else np.ones(len(link), np.float32)
         if self._spill.anchored:
             places = (link - np.repeat(records.first_link[:-1], sizes)[link]).astype(np.uint32)
-            of_partial = np.repeat((records.kind & PARTIAL) > 0, sizes)
+            of_partial = np.repeat(records.has(PARTIAL), sizes)
             of_links["position"] = np.where(of_partial[link], NO_LINE, places)
         columns = cut_columns("out", {"source": source, "count": count}, rows) | cut_columns("out", of_links, kept)
         return columns, symbols, usable, int(kept[-1])
@@ -146,9 +142,8 @@ class LinkSorter:
         parts = self._workers.in_order(lambda b: self._encode_out(b, code), self._by_source.numbers)
         for b, (encoded, arrays, columns) in enumerate(parts):
             lists.append(encoded)
-            for name, values in arrays.items():
-                self._writer.append(name, values)
-            self._append(columns)
+            self._writer.append_all(arrays.items())
+            self._scratch.append(columns)
             self._scratch.remove(*(f"out-{b}.{name}" for name in BUCKET_COLUMNS))
             self._progress("encoding links out", int(encoded.degrees.sum(dtype=np.int64)), self._spill.links)
         self._scratch.close()

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cocite.graph.arrays import BOILERPLATE, HAS_RECORD, NOINDEX, REL, rows_of
+from cocite.graph.arrays import BOILERPLATE, HAS_RECORD, NOINDEX, REL
 from cocite.graph.generation import Progress
 from cocite.graph.names import mapped_addresses
 from cocite.graph.store import Graph
@@ -44,21 +44,17 @@ def _record_batches(graph: Graph, known: pa.Array, progress: Progress) -> Iterat
     """Every record of a store, in page order: of pages that have one of their own, and of aliases."""
     arrays = graph.manifest["arrays"]
     columns_of = {name: graph.texts.column(name) for name in TEXT_COLUMNS if f"{name}.pages" in arrays}
-    aliases, alias_targets = graph.array("alias.page"), graph.array("alias.target")
 
     def addresses(pages: NDArray[np.integer], is_null: NDArray[np.bool_] | None = None) -> pa.Array:
         return known.take(pa.array(pages.astype(np.int64), mask=is_null)).cast(pa.string())
 
-    for first, once, distinct in graph.iter_links(RECORDS_CHUNK_PAGES):
-        starts, links, weights = graph.links.with_repeats(first, once, distinct)
+    for first, starts, links, weights, distinct in graph.links.iter_all(RECORDS_CHUNK_PAGES):
         numbers = np.arange(first, first + len(starts) - 1)
         part = partial(graph.arrays.part, first=first, count=len(numbers))
         texts = {
             name: pa.array(column.between(first, len(numbers)), pa.string()) for name, column in columns_of.items()
         }
-        lead = np.full(len(numbers), -1, np.int64)
-        low, high = rows_of(aliases, first, len(numbers))
-        lead[aliases[low:high].astype(np.int64) - first] = alias_targets[low:high]
+        lead = graph.names.leads(first, len(numbers))
         kind, status, captured = part("page.kind"), part("page.status"), part("page.captured").tolist()
         language = part("page.language").astype("<u4")
         link_columns = {
@@ -84,7 +80,7 @@ def _record_batches(graph: Graph, known: pa.Array, progress: Progress) -> Iterat
         }
         columns = [made.get(field.name, pa.nulls(len(numbers), field.type)) for field in SCHEMA]
         batch = pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
-        progress("writing records", len(distinct.targets), len(graph.links))
+        progress("writing records", distinct, len(graph.links))
         yield batch.filter(pa.array(((kind & HAS_RECORD) > 0) | (lead >= 0)))
 
 

@@ -11,7 +11,6 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter, BadStore
-from cocite.graph.generation import Progress, Writer, read_current
+from cocite.graph.generation import Progress, read_current
 from cocite.graph.side import only_one, read_side, write_side
 from cocite.graph.store import Graph
 from cocite.parameters import changed, make, parameter, parse, spell, values_of
@@ -65,14 +64,10 @@ class Rank:
         """Write it beside the store. Raises BadStore if the store can't be written or has changed."""
         facts = {name: getattr(ranked, name) for name in ("rounds", "residual", "converged")}
         about = {"rank": str(self), "params": values_of(self.params), **facts}
-
-        def write(_: Path, writer: Writer) -> None:
-            writer.append("values", ranked.values)
-
         with only_one(graph, self._side, f"the rank {self}"):
             if read_current(graph.path)[1]["id"] != graph.manifest["id"]:
                 raise BadStore(f"{graph.path} was changed by another command in the meantime: rank it again")
-            write_side(graph, self._side, about, write)
+            write_side(graph, self._side, lambda _: (about, {"values": ranked.values}))
 
     def kept(self, graph: Graph) -> Ranked | None:
         """The stored rank, or None. Raises BadStore if it belongs to an older generation."""
