@@ -138,7 +138,7 @@ def questions(place: Path, without: str = "") -> dict[str, Any]:
         "vectors": alike,
         "keywords": lambda web: FindKeywords(words=(word(7),)).run(web).to_dict(),
         "page": lambda web: FindKeywords(page="https://site7.example/").run(web).to_dict(),
-        "search": lambda web: open_search(web.graph).find(f"{word(7)} page", 20),
+        "search": lambda web: open_search(web.graph).search(f"{word(7)} page", 20).hits,
         **{name: lambda web, name=name: related(web, name) for name in METHODS},
     }
     try:

@@ -153,7 +153,7 @@ def read_beside(graph: Graph) -> Iterator[str]:
         return [opened.words[word] for page in pages for word, _ in opened.ordered(page)]
 
     def search() -> Any:
-        return open_search(graph).find("text title", 9)
+        return open_search(graph).search("text title", 9).hits
 
     for read in (clicks, vectors, keywords, search, lambda: rank("pagerank").kept(graph)):
         try:

@@ -135,7 +135,7 @@ def test_communities_come_by_fit_times_strength(place: Path) -> None:
     strengths = [each.fit * each.singular_value for each in found if each.fit is not None]
     assert len(strengths) == len(found) and strengths == sorted(strengths, reverse=True)
     assert all(0 <= (each.fit or 0) <= 1 for each in found)
-    suits = dict(store.search.find("seed", 100))
+    suits = dict(store.search.search("seed", 100).hits)
     best = max(suits.values())
     first = found.found[0].authorities.pages[:10].tolist()
     told = next(each for each in found if each.vector == 1 and each.end == "positive")

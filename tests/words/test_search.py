@@ -70,7 +70,7 @@ def own(graph: Graph, place: Path) -> Graph:
 
 
 def found(graph: Graph, query: str, k: int = 10) -> list[str]:
-    return [graph.address(page) for page, _ in open_search(graph).find(query, k)]
+    return [graph.address(page) for page, _ in open_search(graph).search(query, k).hits]
 
 
 def test_fields_by_weight(graph: Graph) -> None:
@@ -122,13 +122,13 @@ def test_how_many(graph: Graph) -> None:
 @pytest.mark.parametrize("query", ["", "  ", "!?", '""', "\x00"])
 def test_no_word_at_all(graph: Graph, query: str) -> None:
     with pytest.raises(BadParameter, match="No word to search for"):
-        open_search(graph).find(query, 10)
+        open_search(graph).search(query, 10)
 
 
 @given(st.text(max_size=40) | st.text("ab \"“”\\:()[]{}^~*?+-/!&|<>=,.'#", max_size=20))
 def test_no_query_raises_an_error(graph: Graph, query: str) -> None:
     with suppress(BadParameter):
-        assert len(open_search(graph).find(query, 3)) <= 3
+        assert len(open_search(graph).search(query, 3).hits) <= 3
 
 
 def test_nothing_fits(graph: Graph) -> None:
@@ -150,7 +150,7 @@ def test_popularity_counts_by_the_logarithm(place: Path) -> None:
     make(place / "w", [*pages, *fans])
     graph = Graph(place / "w")
     build_search(graph)
-    (_, more), (_, less) = open_search(graph).find("same", 2)
+    (_, more), (_, less) = open_search(graph).search("same", 2).hits
     assert more / less == pytest.approx(1 + module.POPULARITY * 3, rel=1e-4)  # log2(1 + 7) = 3
 
 
@@ -161,9 +161,9 @@ def test_the_same_every_time_and_in_any_memory(fast_root: Path, pages: list[Page
         make(Path(folder) / "w", pages)
         graph = Graph(Path(folder) / "w")
         build_search(graph)
-        once = open_search(graph).find(query, 5)
+        once = open_search(graph).search(query, 5).hits
         build_search(graph, memory=100)  # many ranges of targets
-        assert open_search(graph).find(query, 5) == once
+        assert open_search(graph).search(query, 5).hits == once
 
 
 def test_hostile_texts(place: Path) -> None:
@@ -181,7 +181,7 @@ def test_opaque_names_can_be_found(place: Path) -> None:
     assert renew_search(graph.path, wanted=True) is None  # there is no text
     with pytest.raises(BadStore, match="cocite search --make -i"):
         open_search(graph)
-    assert [graph.address(page) for page, _ in ready_search(graph).find("lovelace", 3)] == ["Ada Lovelace"]
+    assert [graph.address(page) for page, _ in ready_search(graph).search("lovelace", 3).hits] == ["Ada Lovelace"]
 
 
 def test_a_changed_store_has_a_stale_index(own: Graph) -> None:
@@ -207,7 +207,7 @@ def test_ready_search_builds_the_index_only_if_needed(own: Graph) -> None:
     assert ready_search(own).pages == open_search(own).pages
     assert open_search(own).side.folder == before
     renew_search(own.path, wanted=False)
-    assert ready_search(own).find("falcon", 3) == open_search(own).find("falcon", 3)
+    assert ready_search(own).search("falcon", 3).hits == open_search(own).search("falcon", 3).hits
 
 
 def test_damage_is_reported(own: Graph) -> None:
@@ -222,7 +222,7 @@ def test_damage_is_reported(own: Graph) -> None:
             with pytest.raises(BadStore, match=r"damaged: make it again with cocite search --make"):
                 open_search(own)
             file.write_bytes(raw)
-    assert open_search(own).find("falcon", 1)
+    assert open_search(own).search("falcon", 1).hits
 
 
 def test_an_index_of_another_version_is_refused(own: Graph) -> None:
@@ -270,7 +270,7 @@ def test_killed_while_indexing_the_store_is_intact(own: Graph) -> None:
 def test_two_at_once(own: Graph) -> None:
     renew_search(own.path, wanted=False)
     code = "import sys; from cocite.graph.store import Graph; from cocite.words.search import ready_search\n"
-    code += "print(len(ready_search(Graph(sys.argv[1])).find('falcon', 10)))"
+    code += "print(len(ready_search(Graph(sys.argv[1])).search('falcon', 10).hits))"
     both = [subprocess.Popen([sys.executable, "-c", code, str(own.path)], stdout=subprocess.PIPE) for _ in range(2)]
     assert [process.communicate()[0] for process in both] == [b"6\n", b"6\n"]
     assert len(list((own.path / "side").glob("search-*"))) == 1

@@ -3,12 +3,10 @@
 FORMAT.md lists them. Kernels trust their types and lengths, so `contradictions` checks both before anything is read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +31,8 @@ _NAMES_BY_TYPE = {
     "f4": "out.weight",
 }
 TEXT_COLUMNS = ("shown", "title", "headings", "text", "anchors", "contexts")
-TEXT_PARTS: dict[str, np.dtype[Any]] = {
-    "pages": np.dtype("<u4"),
-    "first": np.dtype("<u4"),
-    "offset": np.dtype("<u8"),
-    "data": np.dtype("<u1"),
-}
+_CODES = {"pages": "<u4", "first": "<u4", "offset": "<u8", "data": "<u1"}
+TEXT_PARTS: dict[str, np.dtype[Any]] = {part: np.dtype(code) for part, code in _CODES.items()}
 TYPE_OF: dict[str, np.dtype[Any]] = {
     name: np.dtype(f"<{code}") for code, names in _NAMES_BY_TYPE.items() for name in names.split()
 } | {f"{column}.{part}": dtype for column in TEXT_COLUMNS for part, dtype in TEXT_PARTS.items()}
@@ -57,7 +51,7 @@ class Arrays(dict[str, NDArray[Any]]):
         return empty_array(TYPE_OF.get(name, np.dtype(np.uint32)))
 
     @classmethod
-    def open(cls, path: Path, expected: str = "") -> Arrays:
+    def open(cls, path: Path, expected: str = "") -> Self:
         """Map the current generation of a store; fail if its id is not the `expected` one."""
         while True:
             folder, manifest = read_current(path)
@@ -118,9 +112,8 @@ def contradictions(arrays: Mapping[str, NDArray[Any]], pages: int, links: int) -
     def length(name: str) -> int:
         return len(arrays[name]) if name in arrays else 0
 
-    exact = dict.fromkeys(
-        ("fingerprint", "look_up.page", "name.spelling", "page.kind", "page.host", "page.site"), pages
-    )
+    per_page = "fingerprint", "look_up.page", "name.spelling", "page.kind", "page.host", "page.site"
+    exact = dict.fromkeys(per_page, pages)
     exact |= {"name.block": -(-pages // NAMES_PER_BLOCK), "name.code": 514, "out.first": -(-pages // PER_BASE)}
     for d in ("out", "in"):
         exact |= {f"{d}.degree": pages, f"{d}.offset": pages + 1, f"{d}.base": pages // PER_BASE + 1, f"{d}.code": 513}

@@ -28,7 +28,7 @@ from cocite.kernels.codec.attributes import BLOCK_BITS, all_blocks
 from cocite.kernels.codec.checking import check_direction, check_look_up, check_names, count_targets
 
 CHUNK_PAGES = 1 << 16
-NAME_CODES = slice(0, 257), slice(257, 514)  # of characters, and of shared lengths
+CODES = ("out.code", 0, 513), ("in.code", 0, 513), ("name.code", 0, 257), ("name.code", 257, 514)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,7 @@ def check(path: Path, progress: Progress = no_progress) -> list[Fault]:
         try:
             graph = Graph(path)
         except BadStore:
-            faults = list(_check_files(*read_current(path), report, pool))
-            if faults:
+            if faults := list(_check_files(*read_current(path), report, pool)):
                 return faults
             raise
         faults = [*_check_bytes(graph.arrays, graph.manifest, report, pool), *_strangers(path, graph.manifest)]
@@ -115,12 +114,8 @@ def _check_contents(graph: Graph, progress: Progress, pool: ThreadPoolExecutor) 
 
 def _check_codes(graph: Graph) -> Faults:
     """Codes use all of their bits, and streams end with an empty word."""
-    for name, part in (
-        ("out.code", slice(513)),
-        ("in.code", slice(513)),
-        *(("name.code", half) for half in NAME_CODES),
-    ):
-        lengths = graph.array(name)[part].astype(np.int64)
+    for name, start, stop in CODES:
+        lengths = graph.array(name)[start:stop].astype(np.int64)
         used = np.minimum(lengths[lengths > 0], MAX_CODE_BITS)
         if used.tolist() != [1] and (1 << (MAX_CODE_BITS - used)).sum() != 1 << MAX_CODE_BITS:
             yield Fault(name, "is not the lengths of a whole code")
@@ -160,8 +155,8 @@ def _check_direction(graph: Graph, name: str, sums: dict[str, int], progress: Pr
         count_targets(lists, first, count, counts)
         progress("reading links", count, 2 * n)
     for page in np.flatnonzero(counts != other)[:1]:
-        found = f"page {page} has {counts[page]:,} links in this direction, its degree is {other[page]:,}"
-        yield Fault(f"{name}.words", found)
+        number = f"page {page} has {counts[page]:,} links in this direction"
+        yield Fault(f"{name}.words", f"{number}, its degree is {other[page]:,}")
     if int(lists.base[-1]) + int(lists.offset[-1]) > (len(lists.words) - 1) << 6:
         yield Fault(f"{name}.words", "ends before its lists do")
     sums[name] = int(mixed[0])

@@ -4,9 +4,8 @@ Codes are canonical and at most `MAX_CODE_BITS` long, so that one look-up in a t
 for a code of that length are written as an escape code followed by the raw symbol.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ class Code:
     table: NDArray[np.uint32]  # by the next MAX_CODE_BITS bits: symbol << 4 | code length
 
     @classmethod
-    def from_counts(cls, counts: NDArray[np.int64]) -> Code:
+    def from_counts(cls, counts: NDArray[np.int64]) -> Self:
         """The best code for symbols that occur this often."""
         symbols = len(counts)
         weights = np.append(np.asarray(counts, np.int64), 0)
@@ -33,7 +32,7 @@ class Code:
         return cls.from_lengths(limited_lengths(weights))
 
     @classmethod
-    def from_lengths(cls, lengths: NDArray[np.uint8]) -> Code:
+    def from_lengths(cls, lengths: NDArray[np.uint8]) -> Self:
         """The canonical code with these lengths: this is all that a store has to keep of it."""
         lengths = np.asarray(lengths, np.uint8)
         used = lengths[lengths > 0].astype(np.int64)

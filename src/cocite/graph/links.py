@@ -4,11 +4,9 @@ Kernels read lists through `GraphLinks.out` and `GraphLinks.into`; Python code t
 validated before memory is allocated for it, and every list is checked when it is decoded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +29,7 @@ class OutLinks(NamedTuple):
     flags: NDArray[np.uint8]
 
     @classmethod
-    def of(cls, targets: NDArray[np.uint32], attributes: NDArray[np.uint32]) -> OutLinks:
+    def of(cls, targets: NDArray[np.uint32], attributes: NDArray[np.uint32]) -> Self:
         """Links with their attributes unpacked."""
         return cls(targets, all_blocks(attributes).astype(np.int32) - 1, all_flags(attributes))
 
@@ -66,17 +64,9 @@ class GraphLinks:
     @cached_property
     def out_in_part(self) -> OutLists:
         """Links out with the entry points into long lists."""
-        skip = [
-            "long.page",
-            "long.first",
-            "skip.bit",
-            "skip.before",
-            "skip.attribute",
-            "long.link",
-            "long.target",
-            "long.place",
-        ]
-        return OutLists(self.out, *(self._arrays[f"out.{part}"] for part in skip))
+        parts = "long.page", "long.first", "skip.bit", "skip.before", "skip.attribute"
+        more = "long.link", "long.target", "long.place"
+        return OutLists(self.out, *(self._arrays[f"out.{part}"] for part in (*parts, *more)))
 
     @cached_property
     def repeats(self) -> Repeats:

@@ -211,17 +211,17 @@ def read_keys(names: CodedNames, first: int, count: int) -> Keys:
 
 def addresses(graph: Graph, first: int, count: int, marked: bool = False) -> Iterator[str]:
     """The addresses of pages [first, first + count) on one line each; with `marked`, in the form of page records."""
-    data, offsets = graph.names.keys(first, count)
-    raw, ends = data.tobytes(), offsets.tolist()
-    for i, spelling in enumerate(graph.array("name.spelling")[first : first + count].tolist()):
-        canonical = from_key(raw[ends[i] : ends[i + 1]].decode("utf-8", "replace"))
-        text = graph.address(first + i) if spelling == APART else shown(canonical, spelling)
-        if not marked:
-            yield CONTROL.sub(" ", text)
-        elif canonical.startswith("name:"):
-            yield canonical
-        else:
-            yield text if "://" in text else "host:" + text
+    for start in range(first, first + count, CHUNK_PAGES):
+        some = slice(start, min(start + CHUNK_PAGES, first + count))
+        data, offsets = graph.names.keys(start, some.stop - start)
+        raw, ends = data.tobytes(), offsets.tolist()
+        for i, spelling in enumerate(graph.array("name.spelling")[some].tolist()):
+            canonical = from_key(raw[ends[i] : ends[i + 1]].decode("utf-8", "replace"))
+            text = graph.address(start + i) if spelling == APART else shown(canonical, spelling)
+            if not marked:
+                yield CONTROL.sub(" ", text)
+            else:
+                yield canonical if canonical.startswith("name:") else text if "://" in text else "host:" + text
 
 
 @contextmanager

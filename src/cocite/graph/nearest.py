@@ -22,8 +22,7 @@ from cocite.pages.site import domain
 IN_HOST = "abcdefghijklmnopqrstuvwxyz0123456789-."
 IN_PATH = IN_HOST + "_~"
 IN_NAME = IN_PATH + "ABCDEFGHIJKLMNOPQRSTUVWXYZ ,'"
-MIN_EDITED_CHARACTERS, MAX_EDITED_CHARACTERS = 4, 32
-"""Shorter texts are one edit away from too many unrelated ones; longer texts have too many spellings to try."""
+EDITED_CHARACTERS = range(4, 33)  # shorter texts are one edit away from too many others, longer have too many spellings
 MAX_PREFIX_CHARACTERS = 160
 MAX_SHORTER_ADDRESSES = 12
 WINDOW_PAGES = 4096  # pages around an address among which the most cited are looked for
@@ -79,7 +78,7 @@ def candidates(names: PageNames, canonical: str, limit: int) -> Iterator[int]:
 
 def edits(text: str, alphabet: str) -> Iterator[str]:
     """Every text that is one insertion, deletion, replacement or exchange of neighbours away."""
-    if not MIN_EDITED_CHARACTERS <= len(text) <= MAX_EDITED_CHARACTERS:
+    if len(text) not in EDITED_CHARACTERS:
         return
     for i in range(len(text) + 1):
         before, after = text[:i], text[i:]

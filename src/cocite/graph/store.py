@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadParameter
-from cocite.graph.arrays import HAS_RECORD, IN_MEMORY, NOINDEX, Arrays
+from cocite.graph.arrays import HAS_RECORD, IN_MEMORY, NOINDEX, Arrays, rows_of
 from cocite.graph.links import GraphLinks
 from cocite.graph.names import PageNames
 from cocite.graph.texts import PageTexts
@@ -38,12 +38,9 @@ class Graph:
         self.links, self.names, self.texts = GraphLinks(self.arrays), PageNames(self.arrays), PageTexts(self.arrays)
         self.sites, self.facts = PageSites(self.arrays, self.names), PageFacts(self.arrays)
         # The most used methods of the parts.
-        self.links_from, self.links_to, self.iter_links = (
-            self.links.links_from,
-            self.links.links_to,
-            self.links.iter_links,
-        )
-        self.weights_from, self.best_parents = self.links.weights_from, self.links.best_parents
+        self.links_from, self.links_to = self.links.links_from, self.links.links_to
+        self.iter_links, self.weights_from = self.links.iter_links, self.links.weights_from
+        self.best_parents, self.array = self.links.best_parents, self.arrays.__getitem__
         self.in_degree, self.out_degree = self.links.in_degree, self.links.out_degree
         self.find, self.get, self.lead = self.names.find, self.names.get, self.names.lead
         self.address, self.canonical = self.names.address, self.names.canonical
@@ -92,10 +89,6 @@ class Graph:
         if self.path == IN_MEMORY:
             return Graph, (self.arrays,)
         return Graph, (self.path.absolute(), self.manifest["id"])  # page numbers hold in one generation only
-
-    def array(self, name: str) -> NDArray[Any]:
-        """An array by its name in FORMAT.md; empty where this store has none."""
-        return self.arrays[name]
 
     @property
     def out(self) -> Lists:
@@ -215,9 +208,8 @@ class PageFacts:
         if find_position(self._arrays["near.page"], self._arrays.page(page)) < 0:
             return np.zeros(0, np.uint32)
         representatives, pages = self._near_by_representative
-        low, high = (int(np.searchsorted(representatives, np.uint32(page), side)) for side in ("left", "right"))
-        same = pages[low:high]
-        others: NDArray[np.uint32] = same[same != page]
+        low, high = rows_of(representatives, page)
+        others: NDArray[np.uint32] = pages[low:high][pages[low:high] != page]
         return others
 
     @cached_property

@@ -70,7 +70,7 @@ def documents(
     graph: Graph, folder: Path, memory: int, progress: Progress
 ) -> Iterator[tuple[int, dict[str, list[str]]]]:
     """Yield (page, its texts by field) in page order, as `texts_of_pages` does, ready for the tokenizer."""
-    names = PageReader(enumerate(all_addresses(graph)))
+    names = PageReader(enumerate(addresses(graph, 0, graph.pages)))
     for page, own, links in texts_of_pages(graph, folder, memory, progress, "indexing pages"):
         texts = {
             "title": [own["title"]],
@@ -81,12 +81,6 @@ def documents(
             "address": [address_words(names.take(page) or "")],
         }
         yield page, {name: [prepare(text) for text in values if text] for name, values in texts.items()}
-
-
-def all_addresses(graph: Graph, marked: bool = False) -> Iterator[str]:
-    """The addresses of all pages, in page order."""
-    for first in range(0, graph.pages, CHUNK_PAGES):
-        yield from addresses(graph, first, min(CHUNK_PAGES, graph.pages - first), marked)
 
 
 def repeated(texts: list[tuple[str, int]]) -> list[str]:

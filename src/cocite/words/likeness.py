@@ -14,26 +14,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.words.best_matches import (
-    ONE,
-    MatchSpace,
-    Similarities,
-    Unmet,
-    add_postings,
-    as_whole,
-    compare,
-    fill_grid,
-    match_space,
-    strongest,
-)
+from cocite.kernels.words import best_matches
+from cocite.kernels.words.best_matches import ONE, MatchSpace, Similarities, Unmet
 from cocite.kernels.words.keyword_pairs import Rows
 from cocite.words.relevance import Relevance
 
 Pages = NDArray[np.uint32]
 MAX_CACHED_VALUES = 1 << 24
 MAX_TABLE_VALUES = 1 << 25  # larger tables are filled in parts
-MAX_GRID_FREQUENCIES = 2048
-"""Up to as many different frequencies, the similarity of words that never occur together is computed for all pairs."""
+MAX_GRID_FREQUENCIES = 2048  # with no more, all pairs are computed of words that never occur together
 
 
 class Likeness:
@@ -68,7 +57,7 @@ class Likeness:
         levels = level[: 0 if many else None].astype(np.int32)
         unmet = Unmet(r.frequency, r.pages, 1 - r.alpha, *r.mutual, levels, grid)
         if not many:
-            fill_grid(frequencies, unmet)
+            best_matches.fill_grid(frequencies, unmet)
         return unmet
 
     def of(self, page: int) -> Pages:
@@ -84,7 +73,7 @@ class Likeness:
                 some = others[part]
                 space = self._space(int(self.sizes[some].sum()), len(own))
                 found = result[part]
-                done = compare(own, known, self.unmet, self.words, some, self.weights, space, found)
+                done = best_matches.compare(own, known, self.unmet, self.words, some, self.weights, space, found)
                 assert done, "the table has room for all"
                 result[part] = found
         result[others == page] = 1.0
@@ -103,7 +92,7 @@ class Likeness:
         index = self.relevance.pages_of
         order = np.lexsort((words, self.relevance.frequency[words]))
         sums, touched = np.zeros(self.pages), np.empty(min(self.pages, postings), np.uint32)
-        count = add_postings(index, words, values, order, postings, sums, touched)
+        count = best_matches.add_postings(index, words, values, order, postings, sums, touched)
         found = touched[:count]
         return best_of(found, sums[found] / (len(self.of(page)) + self.sizes[found]), maximum)
 
@@ -111,7 +100,7 @@ class Likeness:
         """The words that lead to similar pages, and the similarity of each to a keyword of the page."""
         own = self.of(page)
         words, values = np.empty(len(own) * reach, np.uint32), np.empty(len(own) * reach, np.int32)
-        count = strongest(self._known(own), reach, words, values)
+        count = best_matches.strongest(self._known(own), reach, words, values)
         words, values = np.append(words[:count], own), np.append(values[:count], np.full(len(own), ONE, np.int32))
         order = np.lexsort((-values, words))
         first = np.flatnonzero(np.diff(words[order], prepend=-1) != 0) if len(order) else order
@@ -128,7 +117,7 @@ class Likeness:
         table = np.zeros((len(own), len(others)))
         for i in range(len(own)):
             word, space = own[i : i + 1], self._space(len(others), 1)
-            compare(word, self._known(word), self.unmet, alone, pages, np.zeros(0), space, table[i])
+            best_matches.compare(word, self._known(word), self.unmet, alone, pages, np.zeros(0), space, table[i])
         best, value = table.argmax(axis=1), table.max(axis=1)
         order = np.lexsort((own, -value))[:maximum]
         return [(int(own[i]), int(others[best[i]]), float(value[i])) for i in order if value[i] > 0]
@@ -151,7 +140,7 @@ class Likeness:
         slots = min(slots, members)
         space: MatchSpace | None = getattr(self._local, "space", None)
         if space is None or len(space.touched) < slots or len(space.table) < slots * width or len(space.best) < width:
-            space = self._local.space = match_space(members, slots, width)
+            space = self._local.space = best_matches.match_space(members, slots, width)
         return space
 
     def _known(self, own: Pages) -> Similarities:
@@ -169,7 +158,7 @@ class Likeness:
         if row is None:
             others, values = self.relevance.similar_to(word)
             row = others, np.empty(len(values), np.int32)
-            as_whole(values, row[1])
+            best_matches.as_whole(values, row[1])
             if self._cached_values + len(others) > MAX_CACHED_VALUES:
                 self._rows, self._cached_values = {}, 0
             self._rows[word] = row

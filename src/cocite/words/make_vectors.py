@@ -37,11 +37,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from cocite.graph.generation import Progress, no_progress
+from cocite.graph.names import addresses
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import BLOCK_BITS, BLOCK_MASK
 from cocite.kernels.codec.lists import read_many
 from cocite.kernels.words.word_vectors import SCALE, Sparse
-from cocite.words.documents import LinkTexts, PageReader, all_addresses, lines_of, texts_of_pages
+from cocite.words.documents import LinkTexts, PageReader, lines_of, texts_of_pages
 from cocite.words.keywords import PageWords
 from cocite.words.tokens import terms_of
 from cocite.words.vectors import MAX_SAME_NAME, Vectors
@@ -60,8 +61,7 @@ MEMBER_WORDS, MAX_CONTEXT_WORDS = 32, 24
 HEADING_WEIGHT = 0.8
 SAME_NAME_WEIGHT = 0.5
 MAX_LINKS = 1 << 24  # with ten links a section these take 0.5 GB; with two, the fewest possible, 2 GB
-CHUNK_PAGES, CONTEXT_CHUNK_PAGES, LIST_CHUNK_PAGES = 1 << 14, 1 << 12, 1 << 8
-"""Pages whose vectors, context words and lists are computed at a time."""
+CHUNK_PAGES, CONTEXT_CHUNK_PAGES, LIST_CHUNK_PAGES = 1 << 14, 1 << 12, 1 << 8  # for vectors, context words, lists
 
 MAX_NAME_PAGES = 16
 MIN_COSINE = 0.2
@@ -164,7 +164,7 @@ def homes(graph: Graph) -> NDArray[np.uint8]:
     """1 for the first page of a host, 0 for others; opaque names have no host."""
     first = (
         not address.startswith("name:") and "/" not in address.partition("://")[2].rstrip("/")
-        for address in all_addresses(graph, marked=True)
+        for address in addresses(graph, 0, graph.pages, marked=True)
     )
     return np.fromiter(first, np.uint8, graph.pages)
 

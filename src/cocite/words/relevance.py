@@ -33,21 +33,8 @@ from numpy.typing import NDArray
 from cocite.errors import BadParameter
 from cocite.graph.generation import Progress, no_progress
 from cocite.graph.store import Graph
-from cocite.kernels.words.keyword_pairs import (
-    CountingSpace,
-    PairCounts,
-    Range,
-    Rows,
-    Statistics,
-    absent_values,
-    confidence_range,
-    count_one,
-    count_rows,
-    counting_space,
-    logical_values,
-    mutual_range,
-    similar_values,
-)
+from cocite.kernels.words import keyword_pairs
+from cocite.kernels.words.keyword_pairs import CountingSpace, PairCounts, Range, Rows, Statistics, counting_space
 from cocite.words.keywords import KeywordIndex
 from cocite.words.stored import Arrays, OpenedWords, WordData, arrays_of, is_starts
 
@@ -94,7 +81,7 @@ class Relevance:
 
         def fill(first: int, last: int) -> None:
             part = values[starts[first] : starts[last]]
-            similar_values(self.both, self.statistics, self.alpha, first, last, part)
+            keyword_pairs.similar_values(self.both, self.statistics, self.alpha, first, last, part)
 
         in_parts(ranges(starts), fill)
         return values
@@ -103,7 +90,7 @@ class Relevance:
         """The words that occur together with a word, ascending, and their r_s."""
         start, stop = self.both.starts[word : word + 2].tolist()
         values = np.empty(stop - start, np.float64)
-        similar_values(self.both, self.statistics, self.alpha, word, word + 1, values)
+        keyword_pairs.similar_values(self.both, self.statistics, self.alpha, word, word + 1, values)
         return self.both.other[start:stop], values
 
     def led_to_by(self, word: int) -> Weighted:
@@ -113,7 +100,7 @@ class Relevance:
         linked = row_of(self.pages_of, self.reached, len(self.frequency), word, MIN_CONFIDENCE_PAGES)
         maximum = len(both.other) + len(linked.other)
         other, values = np.empty(maximum, np.uint32), np.empty(maximum, np.float64)
-        size = logical_values(word, both, linked, self.statistics, self.beta, self.measure, other, values)
+        size = keyword_pairs.logical_values(word, both, linked, self.statistics, self.beta, self.measure, other, values)
         return other[:size], values[:size]
 
     def all_similar(self, word: int) -> NDArray[np.float64]:
@@ -128,7 +115,7 @@ class Relevance:
         """Relevance to every word: known, or a share of the information in never occurring together."""
         values = np.zeros(len(self.frequency))
         if share:
-            absent_values(int(self.frequency[word]), self.frequency, self.statistics, values)
+            keyword_pairs.absent_values(int(self.frequency[word]), self.frequency, self.statistics, values)
             values *= share
         values[known[0]] = known[1]
         values[word] = 1.0
@@ -161,10 +148,8 @@ def count_relevance(words: Rows, vocabulary: int, links: Rows, progress: Progres
     all_pairs = used * (used - 1)
     both = product(pages_of, words, vocabulary)
     report(1)
-    support = Range(0.0, 0.0)
-    if len(both.times):  # pairs that never occur have support 0
-        low = int(both.times.min()) if len(both.times) == all_pairs else 0
-        support = Range(low / pages, int(both.times.max()) / pages)
+    low = int(both.times.min()) if 0 < len(both.times) == all_pairs else 0  # pairs that never occur have support 0
+    support = Range(low / max(1, pages), int(both.times.max(initial=0)) / max(1, pages))
     mutual = information_range(both, frequency, pages)
     report(2)
     reached = product(links, words, vocabulary, diagonal=True, counted=False)
@@ -181,10 +166,9 @@ def information_range(both: PairCounts, frequency: NDArray[np.uint32], pages: in
     if len(order) < 2:
         return Range(0.0, 0.0)
 
-    def part(first: int, last: int) -> tuple[float, float]:
+    def part(first: int, last: int) -> Any:
         marks = np.zeros(len(frequency), np.int64)
-        found: tuple[float, float] = mutual_range(both, frequency, pages, order, first, last, marks)
-        return found
+        return keyword_pairs.mutual_range(both, frequency, pages, order, first, last, marks)
 
     lows, highs = zip(*in_parts(ranges(both.starts + np.arange(len(both.starts))), part), strict=True)
     return Range(min(lows), max(highs))
@@ -193,11 +177,9 @@ def information_range(both: PairCounts, frequency: NDArray[np.uint32], pages: in
 def shares(left: Rows, right: Rows, columns: int) -> tuple[float, float, int]:
     """The lowest and highest share of a row's middles that lead to one column, and the number of such pairs."""
 
-    def part(first: int, last: int) -> tuple[float, float, int]:
-        found: tuple[float, float, int] = confidence_range(
-            left, right, first, last, MIN_CONFIDENCE_PAGES, counting_space(columns)
-        )
-        return found
+    def part(first: int, last: int) -> Any:
+        space = counting_space(columns)
+        return keyword_pairs.confidence_range(left, right, first, last, MIN_CONFIDENCE_PAGES, space)
 
     lows, highs, pairs = zip(*in_parts(cut(left, right), part) or [(0.0, 0.0, 0)], strict=True)
     return min(lows), max(highs), sum(pairs)
@@ -221,7 +203,7 @@ def product(left: Rows, right: Rows, columns: int, diagonal: bool = False, count
     def count(pairs: PairCounts) -> None:
         def work(first: int, last: int) -> None:
             space = unused.pop() if unused else counting_space(columns)
-            count_rows(left, right, first, last, diagonal, space, sizes, pairs)
+            keyword_pairs.count_rows(left, right, first, last, diagonal, space, sizes, pairs)
             unused.append(space)
 
         in_parts(parts, work)
@@ -250,7 +232,7 @@ def row_of(left: Rows, right: Rows, columns: int, row: int, minimum: int) -> Pai
     """One row of `product` as a matrix of its own; empty if it has fewer than `minimum` middles."""
     other, count, size = np.empty(columns, np.uint32), np.empty(columns, np.uint32), 0
     if left.starts[row + 1] - left.starts[row] >= minimum:
-        size = count_one(left, right, row, counting_space(columns), other, count)
+        size = keyword_pairs.count_one(left, right, row, counting_space(columns), other, count)
     return PairCounts(np.array([0, size]), other[:size], count[:size])
 
 
@@ -285,11 +267,8 @@ def make_relevance(graph: Graph, keywords: KeywordIndex, progress: Progress = no
 
 def links_of(graph: Graph) -> Rows:
     """All out-links."""
-    starts, targets, at = (
-        np.concatenate([[0], np.cumsum(graph.out_degree, dtype=np.int64)]),
-        np.empty(len(graph.links), np.uint32),
-        0,
-    )
+    starts, targets = np.append(0, np.cumsum(graph.out_degree, dtype=np.int64)), np.empty(len(graph.links), np.uint32)
+    at = 0
     for _, ends, links in graph.iter_links():
         if at + int(ends[-1]) > len(targets) or int(links.targets.max(initial=0)) >= graph.pages:
             raise graph.damaged()

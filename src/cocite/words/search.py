@@ -4,8 +4,6 @@ A query has words and "phrases"; nothing else is syntax, so no input is an error
 between them (`node.js`, `wi-fi`, a run of Han characters) are a phrase.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile
@@ -54,7 +52,7 @@ class SearchHits:
 
 def renew_search(
     path: Path, wanted: bool, progress: Progress = no_progress, memory: int = MEMORY_BYTES
-) -> SearchIndex | None:
+) -> "SearchIndex | None":
     """Renew the index and word vectors of a new or changed store, if wanted and if it has texts; else remove them.
 
     Keywords and their relevance are removed; they are made again when they are needed.
@@ -73,10 +71,9 @@ def renew_search(
 def finish_renewal(path: Path, wanted: bool, progress: Progress = no_progress, memory: int = MEMORY_BYTES) -> None:
     """Renew what a command left that died after it changed a store: words of removed pages must not stay."""
     graph = Graph(path)
-    missing = (
-        wanted and graph.texts and not all((path / FOLDER / f"{name}.json").exists() for name in ("search", "vectors"))
-    )
-    if missing or any(is_left_over(graph, name) for name in (SEARCH.name, *OTHER_WORD_DATA)):
+    made = all((path / FOLDER / f"{name}.json").exists() for name in ("search", "vectors"))
+    left = any(is_left_over(graph, name) for name in (SEARCH.name, *OTHER_WORD_DATA))
+    if left or (wanted and graph.texts and not made):
         renew_search(path, wanted, progress, memory)
 
 
@@ -143,10 +140,6 @@ class SearchIndex:
             self._schema, self._searcher = index.schema, index.searcher()
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise SEARCH.unusable(self.graph) from error
-
-    def find(self, query: str, k: int) -> list[tuple[int, float]]:
-        """(page, score) of the k best pages, best first; see `search`."""
-        return self.search(query, k).hits
 
     def search(self, query: str, k: int) -> SearchHits:
         """The k best pages among those with all words and phrases, each in any field.

@@ -26,14 +26,12 @@ from cocite.words.tokens import words_of
 
 MAX_PARENTS = 100  # pages whose anchor texts for a page are read
 MAX_PARENT_LINKS = 1 << 16  # parents with more links are skipped
-TEXT_CHARACTERS, WORD_CHARACTERS = 4096, 32
-"""First words are looked for in as many characters of a text, plus as many for every word."""
+TEXT_CHARACTERS, WORD_CHARACTERS = 4096, 32  # first words are looked for in so much of a text, and more per word
 TEXT_WORDS = 1000
 
 MAX_QUERY_WORDS = 25
 MAX_COUNTED_WORDS = 400  # words of a page whose frequency in the store is looked up, the most frequent first
-COMMON_SHARE, COMMON_MIN_PAGES = 0.1, 100
-"""Words on a larger share of all pages are stop words, unless the store has fewer pages."""
+COMMON_SHARE, COMMON_MIN_PAGES = 0.1, 100  # words on more pages are stop words, unless the store has fewer pages
 
 
 class TextVectors(NamedTuple):

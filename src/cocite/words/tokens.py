@@ -34,8 +34,7 @@ MIN_STOP_WORDS = 4  # different stop words that a text must have to be in a lang
 ADDRESS_PARTS = frozenset(("http", "https", "www"))  # always stop words: many anchor texts are addresses
 OTHER_SCRIPTS = ("ar", "bg", "bn", "el", "fa", "gu", "he", "hi", "hy", "ja", "ko", "mr", "ru", "th", "uk", "ur", "zh")
 """Languages whose words can't be English; their stop words are also removed from texts in the default language."""
-UNSPACED_LANGUAGES = ("ja", "th", "zh")
-"""Languages without spaces, where few different stop words are found; theirs are always removed."""
+UNSPACED_LANGUAGES = ("ja", "th", "zh")  # without spaces few stop words are found: theirs are always removed
 
 Clause = tuple[str, ...]  # a word, or the words of a phrase
 

@@ -17,8 +17,7 @@ from cocite.words.stored import Arrays, OpenedWords, Vocabulary, WordData, array
 
 MAX_SAME_NAME = 3  # same-name pages kept for each page
 MAX_CANDIDATES = 1 << 14  # pages with words in common with a page that are compared with it
-MAX_SHARED_TERMS, MIN_SHARE = 32, 0.2
-"""Shared words that are returned: those that count at least this share of the first one."""
+MAX_SHARED_TERMS, MIN_SHARE = 32, 0.2  # shared words that are returned: those that count this share of the first one
 
 
 class SharedTerms(NamedTuple):

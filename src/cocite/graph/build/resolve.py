@@ -58,7 +58,7 @@ class NumberedSpill:
 
         def find(name: str, *wanted: NDArray[np.uint64]) -> list[Pages]:
             total = sum(map(len, wanted))
-            numbers = self.scratch.load(name, np.uint32)[0] if part else np.full(total, MISSING, np.uint32)
+            numbers = self.scratch.load(name)[0] if part else np.full(total, MISSING, np.uint32)
             found = np.split(numbers, np.cumsum([len(some) for some in wanted])[:-1])
             for some, places in zip(wanted, found, strict=True):
                 look_up(table, some, low, high, places)
@@ -93,7 +93,7 @@ class NumberedSpill:
         return self._current(f"{block}.targets")
 
     def _current(self, name: str) -> Pages:
-        [numbers] = self.scratch.load(name, np.uint32)
+        [numbers] = self.scratch.load(name)
         if not len(self._renumbered):
             return numbers
         missing = numbers == MISSING

@@ -36,6 +36,10 @@ class RecordColumns(NamedTuple):
         """Which records are of a kind, or of one of several."""
         return (self.kind & kind) > 0
 
+    def cast(self) -> "RecordColumns":
+        """The same, each column of its type."""
+        return RecordColumns(*map(np.asarray, self, RECORD_TYPES))
+
     def in_sequence(self) -> NDArray[np.int64]:
         """Rows in the order of the source; the arrays have aliases made by canonical addresses at their end."""
         made = np.flatnonzero(self.has(BY_CANONICAL) & ~self.has(STORED))
@@ -65,22 +69,23 @@ class ScratchSpace:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
         self._kept: dict[str, Any] = {}  # without a folder: everything; with one: columns that still grow
+        self._saved: dict[str, list[tuple[np.dtype[Any], int]]] = {}  # the type and length of each array in a file
 
     def save(self, name: str, *arrays: NDArray[Any]) -> None:
         """Keep arrays, in the place of those of the same name."""
         if self.folder is None:
             self._kept[name] = arrays
             return
+        self._saved[name] = [(array.dtype, len(array)) for array in arrays]
         with (self.folder / name).open("wb") as out:
-            out.writelines(np.ascontiguousarray(each).data for each in (np.array([*map(len, arrays)]), *arrays))
+            out.writelines(np.ascontiguousarray(array).data for array in arrays)
 
-    def load(self, name: str, *types: type[np.generic]) -> list[NDArray[Any]]:
+    def load(self, name: str) -> list[NDArray[Any]]:
         """Arrays as they were saved."""
         if self.folder is None:
             return list(self._kept[name])
         with (self.folder / name).open("rb") as file:
-            lengths = np.fromfile(file, np.int64, len(types)).tolist()
-            return [np.fromfile(file, dtype, length) for dtype, length in zip(types, lengths, strict=True)]
+            return [np.fromfile(file, dtype, length) for dtype, length in self._saved[name]]
 
     def append(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Add values to the ends of columns."""

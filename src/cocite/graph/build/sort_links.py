@@ -5,10 +5,8 @@ reversed, of their target. Threads work on blocks and buckets; results are writt
 do not depend on them.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +49,7 @@ class Buckets(NamedTuple):
     cells: Cells
 
     @classmethod
-    def cut(cls, links_of_cells: Starts, shift: int, pages: int, limit: int) -> Buckets:
+    def cut(cls, links_of_cells: Starts, shift: int, pages: int, limit: int) -> Self:
         """Cut after every `limit` links, at the end of a cell."""
         before = np.cumsum(links_of_cells) - links_of_cells
         _, first, bucket = np.unique(before // limit, return_index=True, return_inverse=True)

@@ -16,15 +16,7 @@ from numpy.typing import NDArray
 
 from cocite.graph.arrays import BOILERPLATE, NOINDEX, REL
 from cocite.graph.build.names import NameFiles
-from cocite.graph.build.scratch import (
-    ALIAS_ONLY,
-    BY_CANONICAL,
-    PARTIAL,
-    RECORD_TYPES,
-    LinkColumns,
-    RecordColumns,
-    ScratchSpace,
-)  # fmt: skip
+from cocite.graph.build.scratch import ALIAS_ONLY, BY_CANONICAL, PARTIAL, LinkColumns, RecordColumns, ScratchSpace
 from cocite.kernels.codec.attributes import MAX_BLOCK, pack_all
 from cocite.pages.address import canonical
 from cocite.pages.site import Sites
@@ -49,15 +41,15 @@ class Spill:
 
     def records_of(self, block: int) -> RecordColumns:
         """The records of a block."""
-        return RecordColumns(*self.scratch.load(f"{block}.records", *RECORD_TYPES))
+        return RecordColumns(*self.scratch.load(f"{block}.records"))
 
     def links_of(self, block: int) -> LinkColumns:
         """The links of a block's records."""
-        return LinkColumns(self.targets_of(block), *self.scratch.load(f"{block}.attributes", np.float32, np.uint32))
+        return LinkColumns(self.targets_of(block), *self.scratch.load(f"{block}.attributes"))
 
     def targets_of(self, block: int) -> Fingerprints:
         """The fingerprints of the targets of a block's links."""
-        return self.scratch.load(f"{block}.links", np.uint64)[0]
+        return self.scratch.load(f"{block}.links")[0]
 
     def reserve(self, links: int) -> int:
         """The next block's number: the caller fixes the order, then any thread may `add`."""
@@ -68,7 +60,7 @@ class Spill:
 
     def put(self, number: int, records: RecordColumns, links: LinkColumns, texts: Columns) -> None:
         """Save a block and its texts."""
-        self.scratch.save(f"{number}.records", *map(np.asarray, records, RECORD_TYPES))
+        self.scratch.save(f"{number}.records", *records.cast())
         self.scratch.save(f"{number}.links", links.target)
         self.scratch.save(f"{number}.attributes", links.weight, links.attribute)
         with self._lock:
@@ -89,9 +81,8 @@ class Spill:
         urls, link = items, Columns()
         if pa.types.is_struct(items.type):
             urls, link = items.field("url"), present({field.name: items.field(field.name) for field in items.type})
-        kind = (
-            values_of(column, "partial", count, False) * PARTIAL | values_of(column, "noindex", count, False) * NOINDEX
-        )
+        kind = values_of(column, "partial", count, False) * PARTIAL
+        kind |= values_of(column, "noindex", count, False) * NOINDEX
         # A redirect makes the record an alias.
         moved, moved_to = self._other_addresses(number, "redirect", column, own)
         leads = np.zeros(count, np.uint64)
@@ -186,8 +177,7 @@ def values_of(columns: Columns, name: str, count: int, default: float) -> NDArra
     """A column as NumPy has it, `default` where it has no value."""
     if name not in columns:
         return np.full(count, default)
-    values: NDArray[Any] = pc.fill_null(columns[name], default).to_numpy(zero_copy_only=False)
-    return values
+    return np.asarray(pc.fill_null(columns[name], default))
 
 
 def flatten_lists(lists: pa.Array | None, count: int) -> tuple[NDArray[np.int64], pa.Array]:

@@ -24,8 +24,7 @@ CHUNK_PAGES = 1 << 13
 STDOUT = Path("-")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LINK_COLUMNS = {"source": "i8", "target": "i8", "block": "i4", "boilerplate": "?", "nofollow": "?", "weight": "f4"}
-LinkRows = dict[str, NDArray[Any]]
-"""The columns of some links, one row per link, in page order. An unknown block is -1, a weight is 1 by default."""
+LinkRows = dict[str, NDArray[Any]]  # columns of links in page order; an unknown block is -1, a weight is 1 by default
 
 
 def link_chunks(

@@ -273,7 +273,7 @@ def root_set(web: Web, query: str, urls: Sequence[str], params: Params) -> tuple
     given = [web.graph.find(url) for url in urls]
     if not query.strip():
         return list(dict.fromkeys(given)), None
-    results = web.search.find(query, max(params.results, SCORED_RESULTS))
+    results = web.search.search(query, max(params.results, SCORED_RESULTS)).hits
     best = max((score for _, score in results), default=1.0)
     match = {page: score / best for page, score in results} | dict.fromkeys(given, 1.0)
     return list(dict.fromkeys([*given, *(page for page, _ in results[: params.results])])), match
