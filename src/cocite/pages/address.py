@@ -148,8 +148,7 @@ def _path(path: str, host: str) -> tuple[str, str]:
 
 def _without_dots(path: str) -> str:
     """Resolve dot segments. can_ada 3.0 leaves them in `/a/.b/..`, where another name begins with a dot."""
-    parts: list[str] = []
-    given = path[1:].split("/")
+    parts, given = list[str](), path[1:].split("/")
     for part in given:
         if part in _PARENT:
             del parts[-1:]
@@ -192,10 +191,7 @@ def _without_dropped(query: str) -> str:
     # Semicolons separate parameters for some servers, but not in `&amp;`, left over from HTML.
     parts = [re.split("(?<!^amp);", part) for part in query.split("&") if part]
     names = {_name(piece) for part in parts for piece in part}
-    together: set[str] = set()
-    for trigger, companions in rules.DROPPED_TOGETHER.items():
-        if trigger <= names:
-            together |= trigger | companions
+    together = set[str]().union(*(one | other for one, other in rules.DROPPED_TOGETHER.items() if one <= names))
     kept = (";".join(piece for piece in part if not _drop(piece, together)) for part in parts)
     return "&".join(part for part in kept if part)
 
@@ -212,9 +208,8 @@ def _name(piece: str) -> str:
 
 def _drop(piece: str, together: set[str]) -> bool:
     name = _name(piece)
-    if name in together or name in rules.DROPPED_NAMES or name.startswith(rules.PREFIXES):
-        return True
-    return name in rules.IF_RANDOM and rules.RANDOM.fullmatch(piece.partition("=")[2]) is not None
+    is_random = name in rules.IF_RANDOM and rules.RANDOM.fullmatch(piece.partition("=")[2])
+    return bool(is_random) or name in together or name in rules.DROPPED_NAMES or name.startswith(rules.PREFIXES)
 
 
 def _escapes(text: str) -> str:

@@ -98,9 +98,7 @@ class HostRule(NamedTuple):
     """How the pages of a host are divided into sites, for loops over the pages of a host."""
 
     site: str  # of every page that matches no pattern
-    host: str
-    patterns: tuple[Pattern, ...]  # of sites, tried in this order
-    own: frozenset[str]  # first parts of paths that `*` doesn't match: the platform's own pages
+    patterns: tuple[Pattern, ...] = ()  # of sites, tried in this order
     fits: re.Pattern[str] | None = None  # all patterns; its group ends where the site ends
 
 
@@ -129,14 +127,13 @@ class Sites:
     def _rule_for_host(self, host: str) -> HostRule:
         """Return how the pages of a host are divided into sites."""
         if host.startswith("name:"):
-            return HostRule(host, host, (), frozenset())
+            return HostRule(host)
         name, area = self._platform_name(host)
         platform = self._platforms.get(name, _NO_PLATFORM)
         patterns = platform.patterns + self._everywhere
         if name not in self._expressions:
             self._expressions[name] = _one_expression(patterns, platform.own) if patterns else None
-        site = area if platform.whole_host else domain(host)
-        return HostRule(site, host, patterns, platform.own, self._expressions[name])
+        return HostRule(area if platform.whole_host else domain(host), patterns, self._expressions[name])
 
     def _platform_name(self, host: str) -> tuple[str, str]:
         """Return the name under which the table has a host, or "", and the host or the part of it that matches."""
@@ -197,16 +194,13 @@ def read_platforms(path: Path) -> dict[str, Platform]:
 
 
 def _platform(entry: dict[str, Any]) -> tuple[list[str], Platform]:
-    unknown = entry.keys() - {"host", "sites", "own"}
-    if unknown:
+    if unknown := entry.keys() - {"host", "sites", "own"}:
         raise ValueError(f"unknown field {min(unknown)!r}: use host, sites and own")
-    hosts = _texts(entry, "host")
+    hosts, sites, own = _texts(entry, "host"), _texts(entry, "sites"), frozenset(_texts(entry, "own", needed=False))
     for name in hosts:
         if not _HOST.fullmatch(name) or name.startswith("www."):
             raise ValueError(f"invalid host {name!r}: write example.org, *.example.org or *, without www.")
-    sites = _texts(entry, "sites")
     patterns = tuple(_pattern(site) for site in sites if site != "/")
-    own = frozenset(_texts(entry, "own", needed=False))
     for one, other in combinations(patterns, 2):
         if not ({one.parts[0], other.parts[0]} & own and "*" in (one.parts[0], other.parts[0])):
             _check_order(one, other)

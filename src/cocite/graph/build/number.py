@@ -209,7 +209,7 @@ class SiteWriter:
         self._writer, self._sites = writer, sites
         self._pages = self._hosts = self._domains = self._site_count = 0
         self._last_host = b""
-        self._rule = HostRule("", "", (), frozenset())
+        self._rule = HostRule("")
         # Areas whose hosts may still follow; one can lie in another: amazonaws.com resumes after *.s3.amazonaws.com.
         self._open: list[Area] = []
         self._area = Area(b"", 0)

@@ -31,8 +31,8 @@ FORMATS = {
     "parquet": Format(links.write_parquet, ".parquet"),
     "records": Format(records.write_records, ".jsonl .jsonl.gz .jsonl.zst"),
     "npz": Format(links.write_npz, ".npz"),
-    "graphml": Format(links.write_graphml, ".graphml .graphml.gz", MAX_XML_LINKS),
-    "gexf": Format(links.write_gexf, ".gexf .gexf.gz", MAX_XML_LINKS),
+    "graphml": Format(partial(links.write_xml, elements=links.graphml), ".graphml .graphml.gz", MAX_XML_LINKS),
+    "gexf": Format(partial(links.write_xml, elements=links.gexf), ".gexf .gexf.gz", MAX_XML_LINKS),
 }
 
 

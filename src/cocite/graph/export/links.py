@@ -3,7 +3,7 @@
 import re
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -149,10 +149,13 @@ def _pages(graph: Graph, progress: Progress) -> Iterator[tuple[int, str]]:
         progress("writing pages", some, graph.pages)
 
 
-def _write_xml(graph: Graph, path: Path, elements: Iterable[str]) -> int:
+def write_xml(
+    graph: Graph, path: Path, progress: Progress, *, elements: Callable[[Graph, Progress], Iterator[str]]
+) -> int:
+    """Write XML: `graphml` or `gexf` elements."""
     with open_output(path) as out:
         out.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
-        out.writelines(_NOT_XML.sub("", element).encode() for element in elements)
+        out.writelines(_NOT_XML.sub("", element).encode() for element in elements(graph, progress))
     return len(graph.links)
 
 
@@ -162,51 +165,43 @@ def _rows(graph: Graph, progress: Progress) -> Iterator[tuple[int, int, int, boo
         yield from zip(*(column.tolist() for column in links.values()), strict=True)
 
 
-def write_graphml(graph: Graph, path: Path, progress: Progress) -> int:
-    """Write GraphML: pages with url, title and site; links with block, boilerplate, nofollow and weight."""
+def graphml(graph: Graph, progress: Progress) -> Iterator[str]:
+    """GraphML: pages with url, title and site; links with block, boilerplate, nofollow and weight."""
     keys = {"url": ("node", "string"), "title": ("node", "string"), "site": ("node", "int"), "block": ("edge", "int")}
     keys |= {"boilerplate": ("edge", "boolean"), "nofollow": ("edge", "boolean")}
     keys |= {"weight": ("edge", "double")} if (weighted := len(graph.array("out.weight")) > 0) else {}
     sites = graph.units("site")
-
-    def elements() -> Iterator[str]:
-        yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-        for name, (element, kind) in keys.items():
-            yield f'<key id="{name}" for="{element}" attr.name="{name}" attr.type="{kind}"/>\n'
-        yield '<graph edgedefault="directed">\n'
-        for page, url in _pages(graph, progress):
-            data = f'<data key="url">{escape(url)}</data><data key="site">{sites[page]}</data>'
-            data += f'<data key="title">{escape(title)}</data>' if (title := graph.title(page)) else ""
-            yield f'<node id="n{page}">{data}</node>\n'
-        for source, target, block, boilerplate, nofollow, weight in _rows(graph, progress):
-            data = f'<data key="block">{block}</data>' if block >= 0 else ""
-            data += '<data key="boilerplate">true</data>' if boilerplate else ""
-            data += '<data key="nofollow">true</data>' if nofollow else ""
-            data += f'<data key="weight">{weight:.9g}</data>' if weighted else ""
-            yield f'<edge source="n{source}" target="n{target}">{data}</edge>\n'
-        yield "</graph>\n</graphml>\n"
-
-    return _write_xml(graph, path, elements())
+    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    for name, (element, kind) in keys.items():
+        yield f'<key id="{name}" for="{element}" attr.name="{name}" attr.type="{kind}"/>\n'
+    yield '<graph edgedefault="directed">\n'
+    for page, url in _pages(graph, progress):
+        data = f'<data key="url">{escape(url)}</data><data key="site">{sites[page]}</data>'
+        data += f'<data key="title">{escape(title)}</data>' if (title := graph.title(page)) else ""
+        yield f'<node id="n{page}">{data}</node>\n'
+    for source, target, block, boilerplate, nofollow, weight in _rows(graph, progress):
+        data = f'<data key="block">{block}</data>' if block >= 0 else ""
+        data += '<data key="boilerplate">true</data>' if boilerplate else ""
+        data += '<data key="nofollow">true</data>' if nofollow else ""
+        data += f'<data key="weight">{weight:.9g}</data>' if weighted else ""
+        yield f'<edge source="n{source}" target="n{target}">{data}</edge>\n'
+    yield "</graph>\n</graphml>\n"
 
 
-def write_gexf(graph: Graph, path: Path, progress: Progress) -> int:
-    """Write GEXF 1.3, for Gephi: a page's label is its title, or its address; links have block and weight."""
+def gexf(graph: Graph, progress: Progress) -> Iterator[str]:
+    """GEXF 1.3, for Gephi: a page's label is its title, or its address; links have block and weight."""
     sites = graph.units("site")
-
-    def elements() -> Iterator[str]:
-        yield '<gexf xmlns="http://gexf.net/1.3" version="1.3">\n<graph defaultedgetype="directed">\n'
-        yield '<attributes class="node">\n<attribute id="0" title="url" type="string"/>\n'
-        yield '<attribute id="1" title="site" type="integer"/>\n</attributes>\n<attributes class="edge">\n'
-        yield '<attribute id="0" title="block" type="integer"/>\n</attributes>\n<nodes>\n'
-        for page, url in _pages(graph, progress):
-            values = f'<attvalue for="0" value={quoteattr(url)}/><attvalue for="1" value="{sites[page]}"/>'
-            label = quoteattr(graph.title(page) or url)
-            yield f'<node id="{page}" label={label}><attvalues>{values}</attvalues></node>\n'
-        yield "</nodes>\n<edges>\n"
-        for number, (source, target, block, _, _, weight) in enumerate(_rows(graph, progress)):
-            values = f'<attvalues><attvalue for="0" value="{block}"/></attvalues>' if block >= 0 else ""
-            ends = f'id="{number}" source="{source}" target="{target}"'
-            yield f'<edge {ends} weight="{weight:.9g}">{values}</edge>\n'
-        yield "</edges>\n</graph>\n</gexf>\n"
-
-    return _write_xml(graph, path, elements())
+    yield '<gexf xmlns="http://gexf.net/1.3" version="1.3">\n<graph defaultedgetype="directed">\n'
+    yield '<attributes class="node">\n<attribute id="0" title="url" type="string"/>\n'
+    yield '<attribute id="1" title="site" type="integer"/>\n</attributes>\n<attributes class="edge">\n'
+    yield '<attribute id="0" title="block" type="integer"/>\n</attributes>\n<nodes>\n'
+    for page, url in _pages(graph, progress):
+        values = f'<attvalue for="0" value={quoteattr(url)}/><attvalue for="1" value="{sites[page]}"/>'
+        label = quoteattr(graph.title(page) or url)
+        yield f'<node id="{page}" label={label}><attvalues>{values}</attvalues></node>\n'
+    yield "</nodes>\n<edges>\n"
+    for number, (source, target, block, _, _, weight) in enumerate(_rows(graph, progress)):
+        values = f'<attvalues><attvalue for="0" value="{block}"/></attvalues>' if block >= 0 else ""
+        ends = f'id="{number}" source="{source}" target="{target}"'
+        yield f'<edge {ends} weight="{weight:.9g}">{values}</edge>\n'
+    yield "</edges>\n</graph>\n</gexf>\n"

@@ -18,8 +18,8 @@ from cocite.sources.records import LINK, SCHEMA, Link, Page
 
 RECORDS_CHUNK_PAGES = 1 << 12  # pages at a time: their links are in memory, with addresses
 TEXT_COLUMNS = ("title", "headings", "text", "anchors", "contexts")
+# The `rel` of every combination of flags.
 RELS = np.array([" ".join(word for word, bit in REL.items() if flags & bit) for flags in range(16)], dtype=object)
-"""The `rel` of every combination of flags."""
 
 
 def write_records(graph: Graph, path: Path, progress: Progress) -> int:
