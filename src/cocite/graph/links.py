@@ -82,6 +82,18 @@ class GraphLinks:
             raise self._arrays.damaged()
         return targets, found
 
+    def read_lists(
+        self, lists: Lists, first: int, count: int, attributes: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
+        """(where each starts, links, their attributes if wanted) of the lists of pages [first, first + count)."""
+        total, starts = int(lists.degree[first : first + count].sum(dtype=np.int64)), np.zeros(count + 1, np.int64)
+        if total > len(self):
+            raise self._arrays.damaged()
+        targets, found = np.empty(total, np.uint32), np.empty(total if attributes else 0, np.uint32)
+        if read_many(lists, first, count, targets, found, starts) != count:
+            raise self._arrays.damaged()
+        return starts, targets, found
+
     def _degree(self, lists: Lists, page: int) -> int:
         """The length of a list, validated before memory is allocated for it."""
         degree = int(lists.degree[page])
@@ -128,15 +140,8 @@ class GraphLinks:
     def iter_links(self, chunk_pages: int = 1 << 14) -> Iterator[tuple[int, NDArray[np.int64], OutLinks]]:
         """All links out, some pages at a time: (first page, where each page's links start, the links)."""
         for first in range(0, self._arrays.pages, chunk_pages):
-            count = min(chunk_pages, self._arrays.pages - first)
-            total = int(self.out_degree[first : first + count].sum(dtype=np.int64))
-            if total > len(self):
-                raise self._arrays.damaged()
-            targets, attributes = np.empty(total, np.uint32), np.empty(total, np.uint32)
-            starts = np.zeros(count + 1, np.int64)
-            if read_many(self.out, first, count, targets, attributes, starts) != count:
-                raise self._arrays.damaged()
-            yield first, starts, OutLinks.of(targets, attributes)
+            starts, *links = self.read_lists(self.out, first, min(chunk_pages, self._arrays.pages - first), True)
+            yield first, starts, OutLinks.of(*links)
 
     def iter_all(self, chunk_pages: int) -> Iterator[tuple[int, NDArray[np.int64], OutLinks, NDArray[np.float32], int]]:
         """As `iter_links`, each list with the links that its page has again at its end, of weight 1.

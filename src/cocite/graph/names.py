@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -37,13 +37,19 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 Keys = tuple[NDArray[np.uint8], NDArray[np.int64]]  # the bytes of keys, and where each begins
 
 
+class Scratch(threading.local):
+    """What each thread has of its own: room for a name, and a finder once it has looked up many."""
+
+    def __init__(self) -> None:
+        self.buffer, self.finder = np.empty(name_codec.MAX_KEY_BYTES, np.uint8), cast(AddressFinder | None, None)
+
+
 class PageNames:
     """The names of all pages."""
 
     def __init__(self, arrays: Arrays) -> None:
-        self.arrays = arrays
-        self._scratch = threading.local()
-        self._looked_up = 0
+        self.arrays, self._scratch, self._looked_up = arrays, Scratch(), 0
+        self._shown = TextColumn(arrays, "shown")
 
     @cached_property
     def index(self) -> NameIndex:
@@ -86,9 +92,7 @@ class PageNames:
         if self._looked_up < PYTHON_LOOK_UPS:
             self._looked_up += 1
         else:
-            finder: AddressFinder | None = getattr(self._scratch, "finder", None)
-            if finder is None:
-                finder = self._scratch.finder = AddressFinder(self.index, rule_tables())
+            finder = self._scratch.finder = self._scratch.finder or AddressFinder(self.index, rule_tables())
             page = finder.find(text)
             if page >= -1:
                 return page
@@ -100,7 +104,7 @@ class PageNames:
 
     def find_key(self, text: bytes) -> int:
         """The page with a key, -1 if there is none; aliases are not followed."""
-        page = int(look_up.find_key(self.index, np.frombuffer(text, np.uint8), self._buffer()))
+        page = int(look_up.find_key(self.index, np.frombuffer(text, np.uint8), self._scratch.buffer))
         if page < -1:
             raise self.arrays.damaged()
         return page
@@ -120,7 +124,7 @@ class PageNames:
 
     def canonical(self, page: int) -> str:
         """The canonical address of a page, or `name:` and its opaque name."""
-        buffer = self._buffer()
+        buffer = self._scratch.buffer
         length = name_codec.decode_name(*self.index.names, self.arrays.page(page), buffer)
         if length <= 0:
             raise self.arrays.damaged()
@@ -130,10 +134,6 @@ class PageNames:
         """The address of a page as its own record, or the first link to it, spells it."""
         spelling = int(self.arrays["name.spelling"][self.arrays.page(page)])
         return self._shown[page] if spelling == APART else shown(self.canonical(page), spelling)
-
-    @cached_property
-    def _shown(self) -> TextColumn:
-        return TextColumn(self.arrays, "shown")
 
     def pages_under(self, prefix: str) -> range:
         """The pages at and below an address: `example.com/blog` has `example.com/blog/1`, not `example.com/blogger`.
@@ -148,15 +148,12 @@ class PageNames:
         high = low + b"\x04"
         if low.endswith(b")") and not canonical.startswith("name:"):
             high = low[:-1] + (b"-" if b"," in low else b"*")  # with its ports; beyond `,` with its subdomains
-        return range(self._lower_bound(low), self._lower_bound(high))
+        return range(self.pages_before(low), self.pages_before(high))
 
-    def place_of(self, canonical: str) -> int:
-        """The number of pages before a canonical address, known or not, in key order."""
-        return self._lower_bound(encode_key(canonical))
-
-    def _lower_bound(self, bound: bytes) -> int:
+    def pages_before(self, bound: bytes) -> int:
+        """The number of pages before a key, known or not."""
         text = np.frombuffer(bound, np.uint8)
-        at = int(name_codec.lower_bound(self.index.names, self.arrays.pages, text, self._buffer()))
+        at = int(name_codec.lower_bound(self.index.names, self.arrays.pages, text, self._scratch.buffer))
         if at < 0:
             raise self.arrays.damaged()
         return at
@@ -173,13 +170,6 @@ class PageNames:
             return read_keys(self.index.names, first, count)
         except ValueError as error:
             raise self.arrays.damaged() from error
-
-    def _buffer(self) -> NDArray[np.uint8]:
-        """Scratch space of this thread for one name."""
-        buffer: NDArray[np.uint8] | None = getattr(self._scratch, "buffer", None)
-        if buffer is None:
-            buffer = self._scratch.buffer = np.empty(name_codec.MAX_KEY_BYTES, np.uint8)
-        return buffer
 
 
 def encode_key(canonical: str) -> bytes:

@@ -85,10 +85,12 @@ def make_keywords(
     """Choose keywords without storing them. Temporary files go to `folder`, or to the system's place for them."""
     if not 1 <= per_page <= MAX_PER_PAGE:
         raise BadParameter(f"per_page is {per_page}: give a number from 1 to {MAX_PER_PAGE}")
-    collected = PageWords(graph.pages)
+    collected, terms = PageWords(graph.pages), lru_cache(CACHED_TEXTS)(terms_of)
     with tempfile.TemporaryDirectory(prefix="cocite-", dir=folder) as temporary:
-        for page, chosen in chosen_words(graph, per_page, Path(temporary), memory, progress):
-            collected.add(page, chosen)
+        for page, own, links in texts_of_pages(graph, Path(temporary), memory, progress, "choosing keywords of pages"):
+            sources = counted_words(own, links, graph.facts.language(page), terms)
+            choices = (choose(words, language, per_page) for words, language in sources)
+            collected.add(page, next(filter(None, choices), []))
     return collected.index(per_page)
 
 
@@ -129,20 +131,6 @@ class PageWords:
         return KeywordIndex(vocabulary, starts, ids[order], counts, frequency, per_page, secrets.token_hex(8))
 
 
-def chosen_words(
-    graph: Graph, per_page: int, folder: Path, memory: int, progress: Progress
-) -> Iterator[tuple[int, list[tuple[str, int]]]]:
-    """Yield (page, its keywords with their counts), the most frequent first, in page order."""
-    terms = lru_cache(CACHED_TEXTS)(terms_of)
-    languages = graph.array("page.language")
-    for page, own, links in texts_of_pages(graph, folder, memory, progress, "choosing keywords of pages"):
-        declared = graph.facts.language(page) if len(languages) else ""
-        for words, language in counted_words(own, links, declared, terms):
-            if chosen := choose(words, language, per_page):
-                yield page, chosen
-                break
-
-
 def counted_words(
     own: dict[str, str], links: LinkTexts, declared: str, terms: Callable[[str], list[str]]
 ) -> Iterator[tuple[Counter[str], str]]:
@@ -161,9 +149,9 @@ def counted_words(
 def choose(words: Counter[str], declared: str, per_page: int) -> list[tuple[str, int]]:
     """The most frequent words that aren't stop words, nor pairs of characters that are; ties by first occurrence."""
     stop = stop_words(language_of(words, declared))
-    kept = (
-        (word, count)
-        for word, count in words.most_common()
-        if word not in stop and not (len(word) == 2 and word[0] in stop and word[1] in stop)
-    )
-    return list(islice(kept, per_page))
+
+    def is_kept(counted: tuple[str, int]) -> bool:
+        word = counted[0]
+        return word not in stop and not (len(word) == 2 and word[0] in stop and word[1] in stop)
+
+    return list(islice(filter(is_kept, words.most_common()), per_page))

@@ -40,7 +40,6 @@ from cocite.graph.generation import Progress, no_progress
 from cocite.graph.names import addresses
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import BLOCK_BITS, BLOCK_MASK
-from cocite.kernels.codec.lists import read_many
 from cocite.kernels.words.word_vectors import SCALE, Sparse
 from cocite.words.documents import LinkTexts, PageReader, lines_of, texts_of_pages
 from cocite.words.keywords import PageWords
@@ -144,12 +143,7 @@ def mutual_links(graph: Graph, first: int, last: int) -> csr_array:
     """The pages that those from `first` to `last` link to and that link back."""
     pairs = []
     for lists in (graph.out, graph.into):
-        total = int(lists.degree[first:last].sum(dtype=np.int64))
-        if total > len(graph.links):
-            raise graph.damaged()
-        targets, starts = np.empty(total, np.uint32), np.zeros(last - first + 1, np.int64)
-        if read_many(lists, first, last - first, targets, np.zeros(0, np.uint32), starts) != last - first:
-            raise graph.damaged()
+        starts, targets, _ = graph.links.read_lists(lists, first, last - first, attributes=False)
         rows = np.repeat(np.arange(last - first, dtype=np.uint64), np.diff(starts))
         pairs.append(rows << np.uint64(32) | targets)
     both = np.intersect1d(pairs[0], pairs[1])

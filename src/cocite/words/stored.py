@@ -1,14 +1,12 @@
 """Words stored beside a store, as side data: how each kind is opened and checked, and words by number."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from shlex import quote
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +47,7 @@ class WordData(Generic[Made]):
         """The error for data that can't be used."""
         return BadStore(f"the {self.title} of {graph.path} {problem}: make it again with {self.command(graph)}")
 
-    def find(self, graph: Graph) -> OpenedWords:
+    def find(self, graph: Graph) -> "OpenedWords":
         """The stored data as it is on disk; raises BadStore if there is none, or if it is of another version."""
         side = read_side(graph, self.name, self.command(graph))
         if side is None:
@@ -98,7 +96,7 @@ class OpenedWords(NamedTuple):
         """The arrays of a named tuple."""
         return kind(*(self.array(f"{prefix}{field}") for field in kind._fields))
 
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> "Vocabulary":
         """The words."""
         words: Vocabulary = self.matrix(Vocabulary, "words.")
         self.require(is_starts(words.starts, len(words.starts) - 1, len(words.data)))
@@ -134,7 +132,7 @@ class Vocabulary(Sequence[str]):
         self.starts, self.data = starts, data
 
     @classmethod
-    def of(cls, words: Iterable[str]) -> Vocabulary:
+    def of(cls, words: Iterable[str]) -> Self:
         """A vocabulary of sorted words."""
         encoded = [word.encode("utf-8", "replace") for word in words]
         starts = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
