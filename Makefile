@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# Tests start hundreds of processes: without cached bytecode, each would compile every module that it imports.
+export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types tests bench faults fuzz trials reproduce docs extension package lock clean

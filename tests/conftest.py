@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
 MANY_FILES = 2000
+OPENED = Path("/proc/self/fd")
 BOUNDS_CACHE = ROOT / ".pytest_cache" / "bounds-checked"
 """Compiled code with NUMBA_BOUNDSCHECK=1: Numba's cache does not tell it from the other."""
 
@@ -91,6 +94,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             function._hypothesis_internal_use_settings = settings(own, max_examples=MAX_EXAMPLES)
 
 
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector away from what was imported: it would look at all of it again and again."""
+    gc.collect()
+    gc.freeze()
+    atexit.register(gc.unfreeze)  # else libraries report leaks
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Data that are kept beside the checkout."""
@@ -109,15 +119,24 @@ def fast_root() -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture(scope="session")
+def collect_at() -> list[int]:
+    """The number of open files at which garbage is collected."""
+    return [0]
+
+
 @pytest.fixture(autouse=True)
-def few_open_files() -> Iterator[None]:
-    """A store has a file open for each of its arrays, and tests open thousands of stores: what waits in circles of
-    references for a collection must not use up all files that a process may have open."""
+def few_open_files(collect_at: list[int]) -> Iterator[None]:
+    """Collect garbage when tests have opened many files: a store keeps one open for each of its arrays.
+
+    Some stores stay open, and a collection can take half a second. So the next one waits for as many new files.
+    """
     yield
-    opened = Path("/proc/self/fd")
-    if opened.is_dir() and sum(1 for _ in opened.iterdir()) > MANY_FILES:
+    if OPENED.is_dir() and len(list(OPENED.iterdir())) > collect_at[0]:
         gc.enable()
         gc.collect()
+        opened, (limit, _) = len(list(OPENED.iterdir())), resource.getrlimit(resource.RLIMIT_NOFILE)
+        collect_at[0] = opened + min(MANY_FILES, max(0, limit - opened) // 2 if limit > 0 else MANY_FILES)
 
 
 @pytest.fixture
