@@ -1,22 +1,8 @@
 """Sources: everything that can be read as page records, from files, folders, archives, graphs and the web.
 
 `open_source` recognises a source and reads it. To add a kind of source, write one module in this folder, or in one of
-its folders, that declares its `SourceKind` as `SOURCE`. A plugin names its `SourceKind` as an entry point in the group
-`cocite.sources`.
-
-For example, `sources/collections/plain_addresses.py` could read a file with one address on each line:
-
-    SOURCE = SourceKind(
-        name="addresses",
-        description="addresses, one per line",
-        recognises=lambda path, head: head.startswith((b"http://", b"https://")),
-        read=read_addresses,
-    )
-
-    def read_addresses(path: Path, report: ReadReport, options: ReadOptions) -> Iterator[Page]:
-        page = Page(options.base or "https://addresses.example/")
-        page.links = [Link(line.decode()) for line in open_lines(path, report)]
-        yield page
+its folders, that declares its `SourceKind` as `SOURCE`; CONTRIBUTING.md has a complete example. A plugin names its
+`SourceKind` as an entry point in the group `cocite.sources`.
 
 `recognises` gets the path and the first 64 KiB of its decompressed content. It may raise BadSource, with a message that
 says what to do, for a file that looks like one of its kind but can't be read. `read` counts what it skips.

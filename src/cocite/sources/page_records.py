@@ -126,10 +126,6 @@ def _text(value: object, _report: ReadReport) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _flag(value: object, _report: ReadReport) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
 def _status(value: object, _report: ReadReport) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
@@ -187,7 +183,7 @@ _PAGE_FIELDS: dict[str, Callable[[object, ReadReport], object]] = {
     "links": _links,
     "headings": _headings,
     "status": _status,
-    **dict.fromkeys(("noindex", "partial"), _flag),
+    **dict.fromkeys(("noindex", "partial"), lambda value, _report: value if isinstance(value, bool) else None),
 }
 _LINK_FIELDS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("text", "context", "rel"), lambda value: isinstance(value, str)),

@@ -90,23 +90,10 @@ def open_records(path: Path, report: ReadReport) -> Iterator[Record]:
         with open_bytes(path, report) as stream:
             yield from _arc_records(stream, path.name, report)
     elif _FIRST_LINE.match(start):
-        with _CountedFile(path, report) as file:
+        with path.open("rb", buffering=0) as file:
             yield from _warc_records(file, path.name, report)
     else:
         raise BadSource(f"{path.name} is neither WARC nor ARC: use --kind for its kind")
-
-
-class _CountedFile(io.FileIO):
-    """A file that counts the bytes read from it in the report."""
-
-    def __init__(self, path: Path, report: ReadReport) -> None:
-        super().__init__(path, "rb")
-        self.report = report
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        data = super().read(-1 if size is None else size) or b""
-        self.report.read["bytes"] += len(data)
-        return data
 
 
 def web_address(target: str) -> str:
@@ -117,10 +104,10 @@ def web_address(target: str) -> str:
     return target if target[:8].lower().startswith(("http://", "https://")) else ""
 
 
-def _warc_records(file: _CountedFile, name: str, report: ReadReport) -> Iterator[Record]:
+def _warc_records(file: io.FileIO, name: str, report: ReadReport) -> Iterator[Record]:
     from fastwarc.warc import ArchiveIterator, any_type
 
-    total = 0
+    total = position = 0
     try:
         for raw in ArchiveIterator(file, record_types=any_type, parse_http=False, strict_mode=False):
             headers = _by_name(raw.headers.items())
@@ -134,10 +121,14 @@ def _warc_records(file: _CountedFile, name: str, report: ReadReport) -> Iterator
                     report.skip(f"archive that expands over {MAX_RATIO} times: stopped", name)
                     return
             total += record.taken
+            report.read["bytes"] += file.tell() - position
+            position = file.tell()
             if record.missing:
                 report.skip(TRUNCATED_ARCHIVE, f"{name}: {record.url or record.kind}")
     except (OSError, ValueError) as error:
         report.skip(DAMAGED_ARCHIVE, f"{name}: {error}")
+    finally:
+        report.read["bytes"] += file.tell() - position
 
 
 def _arc_records(stream: IO[bytes], name: str, report: ReadReport) -> Iterator[Record]:

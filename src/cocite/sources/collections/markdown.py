@@ -42,6 +42,7 @@ _YAML = re.compile(r"---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 _ENTRY = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$", re.MULTILINE)
 _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d:\d\d.*)?)?)?", re.ASCII)
+_PARTS = re.compile(rf".{{1,{MAX_PARAGRAPH}}}\Z|.{{1,{MAX_PARAGRAPH - 1}}}[ \n]|.{{1,{MAX_PARAGRAPH}}}", re.DOTALL)
 _FOOTNOTE = re.compile(r"^[> ]{0,6}(?=\[\^)", re.MULTILINE)
 _MARKUP = re.compile(r"[\n\\`~*_\[<&]")  # where the inline rules of markdown-it begin
 _BARE_ADDRESS = re.compile(r"(?<![^\W_])https?://[^\s<>\[\]`|]++", re.IGNORECASE)
@@ -191,7 +192,7 @@ def _parse_inline(state: "StateCore") -> None:
         made.append(token)
         if token.type != "inline":
             continue
-        token.content, *others = _parts(token.content)
+        token.content, *others = _PARTS.findall(token.content) or [""]
         made += [token.copy(content=part, children=[]) for part in others]
         for inline in made[-1 - len(others) :]:
             part, children = inline.content, inline.children
@@ -201,18 +202,6 @@ def _parse_inline(state: "StateCore") -> None:
             else:
                 state.md.inline.parse(part, state.md, state.env, children)
     state.tokens = made
-
-
-def _parts(text: str) -> Iterator[str]:
-    """Split a text between lines or words into parts of at most `MAX_PARAGRAPH` characters."""
-    start = 0
-    while len(text) - start > MAX_PARAGRAPH:
-        end = start + MAX_PARAGRAPH
-        end = max(text.rfind("\n", start, end), text.rfind(" ", start, end), start) + 1
-        end = end if end > start + 1 else start + MAX_PARAGRAPH
-        yield text[start:end]
-        start = end
-    yield text[start:]
 
 
 _HEADING, _LINK = 0, 1  # a heading comes before the links inside it
