@@ -193,17 +193,23 @@ _LINK_FIELDS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-_DEFAULTS = {"url": None, "text": "", "context": "", "rel": "", "boilerplate": False, "block": None, "weight": 1.0}
-
-
 def page_to_json(page: Page) -> dict[str, Any]:
     """Return a page as a JSON object, without empty fields."""
     record = {name: value for name in SCHEMA.names if (value := getattr(page, name)) or type(value) is int}
     if page.links:
-        record["links"] = [
-            {name: value for name, default in _DEFAULTS.items() if (value := getattr(link, name)) != default}
-            for link in page.links
-        ]
+        record["links"] = [_link_record(link) for link in page.links]
+    return record
+
+
+def _link_record(link: Link) -> dict[str, Any]:
+    record: dict[str, Any] = {"url": link.url}
+    for name in ("text", "context", "rel", "boilerplate"):
+        if value := getattr(link, name):
+            record[name] = value
+    if link.block is not None:
+        record["block"] = link.block
+    if link.weight != 1.0:
+        record["weight"] = link.weight
     return record
 
 
