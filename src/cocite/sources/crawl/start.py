@@ -47,6 +47,18 @@ class CrawlJob:
     max_bytes: int = 16 << 20
     text: bool = True  # whether the texts of pages are wanted
 
+    def __post_init__(self) -> None:
+        if self.scope not in ("site", "host", "any"):
+            raise BadParameter(f"Invalid scope {self.scope!r}: use site, host or any")
+        minimum = {"depth": 0, "max_pages": 1, "delay": 0, "concurrency": 1, "timeout": 0.1, "max_bytes": 1}
+        for name, low in minimum.items():
+            value = getattr(self, name)
+            if not low <= value < 2**53:  # refuses nan and infinity, too
+                raise BadParameter(f"Invalid {name} {value!r}: it must be at least {low}")
+        if not (self.user_agent.strip() and self.user_agent.isascii() and self.user_agent.isprintable()):
+            example = "'mybot/1.0 (me@example.org)'"
+            raise BadParameter(f"Invalid user_agent: give one line of printable ASCII, such as {example}")
+
 
 def crawl(seeds: list[str], report: ReadReport, **options: Any) -> Iterator[Page]:
     """Fetch the seeds and the pages around them, breadth first. Yield the pages as they are fetched.
@@ -56,9 +68,7 @@ def crawl(seeds: list[str], report: ReadReport, **options: Any) -> Iterator[Page
     """
     if find_spec("scrapy") is None:
         raise BadSource('Crawling needs Scrapy: pip install "cocite[crawl]"')
-    job = CrawlJob(_checked_seeds(seeds, report), **options)
-    _check(job)
-    return _pages(job, report)
+    return _pages(CrawlJob(_checked_seeds(seeds, report), **options), report)
 
 
 def _checked_seeds(seeds: list[str], report: ReadReport) -> list[str]:
@@ -74,18 +84,6 @@ def _checked_seeds(seeds: list[str], report: ReadReport) -> list[str]:
     if not checked:
         raise BadSource("Nothing to crawl: give at least one http or https address")
     return list(checked)
-
-
-def _check(job: CrawlJob) -> None:
-    if job.scope not in ("site", "host", "any"):
-        raise BadParameter(f"Invalid scope {job.scope!r}: use site, host or any")
-    minimum = {"depth": 0, "max_pages": 1, "delay": 0, "concurrency": 1, "timeout": 0.1, "max_bytes": 1}
-    for name, low in minimum.items():
-        value = getattr(job, name)
-        if not low <= value < 2**53:  # refuses nan and infinity, too
-            raise BadParameter(f"Invalid {name} {value!r}: it must be at least {low}")
-    if not job.user_agent.strip() or not (job.user_agent.isascii() and job.user_agent.isprintable()):
-        raise BadParameter("Invalid user_agent: give one line of printable ASCII, such as 'mybot/1.0 (me@example.org)'")
 
 
 def _pages(job: CrawlJob, report: ReadReport) -> Iterator[Page]:

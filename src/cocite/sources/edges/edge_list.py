@@ -39,9 +39,7 @@ Columns = list[pa.Array]  # source, target, and weight if there is one
 def recognises(path: Path, head: bytes) -> bool:
     """Return whether a file is an edge list. Raise BadSource for a table that doesn't look like links."""
     if head.startswith(b"PAR1"):
-        names = parquet_columns(path)
-        if not are_named(names):
-            raise BadSource(f"{path.name} {_unnamed(names)}")
+        _check_names(path, parquet_columns(path))
         return True
     suffix = content_suffix(path)
     if suffix not in TABLE_SUFFIXES and (suffix not in OTHER_SUFFIXES or b"\0" in head):
@@ -52,16 +50,17 @@ def recognises(path: Path, head: bytes) -> bool:
         if suffix in TABLE_SUFFIXES:
             raise BadSource(f"{error}; to read it as an edge list, use --kind edges") from error
         raise BadSource(f"Cannot recognise {path}: it looks like plain text; use --kind ({kind_choices()})") from error
-    if form.names and not are_named(form.names):
-        raise BadSource(f"{path.name} {_unnamed(form.names)}")
+    if form.names:
+        _check_names(path, form.names)
     if form.looks and suffix not in EDGE_SUFFIXES:
         raise BadSource(f"{path.name} looks like {form.looks}, not like links; to read it as links, use --kind edges")
     return True
 
 
-def _unnamed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:8])
-    return f"has the columns {shown}: name two of them source and target, or use --kind edges to read the first two"
+def _check_names(path: Path, names: Sequence[str]) -> None:
+    if not are_named(names):
+        hint = "name two of them source and target, or use --kind edges to read the first two"
+        raise BadSource(f"{path.name} has the columns {', '.join(names[:8])}: {hint}")
 
 
 def read_edge_list(path: Path, report: ReadReport, _options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[pa.RecordBatch]:

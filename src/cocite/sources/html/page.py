@@ -21,8 +21,7 @@ from cocite.sources.html.walk import PageWalk
 from cocite.sources.records import Link, Page, ReadReport
 
 MAX_CONTENT = 16 << 20  # bytes of a document; the rest is not read
-MAX_TEXT = 200_000
-MAX_TITLE = 1000
+MAX_TEXT, MAX_TITLE = 200_000, 1000  # characters
 MAX_REFRESH_SECONDS = 5  # a page that refreshes to another one within this time is a redirect
 MIN_LANGUAGE_TEXT, LANGUAGE_SAMPLE = 600, 2000
 """Characters needed to detect a language, and used. On documents in eleven languages the detector was right for 83 %
@@ -57,8 +56,12 @@ def read_html(
     Links to other things than web pages (`mailto:`, `javascript:`) are skipped. Web links with an invalid address are
     counted in the report.
     """
+    source = decode(content[:MAX_CONTENT], encoding_hint).replace("\0", "")
+    source = source.replace("&nbsp;", "\xa0")  # half of all character references
+    if source[:100].lstrip().startswith("<?xml"):  # in XHTML, `<script/>` is `<script></script>`
+        source = _SELF_CLOSED.sub(r"<\1\2></\1>", source)
     walk = PageWalk()
-    walk.read(tokens(_source(content, encoding_hint)))
+    walk.read(tokens(source))
     page = Page(url, title=plain(walk.title or "")[:MAX_TITLE])
     base, nofollow = read_head(walk.head, page)
     page.links = _resolved(walk.links, url, base, report)
@@ -135,15 +138,6 @@ def parsed(url: str) -> can_ada.URL | None:
         return can_ada.parse(url)
     except (ValueError, TypeError):
         return None
-
-
-def _source(content: bytes, encoding_hint: str | None) -> str:
-    """Decode a document. In XHTML, `<script/>` becomes `<script></script>`, which HTML needs."""
-    source = decode(content[:MAX_CONTENT], encoding_hint)
-    source = source.replace("\0", "").replace("&nbsp;", "\xa0")  # half of all character references
-    if source[:100].lstrip().startswith("<?xml"):
-        source = _SELF_CLOSED.sub(r"<\1\2></\1>", source)
-    return source
 
 
 def _main_text(pieces: list[str]) -> str:

@@ -9,13 +9,10 @@ from cocite.sources.html.tokens import attribute_text, attributes
 from cocite.sources.records import Link
 
 MAX_LINKS = 1_000_000
-MAX_ANCHOR = 500
+MAX_ANCHOR, MAX_CONTEXT, MAX_HEADING, MAX_BOLD_HEADING = 500, 120, 300, 100  # characters
 SUMMARY_LEVEL = 7  # of a heading in `<summary>` or `<legend>`, below `<h6>`
 BREAK = "\x1f"  # marks a line break in text; `str.split` treats it as white space
-MAX_CONTEXT = 120
-MAX_HEADING = 300
-MAX_BOLD_HEADING = 100
-_BEFORE, _AFTER = 40, 80
+_BEFORE, _AFTER = 40, 80  # characters of the words around a link
 _WINDOW = 300  # characters searched on each side of a link: indented source is mostly white space
 
 has_words = re.compile(r"[^\W\d_]{2}|[\u2e80-\uffdc]").search

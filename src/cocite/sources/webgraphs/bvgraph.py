@@ -32,6 +32,8 @@ _PARTS = ("OUTDEGREES", "REFERENCES", "BLOCK_COUNT", "BLOCKS", "INTERVALS", "RES
 _PARAMETERS = {"ZETA": range(1, 17), "GOLOMB": range(1, 8193), "PI": range(1, 6)}
 
 Integers: TypeAlias = NDArray[np.int64]
+Bytes: TypeAlias = NDArray[np.uint8]
+Nodes: TypeAlias = NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def _codes(values: dict[str, str], little: bool, path: Path) -> dict[str, int]:
     return codes
 
 
-def _mapped(path: Path) -> NDArray[np.uint8]:
+def _mapped(path: Path) -> Bytes:
     """Map a file into memory."""
     try:
         with path.open("rb") as file:
@@ -154,11 +156,11 @@ class BVGraph:
         head = [self.nodes, self._properties.window, self._properties.min_interval, MAX_OUT_LINKS]
         self._shape = np.array(head + [self._properties.codes[part] for part in _PARTS[:-1]], np.int64)
 
-    def successors(self, node: int) -> NDArray[np.uint32]:
+    def successors(self, node: int) -> Nodes:
         """Return the nodes that `node` links to, ascending."""
         if not 0 <= node < self.nodes:
             raise BadParameter(f"Unknown node {node}: {self.base.name} has nodes 0 to {self.nodes - 1:,}")
-        found: NDArray[np.uint32]
+        found: Nodes
         found, state = self._kernels.read_list(self._data, self._shape, self._offsets, int(node))
         if state == self._kernels.ALL_DECODED:
             return found
@@ -166,7 +168,7 @@ class BVGraph:
             raise BadSource(f"{self.base}.offsets does not fit the graph: delete it, and a scan replaces it")
         raise self._damage(node, int(self._offsets[node]))
 
-    def batches(self, nodes_per_batch: int = 1 << 16) -> Iterator[tuple[int, Integers, NDArray[np.uint32]]]:
+    def batches(self, nodes_per_batch: int = 1 << 16) -> Iterator[tuple[int, Integers, Nodes]]:
         """Yield all lists in order: (first node, outdegrees, successors one list after another).
 
         Batches have fewer nodes where lists are long: memory is bounded by `CHUNK_LINKS`, or by the lists of one
@@ -189,7 +191,7 @@ class BVGraph:
             offsets[first : first + len(starts)] = positions
         return offsets
 
-    def _lists(self, nodes_per_batch: int) -> Iterator[tuple[int, Integers, NDArray[np.uint32], Integers]]:
+    def _lists(self, nodes_per_batch: int) -> Iterator[tuple[int, Integers, Nodes, Integers]]:
         """Yield (first node, starts of lists in `out` and the end of the last, out, the same in the file), reused."""
         if nodes_per_batch < 1:
             raise BadParameter(f"Invalid nodes_per_batch {nodes_per_batch}: it must be at least 1")

@@ -15,11 +15,11 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import line_blocks
 from cocite.sources.records import ReadReport, trimmed
+from cocite.sources.webgraphs.bvgraph import Bytes, Integers
 
 MAX_VERTICES = 2**32 - 1
 MAX_INT32_BYTES = 1 << 31  # of text, beyond which an array needs 64-bit offsets
@@ -30,12 +30,12 @@ _NUMBERED = re.compile(rb"\s*\d+\t")
 _NO_NAME = "vertex without a valid name"
 
 
-def text_blocks(path: Path, report: ReadReport) -> Iterator[NDArray[np.uint8]]:
+def text_blocks(path: Path, report: ReadReport) -> Iterator[Bytes]:
     """Yield the text of a file in blocks of complete lines. Names may count lines, so that none can be skipped."""
     return (np.frombuffer(block, np.uint8) for block in line_blocks(path, report, refuse_long=True))
 
 
-def example(block: NDArray[np.uint8], start: int) -> str:
+def example(block: Bytes, start: int) -> str:
     """Return the line of a block that begins at `start`, for a message."""
     return block[start : start + 200].tobytes().split(b"\n", 1)[0].decode("utf-8", "replace")
 
@@ -57,7 +57,7 @@ class NameFile:
         if last >= MAX_VERTICES:
             raise BadSource(f"Vertices are numbered beyond {MAX_VERTICES:,}, the limit of a store: split the graph")
 
-    def add(self, texts: NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
+    def add(self, texts: Bytes, ends: Integers) -> None:
         """Add the names in `texts`, one after another. An empty one means no name."""
         named = int(np.count_nonzero(np.diff(ends, prepend=0)))
         self.check(len(ends), named)
@@ -142,9 +142,7 @@ def read_names(paths: list[Path], report: ReadReport) -> pa.Array:
     return names.mapped()
 
 
-def _valid(
-    texts: NDArray[np.uint8], ends: NDArray[np.int64], report: ReadReport
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _valid(texts: Bytes, ends: Integers, report: ReadReport) -> tuple[Bytes, Integers]:
     """Trim names. Names that are not UTF-8 become empty and are counted."""
     if not len(ends):
         return texts, ends
@@ -167,9 +165,7 @@ def _valid(
     return np.frombuffer(b"".join(names), np.uint8), np.cumsum([len(name) for name in names])
 
 
-def _add_numbered(
-    names: NameFile, numbers: NDArray[np.int64], texts: NDArray[np.uint8], ends: NDArray[np.int64], path: Path
-) -> None:
+def _add_numbered(names: NameFile, numbers: Integers, texts: Bytes, ends: Integers, path: Path) -> None:
     """Add names with their numbers. A missing number gets an empty name."""
     if not len(numbers):
         return

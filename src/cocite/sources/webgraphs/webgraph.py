@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from cocite.errors import BadSource
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind
 from cocite.sources.records import ReadReport, link_batch
-from cocite.sources.webgraphs.bvgraph import CHUNK_LINKS, GRAPH_SUFFIXES, BVGraph, basename, beside
+from cocite.sources.webgraphs.bvgraph import CHUNK_LINKS, GRAPH_SUFFIXES, BVGraph, Integers, basename, beside
 from cocite.sources.webgraphs.files import PART, Release, find_release
 from cocite.sources.webgraphs.vertex_names import example, number_names, read_names, text_blocks
 
@@ -60,14 +60,11 @@ def read_webgraph_release(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the page records of a release, given its folder or one of its files."""
     release = find_release(path)
-    if release.base is not None:
-        yield from _graph_records(release.base, release.vertices, report)
-    else:
-        yield from _text_records(release, report)
+    return _graph_records(release.base, release, report) if release.base else _text_records(release, report)
 
 
-def _graph_records(base: Path, vertices: list[Path], report: ReadReport) -> Iterator[pa.RecordBatch]:
-    graph = BVGraph(base)
+def _graph_records(base: Path, release: Release, report: ReadReport) -> Iterator[pa.RecordBatch]:
+    graph, vertices = BVGraph(base), release.vertices
     records = _Records(read_names(vertices, report) if vertices else number_names(graph.nodes), report)
     if records.count != graph.nodes:
         which = f"{vertices[0]} has {records.count:,} names for the {graph.nodes:,} vertices of {base.name}"
@@ -113,11 +110,11 @@ def _text_records(release: Release, report: ReadReport) -> Iterator[pa.RecordBat
     records.finish()
 
 
-def _run_starts(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+def _run_starts(numbers: Integers) -> Integers:
     return np.append(0, np.flatnonzero(np.diff(numbers)) + 1)
 
 
-def _edges(paths: list[Path], records: "_Records") -> Iterator[NDArray[np.int64]]:
+def _edges(paths: list[Path], records: "_Records") -> Iterator[Integers]:
     """Yield blocks of edges between vertices with names: sources in the first row, targets in the second."""
     from cocite.kernels.addresses.webgraph_text import parse_edges
 
@@ -149,7 +146,7 @@ class _Records:
         self.all_named = self._vertices == self.count
         self._named = named[:0].copy() if self.all_named else named
 
-    def known(self, edges: NDArray[np.int64]) -> NDArray[np.int64]:
+    def known(self, edges: Integers) -> Integers:
         """Return the edges between vertices with names. Others are counted."""
         valid = np.logical_and(edges[0] < self.count, edges[1] < self.count)
         if not self.all_named:
@@ -161,7 +158,7 @@ class _Records:
         return edges[:, valid]
 
     def batch(
-        self, pages: NDArray[np.int64], ends: NDArray[np.int64], targets: NDArray[Any], partial: NDArray[np.bool_]
+        self, pages: Integers, ends: Integers, targets: NDArray[Any], partial: NDArray[np.bool_]
     ) -> pa.RecordBatch:
         """Return a record for each page, whose links are the targets up to `ends[i]`."""
         from cocite.kernels.addresses.webgraph_text import mark
