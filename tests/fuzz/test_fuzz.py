@@ -69,7 +69,7 @@ def test_a_check_that_finds_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch)
 
 
 READERS: dict[type, str] = {
-    PageTexts: "title", Clicks: "before", Vectors: "shared_terms", KeywordIndex: "ordered", SearchIndex: "find",
+    PageTexts: "title", Clicks: "before", Vectors: "shared_terms", KeywordIndex: "ordered", SearchIndex: "search",
 }  # fmt: skip
 
 
