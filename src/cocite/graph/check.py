@@ -43,6 +43,7 @@ class Fault:
 
 
 Faults = Iterator[Fault]
+Arrays = dict[str, NDArray[Any]]
 
 
 def check(path: Path, progress: Progress = no_progress) -> list[Fault]:
@@ -63,7 +64,7 @@ def check(path: Path, progress: Progress = no_progress) -> list[Fault]:
             if faults := list(_check_files(*read_current(path), report, pool)):
                 return faults
             raise
-        faults = [*_check_bytes(graph.arrays, graph.manifest, report, pool), *_strangers(path, graph.manifest)]
+        faults = [*_changed(graph.arrays, graph.manifest, report, pool), *_strangers(path, graph.manifest)]
         return faults or list(_check_contents(graph, report, pool))
 
 
@@ -77,12 +78,10 @@ def _check_files(folder: Path, manifest: dict[str, Any], progress: Progress, poo
             yield Fault(name, str(error))
         except (KeyError, TypeError, ValueError):
             yield Fault(name, "the manifest does not say what it is")
-    yield from _check_bytes(arrays, manifest, progress, pool)
+    yield from _changed(arrays, manifest, progress, pool)
 
 
-def _check_bytes(
-    arrays: dict[str, NDArray[Any]], manifest: dict[str, Any], progress: Progress, pool: ThreadPoolExecutor
-) -> Faults:
+def _changed(arrays: Arrays, manifest: dict[str, Any], progress: Progress, pool: ThreadPoolExecutor) -> Faults:
     for name in changed_arrays(arrays, manifest["arrays"], progress, pool):
         yield Fault(name, "its bytes do not match their checksum")
 
@@ -183,9 +182,8 @@ def _check_references(graph: Graph) -> Faults:
     """Numbers that point into other arrays, and lists of pages that must ascend."""
     n, array = graph.pages, graph.array
     hosts, sites, domains = len(array("host.page")), len(array("site.page")), len(array("host.domain"))
-    for name, limit in (
-        ("page.site", sites), ("site.page", n), ("alias.page", n), ("alias.target", n), ("host.domain", domains),
-    ):  # fmt: skip
+    limits = {"page.site": sites, "site.page": n, "alias.page": n, "alias.target": n, "host.domain": domains}
+    for name, limit in limits.items():
         if len(array(name)) and int(array(name).max()) >= limit:
             yield Fault(name, f"points beyond {limit:,}")
     for name in ("alias.page", "removed"):

@@ -55,9 +55,9 @@ class GraphLinks:
         """Links in, as kernels take them."""
         return self._lists("in")
 
-    def _lists(self, name: str) -> Lists:
+    def _lists(self, direction: str) -> Lists:
         try:
-            return read_lists(self._arrays.__getitem__, name)
+            return lists_of(self._arrays.__getitem__, direction)
         except ValueError as error:
             raise self._arrays.damaged() from error
 
@@ -169,7 +169,7 @@ class GraphLinks:
             yield first, starts + np.cumsum(np.bincount(of, minlength=len(starts))), both, weights, count
 
 
-def read_lists(array: Callable[[str], NDArray[Any]], direction: str) -> Lists:
+def lists_of(array: Callable[[str], NDArray[Any]], direction: str) -> Lists:
     """One direction of the links, `out` or `in`, as kernels take it. Raises ValueError for an invalid code."""
     words, base, offset, degree, code = (array(f"{direction}.{part}") for part in LIST_PARTS)
     return Lists(words, base, offset, degree, Code.from_lengths(code).table)

@@ -119,7 +119,10 @@ class PageNames:
         """The targets of pages [first, first + count) that are aliases, -1 for others."""
         aliases, found = self.arrays["alias.page"], np.full(count, -1, np.int64)
         rows = slice(*rows_of(aliases, first, count))
-        found[aliases[rows].astype(np.int64) - first] = self.arrays["alias.target"][rows]
+        at = aliases[rows].astype(np.int64) - first
+        if len(at) and not 0 <= at.min() <= at.max() < count:
+            raise self.arrays.damaged()
+        found[at] = self.arrays["alias.target"][rows]
         return found
 
     def canonical(self, page: int) -> str:

@@ -112,9 +112,8 @@ def most_cited(names: PageNames, text: str, query: str, limit: int) -> list[int]
     """The pages with the most in-links under an address; if there are very many, only those near the query."""
     under = names.pages_below(text)
     if len(under) > WINDOW_PAGES:
-        first = max(
-            under.start, min(names.pages_before(encode_key(query)) - WINDOW_PAGES // 2, under.stop - WINDOW_PAGES)
-        )
+        first = names.pages_before(encode_key(query)) - WINDOW_PAGES // 2
+        first = max(under.start, min(first, under.stop - WINDOW_PAGES))
         under = range(first, first + WINDOW_PAGES)
     degrees = names.arrays["in.degree"][under.start : under.stop].astype(np.int64)
     best: list[int] = (under.start + np.argsort(-degrees, kind="stable")[:limit]).tolist()

@@ -17,13 +17,10 @@ TOP_PAGES = 10
 
 def html(graph: Graph) -> str:
     """Two tables and two drawings."""
-    counts = {
-        "pages": graph.pages,
-        "links": len(graph.links),
-        **{k: graph.manifest.get(k, 0) for k in ("sites", "hosts")},
-    }
-    facts = {"store": _line(str(graph.path)), **{name: f"{int(count):,}" for name, count in counts.items()}}
-    facts["built"] = _line(str(graph.manifest.get("built", "")))
+    manifest = {**graph.manifest, "pages": graph.pages, "links": len(graph.links)}
+    facts = {"store": _line(str(graph.path))}
+    facts |= {name: f"{int(manifest.get(name, 0)):,}" for name in ("pages", "links", "sites", "hosts")}
+    facts["built"] = _line(str(manifest.get("built", "")))
     popular = [
         {"links": f"{degree:,}", "address": _line(graph.address(page)), "title": _line(graph.title(page))}
         for page in top_indices(graph.in_degree, TOP_PAGES)
@@ -42,9 +39,7 @@ def _bars(degrees: NDArray[np.uint32]) -> Iterator[dict[str, Any]]:
     for at, (pages, height) in enumerate(zip(bins.tolist(), heights.tolist(), strict=True)):
         low = (1 << at) >> 1
         links = str(low) if at < 2 else f"{low:,} to {2 * low - 1:,}"
-        label = next(
-            (f"{low // unit}{mark}" for unit, mark in ((1 << 20, "M"), (1 << 10, "k")) if low >= unit), str(low)
-        )
+        label = f"{low >> 20}M" if low >= 1 << 20 else f"{low >> 10}k" if low >= 1 << 10 else str(low)
         yield {"title": f"{pages:,} pages with {links}", "height": height, "label": label}
 
 

@@ -40,7 +40,6 @@ _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)  # what
 class SideData:
     """Side data, opened."""
 
-    name: str
     folder: Path
     about: dict[str, Any]  # what its maker noted
     arrays: dict[str, dict[str, Any]]
@@ -142,7 +141,7 @@ def read_side(graph: Graph, name: str, again: str, stale: bool = False) -> SideD
         try:
             text = _read_description(side / f"{name}.json")
             folder, arrays, files = side / text["folder"], dict(text["arrays"]), dict(text["files"])
-            found = SideData(name, folder, text["about"], arrays, files, text["generation"])
+            found = SideData(folder, text["about"], arrays, files, text["generation"])
         except (FileNotFoundError, NotADirectoryError):
             return None
         except _UNREADABLE as error:
@@ -201,8 +200,7 @@ def drop_side(graph: Graph, name: str, what: str) -> None:
 def is_left_over(graph: Graph, name: str) -> bool:
     """Whether there are side data of another generation, or of none: a command died before it had renewed them."""
     with suppress(BadStore):
-        side = read_side(graph, name, "", stale=True)
-        if side is not None:
+        if side := read_side(graph, name, "", stale=True):
             return bool(side.generation != graph.manifest["id"])
     return bool(_folders(graph.path / FOLDER, name))
 

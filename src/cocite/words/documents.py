@@ -32,8 +32,7 @@ DEGREE_PAGES = RANGE_PAGES << 12  # pages whose in-degrees are summed at a time
 SAMPLE_LINKS = 10_000  # in-links read of one page, about
 MAX_LINE_CHARACTERS = 300
 MAX_TEXT_CHARACTERS = 1 << 20
-MAX_TEXTS = {"anchors": 64, "contexts": 16, "headings": 16}
-"""Different texts of links kept for a page, the most frequent, by column of the store."""
+MAX_TEXTS = {"anchors": 64, "contexts": 16, "headings": 16}  # different texts of links kept for a page, by column
 MAX_FILES = 256
 _SCHEME = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:www\d?\.)?", re.IGNORECASE)
 
@@ -105,15 +104,13 @@ def texts_of_pages(
         name: PageReader((page, raw.decode("utf-8", "replace")) for page, raw in graph.texts.column(name).items())
         for name in ("title", "headings", "text")
     }
-    hidden = np.union1d(np.flatnonzero(graph.array("page.kind") & NOINDEX), graph.array("alias.page")).astype(np.int64)
     for first in range(0, graph.pages, CHUNK_PAGES):
         count = min(CHUNK_PAGES, graph.pages - first)
-        low, high = np.searchsorted(hidden, [first, first + count])
-        skipped = set(hidden[low:high].tolist())
-        for page in range(first, first + count):
+        hidden = (graph.arrays.part("page.kind", first, count) & NOINDEX > 0) | (graph.names.leads(first, count) >= 0)
+        for page, is_hidden in enumerate(hidden.tolist(), first):
             texts = {name: column.take(page) or "" for name, column in own.items()}
             links = of_links.take(page) or NO_LINK_TEXTS
-            if page not in skipped:
+            if not is_hidden:
                 yield page, texts, links
         progress(stage, count, graph.pages)
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadStore, UnknownPage
 from cocite.graph.arrays import HAS_RECORD
@@ -96,7 +95,13 @@ def _put_all(old: Graph, spill: Spill, progress: Progress) -> None:
             targets = np.where(np.isin(targets, spill.names.removed), np.uint64(0), targets)
         has_record = ((kind & HAS_RECORD) > 0) | (lead > 0)
         kept = ~np.isin(fingerprints, spill.names.removed)
-        _put_names(old, spill, first, kept, has_record)
+        pages = first + np.flatnonzero(kept)
+        spelling = old.array("name.spelling")[pages]
+        apart = zip(pages.tolist(), (spelling == APART).tolist(), strict=True)
+        shown = [old.address(page) if is_apart else None for page, is_apart in apart]
+        own, others = spelling_orders(spelling, own=True), spelling_orders(spelling, own=False)
+        orders, keys = np.where(has_record[kept], own, others), key_array(*old.names.keys(first, count), kept)
+        spill.names.put(f"old-{first}", key=keys, order=orders, fingerprint=fingerprints[kept], shown=shown)
         number = spill.reserve(len(targets))
         spill.again += len(targets) - distinct
         records = RecordColumns(
@@ -112,15 +117,3 @@ def _put_all(old: Graph, spill: Spill, progress: Progress) -> None:
         columns = {name: pa.array(column.between(first, count), pa.string()) for name, column in texts.items()}
         spill.put(number, records, LinkColumns(targets, weight, pack_all(links.blocks + 1, links.flags)), columns)
         progress("reading the old store", distinct, len(old.links))
-
-
-def _put_names(old: Graph, spill: Spill, first: int, kept: NDArray[np.bool_], own: NDArray[np.bool_]) -> None:
-    """Names of the kept pages from `first` on; `own` are those with a record, which spells them."""
-    pages = first + np.flatnonzero(kept)
-    spelling = old.array("name.spelling")[pages]
-    shown = [
-        None if flags != APART else old.address(page) for page, flags in zip(pages.tolist(), spelling, strict=True)
-    ]
-    orders = np.where(own[kept], spelling_orders(spelling, own=True), spelling_orders(spelling, own=False))
-    keys = key_array(*old.names.keys(first, len(kept)), kept)
-    spill.names.put(f"old-{first}", key=keys, order=orders, fingerprint=old.fingerprints[pages], shown=shown)

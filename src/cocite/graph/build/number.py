@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import escape
+from itertools import chain
 from pathlib import Path
 
 import duckdb
@@ -47,7 +48,7 @@ def number_pages(
     if not names:
         return 0
     with sorted_names(scratch, names, memory, workers.threads) as batches:
-        pages = NameWriter(writer, sites, workers).write(in_batches(distinct(batches)), progress)
+        pages = write_names(writer, sites, workers, in_batches(distinct(batches)), progress)
     workers.submit(scratch.remove, *names)
     return pages
 
@@ -115,61 +116,46 @@ def keep_pages(writer: Writer, sites: Sites, workers: Workers, kept: NDArray[np.
             columns = [keys, spelling, written["fingerprint"][some][chosen], pa.array(shown, pa.string())]
             yield pa.RecordBatch.from_arrays(columns, schema=NAME_COLUMNS)
 
-    NameWriter(writer, sites, workers).write(in_batches(batches()), no_progress)
+    write_names(writer, sites, workers, in_batches(batches()), no_progress)
 
 
-class NameWriter:
-    """Writes the names of pages in order, and the host, domain and site of each page."""
+def write_names(writer: Writer, sites: Sites, workers: Workers, batches: Batches, progress: Progress) -> int:
+    """Write the names of pages in order, and the host, domain and site of each page; returns how many."""
+    shown, of_sites, put, batches = TextWriter(writer, "shown"), SiteWriter(writer, sites), writer.append, iter(batches)
+    first = next(batches)  # their codes are made from it
+    counts = np.zeros(256, np.int64), np.zeros(256, np.int64)
+    name_codec.count_characters(*text_buffers(first.column("key")), *counts)
+    characters, shared = map(Code.from_counts, counts)
 
-    def __init__(self, writer: Writer, sites: Sites, workers: Workers) -> None:
-        self._writer, self._workers, self._sites = writer, workers, SiteWriter(writer, sites)
-        self._codes: tuple[Code, Code] | None = None  # made from the first batch
-
-    def write(self, batches: Batches, progress: Progress) -> int:
-        """Write all names; returns how many."""
-        shown, put = TextWriter(self._writer, "shown"), self._writer.append
-        pages = bits = 0
-        for batch, keys, words, starts in self._workers.in_order(self._encode, self._with_codes(batches)):
-            put("name.block", (starts + bits).astype(np.uint64))
-            put("name.words", words)
-            put("fingerprint", batch.column("fingerprint").to_numpy())
-            put("name.spelling", (batch.column("order").to_numpy() & np.uint16(0xFF)).astype(np.uint8))
-            texts = batch.column("shown")
-            for i in np.flatnonzero(texts.is_valid()) if texts.null_count < len(texts) else ():
-                shown.append(pages + int(i), texts[int(i)].as_py().encode())
-            self._sites.append(*keys)
-            pages += len(batch)
-            bits += len(words) * 64
-            if pages > MAX_PAGES:
-                raise BadStore(f"more than {MAX_PAGES:,} pages do not fit into one store: build several")
-            progress("numbering pages", len(batch), None)
-        shown.close()
-        if self._codes is not None:
-            put("name.code", np.concatenate([code.lengths for code in self._codes]))
-            put("name.words", np.zeros(1, np.uint64))
-        return pages
-
-    def _with_codes(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        """The batches, once there are codes made from the first: no thread may choose which batch that is."""
-        for batch in batches:
-            if self._codes is None:
-                characters, shared = np.zeros(256, np.int64), np.zeros(256, np.int64)
-                name_codec.count_characters(*text_buffers(batch.column("key")), characters, shared)
-                self._codes = Code.from_counts(characters), Code.from_counts(shared)
-            yield batch
-
-    def _encode(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Keys, NDArray[np.uint64], NDArray[np.int64]]:
+    def encode(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Keys, NDArray[np.uint64], NDArray[np.int64]]:
         """(batch, its keys, their code, the first bit of each block); it begins with a new block and a new word."""
-        assert self._codes is not None
-        characters, shared = self._codes
         data, offsets = text_buffers(batch.column("key"))
         room = int(offsets[-1] - offsets[0]) + 2 * len(batch)
         words = np.zeros(room * 20 // 64 + 2, np.uint64)
         starts = np.zeros(-(-len(batch) // name_codec.NAMES_PER_BLOCK), np.int64)
-        bits = name_codec.encode_names(
-            data, offsets, characters.codes, characters.lengths, shared.codes, shared.lengths, words, starts
-        )
+        codes = characters.codes, characters.lengths, shared.codes, shared.lengths
+        bits = name_codec.encode_names(data, offsets, *codes, words, starts)
         return batch, (data, offsets), words[: (bits + 63) >> 6], starts
+
+    pages = bits = 0
+    for batch, keys, words, starts in workers.in_order(encode, chain([first], batches)):
+        put("name.block", (starts + bits).astype(np.uint64))
+        put("name.words", words)
+        put("fingerprint", batch.column("fingerprint").to_numpy())
+        put("name.spelling", (batch.column("order").to_numpy() & np.uint16(0xFF)).astype(np.uint8))
+        texts = batch.column("shown")
+        for i in np.flatnonzero(texts.is_valid()) if texts.null_count < len(texts) else ():
+            shown.append(pages + int(i), texts[int(i)].as_py().encode())
+        of_sites.append(*keys)
+        pages += len(batch)
+        bits += len(words) * 64
+        if pages > MAX_PAGES:
+            raise BadStore(f"more than {MAX_PAGES:,} pages do not fit into one store: build several")
+        progress("numbering pages", len(batch), None)
+    shown.close()
+    put("name.code", np.concatenate([characters.lengths, shared.lengths]))
+    put("name.words", np.zeros(1, np.uint64))
+    return pages
 
 
 def count_opaque_names(writer: Writer) -> int:

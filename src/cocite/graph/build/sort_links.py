@@ -17,7 +17,7 @@ from cocite.graph.build.resolve import Block, NumberedSpill
 from cocite.graph.build.scratch import PARTIAL
 from cocite.graph.generation import Progress, Writer
 from cocite.graph.huffman import Code
-from cocite.graph.links import LIST_PARTS, read_lists
+from cocite.graph.links import LIST_PARTS, lists_of
 from cocite.kernels.build import sorting
 from cocite.kernels.build.sorting import BatchRows, BucketRows, Cells
 from cocite.kernels.codec import link_codec
@@ -288,4 +288,4 @@ class ListWriter:
         self._put("code", self._code.lengths)
         for part in LIST_PARTS:
             self._writer.finish(f"{name}.{part}")
-        return read_lists(self._writer.map, name)
+        return lists_of(self._writer.map, name)
