@@ -176,7 +176,7 @@ def test_damaged_ones_are_refused_or_harmless(place: Path) -> None:
             for one in range(4):
                 assert np.isfinite(found.cosines(one, np.arange(4, dtype=np.uint32))).all()
                 assert (found.near(one, 10) < 4).all()
-                assert np.isfinite(found.context_cosines(one, np.arange(4, dtype=np.uint32))).all()
+                assert np.isfinite(found.cosines(one, np.arange(4, dtype=np.uint32), context=True)).all()
                 assert (found.same_name_pages(one)[0] < 4).all()
         file.write_bytes(whole[:-2])
         with pytest.raises(BadStore):
@@ -269,8 +269,10 @@ def test_a_heading_gives_context_words(place: Path) -> None:
     graph = made(place, [*lists, Page(C, text="chess"), Page(D, text="keel"), Page(f"{D}d", text="keel")])
     found = make_vectors.make_vectors(graph)
     one, two, other = (graph.find(url) for url in (f"{A}1", f"{A}2", D))
-    assert found.context_cosines(one, np.array([two, other], np.uint32)).tolist() == pytest.approx([1.0, 0.0], abs=1e-4)
-    assert shared(found.shared_context(one, np.array([two], np.uint32)), found) == [(1, ["chess"])]
+    assert found.cosines(one, np.array([two, other], np.uint32), context=True).tolist() == pytest.approx(
+        [1.0, 0.0], abs=1e-4
+    )
+    assert shared(found.shared_terms(one, np.array([two], np.uint32), context=True), found) == [(1, ["chess"])]
 
 
 def test_a_repeated_link_gives_context_words(place: Path) -> None:
@@ -280,9 +282,9 @@ def test_a_repeated_link_gives_context_words(place: Path) -> None:
     graph = made(place, [Page(B, links=links, headings=["Keel", "Chess"]), *texts])
     found = make_vectors.make_vectors(graph)
     one, two, three = (graph.find(f"{A}{n}") for n in (1, 2, 3))
-    alike = found.context_cosines(one, np.array([two, three], np.uint32))
+    alike = found.cosines(one, np.array([two, three], np.uint32), context=True)
     assert alike.tolist() == pytest.approx([math.sqrt(0.5)] * 2, abs=1e-4)
-    assert shared(found.shared_context(one, np.array([three], np.uint32)), found) == [(1, ["chess"])]
+    assert shared(found.shared_terms(one, np.array([three], np.uint32), context=True), found) == [(1, ["chess"])]
 
 
 def test_a_large_store_has_no_context_words(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

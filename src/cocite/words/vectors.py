@@ -43,13 +43,13 @@ class Vectors:
         """The words of a page and their weights, heaviest first."""
         return heaviest_first(self.pages, page)
 
-    def cosines(self, page: int, others: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """The cosines of the words of a page and of others."""
-        return products(self.pages, page, others)
-
-    def context_cosines(self, page: int, others: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """The cosines of the context words of a page and of others."""
-        return products(self.context, page, others)
+    def cosines(self, page: int, others: NDArray[np.uint32], context: bool = False) -> NDArray[np.float64]:
+        """The cosines of the words of a page and of others, or of their context words."""
+        matrix, found = self.context if context else self.pages, np.zeros(len(others))
+        words, weights = heaviest_first(matrix, page)
+        if len(words):
+            cosines(matrix, words, weights, others, found)
+        return found
 
     def same_name_pages(self, page: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """Pages of the same name, the most similar first, with the cosine of the names."""
@@ -70,16 +70,9 @@ class Vectors:
         others: NDArray[np.uint32] = found[(found != page) & (found < len(self.text_words))]  # see above
         return others[:maximum]
 
-    def shared_terms(self, page: int, others: NDArray[np.uint32]) -> list[SharedTerms]:
-        """The words that a page shares with each of others."""
-        return self._shared(self.pages, page, others)
-
-    def shared_context(self, page: int, others: NDArray[np.uint32]) -> list[SharedTerms]:
-        """The context words that a page shares with each of others."""
-        return self._shared(self.context, page, others)
-
-    def _shared(self, matrix: Sparse, page: int, others: NDArray[np.uint32]) -> list[SharedTerms]:
-        counts, terms, weights = shared_terms(matrix, page, others, MAX_SHARED_TERMS)
+    def shared_terms(self, page: int, others: NDArray[np.uint32], context: bool = False) -> list[SharedTerms]:
+        """The words, or context words, that a page shares with each of others."""
+        counts, terms, weights = shared_terms(self.context if context else self.pages, page, others, MAX_SHARED_TERMS)
         strong = (weights >= MIN_SHARE * weights[:, :1]) & (terms >= 0) & (terms < len(self.words))
         return [SharedTerms(int(count), terms[i, strong[i]].tolist()) for i, count in enumerate(counts)]
 
@@ -90,15 +83,6 @@ def heaviest_first(matrix: Sparse, row: int) -> tuple[NDArray[np.uint32], NDArra
     ids, weights = matrix.ids[part], matrix.weights[part]
     order = np.argsort(-weights.astype(np.int64), kind="stable")
     return ids[order], weights[order] / SCALE
-
-
-def products(matrix: Sparse, page: int, others: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """The products of a row with other rows."""
-    words, weights = heaviest_first(matrix, page)
-    found = np.zeros(len(others))
-    if len(words):
-        cosines(matrix, words, weights, others, found)
-    return found
 
 
 def read_vectors(stored: OpenedWords) -> Vectors:

@@ -217,7 +217,7 @@ def test_context_words_without_a_common_list(place: Path) -> None:
     vectors = web.vectors
     assert vectors is not None
     u, s, k = (web.graph.find(each) for each in (U, S, f"{T}k"))
-    assert vectors.context_cosines(u, np.array([s, k], np.uint32)).tolist() == pytest.approx([1.0, 0.0], abs=1e-4)
+    assert vectors.cosines(u, np.array([s, k], np.uint32), context=True).tolist() == pytest.approx([1.0, 0.0], abs=1e-4)
 
 
 def test_a_copy_is_not_a_same_name_page_of_its_representative(place: Path) -> None:

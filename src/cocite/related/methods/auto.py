@@ -267,7 +267,7 @@ def add_words(vectors: Vectors, in_degree: Pages, page: int, pages: Pages, parts
         scores = np.round(parts[LINK_PART] + parts[NAME_PART] + parts[TEXT_PART], TUNABLES.context_digits)
         last = max(0, len(pages) - TUNABLES.context_pages)
         best = np.flatnonzero(scores >= np.partition(scores, last)[last]) if last else np.arange(len(pages))
-        cosines = vectors.context_cosines(page, pages[best])
+        cosines = vectors.cosines(page, pages[best], context=True)
         parts[CONTEXT_PART, best] = params.context * cosines * popularity(in_degree, pages[best], params)
 
 
@@ -328,7 +328,7 @@ class AutoEvidence:
         vectors, hosts = web.vectors, web.graph.units("host")
         same_name, through = set(same_name_pages(web, around.page, self.params)[0]), self._listed_with(around, pages)
         text = vectors.shared_terms(around.page, pages) if vectors is not None else []
-        context = vectors.shared_context(around.page, pages) if vectors is not None else []
+        context = vectors.shared_terms(around.page, pages, context=True) if vectors is not None else []
         found, links_only = list[list[Evidence]](), [True] * len(pages)
         for i, (page, place) in enumerate(zip(pages.tolist(), places.tolist(), strict=True)):
             if place < 0:
