@@ -82,7 +82,7 @@ def test_answers_are_alike(spark: Any, star_graph: Graph, star_shards: Path, pla
     assert star_graph.in_degree.max() == PARENTS
     asked = np.union1d(cited, np.arange(0, star_graph.pages, 5003, dtype=np.uint32))
     found = answer(Web(star_graph.path), method(call), asked, 10)
-    urls = list(addresses(star_graph, 0, star_graph.pages))
+    urls = list(addresses(star_graph.names, 0, star_graph.pages))
     ends = np.cumsum(found.counts)
     expected = [
         (urls[page], rank, urls[other], score)

@@ -55,7 +55,7 @@ def assert_alike(spark: Any, folder: Path, place: Path) -> None:
     graph = build_store(folder, place / "web.cocite")
     write_store(spark, str(folder), str(place / "shards"))
     pages, out = table(place / "shards" / "pages"), table(place / "shards" / "out")
-    assert pages["url"].to_pylist() == list(addresses(graph, 0, graph.pages))
+    assert pages["url"].to_pylist() == list(addresses(graph.names, 0, graph.pages))
     leads = [page if other is None else other for page, other in enumerate(pages["leads_to"].to_pylist())]
     assert leads == [graph.lead(page) for page in range(graph.pages)]
     assert out["page"].to_pylist() == np.flatnonzero(graph.out_degree).tolist()

@@ -23,7 +23,7 @@ def test_pages_are_numbered_alike(graph: Graph, shards: Path) -> None:
     pages = table(shards / "pages")
     assert pages["number"].to_pylist() == list(range(graph.pages))
     assert (pages["fingerprint"].to_numpy().view(np.uint64) == graph.fingerprints).all()
-    assert pages["url"].to_pylist() == list(addresses(graph, 0, graph.pages))
+    assert pages["url"].to_pylist() == list(addresses(graph.names, 0, graph.pages))
     assert (pages["in_degree"].to_numpy() == graph.in_degree).all()
     assert (pages["out_degree"].to_numpy() == graph.out_degree).all()
 

@@ -1,7 +1,5 @@
 """From an address in any spelling to its page, and from a page to its address."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 import threading
@@ -9,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -27,9 +25,6 @@ from cocite.kernels.codec.look_up import NameIndex
 from cocite.kernels.codec.name_codec import CodedNames
 from cocite.pages import address as rules
 from cocite.pages.key import APART, from_key, key, shown
-
-if TYPE_CHECKING:
-    from cocite.graph.store import Graph
 
 PYTHON_LOOK_UPS = 1000  # look-ups parsed in Python before compiling the loop pays, which is three times as fast
 CHUNK_PAGES = 1 << 14
@@ -202,15 +197,15 @@ def read_keys(names: CodedNames, first: int, count: int) -> Keys:
         size *= 2
 
 
-def addresses(graph: Graph, first: int, count: int, marked: bool = False) -> Iterator[str]:
+def addresses(names: PageNames, first: int, count: int, marked: bool = False) -> Iterator[str]:
     """The addresses of pages [first, first + count) on one line each; with `marked`, in the form of page records."""
     for start in range(first, first + count, CHUNK_PAGES):
         some = slice(start, min(start + CHUNK_PAGES, first + count))
-        data, offsets = graph.names.keys(start, some.stop - start)
+        data, offsets = names.keys(start, some.stop - start)
         raw, ends = data.tobytes(), offsets.tolist()
-        for i, spelling in enumerate(graph.array("name.spelling")[some].tolist()):
+        for i, spelling in enumerate(names.arrays["name.spelling"][some].tolist()):
             canonical = from_key(raw[ends[i] : ends[i + 1]].decode("utf-8", "replace"))
-            text = graph.address(start + i) if spelling == APART else shown(canonical, spelling)
+            text = names.address(start + i) if spelling == APART else shown(canonical, spelling)
             if not marked:
                 yield CONTROL.sub(" ", text)
             else:
@@ -218,23 +213,24 @@ def addresses(graph: Graph, first: int, count: int, marked: bool = False) -> Ite
 
 
 @contextmanager
-def mapped_addresses(graph: Graph, beside: Path | None, progress: Progress, marked: bool = False) -> Iterator[pa.Array]:
+def mapped_addresses(
+    names: PageNames, beside: Path | None, progress: Progress, marked: bool = False
+) -> Iterator[pa.Array]:
     """All addresses as an Arrow array, item p for page p, while the context lasts.
 
     They are decoded in page order to a file, and mapped: links name their targets in any order, whatever their number.
     With `marked` they have the form of page records: `name:` before opaque names, `host:` before addresses without a
     scheme. `beside` is a file in whose folder there is room.
     """
-    room = None if beside is None else beside.absolute().parent
+    room, pages = None if beside is None else beside.absolute().parent, names.arrays.pages
     with tempfile.TemporaryDirectory(prefix=".cocite-export-", dir=room, ignore_cleanup_errors=True) as folder:
         file, ends = Path(folder) / "addresses", [np.zeros(1, np.int64)]
         with file.open("wb") as out:
-            for first in range(0, graph.pages, CHUNK_PAGES):
-                some = addresses(graph, first, min(CHUNK_PAGES, graph.pages - first), marked)
-                texts = [text.encode() for text in some]
+            for first in range(0, pages, CHUNK_PAGES):
+                texts = [text.encode() for text in addresses(names, first, min(CHUNK_PAGES, pages - first), marked)]
                 out.writelines(texts)
                 ends.append(ends[-1][-1] + np.cumsum([len(text) for text in texts]))
-                progress("reading names", len(texts), graph.pages)
+                progress("reading names", len(texts), pages)
         data = np.memmap(file, np.uint8, "r") if ends[-1][-1] else np.zeros(1, np.uint8)
         offsets = np.concatenate(ends)
         yield pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))

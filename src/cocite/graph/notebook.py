@@ -1,16 +1,13 @@
 """A store in a notebook: what it holds, its most cited pages, and how links are distributed. notebook.html shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from cocite.graph.store import Graph
+from cocite.graph.store import Graph
 
 TOP_PAGES = 10
 

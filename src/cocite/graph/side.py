@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from cocite.graph.store import Graph
 
 FOLDER = "side"
-Made = TypeVar("Made")
 Files = dict[str, list[Any]]  # files other than arrays: the size and the checksum of each
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)  # what reading a damaged description may raise
@@ -176,16 +175,6 @@ def only_one(graph: Graph, name: str, what: str) -> Iterator[None]:
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def ready_side(graph: Graph, name: str, what: str, read: Callable[[], Made], make: Callable[[], Made]) -> Made:
-    """Side data as `read` gives them, or as `make` makes and keeps them if that raises BadStore: none fit."""
-    with suppress(BadStore):
-        return read()
-    with only_one(graph, name, what):
-        with suppress(BadStore):
-            return read()  # another command has made them meanwhile
-        return make()
 
 
 def drop_side(graph: Graph, name: str, what: str) -> None:

@@ -112,19 +112,15 @@ class TextColumn:
         return len(self._pages)
 
     def __getitem__(self, page: int) -> str:
-        return self.raw(page).decode("utf-8", "replace")
-
-    def raw(self, page: int) -> bytes:
-        """The text of a page as bytes."""
         at = int(np.searchsorted(self._pages, np.uint32(page)))
         if at == len(self._pages) or self._pages[at] != page:
-            return b""
+            return ""
         number = int(np.searchsorted(self._first, np.uint32(at), side="right")) - 1
         texts = self._frame(number)
         within = at - int(self._first[number])
         if not 0 <= within < len(texts):
             raise damaged(self._name)
-        return texts[within]
+        return texts[within].decode("utf-8", "replace")
 
     def lines(self, page: int) -> list[str]:
         """The list of texts of a page."""

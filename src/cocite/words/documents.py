@@ -69,7 +69,7 @@ def documents(
     graph: Graph, folder: Path, memory: int, progress: Progress
 ) -> Iterator[tuple[int, dict[str, list[str]]]]:
     """Yield (page, its texts by field) in page order, as `texts_of_pages` does, ready for the tokenizer."""
-    names = PageReader(enumerate(addresses(graph, 0, graph.pages)))
+    names = PageReader(enumerate(addresses(graph.names, 0, graph.pages)))
     for page, own, links in texts_of_pages(graph, folder, memory, progress, "indexing pages"):
         texts = {
             "title": [own["title"]],

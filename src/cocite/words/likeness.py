@@ -31,16 +31,12 @@ class Likeness:
     def __init__(self, words: Rows, relevance: Relevance, rarity: bool = False) -> None:
         """`words` are the keywords of each page, ascending; with `rarity` each counts ln(pages / pages with it)."""
         self.words, self.relevance = words, relevance
+        self.pages = len(words.starts) - 1  # including those without keywords
         share = np.maximum(1, relevance.frequency) / max(1, relevance.pages)
         self.weights = -np.log(np.minimum(1.0, share)) if rarity else np.zeros(0)
         self._rows: dict[int, tuple[Pages, NDArray[np.int32]]] = {}
         self._cached_values = 0
         self._local = threading.local()
-
-    @property
-    def pages(self) -> int:
-        """The number of pages, including those without keywords."""
-        return len(self.words.starts) - 1
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:

@@ -158,7 +158,7 @@ def homes(graph: Graph) -> NDArray[np.uint8]:
     """1 for the first page of a host, 0 for others; opaque names have no host."""
     first = (
         not address.startswith("name:") and "/" not in address.partition("://")[2].rstrip("/")
-        for address in addresses(graph, 0, graph.pages, marked=True)
+        for address in addresses(graph.names, 0, graph.pages, marked=True)
     )
     return np.fromiter(first, np.uint8, graph.pages)
 

@@ -2,8 +2,8 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cocite.errors import BadStore
 from cocite.graph.nearest import edits
-from cocite.graph.side import SideData, only_one, read_side, ready_side, write_side
+from cocite.graph.side import SideData, only_one, read_side, write_side
 from cocite.graph.store import Graph
 
 EDIT_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -67,8 +67,12 @@ class WordData(Generic[Made]):
 
     def ready(self, graph: Graph, *args: Any, **options: Any) -> Made:
         """The stored data, made and stored if there is none that fits."""
-        read, make = partial(self.open, graph, *args), partial(self._store, graph, *args, **options)
-        return ready_side(graph, self.name, f"the {self.title}", read, make)
+        with suppress(BadStore):
+            return self.open(graph, *args)
+        with only_one(graph, self.name, f"the {self.title}"):
+            with suppress(BadStore):
+                return self.open(graph, *args)  # another command has made it meanwhile
+            return self._store(graph, *args, **options)
 
     def _store(self, graph: Graph, *args: Any, **options: Any) -> Made:
         def make(folder: Path) -> tuple[dict[str, Any], Arrays]:

@@ -9,8 +9,6 @@ derive       long lists, best and sampled parents; near-duplicates              
 gather_texts titles, headings, anchors, text, in page order                     gather_texts.py
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import Counter
@@ -19,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -38,13 +36,11 @@ from cocite.graph.build.scratch import ScratchSpace, Workers
 from cocite.graph.build.sort_links import LinkSorter
 from cocite.graph.build.spill import LINK_TEXTS, RECORD_TEXTS, Spill
 from cocite.graph.generation import MemoryWriter, Progress, Writer, no_progress
+from cocite.graph.store import Graph
 from cocite.pages.site import Sites
 from cocite.sources.folders import walk_files
 from cocite.sources.kinds import kind_of
 from cocite.sources.records import ReadReport
-
-if TYPE_CHECKING:
-    from cocite.graph.store import Graph
 
 NEWEST_SECOND = (1 << 32) - 1  # when records without a date count as captured, if they are added to a store
 MAX_TABLE_BYTES, MEMORY_TABLE_BYTES = 1 << 34, 1 << 16  # of the table of names that were read, on disk and in memory

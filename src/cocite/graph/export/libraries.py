@@ -43,7 +43,7 @@ def _named_links(graph: Graph, pages: Iterable[int] | None) -> tuple[dict[int, s
             f"{len(graph.links):,} links are too many for this: give the pages that you want, pages=[...],"
             " or use to_scipy() or cocite export"
         )
-    return dict(enumerate(addresses(graph, 0, graph.pages))), _join(link_chunks(graph))
+    return dict(enumerate(addresses(graph.names, 0, graph.pages))), _join(link_chunks(graph))
 
 
 def _join(chunks: Iterable[LinkRows]) -> LinkRows:
@@ -94,7 +94,7 @@ def to_igraph(graph: Graph) -> Any:
     """The links as a directed `igraph.Graph`: vertex i is page i, with `name` (its address), `title` and `site`."""
     igraph, links = library("igraph"), _join(link_chunks(graph))
     made = igraph.Graph(n=graph.pages, edges=np.column_stack([links["source"], links["target"]]), directed=True)
-    made.vs["name"] = list(addresses(graph, 0, graph.pages))
+    made.vs["name"] = list(addresses(graph.names, 0, graph.pages))
     made.vs["title"] = [graph.title(page) for page in range(graph.pages)]
     made.vs["site"] = graph.units("site").tolist()
     for fact in LINK_FACTS:

@@ -62,7 +62,7 @@ def write_lines(graph: Graph, path: Path, progress: Progress, *, delimiter: str)
     """
     mark, quote, line_end, nothing = (pa.scalar(text, pa.large_string()) for text in (delimiter, '"', "\n", ""))
     weighted = len(graph.array("out.weight")) > 0
-    with mapped_addresses(graph, None if path == STDOUT else path, progress) as known, open_output(path) as out:
+    with mapped_addresses(graph.names, None if path == STDOUT else path, progress) as known, open_output(path) as out:
         if delimiter == ",":
             out.write(b"source,target,weight\n" if weighted else b"source,target\n")
         for links in link_chunks(graph, progress):
@@ -86,7 +86,7 @@ def write_parquet(graph: Graph, path: Path, progress: Progress) -> int:
     types |= {"boilerplate": pa.bool_(), "nofollow": pa.bool_()}
     schema = pa.schema(types | ({"weight": pa.float32()} if len(graph.array("out.weight")) else {}))
     with (
-        mapped_addresses(graph, path, progress) as known,
+        mapped_addresses(graph.names, path, progress) as known,
         replacing(path) as temporary,
         pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
     ):
@@ -145,7 +145,7 @@ def _pages(graph: Graph, progress: Progress) -> Iterator[tuple[int, str]]:
     """Every page with its address."""
     for first in range(0, graph.pages, CHUNK_PAGES):
         some = min(CHUNK_PAGES, graph.pages - first)
-        yield from enumerate(addresses(graph, first, some), first)
+        yield from enumerate(addresses(graph.names, first, some), first)
         progress("writing pages", some, graph.pages)
 
 

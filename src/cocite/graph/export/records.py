@@ -27,7 +27,7 @@ def write_records(graph: Graph, path: Path, progress: Progress) -> int:
 
     Records can't say which pages were removed for good.
     """
-    with mapped_addresses(graph, path, progress, marked=True) as known:
+    with mapped_addresses(graph.names, path, progress, marked=True) as known:
         batches = _record_batches(graph, known, progress)
         if ".jsonl" in path.suffixes or ".ndjson" in path.suffixes:
             return write_jsonl((_page(row) for batch in batches for row in batch.to_pylist()), path)

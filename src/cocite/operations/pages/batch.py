@@ -167,7 +167,7 @@ def batch(
         to_do = [(i, parts[i]) for i in missing]
         answer = partial(answer_all_pairs, progress=progress) if together else answer_parts
         with (
-            nullcontext() if few else mapped_addresses(graph, folder / PLAN_FILE, progress) as addresses,
+            nullcontext() if few else mapped_addresses(graph.names, folder / PLAN_FILE, progress) as addresses,
             closing(answer(task, to_do, processes)) as ready,
         ):
             progress("answering pages", sum(len(parts[i]) for i in kept), len(asked))
@@ -238,7 +238,7 @@ def _table(graph: Graph, all_addresses: pa.Array | None, queried: Pages, found: 
     def addresses_of(pages: Pages) -> pa.Array:
         if all_addresses is not None:
             return all_addresses.take(pa.array(pages)).cast(pa.string())
-        return pa.array([next(addresses(graph, page, 1)) for page in pages.tolist()], pa.string())
+        return pa.array([next(addresses(graph.names, page, 1)) for page in pages.tolist()], pa.string())
 
     starts = np.cumsum(found.counts) - found.counts
     ranks = np.arange(len(found.pages)) - np.repeat(starts, found.counts) + 1
