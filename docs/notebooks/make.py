@@ -1,6 +1,6 @@
 """Make docs/notebooks/tour.ipynb: the cells below, run in an empty folder by a real kernel.
 
-`python docs/notebooks/make.py` renews it. A test runs it again and compares what comes out.
+`python docs/notebooks/make.py` runs it again. A test also runs it, and compares the output.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CHANGING = {
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00": "2026-01-01T00:00:00+00:00",
     r"0x[0-9a-f]{8,}": "0x0",
 }
-"""What differs from run to run, and what stands for it in comparisons."""
+"""Output that differs from run to run, and its replacement in comparisons."""
 CELLS = (
     """# cocite in a notebook
 
@@ -34,14 +34,14 @@ databases, cars, museums and more. It needs the extras: `pip install ".[frames,p
 >cocite.build([files("cocite.sample") / "pages"], "sample.cocite")
 >web = cocite.open("sample.cocite")
 >web""",
-    """A store shows what it holds, how links are spread over pages, and the most cited pages.
+    """A store shows its contents, the distribution of links over pages, and the most cited pages.
 
 ## Related pages
 
-Answers are drawn: the page asked about in the middle, related pages around it, and between them pages that cite several
-of them. The table says why; a click on a reason opens all of them.""",
+The drawing has the query page in the middle, related pages around it, and between them pages that link to several of
+them. The table gives the reasons; click on one to see all.""",
     '>web.related("nytimes.com", k=8)',
-    "Several pages may be asked about at once, unwanted ones named, and methods chosen by name with parameters.",
+    "You can query several pages at once, exclude pages, and choose a method with its parameters.",
     '>web.related(["audi.com", "bmw.com"], "companion(parents=500)", k=6, unwanted="vw.com", per_site=1)',
     "## As a table: pandas or Polars",
     """>answers = web.related("postgresql.org", k=6)
@@ -51,14 +51,14 @@ of them. The table says why; a click on a reason opens all of them.""",
 >answers.to_frame("polars").select("rank", "title", pl.col("score").round(3), pl.col("reasons").list.len())""",
     """## As a graph: NetworkX or igraph
 
-What is drawn is a small graph of pages that are `asked`, `related`, `citing` or `cited`.""",
+The drawing is a small graph. Its pages are `asked`, `related`, `citing` or `cited`.""",
     """>import networkx as nx
 >
 >graph = answers.to_networkx()
 >links = nx.in_degree_centrality(graph)
 >sorted(((round(links[url], 2), graph.nodes[url]["title"]) for url in graph), reverse=True)[:5]""",
     """>answers.to_igraph().summary()""",
-    """The store's whole graph gives these too, or the links of some pages of a large one.""",
+    """The same works for the whole graph of a store, or for some pages of a large one.""",
     """>page = web.graph.find("homes.example/~tom/links.html")
 >web.graph.to_frame([page])[["target", "block", "weight"]].head()""",
     """>whole = web.graph.to_igraph()
@@ -107,7 +107,7 @@ def run() -> nbformat.NotebookNode:
 
 
 def steady(text: str) -> str:
-    """A text in which nothing differs from run to run."""
+    """A text without what differs from run to run."""
     for pattern, instead in CHANGING.items():
         text = re.sub(pattern, instead, text)
     return text

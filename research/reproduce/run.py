@@ -50,12 +50,11 @@ def document(claims: Claims, outcomes: Sequence[Outcome], where: str) -> str:
     parts = [
         "# The papers' claims, run again",
         "",
-        "Written by `make reproduce`; do not edit. The claims and the expected range of each are in "
-        "`research/reproduce/claims.toml`; a claim is run alone by "
-        "`cocite reproduce ID --data FOLDER`.",
-        "A claim has *held* if all its figures are in the expected range; failures are listed too. "
-        "Where a range or an experiment was changed after figures were seen, the row says so. Where the paper's own "
-        "data are gone, the claim is tested on other data, and the text says which.",
+        "`make reproduce` writes this page; do not edit it. `research/reproduce/claims.toml` has the claims with their "
+        "expected ranges. `cocite reproduce ID --data FOLDER` runs one of them.",
+        "A claim has *held* if all its figures are in the expected range; failures are listed too. If a range or an "
+        "experiment was changed after figures were seen, the row mentions it. If the paper's own data are gone, the "
+        "claim is tested on other data, and the row names them.",
         "",
         f"{len(every)} claims: {counts(every)}. {where}",
     ]
