@@ -1,7 +1,7 @@
-"""A browser without a test tool in it: what a page costs in the browser that people have.
+"""A browser without a test tool: what a page costs in the browser that people use.
 
-Playwright puts scripts of its own into every page, which was most of the time until the first paint. Here Chromium is
-only told where to go, by its debugging protocol, and asked afterwards.
+Playwright adds its own scripts to every page, which took most of the time until the first paint. Here the debugging
+protocol only opens a page in Chromium, and reads the results afterwards.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Browser:
         self._socket, self._calls = socket, 0
 
     async def call(self, method: str, session: str = "", **params: Any) -> dict[str, Any]:
-        """What a command gives back; what happens meanwhile is not listened to."""
+        """Return the result of a command; ignore events that arrive meanwhile."""
         self._calls += 1
         message = {"id": self._calls, "method": method, "params": params} | ({"sessionId": session} if session else {})
         await self._socket.write_message(json.dumps(message))
@@ -37,7 +37,7 @@ class Browser:
 
     @asynccontextmanager
     async def tab(self, width: int, height: int) -> AsyncIterator[str]:
-        """An empty page where nothing is kept from others, as a session; gone afterwards."""
+        """An empty page in a fresh context, as a session; closed afterwards."""
         context = (await self.call("Target.createBrowserContext"))["browserContextId"]
         made = {"url": "about:blank", "browserContextId": context, "width": width, "height": height}
         target = (await self.call("Target.createTarget", **made))["targetId"]
@@ -52,7 +52,7 @@ class Browser:
 
 @asynccontextmanager
 async def chromium(program: str) -> AsyncIterator[Browser]:
-    """A browser that is started and ended."""
+    """Start a browser, and end it afterwards."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         options = [
             "--headless",

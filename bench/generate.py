@@ -4,7 +4,7 @@
     python bench/generate.py --pages 50000 -o bench/data/small          # the same in small: 2,000 sites, 20 topics
     python bench/generate.py --pages 50000 --edges -o bench/data/edges  # from<TAB>to, for programs that want numbers
 
-bench/README.md says what the graph is like; web_model.py draws the links, web_addresses.py the addresses.
+bench/README.md describes the graph; web_model.py draws the links, web_addresses.py the addresses.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ WRITERS: dict[str, Callable[[Path, pa.RecordBatchReader], None]] = {
 
 @dataclass
 class Tally:
-    """What all threads have written so far."""
+    """Counts of everything that all threads have written so far."""
 
     links: int = 0
     address_bytes: int = 0
@@ -189,7 +189,7 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    """Write the graph that the command line asks for, and say what it came to."""
+    """Write the graph that the command line describes, and print its size."""
     parser = arguments()
     chosen = parser.parse_args()
     folder: Path = chosen.output
@@ -206,7 +206,7 @@ def main() -> None:
     length = ""
     if tally.address_bytes:
         page, link = tally.address_bytes / world.pages, tally.link_bytes / max(1, tally.links)
-        length = f"{page:.1f} characters an address ({link:.1f} in links), "
+        length = f"{page:.1f} characters per address ({link:.1f} in links), "
     seconds = time.perf_counter() - begin
     print(f"{world.pages:,} pages, {tally.links:,} links, {length}{seconds:.1f} s, {size:,} bytes")
 

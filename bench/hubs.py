@@ -1,10 +1,10 @@
-"""How much HubFinder explores, and what it loses by it, beside the same extension without trimming.
+"""How much HubFinder explores and what it loses, compared with the same extension without trimming.
 
     python bench/hubs.py STORE [--sets 50] [--pages 20] [--rounds 3] [--by hubrank]
 
-Start sets are random pages that have links. Both ways use the same criterion and number of rounds. "Explored" are pages
-kept, whose links are followed in turn; "met" all that were come upon. "Found" is how many of the fifty best pages of
-the untrimmed extension are among the fifty best of HubFinder's.
+Start sets are random pages that have links. Both ways use the same criterion and number of rounds. "Explored" counts
+pages that are kept and whose links are followed, "met" all candidates. "Found" is the share of the untrimmed
+extension's fifty best pages that are among HubFinder's fifty best.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Integrated similarity of all pages with all pages: time, memory, and how much of the exact answer is found.
+"""Integrated similarity of all pages with all pages: time, memory, and how much of the exact result is found.
 
     python bench/integrated.py [--pages 100000] [--sample 500] [--k 20]
 
 The web is that of `bench/topical.py`. The fast way compares pages that indexes lead to (`neighbourhood/all_alike.py`
 states every limit); the exact way compares a page with all others, every link and every word counted, and is done for a
 sample of random pages only. "Found" is the mean share of the k exact best that are among the fast way's k; a page as
-similar as the last exact one is as good as it. CPU seconds are those of all threads: on a busy machine they say more
-than the clock.
+similar as the last exact one is as good as it. CPU seconds are those of all threads: on a busy machine they are more
+reliable than the clock.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def main() -> None:
         errors.append(np.abs(exact[found] - values[page][values[page] > 0]).max(initial=0.0))
     took = time.perf_counter() - started
     show(
-        f"{len(sample)} random pages beside the exact answer",
-        ("k", "found", "worst page", "10th percentile", "greatest error of a score", "exact, s a page"),
+        f"{len(sample)} random pages, compared with exact results",
+        ("k", "found", "worst page", "10th percentile", "largest error of a score", "exact, s per page"),
         [[
             options.k, f"{np.mean(shares):.4f}", f"{min(shares):.2f}", f"{np.percentile(shares, 10):.2f}",
             f"{max(errors):.4f}", f"{took / len(sample):.2f}",
@@ -74,7 +74,7 @@ def compute(
     looking: SearchLimits,
     k: int,
 ) -> tuple[list[list[str]], tuple[Likeness, LinksInMemory, NDArray[np.uint32], NDArray[np.float64]]]:
-    """Relevance of keywords, then all pairs; what each took."""
+    """Compute the relevance of keywords, then all pairs; return the cost of each."""
     rows: list[list[str]] = []
     last = time.perf_counter(), time.process_time()
 

@@ -1,7 +1,7 @@
-"""A small HTTP client that asks at a given rate, or as fast as answers come, and notes what came of it.
+"""A small HTTP client that sends requests at a given rate, or as fast as answers arrive, and records the outcomes.
 
-Requests are GETs over kept connections. At a given rate they leave when it is their time, whether or not earlier ones
-were answered, as those of strangers do; latency counts from that time. It takes some 60 µs of one core a request.
+Requests are GETs over persistent connections. At a given rate each is sent at its time, whether or not earlier ones
+have been answered, as independent clients do; latency counts from that time. A request takes some 60 µs of one core.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Outcome:
-    """What came of some requests."""
+    """The outcome of some requests."""
 
     seconds: float = 0.0
     statuses: Counter[int] = field(default_factory=Counter)
@@ -34,7 +34,7 @@ class Outcome:
 
 
 class Connection:
-    """One kept connection."""
+    """One persistent connection."""
 
     def __init__(self, host: str, port: int) -> None:
         self._host, self._port = host, port
@@ -42,7 +42,7 @@ class Connection:
         self._writer: asyncio.StreamWriter | None = None
 
     async def get(self, target: str, timeout: float) -> int:
-        """Ask; returns the status, 0 if the connection broke, -1 if nothing came in time."""
+        """Send a request; return the status, 0 if the connection broke, -1 on a time-out."""
         try:
             async with asyncio.timeout(timeout):
                 if self._writer is None:
@@ -114,6 +114,6 @@ async def flat_out(
 
 
 def note(done: Outcome, status: int, took: float) -> None:
-    """Write down one answer."""
+    """Record one answer."""
     done.statuses[status] += 1
     (done.latencies if status == 200 else done.others).append(took)

@@ -1,4 +1,4 @@
-"""How fast a store answers what everything else is made of: which page is this, and what does it link to?
+"""How fast the two basic look-ups of a store are: which page is this, and what does it link to?
 
     python bench/look_up.py STORE
 

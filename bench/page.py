@@ -2,13 +2,12 @@
 
     python bench/page.py STORE [--url URL] [--words WORDS] [--runs 15] [--axe axe.min.js]
 
-Every view is opened in headless Chromium (Debian's) in a fresh context each time, so that nothing of it is kept: page,
-style sheet and script are loaded and counted, over the wire (packed, with headers) and unpacked. Paint is what the
-browser itself notes as first-contentful-paint, less the end of the page's response: as the first page of a fresh
-context, and as one that is reached from the start page. Views take turns, since the machine's speed changes from minute
-to minute, and one of them is a line of plain text: what the browser itself takes. One visit goes before, so that the
-server's answer is kept: it is the browser that is measured. --axe has axe-core look at each view with all that opens
-opened, in light and in dark, and counts what it finds.
+Every view is opened in headless Chromium (Debian's), each time in a fresh context, so nothing is cached. Page, style
+sheet and script are loaded and counted, over the wire (packed, with headers) and unpacked. Paint is the browser's
+first-contentful-paint minus the end of the page's response: as the first page of a fresh context, and when reached from
+the start page. Views take turns, because the machine's speed changes from minute to minute. One view is a line of plain
+text, which shows the browser's own share. A visit before the measurement fills the server's cache, so only the browser
+is measured. --axe runs axe-core on each view with everything opened, in light and in dark, and counts its findings.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("store", type=Path)
-    parser.add_argument("--url", default="", help="the page asked about; else the best-cited one")
+    parser.add_argument("--url", default="", help="the query page (default: the best-cited one)")
     parser.add_argument("--words", default="static site generator")
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--axe", type=Path)
@@ -93,7 +92,7 @@ def main() -> None:
 
 
 def views(url: str, words: str) -> dict[str, str]:
-    """Where each view is."""
+    """The address of each view."""
     page, topic = urlencode({"url": url}), urlencode({"q": words})
     return {
         LINE: "/healthz",
@@ -115,7 +114,7 @@ def views(url: str, words: str) -> dict[str, str]:
 
 
 def row(browser: TestedBrowser, name: str, where: str, axe: str) -> list[str]:
-    """What one view weighs, and what axe-core finds in it."""
+    """The size of one view, and axe-core's findings in it."""
     weights = []
     for _ in range(2):
         context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
@@ -141,7 +140,7 @@ async def paints(program: str, base: str, targets: list[str], runs: int) -> list
 
 
 async def first_paint(browser: Browser, base: str, targets: list[str]) -> float:
-    """Of the last of some pages that are visited one after another."""
+    """The first paint of the last of some pages, visited one after another."""
     async with browser.tab(WIDTH, HEIGHT) as session:
         for target in targets:
             await browser.call("Page.navigate", session, url=base + target)
@@ -151,7 +150,7 @@ async def first_paint(browser: Browser, base: str, targets: list[str]) -> float:
 
 
 def violations(browser: TestedBrowser, where: str, axe: str, scheme: Any) -> int:
-    """What axe-core finds; printed, too."""
+    """Run axe-core, print its findings and return their number."""
     context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
     page = context.new_page()
     page.goto(where)

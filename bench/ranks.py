@@ -1,10 +1,10 @@
-"""PageRank of a whole store: seconds to the same residual, and memory, beside networkit, igraph and scikit-network.
+"""PageRank of a store: seconds to the same residual, and memory, for cocite, networkit, igraph and scikit-network.
 
     python bench/ranks.py STORE [--times 3]
 
 Every program runs in a process of its own, one after another, on all cores that it can use; loading the links into it
-is not measured. Its scores, of sum 1, are then put through one step of the power iteration by SciPy: the residual is
-the sum of absolute changes. Programs that take a tolerance get the loosest that leads below RESIDUAL.
+is not measured. Then SciPy applies one step of the power iteration to its scores, which sum to 1: the residual is the
+sum of absolute changes. Programs with a tolerance get the loosest one that leads below RESIDUAL.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def igraph(_: str, folder: Path) -> Run:
 
 
 def scikit_network(_: str, folder: Path) -> Run:
-    """scikit-network's power iteration, on one core. It treats dead ends otherwise: its scores are not PageRank's."""
+    """scikit-network's power iteration, on one core. It treats dead ends differently: its scores aren't PageRank's."""
     from sknetwork.ranking import PageRank
 
     links = matrix(folder)
@@ -141,7 +141,7 @@ def status(field: str) -> int:
 
 
 def measure(name: str, store: str, folder: Path, times: int) -> None:
-    """Run one program in this process; prints what was found as JSON."""
+    """Run one program in this process; print the result as JSON."""
     run = PROGRAMS[name](store, folder)
     if name == "cocite":
         run()  # compiled now, and the store in memory
@@ -202,8 +202,8 @@ def main() -> None:
         "of all cores",
         "rounds",
         "residual",
-        "MiB held before",
-        "MiB more at the peak",
+        "MiB before",
+        "MiB more at peak",
     ]
     show(f"PageRank, {pages:,} pages, {len(targets):,} links, {options.times} runs each", head, rows)
 

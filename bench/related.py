@@ -1,11 +1,11 @@
-"""How fast the methods answer, beside other programs that count the same, on two threads, and in how much memory.
+"""How fast the methods are compared with other programs that count the same, on two threads, and in how much memory.
 
     python bench/related.py STORE [SMALLER ...]
 
 Everything is warm, and on one thread unless a table says otherwise. Rivals of Cocitation count the parents that a page
-shares with every other page, from all parents and whole pages; so does cocite beside them, and the counts must be
-equal. Loading is not measured. igraph, which takes most memory to load, is given the first of the stores that fits. The
-smaller stores also show whether the memory of a question grows with the store.
+shares with every other page, from all parents and whole pages; so does cocite in this comparison, and the
+counts must be equal. Loading isn't measured. igraph needs the most memory to load, and uses the first store that
+fits. The smaller stores also show whether the memory of a question grows with the store.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def ask(web: Web, how: Method, page: int) -> Scores:
 
 
 def milliseconds(work: Callable[[int], object], pages: Sequence[int], times: int = TIMES) -> list[float]:
-    """How long each page takes: the middle one of several passes over all pages, after one that is not measured."""
+    """The time of each page: the median of several passes over all pages, after one that isn't measured."""
     passes = []
     for _ in range(times + 1):
         taken = []
@@ -133,9 +133,9 @@ def check_same(page: int, one: Counts, other: Counts) -> None:
 
 
 def race(web: Web, rival: Rival) -> Rows:
-    """A row for each group of pages: a rival's time beside ours for the same questions, after comparing all counts.
+    """A row for each group of pages: a rival's time and ours for the same questions, after comparing all counts.
 
-    Beside it the method of that name, which looks at 2,000 parents and windows of 8 links only.
+    The last columns are the method of that name, which reads only 2,000 parents and windows of 8 links.
     """
     own, rows = cocite_itself(web), Rows()
     for group, pages in grouped(web.graph, rival.most):
@@ -206,7 +206,7 @@ def check_alike(page: int, edges: Edges, theirs: dict[int, float]) -> None:
 def threads(web: Web, most: int = QUESTIONS, times: int = 5) -> Rows:
     """Questions a second on one thread and on two; runs take turns, the best of each counts.
 
-    One by one, what Python does between compiled loops holds its lock; many at once is how `batch` asks.
+    One by one, Python's work between kernels holds its lock; `batch` sends many at once.
     """
     rows: Rows = []
 
@@ -235,7 +235,7 @@ def threads(web: Web, most: int = QUESTIONS, times: int = 5) -> Rows:
 def peak_growth(work: Callable[[], object]) -> int:
     """How many KiB more are in memory at the peak of a piece of work than before; Linux only.
 
-    All allocations count, compiled code's too. What of the store is touched is in memory before: work is done twice.
+    All allocations count, compiled code's too. The work runs twice, so that the store is in memory before.
     """
     work()
     ctypes.CDLL(None).malloc_trim(0)  # else what was freed before is used again and not seen
@@ -253,7 +253,7 @@ def _status(field: str) -> int:
 
 
 def memory(webs: Sequence[Web], most: int = 100) -> Rows:
-    """What a question takes at its peak, on stores of several sizes."""
+    """The peak memory of a question, on stores of several sizes."""
     rows: Rows = []
     for name in METHODS:
         how = method(name)
@@ -275,7 +275,7 @@ def main() -> None:
     options = parser.parse_args()
     web, smaller = Web(options.store), [Web(path) for path in options.smaller]
     print(f"{web.graph.pages:,} pages, {len(web.graph.links):,} links")
-    asked = ["links in", "questions"]
+    asked = ["in-links", "questions"]
     times = ["ms, median", "p99", "1999, mean", "nodes", "edges", "rounds"]
     show(f"Methods, one thread, first {TOP}", ["method", *asked, *times], speed(web))
     if not options.no_rivals:
@@ -287,8 +287,8 @@ def main() -> None:
         show("HITS on Companion's vicinity graph", ["program", *asked, "ms, median", "Companion = 1"], hits(web))
     show("Threads, questions a second", ["method", *asked, "one thread", "two", "ratio"], threads(web))
     show(
-        "Memory of a question at its peak, pages with 100 to 1,000 links in",
-        ["method", "links", "questions", "KiB, median", "most"],
+        "Memory of a question at its peak, pages with 100 to 1,000 in-links",
+        ["method", "links", "questions", "KiB, median", "max"],
         memory([web, *smaller]),
     )
 

@@ -19,7 +19,7 @@ PLAIN = "cocitation(parents=4294967295, window=0, merge=false, chop=none)"
 """What every rival counts: all parents, whole pages."""
 
 Counts = tuple[NDArray[Any], NDArray[Any]]
-"""Pages, and how many parents each shares with the page asked for."""
+"""Pages, and how many parents each shares with the query page."""
 
 
 class Rival(NamedTuple):
@@ -94,7 +94,7 @@ def duckdb_join(links: Any, into: Any) -> Iterator[Rival]:
 
 
 def igraph_cocitation(graph: Graph) -> Rival:
-    """igraph, which goes through all pages to count for one."""
+    """igraph, which visits all pages to count for one."""
     import igraph
 
     links = to_scipy(graph)

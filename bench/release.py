@@ -3,8 +3,8 @@
     python bench/release.py STORE [--keep FOLDER]
 
 The links of a store are written as vertices (`number<TAB>com.name`, sorted by reversed name) and edges, gzipped, and
-built again. What takes part are numbers of one domain each, so it is the shape of a domain graph; how names compress
-is not measured here.
+built again. Every page becomes a domain, so the result has the shape of a domain graph. It doesn't measure how names
+compress.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("store")
-    parser.add_argument("--keep", type=Path, help="keep the release here, or take it from there")
+    parser.add_argument("--keep", type=Path, help="keep the release here, or read it if it exists")
     options = parser.parse_args()
     graph = Graph(options.store)
     folder = Path(tempfile.mkdtemp())
@@ -73,7 +73,7 @@ def main() -> None:
             [build_row("cocite", ours, len(graph.links), peak, disk, 1.0)],
         )
         show("Passes", ["pass", "seconds"], [[name, f"{value:.1f}"] for name, value in ours["passes"].items()])
-        print(f"\n{ours['bytes'] / ours['links']:.1f} bytes a link; faults found by check: {ours['faults']}")
+        print(f"\n{ours['bytes'] / ours['links']:.1f} bytes per link; faults found by check: {ours['faults']}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,12 +1,11 @@
-"""Keyword relevance of generated pages about topics: how long counting takes, beside sparse products of SciPy.
+"""Keyword relevance of generated pages about topics: the time of counting, compared with SciPy's sparse products.
 
     python bench/relevance.py [--pages 10000 100000] [--seed 1] [--no-rival]
 
 The web is that of topical.py. "Counting" is all that `cocite keywords` has to do once keywords are known: pages with
-both words of every pair, words that pages link to, and the least and greatest support, information and confidence.
-SciPy makes the products of the same matrices, whose numbers are compared; it does not work out information.
-"One word" is all of r_s and r_l for one word, "all r_s" the whole matrix. The first call, which
-compiles, is made before.
+both words of every pair, words that pages link to, and the range of support, information and confidence. SciPy
+computes the products of the same matrices, and the numbers are compared; it doesn't compute information. "One word" is
+all of r_s and r_l for one word, "all r_s" the whole matrix. The first call, which compiles, isn't measured.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ def use(found: Relevance) -> None:
 
 
 def scipy_counts(web: Topical, ours: Relevance) -> float:
-    """Seconds for the same counts by sparse products; fails if they are others."""
+    """Seconds for the same counts by sparse products; fail if the counts differ."""
     pages = len(web.topic)
     keys = matrix(web.key_starts, web.key_ids, (pages, web.vocabulary))
     links = matrix(web.link_starts, web.link_targets, (pages, pages))
@@ -105,12 +104,12 @@ def scipy_counts(web: Topical, ours: Relevance) -> float:
 
 
 def matrix(starts: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> csr_array:
-    """Ones as SciPy keeps them."""
+    """A SciPy matrix of ones."""
     return csr_array((np.ones(len(columns), np.int32), columns.astype(np.int32), starts), shape=shape)
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
-    """Seconds, and what came out."""
+    """Seconds, and the result."""
     started = time.perf_counter()
     found = work()
     return time.perf_counter() - started, found

@@ -1,14 +1,14 @@
-"""Run all benchmarks, write every table to docs/lab/benchmarks.md, and the README's table of figures anew.
+"""Run all benchmarks; write every table to docs/lab/benchmarks.md, and the table of figures in the README.
 
     python bench/report.py [--only NAME]... [--kept]
 
-What each benchmark prints is kept in bench/data/report; `--only` runs some again and takes the others from there, and
-`--kept` runs none. The README's lines are chosen in FIGURES below: a row and column of a table, and rivals from the
-same run with their ratio to ours. A figure whose benchmark was not run, or failed, is skipped, and the README says so;
-so are benchmarks of quality without ../shared. One of another day or machine than the others says it.
-Benchmarks of speed come first, and nothing else should run beside
-them. Ends with 1 if one failed. Not here, for the hours they take: a web of 510 M links, and Spark on 50 and 100 M
-(build.py and spark.py do them; docs/lab/capacity.md and docs/spark.md have the figures).
+The output of each benchmark is kept in bench/data/report; `--only` runs some again and uses the kept output of the
+others, and `--kept` runs none. FIGURES below chooses the README's lines: a row and column of a table, and rivals from
+the same run with their ratio to ours. If a benchmark didn't run or failed, its figures are skipped, and the README
+mentions it; the same goes for quality without ../shared. A figure of another day or machine is marked. Benchmarks of
+speed come first; nothing else should run on the machine then. The exit code is 1 if one failed. Two runs take hours
+and aren't included: a web of 510 M links, and Spark on 50 and 100 M links (build.py and spark.py do them;
+docs/lab/capacity.md and docs/lab/spark.md have the figures).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ QUICK = (
     "auto", "proximity", "cocitation", "companion", "extended_cocitation", "lli", "kleinberg", "semantic", "integrated",
     "whats_related",
 )  # fmt: skip
-"""Methods whose quality is measured: on some collections the others take seconds a question."""
+"""Methods whose quality is measured: on some collections the others take seconds per question."""
 
 STEPS: dict[str, list[list[str]]] = {
     "web": [["bench/generate.py", "-o", STANDARD], ["bench/generate.py", "--pages", "500000", "-o", MEDIUM]],
@@ -92,7 +92,7 @@ class Table(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """Where a figure stands: the beginning of a title, of cells of a row (joined by &), and a column."""
+    """The place of a figure: the beginning of a title, of cells of a row (joined by &), and a column."""
 
     table: str
     row: str
@@ -100,7 +100,7 @@ class Cell(NamedTuple):
 
 
 class Rival(NamedTuple):
-    """Where a rival's figure stands, and ours in the same breath, where it was measured again beside it."""
+    """The place of a rival's figure, and of ours if it was measured again with it."""
 
     name: str
     theirs: Cell
@@ -129,7 +129,7 @@ def of_method(name: str, links: str) -> Cell:
 
 
 def same_counts(links: str) -> tuple[Rival, ...]:
-    """Programs that count the same, each with our time for its questions."""
+    """Rivals that count the same, each with our time for its questions."""
     programs = {
         "SciPy, row of AᵀA": "SciPy, row of",
         "SciPy, parents' rows and `np.unique`": "SciPy, rows",
@@ -216,7 +216,7 @@ def number(text: str) -> float | None:
 
 
 def look_up(tables: Sequence[Table], cell: Cell) -> str | None:
-    """The figure that stands there, if it does."""
+    """The figure at that place, if there is one."""
     for table in tables:
         if table.title.startswith(cell.table) and (found := table.cell(cell.row, cell.column)):
             return found
@@ -254,12 +254,12 @@ def when(outputs: dict[str, str]) -> str:
 
 
 def has_failed(text: str) -> bool:
-    """Whether a script of a step did not end well."""
+    """Whether a script of a step failed."""
     return re.search(rf"^{FAILED} -?\d+$", text, re.MULTILINE) is not None
 
 
 def beside(tables: Sequence[Table], figure: Figure) -> str:
-    """Rivals, each with how many times ours it is; ahead of us in bold."""
+    """Rivals, each with the ratio of its figure to ours; bold if it is better."""
     said = []
     for rival in figure.rivals:
         text = look_up(tables, rival.theirs)
@@ -274,13 +274,13 @@ def beside(tables: Sequence[Table], figure: Figure) -> str:
 
 
 def run(name: str) -> str:
-    """Run the scripts of a step; what they printed."""
+    """Run the scripts of a step; return their output."""
     if name in OF_SHARED and not SHARED.is_dir():
         return f"not run: it needs {SHARED.relative_to(ROOT.parent)} beside the checkout\n"
     if name == "site" and not COPIED.is_dir():
         return "not run: it needs Debian's packages python3-doc, sqlite3-doc and postgresql-doc\n"
     printed = ""
-    if name == "web" and SHARED.is_dir():  # always anew: an old store says nothing about this version
+    if name == "web" and SHARED.is_dir():  # always rebuilt: an old store isn't this version's
         lists = SHARED / "awesome" / "pages.jsonl.gz"
         program = Path(sys.executable).with_name("cocite")
         subprocess.run([program, "build", "-q", lists, "-o", AWESOME], cwd=ROOT, check=True)

@@ -2,10 +2,10 @@
 
     python bench/serve.py STORE [--judgements J.tsv.gz] [--seconds 10] [--workers 1 2] [--soak MINUTES]
 
-The mix is every judged query that the store has and the 500 best-cited pages, each by Companion and by the usual
-method; a pass asks each once, and the next pass asks for one answer more, so that nothing of it is in the cache. The
-load comes from the same machine: `wrk` for cached answers (Debian has it), bench/load.py for the rest. Beside it
-stands a bare FastAPI route on granian that sends the bytes of one answer.
+The mix is every judged query that the store has and the 500 best-cited pages, each by Companion and by the default
+method. A pass sends each once, and the next pass requests one result more, so that none is in the cache. The load comes
+from the same machine: `wrk` for cached answers (Debian has it), bench/load.py for the rest. The rival is a bare FastAPI
+route on granian that sends the bytes of one answer.
 
 --soak MINUTES sends 100 requests a second, half answered from the cache, and prints the server's memory.
 """
@@ -44,7 +44,7 @@ BEST_CITED = 500
 CACHED, CONNECTIONS = 500, 32
 TIMEOUT = 5.0
 SOAKING = 100
-"""Requests a second for long."""
+"""Requests per second of a long run."""
 BIN = Path(sys.executable).parent
 RIVAL = """
 from pathlib import Path
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 class Mix:
-    """What is asked."""
+    """The requests."""
 
     def __init__(self, store: Path, judgements: Path) -> None:
         graph = Graph(store)
@@ -113,7 +113,7 @@ def target(page: str, method: str, k: int) -> str:
 
 
 def free_port() -> int:
-    """A port that nobody uses."""
+    """A free port."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
@@ -121,7 +121,7 @@ def free_port() -> int:
 
 @contextmanager
 def running(command: list[str], port: int, path: str, folder: Path | None = None) -> Iterator[int]:
-    """A server, from when it answers until it has ended; gives its process."""
+    """Start a server and wait until it answers; yield its process."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
     try:
         for _ in range(600):
@@ -140,7 +140,7 @@ def running(command: list[str], port: int, path: str, folder: Path | None = None
 
 @contextmanager
 def cocite(store: Path, workers: int, *more: str) -> Iterator[tuple[int, int]]:
-    """`cocite serve`; gives its port and its process."""
+    """Start `cocite serve`; yield its port and its process."""
     port = free_port()
     command = [str(BIN / "cocite"), "serve", "-i", str(store), "--port", str(port), "--workers", str(workers)]
     with running([*command, "--timeout", str(TIMEOUT), *more], port, "/healthz") as process:
@@ -153,7 +153,7 @@ def cocite(store: Path, workers: int, *more: str) -> Iterator[tuple[int, int]]:
 
 
 def from_cache(store: Path, mix: Mix, seconds: float, workers: list[int]) -> None:
-    """Answers that are kept, beside a bare route."""
+    """Measure cached answers, compared with a bare route."""
     if shutil.which("wrk") is None:
         print("no wrk here (apt-get install wrk): answers from the cache are not measured")
         return
@@ -161,7 +161,7 @@ def from_cache(store: Path, mix: Mix, seconds: float, workers: list[int]) -> Non
     few, body = mix.few(), b""
     for number in workers:
         with cocite(store, number) as (port, _):
-            for each in few * (2 * number):  # until every worker has met each
+            for each in few * (2 * number):  # until every worker has cached each
                 with urllib.request.urlopen(f"http://{HOST}:{port}{each}") as answer:
                     body = answer.read()
             rows.append([f"cocite serve, {number} worker{'s' * (number > 1)}", *wrk(port, few, seconds)])
@@ -206,24 +206,24 @@ def milliseconds(told: str, share: str) -> str:
 
 
 def worked_out(store: Path, mix: Mix, seconds: float, workers: int) -> None:
-    """Answers that are not kept: as many as there can be, half of that, three times that, and afterwards."""
+    """Measure computed answers: at full load, at half of that, at three times that, and afterwards."""
     rows = []
     with cocite(store, workers) as (port, process):
         targets = mix.targets()
-        asyncio.run(flat_out(HOST, port, targets, 8, 3.0, TIMEOUT))  # whatever is slow the first time
+        asyncio.run(flat_out(HOST, port, targets, 8, 3.0, TIMEOUT))  # compile and fill caches
         used = processor(process)
         full = asyncio.run(flat_out(HOST, port, targets, 8 * workers, seconds, TIMEOUT))
         used = processor(process) - used
-        rows.append(["flat out, 8 connections a worker", *row(full)])
-        for name, factor in (("half of that", 0.5), ("three times that", 3.0), ("half again, at once", 0.5)):
+        rows.append(["full load, 8 connections per worker", *row(full)])
+        for name, factor in (("half of that", 0.5), ("three times that", 3.0), ("half again, immediately", 0.5)):
             done = asyncio.run(at_rate(HOST, port, targets, full.rate * factor, seconds, 2 * TIMEOUT))
             rows.append([f"{name}: {full.rate * factor:,.0f}/s", *row(done)])
         memory = sum(each.memory_info().rss for each in family(process))
     each, cores = 1e3 * used / max(1, full.statuses.total()), used / full.seconds
-    about = f"flat out {each:.1f} ms of processor each, {cores:.2f} cores; memory at the end {memory / 1e6:,.0f} MB"
+    about = f"at full load {each:.1f} ms of CPU each, {cores:.2f} cores; memory at the end {memory / 1e6:,.0f} MB"
     show(
-        f"answers worked out, {workers} worker{'s' * (workers > 1)}: {about}",
-        ["asked", "answered/s", "p50, ms", "p99, ms", "longest, ms", "503", "503 p99, ms", "other"],
+        f"computed answers, {workers} worker{'s' * (workers > 1)}: {about}",
+        ["load", "answered/s", "p50, ms", "p99, ms", "longest, ms", "503", "503 p99, ms", "other"],
         rows,
     )
 
@@ -250,7 +250,7 @@ def family(process: int) -> list[psutil.Process]:
 
 
 def soak(store: Path, mix: Mix, minutes: float) -> None:
-    """Memory while it is asked for long, half from a cache that is soon full."""
+    """Measure memory under a long load, half from a cache that is soon full."""
     rows = []
     with cocite(store, 1, "--cache", "64M") as (port, process):
         few, fresh = mix.few(), mix.targets()
@@ -275,7 +275,7 @@ def soak(store: Path, mix: Mix, minutes: float) -> None:
                 ]
             )
             print(rows[-1], flush=True)
-    show("asked for long, half from the cache", ["minute", "answered/s", "p99, ms", "not 200", "memory, MB"], rows)
+    show("a long load, half from the cache", ["minute", "answered/s", "p99, ms", "not 200", "memory, MB"], rows)
 
 
 if __name__ == "__main__":

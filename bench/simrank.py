@@ -1,16 +1,15 @@
-"""SimRank: how fast one page, how near the exact answer, and what networkx takes.
+"""SimRank: the time of one page, the distance from the exact result, and the time of networkx.
 
     python bench/simrank.py [--folder /tmp/simrank] [--pages 1000000] [--queries 100] [--without-rivals]
 
 Graphs are those of generate.py with every page's first half of links, some ten a page, and are made once in the folder.
 
-1. Time of one question, the 50 best answers without reasons, on the large graph: random pages, and those of most links
-   in. The bound is on the error of a score, at 99 %. "CPU" is the time of the processor, one core: on a machine
-   that does nothing else, the time.
-2. The same questions on a graph small enough for the exact answer. Overlap is the share of the 50 answers that are, by
-   their exact scores, among the 50 best: a page that ties with the last of them is. Error is the greatest of any page.
-3. All pairs beside networkx `simrank_similarity`, which has to come to an end before the tenth round: it gets a coarse
-   tolerance, and so does fewer rounds than `all_pairs`.
+1. Time of one question, the 50 best results without reasons, on the large graph: random pages, and those with the most
+   in-links. The bound is on the error of a score, at 99 %. "CPU" is the time of one core: on an idle machine, the time.
+2. The same questions on a graph small enough for exact scores. Overlap is the share of the 50 results that are, by
+   their exact scores, among the 50 best; a tie with the last of them counts. Error is the largest of any page.
+3. All pairs, compared with networkx `simrank_similarity`, which must converge before the tenth round. It gets a coarse
+   tolerance, so it makes fewer rounds than `all_pairs`.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def main() -> None:
 
 
 def half_web(folder: Path, pages: int) -> Web:
-    """A store of a generated web with half of its links; made if it is not there."""
+    """A store of a generated web with half of its links; built if it doesn't exist."""
     store, records = folder / f"{pages}.cocite", folder / f"{pages}.parquet"
     if not store.exists():
         batches = map(half, generate(pages))
@@ -87,19 +86,19 @@ def half(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def chosen(web: Web, count: int) -> dict[str, list[int]]:
-    """Pages to ask about."""
+    """Query pages by kind."""
     degree = np.asarray(web.graph.in_degree).astype(np.int64)
     rng = np.random.default_rng(1)
     linked = np.flatnonzero(degree > 0)
     return {
         "random pages": rng.choice(linked, min(count, len(linked)), replace=False).tolist(),
-        "pages of one link in": rng.choice(np.flatnonzero(degree == 1), count // 4).tolist(),
-        "most links in": np.argsort(-degree, kind="stable")[: count // 4].tolist(),
+        "pages with one in-link": rng.choice(np.flatnonzero(degree == 1), count // 4).tolist(),
+        "most in-links": np.argsort(-degree, kind="stable")[: count // 4].tolist(),
     }
 
 
 class Timed(NamedTuple):
-    """The best answers to a question, the bound, milliseconds, and those of the processor."""
+    """The best results of a question, the bound, milliseconds, and CPU milliseconds."""
 
     best: list[tuple[int, float]]
     bound: float
@@ -108,7 +107,7 @@ class Timed(NamedTuple):
 
 
 def timed(web: Web, asked: Method, page: int) -> Timed:
-    """Ask, and look at the clocks."""
+    """Run a question and measure it."""
     began, used = time.perf_counter(), time.process_time()
     found = asked.relate(web, [page])
     best = list(islice(found.ranked(web.graph.in_degree), BEST))
@@ -136,18 +135,18 @@ def time_large(web: Web, queries: int) -> None:
     bounds = [similarity_of(web, a, b)[1] for a, b in pairwise(pairs)]
     spent = [each * 1e3 / len(bounds) for each in (time.perf_counter() - began, time.process_time() - used)]
     rows.append(["two pages", f"{spent[0]:.0f}", f"{spent[1]:.0f}", "", "", f"{np.median(bounds):.4f}", ""])
-    header = ["SimRank of one page", "ms, median", "CPU, median", "95 %", "most", "bound", "50th score"]
-    show(f"{web.graph.pages:,} pages, {len(web.graph.links):,} links, 50 best of one page", header, rows)
+    header = ["SimRank of one page", "ms, median", "CPU, median", "95 %", "max", "bound", "50th score"]
+    show(f"{web.graph.pages:,} pages, {len(web.graph.links):,} links, 50 best results for one page", header, rows)
 
 
 def links_in(web: Web) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """All links by the page that they lead to."""
+    """All links by target."""
     lists = [web.graph.links_to(page) for page in range(web.graph.pages)]
     return np.concatenate([[0], np.cumsum([len(each) for each in lists])]), np.concatenate(lists)
 
 
 def compare_exact(web: Web, queries: int) -> None:
-    """Overlap and error against all pairs."""
+    """Overlap and error compared with all pairs."""
     began = time.perf_counter()
     exact = all_pairs(*links_in(web), web.graph.pages)
     print(f"\nall pairs of {web.graph.pages:,} pages: {time.perf_counter() - began:.1f} s")
@@ -174,12 +173,12 @@ def compare_exact(web: Web, queries: int) -> None:
                  f"{np.mean(errors):.4f}", f"{max(errors):.4f}", f"{np.median(bounds):.4f}",
                  f"{np.mean(np.array(errors) <= bounds):.2f}"]
             )  # fmt: skip
-    header = ["against the exact answer", "overlap, mean", "least", "error, mean", "most", "bound", "within"]
+    header = ["compared with exact scores", "overlap, mean", "min", "error, mean", "max", "bound", "within"]
     show(f"{web.graph.pages:,} pages, {len(web.graph.links):,} links", header, rows)
 
 
 def time_rivals(folder: Path) -> None:
-    """All pairs, beside networkx."""
+    """All pairs, compared with networkx."""
     import networkx
 
     rows = []
@@ -203,7 +202,7 @@ def time_rivals(folder: Path) -> None:
              f"{(ended - ready) / (middle - began):.0f}", f"{np.median(times):.0f}"]
         )  # fmt: skip
     header = ["pages", "links", "networkx, s", "all_pairs, s", "times", "one page, ms"]
-    show("SimRank of all pairs, processor time", header, rows)
+    show("SimRank of all pairs, CPU time", header, rows)
 
 
 if __name__ == "__main__":

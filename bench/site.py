@@ -1,10 +1,10 @@
-"""How long `cocite site` takes: first build, one page changed, all files written anew alike, and nothing changed.
+"""How long `cocite site` takes: first build, one page changed, all files rewritten unchanged, nothing changed.
 
     apt-get install python3-doc sqlite3-doc postgresql-doc
     python bench/site.py --pages 10000
 
-The site is made of the pages of these packages: as many copies as are needed, each with a third of its words changed,
-so that no two pages are alike. It prints wall and processor seconds, and the other load of the machine.
+The site consists of copies of the pages of these packages, each with a third of its words changed, so that no two
+pages are the same. It prints wall and CPU seconds, and the other load of the machine.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def copies(sources: list[Path], pages: int, folder: Path) -> None:
 
 
 def measure(name: str, *command: str) -> list[str]:
-    """Run a command; its times, and what it said."""
+    """Run a command; return its times and its output."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -61,11 +61,11 @@ def measure(name: str, *command: str) -> list[str]:
 
 
 def main() -> None:
-    """Make the site, and build it four times."""
+    """Write the site, and build it four times."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=10_000)
     parser.add_argument("--source", type=Path, action="append", help="folders of HTML to copy from")
-    parser.add_argument("--folder", type=Path, help="where to keep the site; else it is gone afterwards")
+    parser.add_argument("--folder", type=Path, help="where to keep the site (default: a temporary folder)")
     given = parser.parse_args()
     sources = given.source or [Path("/usr/share/doc") / doc for doc in DOCS]
     with tempfile.TemporaryDirectory() as temporary:
@@ -81,14 +81,14 @@ def main() -> None:
         size = sum(file.stat().st_size for file in files)
         for file in files:
             file.write_bytes(file.read_bytes())
-        rows.append(measure("all written anew, alike", *command))
+        rows.append(measure("all rewritten, same content", *command))
         files[0].write_bytes(files[0].read_bytes() + b"<p>one more word</p>")
         rows.append(measure("one page changed", *command))
         first = (place / "related.json").read_bytes()
         shutil.rmtree(place / "cache")
         rows.append(measure("everything again", *command))
         assert (place / "related.json").read_bytes() == first, "the same input gives the same bytes"
-    head = ["cocite site", "seconds", "processor s", "load", "it said"]
+    head = ["cocite site", "seconds", "CPU s", "load", "output"]
     show(f"A site of {len(files):,} pages, {size / 1e6:,.0f} MB", head, rows)
 
 

@@ -1,4 +1,4 @@
-"""Spark's jobs beside the store: time, shuffle volume, and whether ranks and the first ten answers are the same.
+"""Spark's jobs compared with the store: time, shuffle volume, and whether ranks and the first ten results are the same.
 
     python bench/spark.py RECORDS STORE [-m rank] [-m METHOD] [--work FOLDER] [--master local[2]] [--conf KEY=VALUE]
 
@@ -60,7 +60,7 @@ def run(job: str, arguments: list[str], work: Path, master: str, conf: list[str]
 
 
 def shuffled(log: Path) -> dict[str, float]:
-    """What the tasks of a job wrote for other tasks, and what of their own did not fit in memory, in GB."""
+    """What the tasks of a job wrote for other tasks, and what they spilled, in GB."""
     found: Counter[str] = Counter()
     for file in log.iterdir():
         with file.open(encoding="utf-8") as lines:
@@ -73,7 +73,7 @@ def shuffled(log: Path) -> dict[str, float]:
 
 
 def compare(store: Path, related: Path, call: str) -> int:
-    """How many of the pages asked about have other answers in the store."""
+    """The number of query pages with different results in the store."""
     web = Web(store)
     graph: Graph = web.graph
     linked = linked_pages(graph)
@@ -107,7 +107,7 @@ def compare(store: Path, related: Path, call: str) -> int:
 
 
 def compare_ranks(store: Path, folder: Path) -> int:
-    """How many of all pages have another PageRank in the store, by more than a millionth of it."""
+    """The number of pages whose PageRank in the store differs by more than a millionth of it."""
     mine = ranks.rank("pagerank").compute(Graph(store)).values
     rows = "SELECT number, value FROM read_parquet(?) ORDER BY number"
     with duckdb.connect() as database:
@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("store", type=Path)
     parser.add_argument("-m", "--method", action="append", help="rank or a method; all four, if none is given")
     parser.add_argument(
-        "--work", type=Path, help="where shards and answers go; kept, with the figures of jobs that are done"
+        "--work", type=Path, help="folder for shards and results; kept, with the figures of finished jobs"
     )
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--conf", action="append", default=[])
@@ -159,7 +159,7 @@ def main() -> None:
         )  # fmt: skip
     show(
         "Related pages by Spark",
-        ["job", "links", "seconds", "shuffle GB", "spilled GB", "bytes a link", "written GB", "pages that differ"],
+        ["job", "links", "seconds", "shuffle GB", "spilled GB", "bytes per link", "written GB", "pages that differ"],
         rows,
     )
     if given.work is None:

@@ -1,4 +1,4 @@
-"""What every benchmark prints: a table, after a line that says on what machine and when."""
+"""What every benchmark prints: a table, after a line with the machine and the date."""
 
 from __future__ import annotations
 

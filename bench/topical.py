@@ -89,7 +89,7 @@ def zipf(rng: np.random.Generator, shape: tuple[int, int], size: int) -> NDArray
 
 
 def first_different(drawn: NDArray[np.int64], wanted: int, limit: int) -> NDArray[np.uint32]:
-    """The first `wanted` different numbers of each row, ascending; where there are fewer, the smallest others too."""
+    """The first `wanted` different numbers of each row, ascending; if there are fewer, the smallest others too."""
     order = np.argsort(drawn, axis=1, kind="stable")
     values = np.take_along_axis(drawn, order, axis=1)
     repeated = np.zeros(drawn.shape, np.bool_)
@@ -118,7 +118,7 @@ def address_of(page: int) -> str:
 
 
 def word_of(number: int) -> str:
-    """The spelling of a word: no stop word of any language."""
+    """The spelling of a word, which isn't a stop word of any language."""
     return f"w{number}"
 
 

@@ -1,10 +1,10 @@
-"""Two versions of cocite beside each other, in one run: questions, builds, the service, and the size of the code.
+"""Compare two versions of cocite in one run: questions, builds, the service, and the size of the code.
 
     python bench/versions.py OTHER_SRC [--store STORE] [--large STORE] [--data FOLDER] [--rounds 5]
 
 OTHER_SRC is the `src` folder of the other version. `--other-store` is a copy of STORE for it, for versions whose word
-vectors differ: each would make them anew at every turn. Both versions are used through what `import cocite` offers, in
-processes that take turns. × = this version's time ÷ the other's: below 1 this one is faster.
+vectors differ: each would rebuild them every time. Both versions are used through `import cocite`, in processes that
+take turns. × = this version's time ÷ the other's: below 1 this one is faster.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ print(json.dumps([time.perf_counter() - began]))
 
 
 def run(source: Path, code: str, *arguments: object) -> list[float]:
-    """What a process with one version prints."""
+    """Run a script with one version; return its output."""
     environment = {**os.environ, "PYTHONPATH": str(source), "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)], env=environment, capture_output=True, text=True

@@ -4,9 +4,9 @@
 
 Every HTML page of the archives (default: ../shared/data/warc beside the checkout) is read in three depths, by cocite
 and by the plain way: lexbor's tree (resiliparse), walked node by node in Python, with its own extraction of main text.
-Then the archives are read as a build reads them, from the file to the page: decompression, headers and records that are
-no HTML included. All figures are CPU time. Five rounds of all seven alternate; the best round of each counts, as the
-others had more of the machine's other work to bear.
+Then the archives are read as a build reads them, from the file to the page, with decompression, headers and records
+that aren't HTML. All figures are CPU time. Five rounds of all seven alternate; the best round of each counts, because
+other work on the machine slowed the others down more.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def read_pages(job: Job, pages: list[tuple[bytes, str]]) -> None:
 
 
 def read_files(files: list[Path]) -> tuple[int, int]:
-    """Read the archives; returns how many pages they gave, and how many of these are HTML with its links and text."""
+    """Read the archives; return the number of pages, and of those that are HTML with links and text."""
     pages = html = 0
     for path in files:
         for page in read_warc(path, ReadReport()):

@@ -2,9 +2,9 @@
 
 A site has a name, a scheme, a habit of `www.`, sections two to four levels deep, and one of five ways to lay out its
 pages: dated news, a blog, a shop with numbered items, documents by subject, a forum with numbered threads; one page in
-eight stands outside the layout.
-Dates and numbers grow with the order in which pages were written, sections, subjects and words do not: so the order
-of addresses agrees with the order of writing within a section of a dated or numbered site, and nowhere else.
+eight is outside the layout.
+Dates and numbers grow with the order of writing; sections, subjects and words don't. So the order of addresses agrees
+with the order of writing only within a section of a dated or numbered site.
 
 No two pages share an address, whatever spelling rules may merge: the letters before the first hyphen of a site's name
 end in a code that no other site has. A section's address ends in a word that no other section of the site ends in; a
@@ -77,7 +77,7 @@ SECTIONS = """
 news sport politics business culture science travel health opinion events projects guide articles archive products shop
 help forum topics reviews people press research library blog docs stories features regions catalogue notes community
 """
-# A name's share is the number of times it stands here.
+# A name's share is the number of times it appears here.
 DOMAINS = """
 com com com com com com com com com com com com com org org org org net net de de co.uk info io fr nl edu it jp ch
 """
@@ -131,7 +131,7 @@ def put_word(out: Any, at: Any, index: Any, capital: Any) -> Any:
 
 @inline
 def put_number(out: Any, at: Any, number: Any, least_digits: Any) -> Any:
-    """Write a number, filled up with noughts."""
+    """Write a number, padded with zeros."""
     digits, rest = 1, number // 10
     while rest > 0 or digits < least_digits:
         digits += 1
@@ -187,7 +187,7 @@ def put_branch(out: Any, at: Any, habits: Any, number: Any) -> Any:
 
 @inline
 def put_section(out: Any, at: Any, habits: Any, number: Any, deeper: Any, gap: Any) -> Any:
-    """Write the way to a section, as guide/energy or press/trade-union/gallery: each ends in a word of its own.
+    """Write the path of a section, such as guide/energy or press/trade-union/gallery: each ends in a word of its own.
 
     The words are those of the second half, which are nouns.
     """
@@ -326,9 +326,9 @@ def addresses(world: Any, pages: Array) -> tuple[Array, Array]:
 
 @kernel
 def titles(world: Any, pages: Array, sources: Array) -> tuple[Array, Array]:
-    """The titles of pages; or, where `sources` says which pages link there, the words under those links.
+    """The titles of pages; with `sources`, the pages that link there, the texts of those links.
 
-    A link to a page bears some of the words of its title, from the first on; one in ten says "read more".
+    The text of a link has some words of the page's title, from the first on; one in ten is "read more".
     """
     styles, names = stream(world.seed, SITE_STYLES), stream(world.seed, SITE_NAMES)
     page_names, anchors = stream(world.seed, PAGE_NAMES), stream(world.seed, ANCHORS)

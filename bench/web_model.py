@@ -1,11 +1,11 @@
-"""The shape of the generated web: how large sites are, which page links where, and in which order a crawler met it.
+"""The shape of the generated web: the sizes of sites, the links of pages, and the order of the crawl.
 
 Nothing here keeps state between pages. Every choice is a hash of the seed and of what is chosen for, so any page can be
 made alone with its links, in any order and on any number of threads, and comes out the same. Even a link "copied from
 an earlier link" does: the earlier link is drawn, then its own first draw is made again from its hash.
 
-Pages are numbered site by site and, within a site, in the order in which they were written; a site's first pages are
-its front pages. The crawler met them in another order: runs of `RUN` pages in a pseudo-random permutation.
+Pages are numbered site by site and, within a site, in the order of writing; a site's first pages are its front pages.
+The crawler found them in another order: runs of `RUN` pages in a pseudo-random permutation.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class World(NamedTuple):
-    """All there is to keep of a web: 16 bytes a site, nothing for each page."""
+    """Everything that is kept of a web: 16 bytes per site, nothing per page."""
 
     seed: np.uint64
     pages: int
@@ -57,7 +57,7 @@ def make_world(pages: int, sites: int, topics: int, seed: int) -> World:
     np.cumsum(sizes_by_rank(pages, sites)[rank], out=starts[1:])
     # Squaring makes the topics uneven, as a Zipf law of exponent 0.5 would.
     topic = (units(sites, key, TOPICS) ** 2 * topics).astype(np.int32)
-    # Large sites tend to be the popular ones of their topic, and chance has as much say.
+    # Large sites tend to be the popular ones of their topic; chance counts as much.
     popularity = units(sites, key, POPULARITY)
     popularity *= rank
     del rank
@@ -171,7 +171,7 @@ def front_pages(size: Any) -> Any:
 
 @inline
 def page_at(world: Any, order: Any, position: Any) -> Any:
-    """The page that a crawler met at that position; not below `world.pages` where there is none."""
+    """The page that a crawler found at that position; `world.pages` or more if there is none."""
     runs = (world.pages + RUN - 1) // RUN
     return permuted(position // RUN, runs, order) * RUN + position % RUN
 
@@ -207,7 +207,7 @@ def near_page(world: Any, site: Any, page: Any, bits: Any) -> Any:
 
 @inline
 def topic_page(world: Any, site: Any, bits: Any) -> Any:
-    """A front page of another site of the topic, chosen by a Zipf law of exponent 1; -1 if there is no other."""
+    """A front page of another site of the topic, chosen by a Zipf law of exponent 1; -1 if there are no others."""
     first = world.topic_starts[world.topic[site]]
     size = world.topic_starts[world.topic[site] + 1] - first
     if size == 1:
@@ -220,11 +220,11 @@ def topic_page(world: Any, site: Any, bits: Any) -> Any:
 
 @inline
 def earlier_link(world: Any, order: Any, degrees: Any, position: Any, bits: Any) -> Any:
-    """Position and place of a link that the crawler met before, all links alike; -1 where none is found.
+    """Position and place of a link that the crawler found before, all links alike; -1 if there is none.
 
-    What that link drew first is copied. Had it to be drawn again, its page linked there already, or was that page.
+    The first draw of that link is copied. If it was drawn again, its page linked there already, or was that page.
     Drawing a place of 128 and trying again where the page has no such link makes longer pages likelier in proportion;
-    only the 1.2 % of links that stand later than that are never copied.
+    only the 1.2 % of links after that are never copied.
     """
     for _ in range(64):
         bits = mix(bits + GOLDEN)

@@ -1,9 +1,9 @@
-"""Integrated similarity beside SimRank on CiteSeer (Zhao et al. 2016, Fig. 5), and a better setting chosen on Cora.
+"""Integrated similarity and SimRank on CiteSeer (Zhao et al. 2016, Fig. 5), and a better setting chosen on Cora.
 
     python -m research.citation_tables [--figures docs/lab/figures] [--choose]
 
-The tables of docs/lab/integrated.md come from here. `--choose` tries a grid of settings on Cora, as it is and under two
-hardships, and the best of them on CiteSeer.
+The tables of docs/lab/integrated.md come from here. `--choose` tries a grid of settings on Cora, as it is and with two
+kinds of worse links, and the best of them on CiteSeer.
 """
 
 from __future__ import annotations

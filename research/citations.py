@@ -46,7 +46,7 @@ class Papers:
     name: str
     words: Rows
     vocabulary: int
-    links: Rows  # both ways round
+    links: Rows  # in both directions
     classes: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -78,13 +78,13 @@ def read_papers(folder: Path, name: str) -> Papers:
     papers = matrix.shape[0]
     numbered = labels.shape[1:] == (2,) and edges.shape[1:] == (2,) and np.array_equal(labels[:, 0], np.arange(papers))
     if not numbered or papers > MOST_PAPERS or (len(edges) and not 0 <= edges.min() <= edges.max() < papers):
-        raise BadSource(f"{name} in {folder}: labels and edges are of papers 0, 1, … as many as rows of words")
+        raise BadSource(f"{name} in {folder}: labels and edges must be of papers 0, 1, …, one for each row of words")
     matrix.sort_indices()
     return Papers(name, _rows(matrix), matrix.shape[1], both_ways(edges.T, papers), labels[:, 1])
 
 
 def both_ways(ends: NDArray[np.integer], count: int) -> Rows:
-    """Links between pairs of papers, each way round and once; none of a paper with itself."""
+    """Links between pairs of papers, once in each direction; none of a paper with itself."""
     ends = ends[:, ends[0] != ends[1]]
     places = (np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]]))
     linked = csr_array((np.ones(2 * ends.shape[1]), places), shape=(count, count))
@@ -117,7 +117,7 @@ def semantic(papers: Papers, alpha: float = 0.5, rarity: bool = False) -> Matrix
 
 
 def by_links(papers: Papers, alike: Matrix) -> Matrix:
-    """Sim_l of all pairs, the linked papers being alike as given. Citations have no direction: one side is both."""
+    """Sim_l of all pairs, with the given similarity of linked papers. Citations have no direction: one side is both."""
     links, count = papers.links, len(papers)
     found = np.zeros((count, count))
     for page in range(count):
@@ -148,7 +148,7 @@ def walked(papers: Papers, alike: Matrix, steps: int) -> Matrix:
 
 
 def measured(name: str, similarity: Matrix, classes: NDArray[np.int64], firsts: Sequence[int]) -> list[Measured]:
-    """The measures of one similarity; of equally similar papers the one of lower number comes first."""
+    """The measures of one similarity; ties are by paper number."""
     count = len(classes)
     scores = np.where(similarity >= LEAST, similarity, -1.0)
     np.fill_diagonal(scores, -1.0)
@@ -168,7 +168,7 @@ def measured(name: str, similarity: Matrix, classes: NDArray[np.int64], firsts: 
 
 
 def first_places(scores: Matrix, first: int) -> NDArray[np.intp]:
-    """The places of the greatest scores of each row, in order; of equal ones the lower place."""
+    """The places of the highest scores of each row, in order; ties are by place."""
     first = min(first, scores.shape[1])
     found = np.empty((len(scores), first), np.intp)
     for row, values in enumerate(scores):  # sorting whole rows takes ten times as long
@@ -180,7 +180,7 @@ def first_places(scores: Matrix, first: int) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What the paper's experiment gives, and the CPU seconds that each similarity took."""
+    """The result of the paper's experiment, and the CPU seconds of each similarity."""
 
     papers: Papers
     rows: list[Measured]
@@ -191,12 +191,12 @@ class Reproduction:
         return next(row for row in self.rows if (row.measure, row.first) == (measure, first))
 
     def gain(self, what: str, first: int = AT) -> float:
-        """How much better integrated similarity is than SimRank, as a part of SimRank's."""
+        """How much better integrated similarity is than SimRank, relative to SimRank."""
         return float(getattr(self.at("integrated", first), what) / getattr(self.at("simrank", first), what) - 1)
 
 
 def reproduce(papers: Papers) -> Reproduction:
-    """SimRank, semantic, link and integrated similarity on one collection, as the paper has them."""
+    """SimRank, semantic, link and integrated similarity on one collection, as in the paper."""
     rows: list[Measured] = []
     seconds: dict[str, float] = {}
 
@@ -241,7 +241,7 @@ class Setting(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As it is written."""
+        """The call as users write it."""
         return f"integrated({', '.join(f'{name}={str(value).lower()}' for name, value in self._asdict().items())})"
 
 
@@ -250,7 +250,7 @@ MIXES = tuple(round(0.1 * tenths, 1) for tenths in range(1, 10))
 
 
 def rewired(papers: Papers, kept: float, added: float, seed: int) -> Papers:
-    """The same papers with a random part of their links, and with random links added, as a part of those kept."""
+    """The same papers with a random share of their links, plus random links, as a share of those kept."""
     rng, count = np.random.default_rng(seed), len(papers)
     rows = np.repeat(np.arange(count), np.diff(papers.links.starts))
     once = rows < papers.links.columns
@@ -266,7 +266,7 @@ def hardships(papers: Papers) -> list[Papers]:
 
 
 def try_settings(papers: Papers) -> dict[Setting, list[float]]:
-    """The precision of every setting of the grid on a collection, under each hardship."""
+    """The precision of every setting of the grid on each version of a collection."""
     found: dict[Setting, list[float]] = {}
     for alpha, rarity in product(ALPHAS, (False, True)):
         words = semantic(papers, alpha, rarity)
@@ -279,7 +279,7 @@ def try_settings(papers: Papers) -> dict[Setting, list[float]]:
 
 
 def best_setting(tried: dict[Setting, list[float]]) -> Setting:
-    """Of highest mean precision over all hardships; of equal ones the first, which does less."""
+    """The setting with the highest mean precision over all versions; of equal ones the first, which does less."""
     return max(tried, key=lambda setting: round(float(np.mean(tried[setting])), 6))
 
 

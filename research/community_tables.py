@@ -40,7 +40,7 @@ FRESH = (
     "job interview", "raspberry pi projects", "graph database", "photography", "machine translation", "privacy",
     "css animation", "mental health", "unit testing", "pixel art", "music theory", "network monitoring", "web fonts",
 )  # fmt: skip
-"""Not looked at before weights by words were settled."""
+"""Queries that we hadn't looked at when we chose the weights by words."""
 QUERIES = (
     "password manager", "static site generator", "football", "typography", "chess", "home automation",
     "machine learning course", "vim plugin", "color palette", "podcast", "map tiles", "speech recognition",
@@ -48,14 +48,14 @@ QUERIES = (
     "keyboard layout", "stock market data", "rss reader",
 )  # fmt: skip
 HARDER: dict[str, dict[str, Any]] = {
-    "each noise page tied to any one of 100 root pages": {},
+    "each noise page linked with any one of 100 root pages": {},
     "… to one of 40": {"doors": 40},
     "… to one of 10": {"doors": 10},
     "… to one of 3": {"doors": 3},
     "… all to the same": {"doors": 1},
-    "root pages hardly linked (0.1 links each)": {"links_in_root": 0.1},
-    "root pages well linked (1.5 links each)": {"links_in_root": 1.5},
-    "topic pages tied to 8 root pages each": {"ties": 8.0},
+    "root pages with few links (0.1 each)": {"links_in_root": 0.1},
+    "root pages with many links (1.5 each)": {"links_in_root": 1.5},
+    "topic pages linked with 8 root pages each": {"ties": 8.0},
 }
 SEEDS, DENSITIES = range(1, 21), (0.05, 0.1, 0.3)
 WHOLE = Params(window=0, in_links=1000)
@@ -87,8 +87,8 @@ def planted_base(folder: Path, density: float, seed: int, **more: Any) -> tuple[
 def planted_noise(folder: Path) -> None:
     """Twenty base sets of three densities, two bases, from the plain case to harder ones.
 
-    NPEA does not see links among noise pages, so that the density changes drift, and nothing else: every base set has a
-    seed of its own.
+    NPEA doesn't read links among noise pages, so the density changes drift and nothing else. Every base set has its
+    own seed.
     """
     rows = []
     for name, more in HARDER.items():
@@ -120,7 +120,7 @@ def experiment(base: BaseSet, labels: Labels, title: str, by: str, figure: Path 
 
 
 def blogs(folder: Path) -> None:
-    """Communities of political blogs against their sides, which are looked at afterwards."""
+    """Communities of political blogs, compared with their sides afterwards."""
     build([SHARED / "polblogs" / "links.tsv"], folder / "polblogs.cocite")
     web = Web(folder / "polblogs.cocite")
     graph = web.graph
@@ -164,8 +164,8 @@ SETTINGS = {
 def queries(web: Web, title: str, asked: Sequence[str]) -> None:
     """The authorities for words, and how many of the first eight have a word of the query.
 
-    A page's words are the same for all settings: those of the largest base set. As published, communities come in the
-    order of singular values; the first one is looked at all the same, as it is shown.
+    A page's words are the same for all settings: those of the largest base set. As published, communities are in the
+    order of singular values; even so, the first one shown is used.
     """
     rows = []
     totals: dict[str, list[float]] = {name: [] for name in SETTINGS}
@@ -198,9 +198,9 @@ def base_for(web: Web, query: str, params: Params) -> BaseSet:
 
 
 def by_words(web: Web, query: str, figure: Path | None = None) -> None:
-    """The paper's experiment with its own labels: noise is what has none of the words.
+    """The paper's experiment with its own labels: noise is the pages with none of the words.
 
-    It needs a word that many more pages have than the root set takes: else all of those are in it.
+    It needs a word on many more pages than the root set has: otherwise all of them are in it.
     """
     base = base_for(web, query, Params(window=0))
     labels = labels_by_words(base, words_of_pages(web.graph, base.edges), query)
@@ -226,8 +226,8 @@ def main() -> None:
             store = folder / "awesome.cocite"
             build([SHARED / "awesome" / "pages.jsonl.gz"], store)
         web = Web(store)
-        queries(web, "those that settings were chosen with", QUERIES)
-        queries(web, "those that were not looked at before", FRESH)
+        queries(web, "used to choose settings", QUERIES)
+        queries(web, "not looked at before", FRESH)
         by_words(web, "python", figures and figures / "noise-python.svg")
 
 

@@ -1,4 +1,4 @@
-"""Judged collections that are kept beside the checkout: each becomes a store, and judgements of its pages.
+"""Judged collections in a folder beside the checkout: each becomes a store, and judgements of its pages.
 
     awesome       curated lists: right are pages that other lists put into one section          awesome/
     wikispeedia   encyclopedia articles: right are those of the same leaf category               wikispeedia/
@@ -6,10 +6,10 @@
     cora          papers, likewise                                                               citations/
     webkb         pages of universities: right are those of the same class                       webkb/
 
-Names and numbers only tell pages apart: nothing of a judgement is in the store. Words that are known by number alone
-are written `w17`, and all of them count as keywords; citations have no direction, so each is a link both ways, and
-papers, which have no addresses, are opaque names, each a site of its own. All articles of Wikispeedia are on one site,
-as they were; its store also has the click paths, unless others are given.
+Names and numbers only identify pages: nothing of a judgement is in the store. Words with a number only are written
+`w17`, and all of them count as keywords. Citations have no direction, so each is a link both ways. Papers have no
+addresses, so they are opaque names, each a site of its own. All articles of Wikispeedia are on one site, as they were;
+its store also has the click paths, unless others are given.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ WIKI = "https://wikispeedia.example/wiki/"
 
 @dataclass(frozen=True)
 class Dataset:
-    """A collection: what a store is built of, and what is right."""
+    """A collection: the input of a store, and the right results."""
 
     name: str
     source: RecordSource
@@ -67,7 +67,7 @@ class Held:
 
 
 def read(name: str, folder: Path) -> Dataset:
-    """A collection of `folder`, which has all of them; raises BadSource if it is not there."""
+    """A collection from a folder that has all of them; raises BadSource if it is missing."""
     if name not in READERS:
         raise BadSource(f"Unknown collection {name!r:.100}; there are {', '.join(READERS)}")
     try:
@@ -77,7 +77,7 @@ def read(name: str, folder: Path) -> Dataset:
 
 
 def make(dataset: Dataset, store: Path, progress: Progress = no_progress, search: bool = True) -> Graph:
-    """The store of a collection, with keywords, clicks and, unless that is not wanted, a search index."""
+    """The store of a collection, with keywords, clicks and, by default, a search index."""
     report = ReadReport()
     options = BuildOptions()
     build([dataset.source], store, report, options, progress)
@@ -97,7 +97,7 @@ def some_queries(judgements: Judgements, most: int) -> Judgements:
 
 
 def same_group(groups: Mapping[str, Iterable[str]]) -> Judgements:
-    """Right are pages that have a group in common, each page with its groups; a page alone in its groups has none."""
+    """Judgements by groups: pages that share a group are right for each other; a page alone in its groups has none."""
     members: dict[str, list[str]] = defaultdict(list)
     for page, of in groups.items():
         for group in of:
@@ -121,7 +121,7 @@ def awesome(folder: Path) -> Dataset:
 
 
 def wikispeedia(folder: Path, wanted: Callable[[Sequence[str]], bool] = lambda game: True) -> Dataset:
-    """Articles, judged by category; of the click paths those that `wanted`, given numbers of articles, says."""
+    """Articles, judged by category, with the click paths that `wanted` accepts by their numbers of articles."""
     here, names = folder / "wikispeedia", article_names(folder)
     links: dict[int, list[Link]] = defaultdict(list)
     for source, target in _table(here / "links.tsv.gz"):
@@ -177,7 +177,7 @@ def citations(name: str, folder: Path) -> Dataset:
 
 
 def webkb(folder: Path) -> Dataset:
-    """Pages of universities, judged by class, whichever the university."""
+    """Pages of universities, judged by class across universities."""
     here = folder / "webkb"
     links: dict[str, list[Link]] = defaultdict(list)
     for source, target, _ in _table(here / "links.tsv", plain=True):

@@ -1,12 +1,12 @@
-"""How good `auto` is on queries that had no part in the choice of its weights: cross-validation by topic.
+"""How good `auto` is on queries that didn't choose its weights: cross-validation by topic.
 
     python -m research.folds [--folds 5] [--divisions 10] [--queries 0] [--processes 2]
 
-Queries of the link lists that share right answers are of one topic (communities of queries and right answers, by
-Louvain's method), and a topic is in one fold: at random, queries of one section would be on both sides. For each fold
-the weights that are best on the others, by MAP@10, are tested on it. Topics can be found in many ways, so that is done
-for several divisions; the first is shown fold by fold. The last rows have all folds together, for the first division
-and as the mean of all, beside the weights that `auto` has.
+Queries of the link lists that share right results have the same topic (communities of queries and right results, by
+Louvain's method), and a topic is in one fold. In random folds, queries of one section would be on both sides. For each
+fold, the weights that are best on the others by MAP@10 are tested on it. Topics can be found in many ways, so this is
+repeated for several divisions; the first is shown fold by fold. The last rows have all folds together: for the first
+division, as the mean of all, and with the weights of `auto`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WEIGHTS = {
     "near": (0.06, 0.12, 0.2),
 }
 ALONE = {"popularity": (0.1, 0.25), "elsewhere": (0.05, 0.2)}
-"""Changed one at a time, beside the other weights as `auto` has them."""
+"""Changed one at a time; the other weights are those of `auto`."""
 CALLS = [
     f"auto({', '.join(f'{a}={b}' for a, b in zip(WEIGHTS, each, strict=True))})" for each in product(*WEIGHTS.values())
 ] + [f"auto({name}={value})" for name, values in ALONE.items() for value in values]
@@ -64,7 +64,7 @@ def main() -> None:
     web = Data(options.data, options.stores).web("awesome")
     wanted = datasets.some_queries(datasets.read("awesome", options.data).judgements, options.queries)
     judged, numbers = in_store(web.graph, wanted, ReadReport())
-    values(judged, numbers, "auto", 1)  # what is made once is made here
+    values(judged, numbers, "auto", 1)  # build what is built once
     with get_context("fork").Pool(options.processes) as pool:
         found = np.array(pool.map(partial(values, judged, numbers), ["auto", *CALLS], chunksize=1))
     own, tried = found[0], found[1:]
@@ -80,9 +80,11 @@ def main() -> None:
         divided.append(total)
     rows.append([f"all folds, {len(numbers):,} queries", "each fold's own", *figures(divided[0])])
     rows.append([f"the same, {options.divisions} divisions", "each fold's own", *figures(np.mean(divided, axis=0))])
-    rows.append(["all queries", "as they are in auto", *figures(own)])
+    rows.append(["all queries", "those of auto", *figures(own)])
     show(
-        f"auto, its weights chosen of {len(CALLS)} on the other folds", ("tested on", "weights", "P@10", "MAP@10"), rows
+        f"auto, weights chosen from {len(CALLS)} settings on the other folds",
+        ("tested on", "weights", "P@10", "MAP@10"),
+        rows,
     )
 
 
@@ -97,7 +99,7 @@ def values(judged: Judgements, numbers: dict[str, int], call: str, most: int | N
 
 
 def topics(judged: Judgements, queries: list[str], seed: int) -> NDArray[np.int64]:
-    """A number for the topic of each query; the larger topics have the smaller numbers, so that folds are alike."""
+    """A number for the topic of each query; larger topics have smaller numbers, so that folds have similar sizes."""
     graph = nx.Graph((query, page) for query in queries for page in sorted(judged.right(query)))
     found = sorted(nx.community.louvain_communities(graph, resolution=3, seed=seed), key=len, reverse=True)
     of = {page: number for number, pages in enumerate(found) for page in pages}
@@ -105,7 +107,7 @@ def topics(judged: Judgements, queries: list[str], seed: int) -> NDArray[np.int6
 
 
 def figures(found: Values) -> list[str]:
-    """Means, as they are shown."""
+    """Means as text."""
     return [f"{each:.4f}" for each in found.mean(axis=1)]
 
 

@@ -1,11 +1,11 @@
-"""Groups of pages beside the topics that people put them into: purity, agreement, and time.
+"""Groups of pages compared with the topics that people put them into: purity, agreement, and time.
 
     python -m research.groups STORE [--sets 100] [--topics 4] [--pages 8]
 
-STORE is one of ../shared/data/awesome. A topic is a page of the judgements with the pages that lists which are not in
-the store put into one section with it. A set is several topics at random that have no page in common. Purity is the
-share of pages that are of the topic that most pages of their group have; it rises with the number of groups. The
-adjusted Rand index, of pairs put together rightly, does not: 1 is perfect, 0 is chance.
+STORE is one of ../shared/data/awesome. A topic is a page of the judgements with the pages that lists outside the store
+put into one section with it. A set is several random topics without a common page. Purity is the share of pages that
+belong to their group's main topic; it rises with the number of groups. The adjusted Rand index, of correctly grouped
+pairs, doesn't: 1 is perfect, 0 is chance.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def topics_of(web: Web, least: int) -> list[list[int]]:
 
 
 def draw(topics: list[list[int]], count: int, size: int, random: np.random.Generator) -> dict[int, int]:
-    """Pages of some topics that have none in common, each with the number of its topic."""
+    """Pages of some topics without a common page, each with the number of its topic."""
     chosen: dict[int, int] = {}
     number = 0
     while number < count:

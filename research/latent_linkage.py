@@ -1,6 +1,6 @@
 """The numerical experiment of Hou & Zhang 2003, §4 (Table 8 and Fig. 4), for any page of any web.
 
-It asks whether LLI tells pages apart that counting cannot. A is the matrix of m siblings and n merged parents of the
+It tests whether LLI distinguishes pages that counting can't. A is the matrix of m siblings and n merged parents of the
 query page (`methods.extended_cocitation`). The paper defines, without numbers for the first three:
 
     bcp(i) = Σ_j a_ij / n                             back cocitation percentage of a sibling
@@ -9,7 +9,7 @@ query page (`methods.extended_cocitation`). The paper defines, without numbers f
     sim(i), equations 3 to 5                          similarity to the query page: `methods.lli`
 
 The forward side has the same figures of spouses and merged children, with equations 6 to 8. `epsilon_sweep` is the
-study of k that §6 asks for. `linkage_figure.draw` draws Fig. 4.
+study of k that §6 proposes. `linkage_figure.draw` draws Fig. 4.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ class LinkageSide:
     bcp: Figures
     dd: Figures
     sim: Figures
-    groups: Sequence[Pages]  # the merged parents (children), each the pages that it stands for
+    groups: Sequence[Pages]  # the merged parents (children), each as its merged pages
     bd: Figures  # of each group
     k: int
     rank: int
-    patterns: int  # different rows of the matrix: nothing that looks at the matrix alone can tell apart more
+    patterns: int  # different rows of the matrix: the most that the matrix alone can distinguish
 
     def spread(self, count: int, least: int = 1) -> list[int]:
         """Up to `count` places, evenly spaced among the pages with at least `least` groups in common."""
@@ -106,8 +106,8 @@ class LinkageSide:
 class LinkageExperiment:
     """All figures around one page."""
 
-    query: str  # the page asked for
-    used: str  # the page asked in its place, if too little was known of it
+    query: str  # the query page
+    used: str  # the page used in its place, if it has too few links
     epsilon: float
     back: LinkageSide
     forward: LinkageSide
@@ -182,17 +182,17 @@ def _columns(view: GraphView, pages: Pages) -> list[Pages]:
 
 
 class Step(NamedTuple):
-    """What one ε does to the answers for a page."""
+    """The effect of one ε on the results for a page."""
 
     epsilon: float
     back_k: int
     back_rank: int
     forward_k: int
     forward_rank: int
-    answers: int  # pages that the space sees at all
-    above: int  # pages of at least the similarity asked for: the paper's selection threshold
+    answers: int  # pages with any coordinate
+    above: int  # pages that reach the paper's selection threshold
     values: int  # different similarities, to six significant digits
-    first_kept: int  # of the first ten answers with the ε of `params`, how many are among the first ten here
+    first_kept: int  # how many of the first ten results with the ε of `params` are among the first ten here
     moved: float  # from 0, the order of `params`, to 1, that order reversed: Spearman's footrule
 
 
@@ -203,7 +203,7 @@ def epsilon_sweep(
     params: Params | None = None,
     similarity: float = 0.5,
 ) -> list[Step]:
-    """LLI's answers for a page with each ε, compared with those of `params` (0.5 unless set)."""
+    """LLI's results for a page with each ε, compared with those of `params` (0.5 by default)."""
     params = params or Params()
     known = next(each for each in parameters_of(Params) if each.name == "epsilon")
     checked = [known.check(epsilon) for epsilon in epsilons]
@@ -236,7 +236,7 @@ def _step(web: Web, page: int, params: Params, reference: list[int], similarity:
 
 
 def footrule(one: Sequence[int], other: Sequence[int]) -> float:
-    """How far the pages that two lists have in common move, as a share of the most that they could move."""
+    """How far the common pages of two lists move, as a share of the maximum."""
     both = set(one) & set(other)
     place = {page: at for at, page in enumerate(page for page in other if page in both)}
     moved = sum(abs(at - place[page]) for at, page in enumerate(page for page in one if page in both))

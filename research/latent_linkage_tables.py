@@ -3,8 +3,8 @@
     python -m research.latent_linkage_tables [--page ADDRESS] [--figure FILE] [--queries 0] [--sweep 0]
 
 Builds a store of ../shared/data/awesome in a temporary folder, prints the figures of ten siblings of a page, and draws
-them. Then it looks at many pages: what bcp, dd and sim tell apart, how far they agree, and which of them is right where
-judgements say that one of two pages is related and the other is not. Last, P@10 / MAP@10 for each ε.
+them. Then it compares bcp, dd and sim on many pages: what they distinguish, how far they agree, and which is right
+where only one of two pages is judged as related. Last, P@10 / MAP@10 for each ε.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def one_page(found: LinkageExperiment, web: Web, figure: Path) -> None:
     show(about, ("", "page", "b", "bcp", "dd", "sim"), table)
     parents = [(each.addresses[0], f"{each.bd:.3f}") for each in found.densities() if each.side == "back"]
     show("merged parents, the densest and the sparsest three", ("parent", "bd"), parents[:3] + parents[-3:])
-    show("told apart", ("figure", "values"), [*side.told_apart().items(), ("rows of A", side.patterns)])
+    show("distinct values", ("figure", "values"), [*side.told_apart().items(), ("rows of A", side.patterns)])
     steps = [
         (step.epsilon, step.back_k, step.answers, step.above, step.values, step.first_kept, f"{step.moved:.3f}")
         for step in epsilon_sweep(web, found.used)
@@ -77,14 +77,14 @@ def many_pages(web: Web, judgements: Judgements, least: int) -> None:
             share, count = agreement(by, value, equal)
             if count:
                 shares[name].append(share)
-    show(f"pages asked, with {least} merged parents or more", list(ends), [list(ends.values())])
+    show(f"query pages with {least} merged parents or more", list(ends), [list(ends.values())])
     every = told["rows of A"]
-    show("told apart", ("figure", "values", "share"), [(n, c, f"{c / every:.3f}") for n, c in told.items()])
+    show("distinct values", ("figure", "values", "share"), [(n, c, f"{c / every:.3f}") for n, c in told.items()])
     rows = [
         (name, len(of), f"{np.mean(of):.3f}", f"± {np.std(of) / len(of) ** 0.5:.3f}") for name, of in shares.items()
     ]
-    header = ("pairs", "pages asked", "share", "standard error")
-    show("pairs of pages that are ordered so, mean share over the pages asked", header, rows)
+    header = ("pairs", "query pages", "share", "standard error")
+    show("pairs of pages in this order, mean share over query pages", header, rows)
 
 
 def sweep(web: Web, judgements: Judgements) -> None:

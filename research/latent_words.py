@@ -3,7 +3,7 @@
     x_0 = tf-idf of a paper's words        x_(i+1) = norm(x_0 + norm(mean of x_i over the papers linked))
 
 after some rounds; the matrix of all x is cut to its first singular values, and papers are compared by the cosine of
-their rows of U·Σ. Averaging includes the words of cited papers, the cut puts words together that are used alike: both
+their rows of U·Σ. Averaging includes the words of cited papers, the cut groups words with similar use: both
 are ideas of the papers (link similarity, latent linkage), applied to words.
 """
 
@@ -27,7 +27,7 @@ class Latent(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As it is written."""
+        """The call as users write it."""
         return f"latent words({self.rounds} rounds, {self.dimensions} dimensions)"
 
 
@@ -50,7 +50,7 @@ def similarity(papers: Papers, setting: Latent) -> Matrix:
 
 
 def tf_idf(papers: Papers) -> csr_array:
-    """Vectors of length 1; a paper has a word or has it not."""
+    """Vectors of length 1; a paper has a word or doesn't."""
     words, count = papers.words, len(papers)
     frequency = np.bincount(words.columns, minlength=papers.vocabulary)
     rarity = np.log((1 + count) / (1 + frequency))
@@ -65,7 +65,7 @@ def of_length_1(matrix: csr_array) -> csr_array:
 
 
 def choose(papers: Papers) -> tuple[Latent, dict[Latent, list[float]]]:
-    """The best of the grid on a collection, under all hardships, and what each reached."""
+    """The best of the grid on all versions of a collection, and the result of each."""
     tried: dict[Latent, list[float]] = {setting: [] for setting in GRID}
     for some, setting in product(hardships(papers), GRID):
         tried[setting].append(measured("", similarity(some, setting), papers.classes, (AT,))[0].precision)

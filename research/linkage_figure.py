@@ -11,7 +11,7 @@ CURVES = {"bcp": "bcp, share of merged {}", "dd": "dd, drift degree", "sim": "si
 def draw(experiment: LinkageExperiment, count: int = 10, least: int = 2, forward: bool = False) -> str:
     """An SVG picture of up to `count` pages, evenly spaced among those with `least` merged parents in common.
 
-    Pages cited together with the query page but once are most, and of those bcp has nothing to say: hence `least`.
+    Most pages share only one parent with the query page, and bcp can't distinguish these: hence `least`.
     """
     side = experiment.forward if forward else experiment.back
     rows = [experiment.row(side, at) for at in side.spread(count, least)]

@@ -2,11 +2,11 @@
 
 Every click of a path is a question: of the pages related to the one it left, at what rank is the page it went to?
 Candidates are all pages, or those that the page links to, which are all that can be clicked. Rank r counts 1/r (MRR),
-and hits@k is the share of ranks up to k. A page that a method does not name: among all pages it counts 0; among links
-it comes after those named, the most linked first, so that all methods rank the same candidates.
+and hits@k is the share of ranks up to k. A page that a method doesn't return counts 0 among all pages. Among
+links it comes after those returned, the most linked first, so that all methods rank the same candidates.
 
-Paths of one game, that is of the same first and last page, fall into the same part, by hash: `part_of`. Clicks of one
-path are no independent witnesses, so tests compare the means of paths: a paired bootstrap and Wilcoxon's test.
+Paths of one game, with the same first and last page, are in the same part, by hash: `part_of`. Clicks of one path
+aren't independent, so tests compare the means of paths: a paired bootstrap and Wilcoxon's test.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cocite.graph.store import Graph
 from cocite.related.neighbourhood.scores import Scores
 
 PARTS = ("train", "train", "dev", "test")
-"""Half of the games teach, a quarter chooses parameters, a quarter is reported."""
+"""Half of the games train, a quarter chooses parameters, a quarter is reported."""
 HITS = (1, 5, 10)
 Ranks = NDArray[np.float64]
 
@@ -43,14 +43,14 @@ class Difference(NamedTuple):
     mean: float
     low: float  # 95 % of resamples lie between
     high: float
-    bootstrap: float  # two-sided p: how often a resample says otherwise
+    bootstrap: float  # two-sided p: how often a resample has the other sign
     wilcoxon: float  # two-sided p
     better: int  # paths
     worse: int
 
 
 def part_of(first: str, last: str) -> str:
-    """The part into which the paths from one page to another fall."""
+    """The part of the paths from one page to another."""
     return PARTS[hashlib.blake2b(f"{first} {last}".encode(), digest_size=8).digest()[0] // 64]
 
 
@@ -61,7 +61,7 @@ def steps_of(paths: Sequence[Sequence[int]]) -> Steps:
 
 
 class Found(NamedTuple):
-    """The rank of the page that each click went to; infinite if it is not named."""
+    """The rank of the page that each click went to; infinite if the method doesn't return it."""
 
     among_links: Ranks
     among_all: Ranks
@@ -81,7 +81,7 @@ def ranks_of(graph: Graph, steps: Steps, relate: Callable[[int], Scores]) -> Fou
 
 
 def _among(graph: Graph, page: int, answers: list[int]) -> list[int]:
-    """The pages that a page links to: as they are answered, then the others, the most linked first."""
+    """The pages that a page links to: first those returned, in their order, then the others, the most linked first."""
     children = set(graph.links_from(page).targets.tolist()) - {page}
     named = [answer for answer in answers if answer in children]
     others = sorted(children.difference(named), key=lambda child: (-int(graph.in_degree[child]), child))

@@ -5,8 +5,8 @@
 FOLDER holds wikispeedia/: articles, links, the first characters of texts, and paths (see docs/lab/next-page.md). It
 builds a store with the clicks of the training games. `--part dev` tries weights; `--part test`, for when they are
 chosen, compares What's Related with links alone, words alone and other methods on games that chose nothing. Every
-method ranks the same candidates, see `research.next_page`. The links of an article are in the order of the
-alphabet here, so that nearness means nothing: near=false.
+method ranks the same candidates, see `research.next_page`. The links of an article are in alphabetical
+order here, so distance means nothing: near=false.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Relate = Callable[[int], Scores]
 
 
 def read(folder: Path, into: Path) -> tuple[Web, dict[str, list[list[int]]]]:
-    """A store with the clicks of the games that teach, and all paths by part."""
+    """A store with the clicks of the training games, and all paths by part."""
     teaching = datasets.wikispeedia(folder, lambda game: part_of(game[0], game[-1]) == "train")
     web = Web(datasets.make(teaching, into / "web.cocite").path)
     numbers = [web.graph.find(datasets.WIKI + name) for name in datasets.article_names(folder)]
@@ -69,7 +69,7 @@ def mixed(web: Web) -> Callable[..., Relate]:
 
 
 def choose(web: Web, steps: Steps) -> None:
-    """Print how weights do on the part that chooses them."""
+    """Print the quality of weights on the part that chooses them."""
     weighed, rows = mixed(web), []
     for usage in (0.0, 1.0):
         for words in WORDS:
@@ -107,7 +107,7 @@ def report(web: Web, steps: Steps) -> None:
 
 
 def check(web: Web, relate: Relate, steps: Steps) -> None:
-    """The method itself answers as what is measured here."""
+    """Check that the method itself returns what is measured here."""
     for page in np.unique(steps.source)[::100].tolist():
         itself = methods.method("whats_related(near=false)").relate(web, [page])
         assert list(itself.ranked(web.graph.in_degree)) == list(relate(page).ranked(web.graph.in_degree)), page
@@ -130,7 +130,7 @@ def table(title: str, steps: Steps, ranks: dict[str, Ranks]) -> None:
         "hits@1",
         "hits@5",
         "hits@10",
-        "ours better by (95 %)",
+        "whats_related better by (95 %)",
         "paths better : worse",
         "p bootstrap",
         "p Wilcoxon",

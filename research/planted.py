@@ -1,5 +1,5 @@
-"""A base set with noise planted in it, as Hou & Zhang 2002 (§3) describe noise: pages that are tied to a small part of
-the root set, each to few of its pages, but densely to each other.
+"""A base set with noise planted in it, as Hou & Zhang 2002 (§3) describe noise: pages that are linked with a small
+part of the root set, each with few of its pages, but densely with each other.
 
 A model, made of a seed alone. Root pages link to each other now and then; topic pages are linked with several root
 pages each, some with one only (those are *suspected*, §4), and a little with each other. Noise pages come in through
@@ -22,7 +22,7 @@ ROOT, TOPIC, NOISE = "https://root{}.example/", "https://topic{}.example/", "htt
 
 @dataclass(frozen=True)
 class Planted:
-    """The pages of a planted base set; addresses say what is what."""
+    """The pages of a planted base set; their addresses name their kinds."""
 
     pages: list[Page]
     root: list[str]
@@ -44,8 +44,8 @@ def planted(
 ) -> Planted:
     """`density` is the share of all pairs of noise pages that are linked.
 
-    `doors` are the root pages through which noise comes in: fewer are harder, as noise is then a direction of its own
-    in the links between root set and rest. `suspected` is the share of topic pages with one link to the root set; the
+    `doors` are the root pages through which noise comes in: fewer are harder, because noise is then a direction of
+    its own in the links between root set and rest. `suspected` is the share of topic pages with one link to the root set; the
     others have 2 at least and about `ties` on average. A root page links to `links_in_root` others.
     """
     random = np.random.default_rng(seed)

@@ -1,10 +1,10 @@
-"""Whether the fast methods score on the awesome lists what the plain, slow readings of the papers do.
+"""Whether the fast methods score the same on the awesome lists as the slow, literal versions of the papers.
 
     python -m research.readings --store STORE --judgements J.tsv.gz --judge judge.py [--slow] [--queries 500]
         [--only lli]
 
-Prints a table beside the figures that the data's own README gives for the same settings. The one in brackets is given
-there without its formula; the setting beside it was chosen because it comes near (docs/decisions/0023).
+Prints a table with the figures that the data's own README gives for the same settings. The README gives the one in
+brackets without its formula; we chose the setting in that row because it comes close (docs/decisions/0023).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PLAIN = {"merge": False, "chop": "none"}
 
 
 class Setting(NamedTuple):
-    """A method, its parameters, and what data/README.md says they score."""
+    """A method, its parameters, and their score in the README of the data."""
 
     name: str
     method: str
@@ -66,17 +66,17 @@ SETTINGS = [
 web: Web
 slow_web: naive.NaiveWeb
 FIRST = 20
-"""Answers taken; the judge looks at ten, and may find two of them to be one."""
+"""Results to return: the judge uses ten, and may merge two of them."""
 
 
 def answers(setting: Setting, page: int) -> list[int]:
-    """The first pages that a method gives."""
+    """The first pages that a method returns."""
     scores = method(setting.method, setting.parameters).relate(web, [page])
     return [answer for answer, _ in islice(scores.ranked(web.graph.in_degree), FIRST)]
 
 
 def slow_answers(setting: Setting, page: int) -> list[int]:
-    """The first pages that the slow reading gives."""
+    """The first pages that the slow version returns."""
     return [answer for answer, _ in getattr(naive, setting.method)(slow_web, [page], **setting.parameters)[:FIRST]]
 
 
@@ -101,7 +101,7 @@ def main() -> None:
     parser.add_argument("--judge", type=Path, required=True)
     parser.add_argument("--queries", type=int, default=0, help="number of queries, evenly spaced; 0 is all")
     parser.add_argument("--only", default="", help="settings whose name begins so")
-    parser.add_argument("--slow", action="store_true", help="the slow readings too")
+    parser.add_argument("--slow", action="store_true", help="also run the slow versions")
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     web = Web(options.store)

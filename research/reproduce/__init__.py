@@ -1,1 +1,1 @@
-"""The papers' claims, run again: claims.toml says what they are, a file a paper measures them, `run` judges."""
+"""The papers' claims, tested again: claims.toml has the claims, one file per paper measures them, `run` judges."""

@@ -1,4 +1,4 @@
-"""Chirita, Olmedilla & Nejdl 2004: HubRank beside PageRank, and HubFinder beside the extension without trimming."""
+"""Chirita, Olmedilla & Nejdl 2004: HubRank against PageRank, and HubFinder against the extension without trimming."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEST = 50
 
 
 def hubfinder(data: Data) -> Figures:
-    """How much HubFinder explores, what of the best pages it finds, and its time, by rounds."""
+    """How much HubFinder explores, how many of the best pages it finds, and its time, by rounds."""
     web = data.web(CRAWL)
     web.rank("hubrank")
     found: dict[str, float] = {}
@@ -44,7 +44,7 @@ def hubfinder(data: Data) -> Figures:
 
 
 def out_degree(data: Data) -> Figures:
-    """HubFinder with the filter on links out, and without it."""
+    """HubFinder with and without the filter on out-links."""
     web = data.web(CRAWL)
     web.rank("hubrank")
     ratios, inside = [], []
@@ -69,7 +69,7 @@ def best(found: Explored) -> set[int]:
 
 
 def hubrank(data: Data) -> Figures:
-    """Where pages stand by HubRank and by PageRank, as shares of all pages: 0 is the first."""
+    """The ranks of pages by HubRank and by PageRank, as shares of all pages: 0 is the first."""
     web = data.web(CRAWL)
     degree = web.graph.out_degree.astype(np.float64)
     by_page, by_hub = (places(web.rank(name).values) for name in ("pagerank", "hubrank"))
@@ -89,7 +89,7 @@ def hubrank(data: Data) -> Figures:
 
 
 def places(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The place of each page by a rank, from 0 for the first to 1; equal ones share."""
+    """The place of each page by a rank, from 0 for the first to 1; ties share a place."""
     _, inverse, counts = np.unique(-values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     found: NDArray[np.float64] = ((ends - (counts + 1) / 2) / len(values))[inverse]

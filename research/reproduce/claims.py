@@ -1,8 +1,8 @@
-"""What the papers claim, as claims.toml has it, and what became of it.
+"""The papers' claims in claims.toml, and their outcomes.
 
-A claim names an experiment, a function of the file of its paper that gives figures by name; `ours` says them in words
-and `expect` gives the range of each that the claim stands on. A claim that nothing here can test says why (`cannot`);
-it may have an experiment all the same, for what comes nearest.
+A claim names an experiment: a function in the file of its paper that returns figures by name. `ours` is a sentence with
+these figures, and `expect` the range of each in which the claim holds. A claim that can't be tested here gives the
+reason (`cannot`); it may still have an experiment that comes close.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Figures = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: the name of its experiments' file, and what it is."""
+    """A paper: the name of its experiments' file, and its title."""
 
     name: str
     title: str
@@ -42,7 +42,7 @@ class Claim:
     experiment: str = ""
     expect: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     cannot: str = ""
-    note: str = ""  # what a reader should know of the difference
+    note: str = ""  # explains the difference to the reader
 
     def judge(self, figures: Figures) -> Outcome:
         """The verdict on measured figures."""
@@ -55,7 +55,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A claim, the verdict on it, and what was found."""
+    """A claim, the verdict on it, and the measured figures."""
 
     claim: Claim
     verdict: str
@@ -72,7 +72,7 @@ class Claims:
     claims: Sequence[Claim]
 
     def of(self, wanted: str = "") -> list[Claim]:
-        """Those of a paper, or the one of that id; all, if nothing is named."""
+        """The claims of a paper, or the one with that id; all by default."""
         found = [claim for claim in self.claims if wanted in ("", claim.paper, claim.id)]
         if not found:
             names = ", ".join(paper.name for paper in self.papers)

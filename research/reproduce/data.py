@@ -1,4 +1,4 @@
-"""What experiments work on: the collections as stores, made once, and methods asked about the judged pages of one."""
+"""Data of the experiments: the collections as stores, built once, and methods run on the judged pages of one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Data:
     _runs: dict[tuple[str, str, int], Run] = field(default_factory=dict)
 
     def web(self, name: str) -> Web:
-        """The store of a collection: the one that is there, if it can be opened, else made."""
+        """The store of a collection, built if it doesn't exist or can't be opened."""
         if name not in self._webs:
             path = self.stores / f"{name}.cocite"
             with suppress(BadStore):
@@ -117,7 +117,7 @@ class Beside:
 
 
 def shuffled(pages: list[Page]) -> list[Page]:
-    """The links of each page in random order: what is lost then is what order was worth."""
+    """Shuffle the links of each page: the loss shows the value of their order."""
     rng = random.Random(SEED)
     for page in pages:
         rng.shuffle(page.links)
@@ -141,14 +141,14 @@ def mirrored(pages: list[Page], lists: int = 40, copies: int = 10) -> list[Page]
 
 
 CHANGED: Mapping[str, Callable[[list[Page]], list[Page]]] = {"shuffled": shuffled, "mirrored": mirrored}
-"""Stores of the awesome lists, changed to see what of them it is that counts."""
+"""Stores of the awesome lists, changed to measure what matters in them."""
 
 
 Numbers = Sequence[float] | NDArray[np.float64]
 
 
 def straight(x: Numbers, y: Numbers) -> float:
-    """How much of y a straight line in x tells: the square of Pearson's correlation."""
+    """How much of y a straight line in x explains: the square of Pearson's correlation."""
     return float(np.corrcoef(x, y)[0, 1] ** 2)
 
 

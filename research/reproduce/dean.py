@@ -1,4 +1,4 @@
-"""Dean & Henzinger 1999: experiments on the awesome lists (judged), and on a real crawl for what is about cost."""
+"""Dean & Henzinger 1999: experiments on the awesome lists (judged), and on a real crawl for cost."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def order(data: Data) -> Figures:
 
 
 def rounds(data: Data) -> Figures:
-    """After ten rounds, are the ten answers those of the end? And do larger graphs take more rounds?"""
+    """After ten rounds, are the ten results final? And do larger graphs take more rounds?"""
     (usual,), (ten,) = (data.asked(JUDGED, how).runs for how in ("companion", "companion(rounds=10)"))
     same = [set(ten.of(query)) == set(usual.of(query)) for query in usual.answers if usual.of(query)]
     facts = [fact for fact in usual.facts.values() if fact.get("edges")]
@@ -102,14 +102,14 @@ def cost(data: Data) -> Figures:
 
 
 def edges_of(web: Web, page: int, params: companion.Params) -> Edges:
-    """Companion's graph round a page."""
+    """Companion's graph around a page."""
     view = GraphView(web.graph, [page], params)
     found = companion.gather(view, page, params)
     return edges_among(view, found.pages, found.parents)
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
-    """Milliseconds of this thread alone, the least of five times, as others on the machine do not count; and result."""
+    """Milliseconds of this thread alone, the shortest of five runs because other work doesn't count; and the result."""
     best = np.inf
     for _ in range(5):
         began = time.thread_time()
@@ -119,7 +119,7 @@ def timed(work: Callable[[], T]) -> tuple[float, T]:
 
 
 def speed(data: Data) -> Figures:
-    """Milliseconds a page on the crawl, evenly spaced by the logarithm of links in: long lists are among them."""
+    """Milliseconds per page on the crawl, evenly spaced by the logarithm of in-links, so that some lists are long."""
     web = data.web(CRAWL)
     graph = web.graph
     linked = np.flatnonzero((graph.in_degree > 1) & (graph.out_degree > 0))
@@ -135,7 +135,7 @@ def speed(data: Data) -> Figures:
 
 
 def companion_first(data: Data) -> Figures:
-    """Companion beside Cocitation (Tables 5 and 6), with the average precision of 1999 too."""
+    """Companion compared with Cocitation (Tables 5 and 6), with the average precision of 1999 too."""
     one, other = data.asked(JUDGED, "companion"), data.asked(JUDGED, "cocitation")
     found = Beside.of(one, other).named("companion", "cocitation")
     for name, each in (("companion", one), ("cocitation", other)):
@@ -150,7 +150,7 @@ def curve(found: Evaluation) -> list[tuple[float, float]]:
 
 
 def netscape(data: Data) -> Figures:
-    """What's Related as it is here: links and words, as these lists have no clicks."""
+    """Our What's Related: links and words, because these lists have no clicks."""
     stand_in = data.asked(JUDGED, "whats_related")
     first, second = (Beside.of(data.asked(JUDGED, name), stand_in) for name in ("companion", "cocitation"))
     common = overlap_of(data, "companion", "whats_related")
@@ -158,7 +158,7 @@ def netscape(data: Data) -> Figures:
 
 
 def overlap(data: Data) -> Figures:
-    """The share of Companion's answers that Cocitation gives as well (Table 7)."""
+    """The share of Companion's results that Cocitation returns as well (Table 7)."""
     return {
         "of_companion": overlap_of(data, "companion", "cocitation"),
         "of_cocitation": overlap_of(data, "cocitation", "companion"),
@@ -166,14 +166,14 @@ def overlap(data: Data) -> Figures:
 
 
 def overlap_of(data: Data, one: str, other: str) -> float:
-    """The share of one method's answers that another gives as well."""
+    """The share of one method's results that another returns as well."""
     (first,), (second,) = (data.asked(JUDGED, name).runs for name in (one, other))
     common = sum(len({*first.of(query)} & {*second.of(query)}) for query in first.answers)
     return common / max(1, sum(map(len, first.answers.values())))
 
 
 def kleinberg(data: Data) -> Figures:
-    """Companion beside HITS started from a page and its parents."""
+    """Companion compared with HITS started from a page and its parents."""
     return data.beside(JUDGED, "companion", "kleinberg").named("companion", "kleinberg")
 
 
@@ -188,7 +188,7 @@ def weights(data: Data) -> Figures:
 
 
 def duplicates(data: Data) -> Figures:
-    """Companion with near-duplicates put together and not, on the lists and with forty of them mirrored ten times."""
+    """Companion with and without merging near-duplicates, on the lists and with forty of them mirrored ten times."""
     calls = ("companion", "companion(merge=false)")
     usual = data.beside(JUDGED, *calls)
     merged, apart = (data.asked(JUDGED, call, store="mirrored") for call in calls)
@@ -197,7 +197,7 @@ def duplicates(data: Data) -> Figures:
 
 
 def coverage(data: Data) -> Figures:
-    """The share of judged pages that are answered: with chopping, as the paper has it, and without."""
+    """The share of judged pages with results: with chopping, as in the paper, and without."""
     found = {}
     for name, how in (
         ("cocitation", "cocitation(chop=strict)"),

@@ -29,13 +29,13 @@ SEEDS = range(1, 6)
 LARGE, SMALL = 0.5, 0.3
 """The values of δ that the paper compares."""
 WORD = "python"
-"""Many more pages have it than the root set takes."""
+"""A word on many more pages than the root set has."""
 ROUNDS, PRECISION = 20, 1e-4
 
 
 @lru_cache(1)
 def planted_sets() -> list[tuple[BaseSet, Labels]]:
-    """Base sets of 700 pages with noise, densely linked, that comes in through one root page a page."""
+    """Base sets of 700 pages with densely linked noise; each noise page is linked with one root page."""
     return list(_planted())
 
 
@@ -52,7 +52,7 @@ def _planted() -> Iterator[tuple[BaseSet, Labels]]:
 
 
 def by_words(data: Data) -> tuple[BaseSet, Labels]:
-    """The paper's own experiment with another word: noise is what does not have it."""
+    """The paper's own experiment with another word: noise is the pages without it."""
     web, params = data.web("awesome"), Params(window=0)
     root = root_set(web, WORD, [], params)[0]
     base = BaseSet(GraphView(web.graph, root, params), [root], params)
@@ -92,7 +92,7 @@ def ranges(data: Data) -> Figures:
 
 
 def losses(data: Data) -> Figures:
-    """What noise pages and pages on topic lose of their measure when δ falls (Tables 4 and 5)."""
+    """How much of their measure noise pages and topic pages lose when δ falls (Tables 4 and 5)."""
     found: dict[str, float] = {}
     for name, sets in (("planted", planted_sets()), ("words", [by_words(data)])):
         told = [falls(base, labels, (LARGE, SMALL)) for base, labels in sets]

@@ -23,9 +23,9 @@ from research.reproduce.data import Data
 JUDGED, LINKED = "awesome", "wikispeedia"
 MOST = 1000
 BACK = lli.Params(children=0, merge=False, chop="none")
-"""The paper presents the side of parents; lists are all that has children here."""
+"""The paper presents the side of parents; here only lists have children."""
 WELL = 10
-"""Merged parents that make a page well linked."""
+"""Minimum number of merged parents of a page with many links."""
 Values = NDArray[np.float64]
 
 
@@ -52,20 +52,20 @@ def shield(data: Data) -> Figures:
 
 
 def extended(data: Data) -> Figures:
-    """Extended Cocitation beside Cocitation: on the lists, and where pages have children too."""
+    """Extended Cocitation compared with Cocitation: on the lists, and where pages have children too."""
     lists = data.beside(JUDGED, "extended_cocitation", "cocitation", MOST).named("extended", "cocitation")
     wiki = data.beside(LINKED, "extended_cocitation(unit=none)", "cocitation", MOST).named("extended", "cocitation")
     return lists | {f"wiki_{name}": value for name, value in wiki.items()}
 
 
 def children(data: Data) -> Figures:
-    """Extended Cocitation with the side of children, and without."""
+    """Extended Cocitation with and without children."""
     both, parents = "extended_cocitation(unit=none)", "extended_cocitation(unit=none, children=0)"
     return data.beside(LINKED, both, parents, MOST).named("both", "parents")
 
 
 def latent(data: Data) -> Figures:
-    """LLI beside Extended Cocitation."""
+    """LLI compared with Extended Cocitation."""
     lists = data.beside(JUDGED, "lli", "extended_cocitation", MOST).named("lli", "extended")
     wiki = data.beside(LINKED, "lli(unit=none)", "extended_cocitation(unit=none)", MOST).named("lli", "extended")
     return lists | {f"wiki_{name}": value for name, value in wiki.items()}
@@ -97,7 +97,7 @@ def numerical(data: Data) -> Figures:
 def summed(
     sides: Sequence[tuple[str, LinkageSide]], right: Mapping[str, NDArray[np.integer]]
 ) -> tuple[Mapping[str, int], dict[str, float], int]:
-    """What the figures tell apart in all, and how far they agree with each other and with judgements, by page asked."""
+    """What the figures distinguish, and how far they agree with each other and with judgements, by query page."""
     told: dict[str, int] = defaultdict(int)
     shares: dict[str, list[float]] = defaultdict(list)
     asked = 0
@@ -115,7 +115,7 @@ def summed(
 
 
 def pairs(side: LinkageSide, right: Values) -> list[tuple[str, Values, Values, Values | None]]:
-    """(name, the figure that says which of two pages comes first, the one that should agree, the one that is equal)."""
+    """(name, the figure that orders two pages, the one that should agree, the one that is equal)."""
     dd, sim = -side.dd.round(9), side.sim.round(6)
     return [
         ("sim_by_bcp", side.bcp, sim, None),

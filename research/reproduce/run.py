@@ -1,4 +1,4 @@
-"""Claims → outcomes, one after the other; and outcomes → a document."""
+"""Run claims one after the other, and write the outcomes as a document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from research.reproduce.data import Data
 
 
 def run(claims: Sequence[Claim], data: Data) -> Iterator[Outcome]:
-    """Every claim's outcome; an experiment that several claims name is made once."""
+    """The outcome of every claim; an experiment that several claims share runs once."""
     made: dict[str, Figures] = {}
     for claim in claims:
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Zhao et al. 2016: the worked example, CiteSeer, and what sides, pruning and time are said to do."""
+"""Zhao et al. 2016: the worked example, CiteSeer, and the claims about sides, pruning and time."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def gains(data: Data) -> Figures:
 
 
 def reach(data: Data) -> Figures:
-    """How few papers SimRank says anything of."""
+    """How few papers have a SimRank above 0."""
     papers = citeseer(data.folder).papers
     similar = citations.simrank(papers) >= citations.LEAST
     np.fill_diagonal(similar, False)
@@ -70,14 +70,14 @@ def seconds(data: Data) -> Figures:
 
 
 def sides(data: Data) -> Figures:
-    """Link similarity with link-ins and link-outs apart, and with all linked pages in one set, on WebKB."""
+    """Link similarity with in-links and out-links separate, and with all linked pages in one set, on WebKB."""
     papers, ends = as_papers(data, "webkb")
     words = citations.semantic(papers)
     outs, ins = one_way(ends, len(papers)), one_way(ends[::-1], len(papers))
     total, weight = np.zeros_like(words), np.zeros_like(words)
     for links in (outs, ins):
         some = np.diff(links.starts) > 0
-        known = some[:, None] | some[None, :]  # a side on which neither page has links is left out of the mean
+        known = some[:, None] | some[None, :]  # a side on which neither page has links doesn't count in the mean
         total += known * by_links(replace(papers, links=links), words)
         weight += known
     both = {"apart": total / np.maximum(1, weight), "together": by_links(papers, words)}
@@ -99,20 +99,20 @@ def as_papers(data: Data, name: str) -> tuple[Papers, NDArray[np.int64]]:
 
 
 def one_way(ends: NDArray[np.int64], count: int) -> Rows:
-    """The links of each page, ascending, as they point."""
+    """The links of each page in their direction, ascending."""
     order = np.lexsort((ends[1], ends[0]))
     starts = np.searchsorted(ends[0][order], np.arange(count + 1)).astype(np.int64)
     return Rows(starts, ends[1][order].astype(np.uint32))
 
 
 def pruning(data: Data) -> Figures:
-    """Link similarity with weak links and without, on the encyclopedia."""
+    """Link similarity with and without weak links, on the encyclopedia."""
     strong = f"link_similarity(theta={THETA})"
     return data.beside("wikispeedia", strong, "link_similarity", MOST).named("pruned", "all")
 
 
 def mixing(data: Data) -> Figures:
-    """Integrated similarity beside its two parts as related pages, on judged lists and on the encyclopedia."""
+    """Integrated similarity compared with its two parts for related pages, on judged lists and on the encyclopedia."""
     found: dict[str, float] = {}
     for place in ("awesome", "wikispeedia"):
         for part in ("semantic", "link_similarity"):
