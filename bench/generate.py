@@ -206,7 +206,7 @@ def main() -> None:
     length = ""
     if tally.address_bytes:
         page, link = tally.address_bytes / world.pages, tally.link_bytes / max(1, tally.links)
-        length = f"{page:.1f} characters per address ({link:.1f} in links), "
+        length = f"{page:.1f} characters an address ({link:.1f} in links), "
     seconds = time.perf_counter() - begin
     print(f"{world.pages:,} pages, {tally.links:,} links, {length}{seconds:.1f} s, {size:,} bytes")
 

@@ -45,8 +45,8 @@ def planted(
     """`density` is the share of all pairs of noise pages that are linked.
 
     `doors` are the root pages through which noise comes in: fewer are harder, because noise is then a direction of
-    its own in the links between root set and rest. `suspected` is the share of topic pages with one link to the root set; the
-    others have 2 at least and about `ties` on average. A root page links to `links_in_root` others.
+    its own in the links between root set and rest. `suspected` is the share of topic pages with one link to the
+    root set; the others have at least 2 and about `ties` on average. A root page links to `links_in_root` others.
     """
     random = np.random.default_rng(seed)
     names = {

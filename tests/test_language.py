@@ -31,7 +31,7 @@ KEPT_TEXT = {"voices", "stands for near-duplicates"}
 """Keys and values of the JSON format, which stay."""
 SHARED_NAMES = {"Params", "SOURCE"}
 """Names with one meaning everywhere: the parameters of a method or rank, the declaration of a source."""
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/*.md", "docs/cocite.1", "src/cocite/**/*.html", "extension/*.html")
+DOCUMENTS = ("*.md", "docs/**/*.md", "docs/cocite.1", "src/cocite/**/*.html", "extension/*.html")
 
 
 @cache

@@ -71,7 +71,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return calls
 
 
-CLAIMS = [
+EXAMPLES = [
     ONE,
     replace(ONE, id="p-two", expect={"x": (1.0, 2.0)}, note="See there."),
     replace(ONE, id="p-three", experiment="missing"),
@@ -81,7 +81,7 @@ CLAIMS = [
 
 def test_running(made: list[str], tmp_path: Path) -> None:
     """An experiment is made once; data that are not there stop nothing."""
-    found = list(running.run(CLAIMS, Data(tmp_path, tmp_path)))
+    found = list(running.run(EXAMPLES, Data(tmp_path, tmp_path)))
     assert [outcome.verdict for outcome in found] == [FAILED, HELD, NOT_RUN, CANNOT]
     assert found[2].told == "there is no awesome/"
     assert made == ["measure"]
@@ -90,8 +90,8 @@ def test_running(made: list[str], tmp_path: Path) -> None:
 
 def test_the_document(made: list[str], tmp_path: Path) -> None:
     """A row for every claim, also for those that were not reached; a bar in a text does not end its cell."""
-    claims = Claims([Paper("p", "A paper")], CLAIMS)
-    outcomes = list(running.run(CLAIMS[:2], Data(tmp_path, tmp_path)))
+    claims = Claims([Paper("p", "A paper")], EXAMPLES)
+    outcomes = list(running.run(EXAMPLES[:2], Data(tmp_path, tmp_path)))
     text = running.document(claims, outcomes, "Today.")
     assert "4 claims: 1 held, 1 did not hold, 2 not run. Today." in text
     assert "| `p-one` | One is &#124; two. (§1) | 2 | 1.5 and 60% | **did not hold** |" in text
