@@ -1,7 +1,7 @@
 """The papers' claims in claims.toml, and their outcomes.
 
 A claim names an experiment: a function in the file of its paper that returns figures by name. `ours` is a sentence with
-these figures, and `expect` the range of each in which the claim holds. A claim that can't be tested here gives the
+these figures; the claim holds if each is in its range (`expect`). A claim that can't be tested here gives the
 reason (`cannot`); it may still have an experiment that comes close.
 """
 
