@@ -26,7 +26,7 @@ from cocite.words.tokens import words_of
 
 MAX_PARENTS = 100  # pages whose anchor texts for a page are read
 MAX_PARENT_LINKS = 1 << 16  # parents with more links are skipped
-TEXT_CHARACTERS, WORD_CHARACTERS = 4096, 32  # first words are looked for in so much of a text, and more per word
+TEXT_CHARACTERS, WORD_CHARACTERS = 4096, 32  # read of a text for its first words: in all, and for each word
 TEXT_WORDS = 1000
 
 MAX_QUERY_WORDS = 25

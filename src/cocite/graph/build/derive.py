@@ -18,7 +18,7 @@ from cocite.kernels.codec.lists import Lists
 
 LONG_LIST_LINKS = 512  # lists of more links have entry points, one every SKIP_LINKS links
 SKIP_LINKS = 128
-MANY_PARENTS, BEST_PARENTS = 256, 201  # pages with more links in have so many parents of highest in-degree stored
+MANY_PARENTS, BEST_PARENTS = 256, 201  # with more links in, the best parents, by in-degree, are stored
 SAMPLE_PARENTS = 2000  # pages with more links in have this many parents stored, those of smallest hash
 HASH_SEED = np.uint64(42)  # of that hash; the seed of Spark's xxhash64, so that a cluster chooses the same parents
 POPULAR_PAGES, SKETCHED_PAGES = 256, 1 << 16  # pages whose parents are chosen, and whose links are sketched, at a time
