@@ -56,7 +56,7 @@ ResultT = TypeVar("ResultT")
 
 
 def places_of(operation: type[Operation]) -> list[str]:
-    """The parameters that may be given by their place: those up to k, or all where there is no k."""
+    """The parameters that may be given by their place: those up to k, or all if it has no k."""
     names = [each.name for _, each in parameters_on(operation, "python")]
     return names[: names.index("k") + 1] if "k" in names else names
 

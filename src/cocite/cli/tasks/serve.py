@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -14,18 +13,6 @@ from cocite.operations.task import Task, parse_size
 from cocite.parameters import parameter
 
 LOCAL_HOST, ASSISTANT_PORT = "127.0.0.1", 8001
-
-
-def _host(help: str) -> Any:
-    return parameter(LOCAL_HOST, help, metavar="HOST")
-
-
-def _port(default: int, help: str) -> Any:
-    return parameter(default, help, metavar="PORT", minimum=0, maximum=65535)
-
-
-def _timeout(default: float) -> Any:
-    return parameter(default, "Time limit of a question", metavar="SECONDS", minimum=0.1, maximum=600)
 
 
 @contextmanager
@@ -52,12 +39,12 @@ class Serve(Task):
     """
 
     shows_itself = True
-    host: str = _host("Address to listen on; 0.0.0.0 is every one")
-    port: int = _port(8000, "Port to listen on (0: any free one)")
+    host: str = parameter(LOCAL_HOST, "Address to listen on; 0.0.0.0 is every one", metavar="HOST")
+    port: int = parameter(8000, "Port to listen on (0: any free one)", metavar="PORT", minimum=0, maximum=65535)
     workers: int = parameter(1, "Number of processes; each has its own cache and queue", minimum=1, maximum=64)
     threads: int = parameter(0, "Questions at once, per process (0: one per core)", minimum=0, maximum=256)
     queue: int = parameter(0, "Maximum length of the queue, per process (0: 32 per thread)", minimum=0)
-    timeout: float = _timeout(10.0)
+    timeout: float = parameter(10.0, "Time limit of a question", metavar="SECONDS", minimum=0.1, maximum=600)
     cache: str = parameter("256M", "Memory of the cache, per process", metavar="SIZE")
     adapt: bool = parameter(
         True, "Use fewer parents when busy, more when idle; the answer says so", flags=("--adapt/--no-adapt",)
@@ -118,12 +105,14 @@ class ServeAssistants(Task):
 
     shows_itself = True
     http: bool = parameter(False, "Serve by HTTP instead of standard input and output")
-    host: str = _host("With --http: address to listen on")
-    port: int = _port(ASSISTANT_PORT, "With --http: port (0: any free one)")
+    host: str = parameter(LOCAL_HOST, "With --http: address to listen on", metavar="HOST")
+    port: int = parameter(
+        ASSISTANT_PORT, "With --http: port (0: any free one)", metavar="PORT", minimum=0, maximum=65535
+    )
     name: tuple[str, ...] = parameter(
         (), "With --http: a host name of this server; may be repeated; * is any", metavar="NAME"
     )
-    timeout: float = _timeout(60.0)
+    timeout: float = parameter(60.0, "Time limit of a question", metavar="SECONDS", minimum=0.1, maximum=600)
 
     def validate(self) -> None:
         if not self.http and (self.name or self.host != LOCAL_HOST or self.port != ASSISTANT_PORT):

@@ -45,7 +45,7 @@ def show_new_study(screen: Screen, asked: Any, result: NewStudy) -> None:
 
 def show_site(screen: Screen, asked: Any, result: SiteResult) -> None:
     """How many pages have lists, and which were skipped."""
-    done, took = result.facts, seconds(result.facts["seconds"])
+    done, took = result, seconds(result["seconds"])
     if done.get("unchanged"):
         screen.line((done["output"], "bold"), f"  {count(done['pages'], 'page')}, unchanged  ", (took, "dim"))
         return

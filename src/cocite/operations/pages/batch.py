@@ -14,14 +14,15 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from hashlib import blake2b, file_digest
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite import __version__
-from cocite.errors import BadAddress, BadParameter
+from cocite.errors import BadParameter
 from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
+from cocite.operations.pages.related import known_page
 from cocite.operations.task import read_addresses
 from cocite.parameters import parameter, values_of
 from cocite.results.filters import NO_FILTERS, Filters
@@ -101,15 +102,9 @@ class Batch(Operation, Filters):
 
     def run(self, web: Web) -> BatchSummary:
         """Write the results."""
-        began, found = time.monotonic(), list[int]()
-        for url in self.pages:
-            try:
-                page = web.graph.get(url) if self.skip_unknown else web.graph.find(url)
-            except BadAddress:
-                if not self.skip_unknown:
-                    raise
-                page = None
-            found += [] if page is None else [page]
+        began = time.monotonic()
+        pages = (known_page(web, url) if self.skip_unknown else web.graph.find(url) for url in self.pages)
+        found = [page for page in pages if page is not None]
         if self.pages and not found:
             raise BadParameter("None of the pages is in this store: check both")
         done = batch(
@@ -289,15 +284,14 @@ def _join(files: Iterable[Path], output: Path) -> None:
 def _is_joined(output: Path, files: Iterable[Path]) -> bool:
     """Whether a file consists of exactly these parts."""
 
-    def digest(paths: Iterable[Path]) -> bytes:
-        found = blake2b()
-        for path in paths:
-            with path.open("rb") as file:
-                file_digest(file, lambda: found)
-        return found.digest()
-
     try:
-        return digest([output]) == digest(files)
+        with output.open("rb") as whole:
+            for file in files:
+                with file.open("rb") as part:
+                    while chunk := part.read(1 << 20):
+                        if whole.read(len(chunk)) != chunk:
+                            return False
+            return not whole.read(1)
     except OSError:
         return False
 

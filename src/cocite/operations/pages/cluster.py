@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cocite.errors import BadAddress, BadParameter, UnknownPage
+from cocite.errors import BadParameter, UnknownPage
 from cocite.operations import shared
 from cocite.operations.declare import Operation, operation
+from cocite.operations.pages.related import known_page
 from cocite.operations.task import read_addresses
 from cocite.parameters import parameter
 from cocite.text import count
@@ -66,14 +67,10 @@ class Cluster(Operation):
         from cocite.results.groups import PageGroup, group_pages
         from cocite.results.naming import title_of
 
-        graph, pages, unknown = web.graph, list[int](), list[str]()
-        for url in self.urls:
-            try:
-                pages.append(graph.find(url))
-            except (UnknownPage, BadAddress):
-                if not self.skip_unknown:
-                    raise
-                unknown.append(url)
+        graph = web.graph
+        found = {url: known_page(web, url) if self.skip_unknown else graph.find(url) for url in self.urls}
+        pages = [page for page in map(found.get, self.urls) if page is not None]
+        unknown = [url for url in self.urls if found[url] is None]
         if not pages:
             raise UnknownPage(f"None of the {len(unknown):,} pages is in this store, such as {unknown[0]!r:.200}")
         groups = []

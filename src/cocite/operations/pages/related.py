@@ -118,7 +118,7 @@ class Related(Operation, ShownPages):
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
         """Pages of the history that the store doesn't have."""
-        if unknown := [url for url, _ in self.history if not is_known(web, url)]:
+        if unknown := [url for url, _ in self.history if known_page(web, url) is None]:
             where = f" of {self.history_file}" if self.history_file else ""
             yield f"Not in this store: {count(len(unknown), 'page')}{where}, such as {', '.join(unknown[:3])}"
         if not self.k:
@@ -132,11 +132,11 @@ class Related(Operation, ShownPages):
         return why_unrelated(web, result.query, self.method)
 
 
-def is_known(web: Web, url: str) -> bool:
-    """Whether the store has a page."""
+def known_page(web: Web, url: str) -> int | None:
+    """The page of an address; None if the store doesn't have it, or if it isn't an address."""
     with suppress(BadAddress):
-        return web.graph.get(url) is not None
-    return False
+        return web.graph.get(url)
+    return None
 
 
 def why_filtered(web: Web, filters: Filters, query: Sequence[str]) -> str:

@@ -6,12 +6,12 @@ import hashlib
 import re
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter, BadSource
 from cocite.operations import shared
 from cocite.operations.declare import operation
-from cocite.operations.task import Task, check_writable, user_cache
+from cocite.operations.task import Facts, Task, check_writable, user_cache
 from cocite.parameters import parameter, values_of
 from cocite.text import count
 
@@ -22,14 +22,10 @@ if TYPE_CHECKING:
     from cocite.site.relate import RelatedSite
 
 
-class SiteResult(NamedTuple):
+class SiteResult(Facts):
     """What was written, and warnings for the owner of the site."""
 
-    facts: dict[str, Any]
     warnings: list[str]
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.facts
 
 
 @operation(store=False)
@@ -94,7 +90,9 @@ class Site(Task):
         else:
             done, warnings = self._make(base, overrides, files, stamps, cache, key, progress)
         done |= {"output": self.output, "seconds": round(time.monotonic() - began, 2)}
-        return SiteResult(done, warnings)
+        result = SiteResult(done)
+        result.warnings = warnings
+        return result
 
     def warnings(self, web: Any, result: SiteResult) -> list[str]:
         """Warnings for the owner of the site."""

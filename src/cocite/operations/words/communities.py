@@ -356,12 +356,10 @@ def _members(base: BaseSet, side: WeightedPages, k: int) -> tuple[Member, ...]:
     from cocite.related.neighbourhood.scores import rounded
     from cocite.results.naming import Titles
 
-    titles, pages, weights = Titles(base.view.graph), side.pages[:k], side.weights[:k].tolist()
-    root = base.root[base.edges.pages.searchsorted(pages)].tolist()
-    return tuple(
-        Member(titles.address(page), titles.of(page), rounded(weight), in_root, page)
-        for page, weight, in_root in zip(pages.tolist(), weights, root, strict=True)
-    )
+    titles, pages, weights = Titles(base.view.graph), side.pages[:k].tolist(), side.weights[:k].tolist()
+    root = base.root[base.edges.pages.searchsorted(side.pages[:k])].tolist()
+    rows = zip(pages, weights, root, strict=True)
+    return tuple(Member(titles.address(page), titles.of(page), rounded(w), known, page) for page, w, known in rows)
 
 
 def _noise(base: BaseSet, pages: Pages) -> tuple[NoisePage, ...]:
