@@ -15,7 +15,10 @@ from cocite.errors import BadParameter
 from cocite.parameters import Checked, Parameter, parameters_of
 
 if TYPE_CHECKING:
-    from cocite.web import Web
+    from cocite.graph.generation import Progress as Progress
+    from cocite.web import Web as Web
+else:  # annotations need only their names; importing them would load NumPy
+    Progress = Web = Any
 
 Op = TypeVar("Op", bound="Operation")
 GROUP_OF_FOLDER = {"pages": "related pages", "store": "the store", "words": "words", "quality": "quality"}

@@ -1,19 +1,14 @@
 """Tasks: operations that build or change a store, or write files, rather than ask a store something."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from cocite.errors import BadParameter
-from cocite.operations.declare import Operation
-
-if TYPE_CHECKING:
-    from cocite.graph.generation import Progress
+from cocite.operations.declare import Operation, Progress
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
 MIN_MEMORY_BYTES = 64 << 20

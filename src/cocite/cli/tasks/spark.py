@@ -73,7 +73,6 @@ class SparkPages(SparkJob, SourceFormat):
     text: bool = parameter(True, "Keep the texts of pages", flags=("--text/--no-text",))
 
     def do(self, progress: object) -> Facts:
-        """Write the records."""
         from cocite.spark.pages import check_sources, read_list, write_pages
 
         wanted = [*self.sources, *(read_list(self.listed, self.prefix) if self.listed else [])]
@@ -100,7 +99,6 @@ class SparkStore(SparkJob):
     records: str = parameter("", "A Parquet folder of page records", metavar="RECORDS", positional=True, required=True)
 
     def do(self, progress: object) -> Facts:
-        """Write the shards."""
         from cocite.spark.outputs import check_records
         from cocite.spark.store import write_store
 
@@ -130,7 +128,6 @@ class SparkRank(ShardsJob):
     by: str = parameter("pagerank", "pagerank or hubrank; parameters as in hubrank(bias=authorities)", metavar="RANK")
 
     def do(self, progress: object) -> Facts:
-        """Write the rank."""
         from cocite.spark.outputs import check_shards
         from cocite.spark.rank import check, write_rank
 
@@ -162,7 +159,6 @@ class SparkRelated(ShardsJob):
     k: int = parameter(10, "Maximum number of results of each page", flags=("-k",))
 
     def do(self, progress: object) -> Facts:
-        """Write the results."""
         from cocite.results.ask import check_k
         from cocite.spark.outputs import check_shards
         from cocite.spark.related import check, write_related

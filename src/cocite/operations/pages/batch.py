@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cocite import __version__
 from cocite.errors import BadParameter
 from cocite.operations import shared
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Progress, Web, operation
 from cocite.operations.pages.related import known_page
 from cocite.operations.task import read_addresses
 from cocite.parameters import parameter, values_of
@@ -30,11 +30,9 @@ from cocite.results.filters import NO_FILTERS, Filters
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cocite.graph.generation import Progress
     from cocite.graph.store import Graph
     from cocite.related.neighbourhood.view import Pages
     from cocite.results.workers import BatchPart
-    from cocite.web import Web
 
 ENDLESS = 100_000_000
 PART_PAGES = 20_000  # some seconds of work, which is what an interruption may cost
@@ -101,7 +99,6 @@ class Batch(Operation, Filters):
         return replace(self, pages=tuple(read_addresses(self.queries)), skip_unknown=True) if self.queries else self
 
     def run(self, web: Web) -> BatchSummary:
-        """Write the results."""
         began = time.monotonic()
         pages = (known_page(web, url) if self.skip_unknown else web.graph.find(url) for url in self.pages)
         found = [page for page in pages if page is not None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter, UnknownPage
 from cocite.operations import shared
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.pages.related import known_page
 from cocite.operations.task import read_addresses
 from cocite.parameters import parameter
@@ -16,7 +16,6 @@ from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.results.groups import PageGroup
-    from cocite.web import Web
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,6 @@ class Cluster(Operation):
         return replace(self, urls=urls, skip_unknown=True) if self.file else self
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
-        """Pages that the store doesn't have."""
         if result.unknown:
             some = ", ".join(result.unknown[:3])
             yield f"Not in this store: {count(len(result.unknown), 'page')}, such as {some}"

@@ -4,21 +4,17 @@ Each folder is a reading history: a page's score is the mean of its scores for t
 recommended once, in the folder where it ranks best; pages of the collection are not recommended.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cocite.errors import BadAddress, BadParameter, BadSource, UnknownPage
+from cocite.operations.declare import Web
 from cocite.operations.pages.related import Related
 from cocite.results.answer import HIDDEN, Answer, Answers, Result
 from cocite.results.filters import Filters
 from cocite.text import count
-
-if TYPE_CHECKING:
-    from cocite.web import Web
 
 NO_FOLDER = "in no folder"
 MAX_FOLDERS = 1000

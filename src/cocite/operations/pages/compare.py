@@ -1,19 +1,14 @@
 """Compare what several methods return for the same pages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cocite.operations import COMPARED_METHODS, shared
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.pages.related import why_filtered, why_unrelated
 from cocite.results.answer import Answers, Result, columns_of
 from cocite.results.filters import NO_FILTERS, Filters
-
-if TYPE_CHECKING:
-    from cocite.web import Web
 
 
 @dataclass(frozen=True)

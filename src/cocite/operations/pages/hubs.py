@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cocite.operations import shared
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.pages.related import why_filtered
 from cocite.parameters import parameter
 from cocite.results.filters import NO_FILTERS, Filters
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from cocite.related.methods import Method
     from cocite.related.methods.hubfinder import Criterion
     from cocite.results.answer import Answers
-    from cocite.web import Web
 
 UNLIMITED = 1 << 62
 MAX_COMPARED_LINKS = 2_000_000

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
 from cocite.operations import shared
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.pages.related import Related, ShownPages
 from cocite.parameters import parameter
 
 if TYPE_CHECKING:
     from cocite.results.answer import Answers
-    from cocite.web import Web
 
 MAX_WEIGHT = 1e9
 
@@ -73,7 +72,6 @@ class Recommend(Operation, ShownPages):
         return Related(history=history, **own)
 
     def run(self, web: Web) -> Answers:
-        """The k pages most related to the history."""
         return self.question.run(web)
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadAddress, BadParameter
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.task import read_addresses
 from cocite.parameters import changed, parameter, spell
 from cocite.results.filters import NO_FILTERS, Filters
@@ -18,7 +18,6 @@ from cocite.text import count
 
 if TYPE_CHECKING:
     from cocite.results.answer import Answers
-    from cocite.web import Web
 
 QUICK_METHODS = frozenset({DEFAULT_METHOD, *COMPARED_METHODS} - {"walk"})
 """They take milliseconds, within these limits:"""
@@ -106,7 +105,6 @@ class Related(Operation, ShownPages):
         return not quick or len(self.urls) + len(self.exclude) > MAX_QUICK_PAGES
 
     def run(self, web: Web) -> Answers:
-        """The k pages most related to the query pages, with reasons."""
         from cocite.related.methods import method
         from cocite.results.ask import ask, question
         from cocite.results.groups import grouped

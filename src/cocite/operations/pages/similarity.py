@@ -4,18 +4,13 @@ A method that can compare two pages directly does so (`similarity_of` in its fil
 other methods, the score is that of the second page among those related to the first, or 0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cocite.operations import shared
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Web, operation
 from cocite.parameters import parameter, values_of
 from cocite.results.answer import Reason, Result
-
-if TYPE_CHECKING:
-    from cocite.web import Web
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter, BadSource
 from cocite.operations import shared
-from cocite.operations.declare import operation
+from cocite.operations.declare import Progress, operation
 from cocite.operations.task import Facts, Task, check_writable, user_cache
 from cocite.parameters import parameter, values_of
 from cocite.text import count
 
 if TYPE_CHECKING:
-    from cocite.graph.generation import Progress
     from cocite.site.overrides import Overrides
     from cocite.site.read import PageCache, SiteFiles, Stamp
     from cocite.site.relate import RelatedSite
@@ -61,7 +60,6 @@ class Site(Task):
     quiet: bool = shared.quiet()
 
     def validate(self) -> None:
-        """Check the places."""
         folder = Path(self.folder)
         check_writable(self.output)
         if not folder.is_dir():
@@ -95,7 +93,6 @@ class Site(Task):
         return result
 
     def warnings(self, web: Any, result: SiteResult) -> list[str]:
-        """Warnings for the owner of the site."""
         return result.warnings
 
     def _key(self, overrides: Overrides) -> str:

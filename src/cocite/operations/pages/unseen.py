@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocite.errors import BadAddress, BadStore
+from cocite.operations.declare import Web
 from cocite.results.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from cocite.related.neighbourhood.view import Pages
     from cocite.results.answer import Answers
     from cocite.sources.records import Page
-    from cocite.web import Web
 
 MAX_LINKED_PAGES = 50  # linked pages used, in order: each costs a query
 MAX_LINKS = 2000  # links of a record that are looked up

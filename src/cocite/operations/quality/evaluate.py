@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD
-from cocite.operations.declare import operation
+from cocite.operations.declare import Progress, Web, operation
 from cocite.operations.task import Task, check_writable, write_file
 from cocite.parameters import parameter
 from cocite.results.filters import Filters
@@ -19,7 +19,6 @@ from cocite.text import count
 if TYPE_CHECKING:
     from cocite.evaluate.evaluation import Evaluation, Table
     from cocite.evaluate.judgements import Judgements, Run
-    from cocite.graph.generation import Progress
     from cocite.related.methods import Method
     from cocite.sources.records import ReadReport
 
@@ -144,7 +143,6 @@ class Evaluate(Task, Filters):
     save: str = parameter("", "Also write the results of each method, as runs", metavar="FOLDER")
 
     def validate(self) -> None:
-        """Check filters and places."""
         super().validate()
         check_writable(self.html)
         if self.save and Path(self.save).exists() and not Path(self.save).is_dir():
@@ -155,7 +153,6 @@ class Evaluate(Task, Filters):
         from cocite.evaluate.evaluation import Evaluation, ask_methods, in_store, page_in, run_in_store
         from cocite.evaluate.judgements import Run, page_of, read_judgements
         from cocite.sources.records import ReadReport
-        from cocite.web import Web
 
         report, path = ReadReport(), Path(self.judgements)
         chosen = methods_of(self.method or (() if self.run_files else (DEFAULT_METHOD, *COMPARED_METHODS)))

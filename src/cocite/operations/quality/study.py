@@ -1,21 +1,16 @@
 """A blind rating study of methods, as in Dean & Henzinger 1999: make one, and report on it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cocite.errors import BadParameter
 from cocite.operations import shared
-from cocite.operations.declare import operation
+from cocite.operations.declare import Progress, Web, operation
 from cocite.operations.quality.evaluate import EvaluationResult, html_option, methods_of, methods_option
 from cocite.operations.task import Task, check_writable, read_addresses
 from cocite.parameters import parameter
 from cocite.results.answer import Result
-
-if TYPE_CHECKING:
-    from cocite.graph.generation import Progress
 
 
 def study_folder() -> Any:
@@ -52,9 +47,7 @@ class StudyNew(Task):
     seed: int = parameter(1, "Seed of the order of results")
 
     def do(self, progress: Progress) -> NewStudy:
-        """Write the study."""
         from cocite.evaluate.study import check_folder, new, write
-        from cocite.web import Web
 
         texts, folder = [*self.urls, *read_addresses(self.file)], Path(self.folder)
         if not texts:

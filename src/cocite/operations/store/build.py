@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter, BadStore, UnknownPage
 from cocite.operations import shared
-from cocite.operations.declare import operation
+from cocite.operations.declare import Progress, operation
 from cocite.operations.task import Task, parse_size
 from cocite.parameters import changed, parameter
 
 if TYPE_CHECKING:
     from cocite.graph.build.passes import BuildOptions, Built
-    from cocite.graph.generation import Progress
     from cocite.sources.open_source import Source
     from cocite.sources.records import Page, ReadReport
     from cocite.words.search import SearchIndex
@@ -43,7 +42,6 @@ class WorkOptions(Task):
         yield from filter(None, [result.warning])
 
     def validate(self) -> None:
-        """Check sizes and files."""
         parse_size(self.memory, "memory")
         if self.platforms and not Path(self.platforms).is_file():
             raise BadParameter(f"platforms {self.platforms} is not a file: check the path")
@@ -243,7 +241,6 @@ class Build(SourceOptions):
     output: str = parameter("web.cocite", "The store to build", metavar="STORE", flags=("--output", "-o"))
 
     def do(self, progress: Progress) -> BuildResult:
-        """Build the store."""
         from cocite.graph.build.passes import build
 
         kept = {"anchors": self.anchors is not False, "text": self.text is not False}
@@ -263,7 +260,6 @@ class Add(SourceOptions):
     """
 
     def do(self, progress: Progress) -> BuildResult:
-        """Add to the store."""
         from cocite.graph.build.maintain import add
 
         given = {"anchors": self.anchors, "text": self.text}
@@ -289,7 +285,6 @@ class Remove(WorkOptions):
     )
 
     def do(self, progress: Progress) -> BuildResult:
-        """Remove the pages."""
         from cocite.graph.build.maintain import remove
         from cocite.kernels import jit
         from cocite.words.search import finish_renewal

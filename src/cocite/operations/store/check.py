@@ -1,7 +1,5 @@
 """Verify a whole store."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import time
@@ -9,16 +7,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cocite.errors import BadStore
 from cocite.operations import shared
-from cocite.operations.declare import operation
+from cocite.operations.declare import Progress, operation
 from cocite.operations.task import Task
 from cocite.text import count
-
-if TYPE_CHECKING:
-    from cocite.graph.generation import Progress
 
 
 @dataclass(frozen=True)
@@ -49,7 +44,6 @@ class Check(Task):
     quiet: bool = shared.quiet()
 
     def do(self, progress: Progress) -> CheckResult:
-        """Find the faults."""
         from cocite.graph.check import check
 
         began, store = time.monotonic(), Path(self.store or self.index)
@@ -64,7 +58,6 @@ class Check(Task):
         return CheckResult(store, faults, repair, manifest, time.monotonic() - began)
 
     def failure(self, result: CheckResult) -> str:
-        """Which command repairs a damaged store."""
         faults = count(len(result.faults), "fault")
         return f"{result.store} is damaged ({faults}); repair it with: {result.repair}" if result.faults else ""
 

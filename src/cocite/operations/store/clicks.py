@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.errors import BadSource
 from cocite.operations import shared
-from cocite.operations.declare import operation
+from cocite.operations.declare import Progress, operation
 from cocite.operations.store.build import skipped_json
 from cocite.operations.task import Task
 from cocite.parameters import parameter
 
 if TYPE_CHECKING:
     from cocite.graph.clicks import Kept
-    from cocite.graph.generation import Progress
     from cocite.sources.clicks import Trail
     from cocite.sources.records import ReadReport
 
@@ -58,7 +57,6 @@ class CountClicks(Task):
     quiet: bool = shared.quiet()
 
     def do(self, progress: Progress) -> ClicksResult:
-        """Count the clicks."""
         from cocite.graph.clicks import add_clicks
         from cocite.graph.store import Graph
         from cocite.sources.clicks import read_clicks
@@ -78,6 +76,5 @@ class CountClicks(Task):
         return ClicksResult(graph.path, add_clicks(graph, trails(), report, self.anew), report)
 
     def failure(self, result: ClicksResult) -> str:
-        """Why nothing was counted."""
         why = "No usable click, so nothing was changed: give rows of from<TAB>to<TAB>count, or sessions"
         return "" if result.kept.trails else why

@@ -5,15 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cocite.operations import shared
-from cocite.operations.declare import operation
+from cocite.operations.declare import Progress, operation
 from cocite.operations.task import Task, check_writable
 from cocite.parameters import parameter
-
-if TYPE_CHECKING:
-    from cocite.graph.generation import Progress
 
 FORMAT_ALIASES = {
     "scipy": "npz", "networkx": "graphml", "igraph": "graphml", "gephi": "gexf", "tsv": "edges", "jsonl": "records",

@@ -1,19 +1,13 @@
 """Describe a store: pages, links, sources, and the size of its parts."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cocite.operations import shared
-from cocite.operations.declare import operation
+from cocite.operations.declare import Progress, Web, operation
 from cocite.operations.task import Facts, Task
-
-if TYPE_CHECKING:
-    from cocite.graph.generation import Progress
-    from cocite.web import Web
 
 FACTS = ("id", "generation", "format", "built", "by", "pages", "links", "sites", "hosts", "aliases")
 STORE_PARTS = {

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadAddress
 from cocite.operations import shared
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Web, operation
 from cocite.results.answer import HIDDEN, Result
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
-    from cocite.web import Web
 
 NEIGHBOUR_LINKS = 2  # links shown before and after a link to the page
 MAX_LINKS_OVER_HTTP = 1000
@@ -97,7 +96,6 @@ class ShowLinks(Operation):
         return replace(self, k=MAX_LINKS_OVER_HTTP) if surface == "http" and not self.k else self
 
     def run(self, web: Web) -> LinksAround:
-        """The links, with sections and texts."""
         from cocite.pages.address import parse_query
 
         graph = web.graph

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Web, operation
 from cocite.parameters import Parameter, parameter
 
 if TYPE_CHECKING:
     from cocite.registry import About
-    from cocite.web import Web
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,6 @@ class Methods(Operation):
     )
 
     def run(self, web: Web | None = None) -> MethodList:
-        """All methods, or one of them."""
         from cocite.related import methods
 
         return MethodList(tuple(methods.about(name) for name in ([self.name] if self.name else methods.names())))

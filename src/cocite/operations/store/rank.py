@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.errors import BadStore, os_message
 from cocite.operations import shared
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Web, operation
 from cocite.parameters import parameter, parameters_of, values_of
 from cocite.results.answer import HIDDEN, Result
 
 if TYPE_CHECKING:
     from cocite.graph.store import Graph
     from cocite.related.ranks import Ranked
-    from cocite.web import Web
 
 
 class TopPage(NamedTuple):
@@ -69,7 +68,6 @@ class RankPages(Operation):
     quiet: bool = shared.quiet()
 
     def run(self, web: Web) -> RankResult:
-        """Compute the rank and keep it."""
         from cocite.kernels.jit import stopwatch
         from cocite.related import ranks
 
@@ -92,7 +90,6 @@ class RankPages(Operation):
         return "" if result.top else "No page has a value: the store has no links"
 
     def failure(self, result: Any) -> str:
-        """Why the rank could not be kept."""
         error = result.not_kept
         why = os_message(error) if isinstance(error, OSError) else error
         return f"Not kept, so other commands won't find this rank: {why}" if error else ""

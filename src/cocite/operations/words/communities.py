@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocite.errors import BadParameter
 from cocite.operations import shared
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.task import check_writable, write_file
 from cocite.parameters import parameter, parse, values_of
 from cocite.results.answer import HIDDEN, Result, ResultRows
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from cocite.related.methods.community import BaseSet, Params, WebCommunities, WebCommunity, WeightedPages
     from cocite.related.neighbourhood.view import Pages
     from cocite.sources.records import ReadReport
-    from cocite.web import Web
 
 COMMUNITY_METHOD = "community"
 MAX_KEYWORDS = 8
@@ -211,7 +210,6 @@ class FindCommunities(Operation):
             raise BadParameter(f"Communities are found by the method {COMMUNITY_METHOD}, not {self.method!r:.100}")
 
     def prepare(self, web: Web) -> None:
-        """Build the search index if there is none that fits."""
         from cocite.words.search import ready_search
 
         if self.query.strip():
@@ -235,7 +233,6 @@ class FindCommunities(Operation):
         return found
 
     def warnings(self, web: Web, result: Any) -> Iterator[str]:
-        """Labels that were skipped."""
         for reason, number in result.labels.skipped.items() if result.labels else ():
             yield f"Skipped in {self.labels}: {count(number, reason)}, such as {result.labels.example[reason]!r}"
 

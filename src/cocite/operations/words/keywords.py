@@ -4,20 +4,15 @@ Similar keywords maximise Σ r_s(w, k) over the given words w; logically related
 2016, eq. 24 and 25). The main keywords of a page maximise Σ r_s to its other keywords (eq. 23).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cocite.errors import BadParameter
 from cocite.operations import shared
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Web, operation
 from cocite.parameters import parameter
 from cocite.results.answer import Result
-
-if TYPE_CHECKING:
-    from cocite.web import Web
 
 MAX_WORDS = 1000
 KEYWORDS_PER_PAGE = 20

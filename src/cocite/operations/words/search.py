@@ -1,19 +1,14 @@
 """Search pages by words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cocite.errors import BadParameter
 from cocite.operations import shared
-from cocite.operations.declare import Operation, operation
+from cocite.operations.declare import Operation, Web, operation
 from cocite.parameters import parameter
 from cocite.results.answer import Answer, Answers, Result
 from cocite.results.filters import NO_FILTERS, Filters, passing
-
-if TYPE_CHECKING:
-    from cocite.web import Web
 
 
 @dataclass(frozen=True)
