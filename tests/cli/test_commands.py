@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from cocite import __version__
 from cocite.cli.commands import command, naming_options, run
 from cocite.errors import BadParameter
 from cocite.operations.declare import Operation, operation, parameters_on
@@ -118,3 +121,8 @@ def test_tasks_are_done_fail_and_are_interrupted() -> None:
 def test_a_task_takes_the_parameters_that_it_inherits() -> None:
     names = ["fails", "per_site", "not_own_site", "site", "not_site", "lang", "since", "until", "unlinked"]
     assert [each.name for _, each in parameters_on(Work, "cli")] == names
+
+
+def test_as_a_module() -> None:
+    command = [sys.executable, "-m", "cocite", "--version"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == f"cocite {__version__}\n"

@@ -98,4 +98,4 @@ def cocite(
 
 def main() -> None:
     """The program `cocite`."""
-    typer.main.get_command(app)()
+    typer.main.get_command(app)(prog_name="cocite")

@@ -16,9 +16,10 @@ from cocite.parameters import Checked, Parameter, parameters_of
 
 if TYPE_CHECKING:
     from cocite.graph.generation import Progress as Progress
+    from cocite.graph.store import Graph as Graph
     from cocite.web import Web as Web
 else:  # annotations need only their names; importing them would load NumPy
-    Progress = Web = Any
+    Graph = Progress = Web = Any
 
 Op = TypeVar("Op", bound="Operation")
 GROUP_OF_FOLDER = {"pages": "related pages", "store": "the store", "words": "words", "quality": "quality"}

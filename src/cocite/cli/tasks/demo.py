@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cocite import __version__
 from cocite.cli.terminal import Cell, Screen, seconds
 from cocite.errors import BadStore
-from cocite.operations.declare import operation
+from cocite.operations.declare import Graph, Progress, Web, operation
 from cocite.operations.pages.related import Related
 from cocite.operations.task import Task, user_cache
 from cocite.parameters import parameter
@@ -22,9 +22,6 @@ from cocite.warm import SecondProcess
 
 if TYPE_CHECKING:
     from cocite.cli.progress import Stages
-    from cocite.graph.generation import Progress
-    from cocite.graph.store import Graph
-    from cocite.web import Web
 
 WELL_KNOWN = ["nytimes.com", "postgresql.org", "bmw.com", "louvre.fr"]
 RESULTS_SHOWN = 5

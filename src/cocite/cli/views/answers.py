@@ -1,22 +1,18 @@
 """How commands show pages with scores and reasons: related, recommend, search, hubs, cluster, similarity, compare."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from cocite.cli.terminal import Cell, Screen, rate, seconds, size
+from cocite.operations.pages.batch import Batch, BatchSummary
+from cocite.operations.pages.cluster import PageGroups
 from cocite.operations.pages.collection import CollectionResults
+from cocite.operations.pages.compare import Comparison
+from cocite.operations.pages.similarity import SimilarityResult
 from cocite.operations.words.search import IndexBuilt
+from cocite.results.answer import Answer, Answers
 from cocite.text import count
-
-if TYPE_CHECKING:
-    from cocite.operations.pages.batch import Batch, BatchSummary
-    from cocite.operations.pages.cluster import PageGroups
-    from cocite.operations.pages.compare import Comparison
-    from cocite.operations.pages.similarity import SimilarityResult
-    from cocite.results.answer import Answer, Answers
 
 
 def show_pages(screen: Screen, asked: Any, result: Answers | CollectionResults) -> None:

@@ -1,16 +1,12 @@
 """How `cocite evaluate`, `cocite study` and `cocite site` show what they did."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cocite.cli.terminal import Screen, seconds, show_table
+from cocite.operations.pages.site import SiteResult
+from cocite.operations.quality.evaluate import EvaluationResult
+from cocite.operations.quality.study import NewStudy
 from cocite.text import count
-
-if TYPE_CHECKING:
-    from cocite.operations.pages.site import SiteResult
-    from cocite.operations.quality.evaluate import EvaluationResult
-    from cocite.operations.quality.study import NewStudy
 
 MAX_QUERIES_SHOWN = 100  # with more queries, only reports have the cost of each of them
 

@@ -1,23 +1,17 @@
 """How commands that build, change and describe a store show what they did: build, check, info, links, rank, …"""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cocite.cli.terminal import Cell, Screen, rate, seconds, size
-from cocite.operations.store.build import Add, Remove
+from cocite.operations.store.build import Add, BuildResult, Remove
+from cocite.operations.store.check import CheckResult
+from cocite.operations.store.clicks import ClicksResult
+from cocite.operations.store.export import Exported
+from cocite.operations.store.links import Citation, LinksAround, Section
+from cocite.operations.store.methods import MethodList, Methods
+from cocite.operations.store.rank import RankResult
+from cocite.operations.task import Facts
 from cocite.text import count
-
-if TYPE_CHECKING:
-    from cocite.operations.store.build import BuildResult
-    from cocite.operations.store.check import CheckResult
-    from cocite.operations.store.clicks import ClicksResult
-    from cocite.operations.store.export import Exported
-    from cocite.operations.store.links import Citation, LinksAround, Section
-    from cocite.operations.store.methods import MethodList, Methods
-    from cocite.operations.store.rank import RankResult
-    from cocite.operations.task import Facts
-    from cocite.sources.records import ReadReport
 
 MIN_LINKS_FOR_RATES = 10_000  # with fewer links, a rate or a size per link means nothing
 MAX_FAULTS_SHOWN = 20
@@ -55,7 +49,7 @@ def show_built(screen: Screen, asked: Any, result: BuildResult) -> None:
     show_skipped(screen, built.report, ("bytes", "pages", "links"))
 
 
-def show_skipped(screen: Screen, report: ReadReport, counted: tuple[str, ...]) -> None:
+def show_skipped(screen: Screen, report: Any, counted: tuple[str, ...]) -> None:
     """What was skipped and what was ignored on purpose, by reason; not what is `counted` elsewhere."""
     if report.skipped:
         screen.line(("skipped", "yellow"), (" (--strict stops at the first)", "dim"), indent=2)

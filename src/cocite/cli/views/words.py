@@ -1,18 +1,12 @@
 """How `cocite keywords` and `cocite communities` show their results."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from cocite.cli.terminal import Cell, Screen, show_table
-from cocite.operations.words.keywords import KeywordsBuilt, KeywordsFound, KeywordsOfPage
+from cocite.operations.words.communities import CommunitiesFound, CommunityResult, Member
+from cocite.operations.words.keywords import Keyword, KeywordsBuilt, KeywordsFound, KeywordsOfPage, PageKeyword
 from cocite.text import count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from cocite.operations.words.communities import CommunitiesFound, CommunityResult, Member
-    from cocite.operations.words.keywords import Keyword, PageKeyword
 
 
 def show_keywords(screen: Screen, asked: Any, result: KeywordsFound | KeywordsOfPage | KeywordsBuilt) -> None:

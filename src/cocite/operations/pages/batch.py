@@ -16,12 +16,12 @@ from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from cocite import __version__
 from cocite.errors import BadParameter
 from cocite.operations import shared
-from cocite.operations.declare import Operation, Progress, Web, operation
+from cocite.operations.declare import Graph, Operation, Progress, Web, operation
 from cocite.operations.pages.related import known_page
 from cocite.operations.task import read_addresses
 from cocite.parameters import parameter, values_of
@@ -30,7 +30,6 @@ from cocite.results.filters import NO_FILTERS, Filters
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cocite.graph.store import Graph
     from cocite.related.neighbourhood.view import Pages
     from cocite.results.workers import BatchPart
 
@@ -94,7 +93,7 @@ class Batch(Operation, Filters):
     skip_unknown: bool = parameter(False, "Skip pages that the store doesn't have", surfaces=())
     interrupted = "Interrupted; finished parts are kept, and the same command continues from there"
 
-    def on_surface(self, surface: str) -> Batch:
+    def on_surface(self, surface: str) -> Self:
         """Read the pages of a file; some of them may be unknown."""
         return replace(self, pages=tuple(read_addresses(self.queries)), skip_unknown=True) if self.queries else self
 

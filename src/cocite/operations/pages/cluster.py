@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from cocite.errors import BadParameter, UnknownPage
 from cocite.operations import shared
@@ -50,7 +50,7 @@ class Cluster(Operation):
         if not self.urls and not self.file:
             raise BadParameter("No pages to group: give addresses, or --file FILE")
 
-    def on_surface(self, surface: str) -> Cluster:
+    def on_surface(self, surface: str) -> Self:
         """Read the addresses of a file; some of them may be unknown."""
         urls = (*self.urls, *read_addresses(self.file))
         return replace(self, urls=urls, skip_unknown=True) if self.file else self

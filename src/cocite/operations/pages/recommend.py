@@ -1,20 +1,16 @@
 """Recommend pages from a reading history."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from cocite.errors import BadParameter
 from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.pages.related import Related, ShownPages
 from cocite.parameters import parameter
-
-if TYPE_CHECKING:
-    from cocite.results.answer import Answers
+from cocite.results.answer import Answers
 
 MAX_WEIGHT = 1e9
 
@@ -55,7 +51,7 @@ class Recommend(Operation, ShownPages):
         if not all(self.weights):
             raise BadParameter("A weight must be a number above 0")
 
-    def on_surface(self, surface: str) -> Recommend:
+    def on_surface(self, surface: str) -> Self:
         """Read the history that the command line names."""
         if not self.history_file:
             return self

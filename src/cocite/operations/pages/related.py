@@ -6,18 +6,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cocite.errors import BadAddress, BadParameter
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD, shared
 from cocite.operations.declare import Operation, Web, operation
 from cocite.operations.task import read_addresses
 from cocite.parameters import changed, parameter, spell
+from cocite.results.answer import Answers
 from cocite.results.filters import NO_FILTERS, Filters
 from cocite.text import count
-
-if TYPE_CHECKING:
-    from cocite.results.answer import Answers
 
 QUICK_METHODS = frozenset({DEFAULT_METHOD, *COMPARED_METHODS} - {"walk"})
 """They take milliseconds, within these limits:"""

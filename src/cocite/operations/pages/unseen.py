@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocite.errors import BadAddress, BadStore
-from cocite.operations.declare import Web
+from cocite.operations.declare import Graph, Web
 from cocite.results.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
-    from cocite.graph.store import Graph
     from cocite.related.evidence import Evidence
     from cocite.related.methods import Method
     from cocite.related.neighbourhood.view import Pages

@@ -1,11 +1,9 @@
 """Write a store to a file, for other programs."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from cocite.operations import shared
 from cocite.operations.declare import Progress, operation
@@ -65,7 +63,7 @@ class Export(Task):
     force: bool = parameter(False, "Write GraphML or GEXF of more than 5 million links")
     quiet: bool = shared.quiet()
 
-    def on_surface(self, surface: str) -> Export:
+    def on_surface(self, surface: str) -> Self:
         """Nothing is added to what is written to standard output."""
         return replace(self, quiet=self.quiet or self.output == "-")
 

@@ -1,19 +1,14 @@
 """Show the links around a page: what it links to, section by section, and which pages link to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from cocite.errors import BadAddress
 from cocite.operations import shared
-from cocite.operations.declare import Operation, Web, operation
+from cocite.operations.declare import Graph, Operation, Web, operation
 from cocite.results.answer import HIDDEN, Result
-
-if TYPE_CHECKING:
-    from cocite.graph.store import Graph
 
 NEIGHBOUR_LINKS = 2  # links shown before and after a link to the page
 MAX_LINKS_OVER_HTTP = 1000
@@ -91,7 +86,7 @@ class ShowLinks(Operation):
     url: str = shared.url()
     k: int = shared.k(20, "Maximum number of links each way (0: all)")
 
-    def on_surface(self, surface: str) -> ShowLinks:
+    def on_surface(self, surface: str) -> Self:
         """Over HTTP, "all" has a limit, too."""
         return replace(self, k=MAX_LINKS_OVER_HTTP) if surface == "http" and not self.k else self
 

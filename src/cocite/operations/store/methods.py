@@ -1,15 +1,11 @@
 """List the methods with their papers and parameters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cocite.operations.declare import Operation, Web, operation
 from cocite.parameters import Parameter, parameter
-
-if TYPE_CHECKING:
-    from cocite.registry import About
+from cocite.registry import About
 
 
 @dataclass(frozen=True)

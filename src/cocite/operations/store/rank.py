@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.errors import BadStore, os_message
 from cocite.operations import shared
-from cocite.operations.declare import Operation, Web, operation
+from cocite.operations.declare import Graph, Operation, Web, operation
 from cocite.parameters import parameter, parameters_of, values_of
 from cocite.results.answer import HIDDEN, Result
 
 if TYPE_CHECKING:
-    from cocite.graph.store import Graph
     from cocite.related.ranks import Ranked
 
 
