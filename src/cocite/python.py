@@ -41,6 +41,7 @@ from cocite.operations.task import Facts, Task
 from cocite.operations.words.communities import CommunitiesFound, FindCommunities
 from cocite.operations.words.keywords import FindKeywords, KeywordsFound, KeywordsOfPage, keywords_of_page
 from cocite.operations.words.search import SearchPages
+from cocite.parameters import Parameter
 from cocite.related import methods
 from cocite.related.ranks import Ranked
 from cocite.results.answer import Answers
@@ -55,9 +56,14 @@ MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 ResultT = TypeVar("ResultT")
 
 
+def declared_by(operation: type[Operation]) -> list[Parameter]:
+    """The parameters of an operation in Python, those first that are arguments of the command."""
+    return sorted((each for _, each in parameters_on(operation, "python")), key=lambda each: not each.positional)
+
+
 def places_of(operation: type[Operation]) -> list[str]:
     """The parameters that may be given by their place: those up to k, or all if it has no k."""
-    names = [each.name for _, each in parameters_on(operation, "python")]
+    names = [each.name for each in declared_by(operation)]
     return names[: names.index("k") + 1] if "k" in names else names
 
 
@@ -70,7 +76,7 @@ def made_from(operation: type[Operation]) -> Callable[[MethodT], MethodT]:
     """Give a method of Store the help and the parameters of an operation, and its own notes."""
 
     def describe(method: MethodT) -> MethodT:
-        about, declared = operation.about, [each for _, each in parameters_on(operation, "python")]
+        about, declared = operation.about, declared_by(operation)
         lines = "\n".join(f"    {each.name}: {each.help}." for each in declared)
         notes = (about.summary, about.help, cleandoc(method.__doc__ or ""), f"Parameters:\n{lines}")
         method.__doc__ = "\n\n".join(filter(None, notes))
@@ -151,7 +157,7 @@ class Store(Web):
             fields["rating"] = given.pop("criterion")
         if operation is Related:
             given["history"] = tuple(entries_of(given.get("history", ())))
-        declared = {each.name: each for _, each in parameters_on(operation, "python")}
+        declared = {each.name: each for each in declared_by(operation)}
         more = {name: given.pop(name) for name in list(given) if name not in declared}
         given = {name: each for name, each in given.items() if each is not None or declared[name].default is not None}
         if has_method(operation):

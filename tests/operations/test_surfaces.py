@@ -22,7 +22,7 @@ from cocite.operations.declare import Operation, operations_by_name, parameters_
 from cocite.operations.store.info import describe
 from cocite.operations.store.links import ShowLinks
 from cocite.parameters import parameters_of
-from cocite.python import Store, StoreKeywords, StoreSearch
+from cocite.python import Store, StoreKeywords, StoreSearch, places_of
 from cocite.results.filters import Filters
 from docs.reference import commands_of
 from tests.cli.conftest import NEWS
@@ -109,3 +109,17 @@ def test_answers_of_python_are_those_of_the_operation(store: Path) -> None:
     assert web.check().faults == []
     with pytest.raises(TypeError, match="links takes 2 parameters by place, not 3"):
         web.links(NEWS, 1, 2)
+
+
+PLACES = {
+    "related": ["pages", "method", "k"], "recommend": ["history", "k"], "compare": ["page", "methods_", "k"],
+    "similarity": ["page", "other", "method"], "hubs": ["pages", "k"], "cluster": ["pages", "most", "by"],
+    "communities": ["query", "k"], "batch": ["output", "method", "k"], "search": ["query", "k"],
+    "keywords": ["words", "k"], "links": ["url", "k"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_parameters_that_python_takes_by_their_place(name: str) -> None:
+    assert places_of(operations_by_name()[name]) == PLACES[name]
+    assert places_of(operations_by_name()["add"])[0] == "sources"

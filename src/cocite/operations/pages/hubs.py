@@ -35,6 +35,7 @@ class Hubs(Operation, Filters):
     """
 
     urls: tuple[str, ...] = shared.urls("Address of a page to start from; may be repeated")
+    k: int = shared.k()
     authorities: bool = parameter(False, "Find authorities instead of hubs", surfaces=("cli", "http"))
     kind: str = parameter(
         "hubs", "hubs: pages that link to many pages on the topic; authorities: pages that many hubs link to",
@@ -52,7 +53,6 @@ class Hubs(Operation, Filters):
         0.0, "Minimum similarity of texts, from 0 to 1", metavar="X", minimum=0, maximum=1,
         surfaces=("cli", "http", "python"),
     )  # fmt: skip
-    k: int = shared.k()
     untrimmed: bool = shared.command_option(
         False, "Count what HITS would explore without trimming, however long that takes"
     )
