@@ -112,6 +112,10 @@ class StoreSearch(SearchIndex):
         web.search = self
         return web._ask(Answers, SearchPages, *places, **given)
 
+    def find(self, query: str, k: int) -> list[tuple[int, float]]:
+        """Number and score of the k best pages, best first."""
+        return self.search(query, k).hits
+
 
 @dataclass(frozen=True)
 class StoreKeywords(KeywordIndex):
