@@ -18,7 +18,7 @@ from cocite.warm import steps, warm
 from tests.cli.conftest import run
 from tests.conftest import long
 
-INSIDE = {"cocite.kernels.addresses.plain.key_plain", "cocite.kernels.addresses.find._find"}
+INSIDE = {"cocite.kernels.addresses.plain.key_plain", "cocite.kernels.codec.look_up._find"}
 """Kernels that Python functions of their own module call."""
 
 

@@ -26,7 +26,6 @@ def test_keys_are_found(texts: list[bytes], others: list[bytes]) -> None:
     encoded = Encoded(texts)
     prints = array([xxhash.xxh64_intdigest(text, seed=42) for text in texts])
     starts, pages = np.zeros(5, np.int64), np.zeros(len(texts), np.uint32)
-    look_up.count_buckets(prints, 62, starts)
     look_up.fill_buckets(prints, 62, starts, pages)
     index = look_up.NameIndex(encoded.coded, prints, starts.astype(np.uint32), pages)
     truth = {text: i for i, text in enumerate(texts)}
@@ -39,7 +38,6 @@ def test_keys_are_found(texts: list[bytes], others: list[bytes]) -> None:
 )
 def test_buckets_find_what_is_in_them(known: list[int], bits: int, others: list[int]) -> None:
     starts, pages = np.zeros((1 << bits) + 1, np.int64), np.zeros(len(known), np.uint32)
-    look_up.count_buckets(array(known), 64 - bits, starts)
     assert look_up.fill_buckets(array(known), 64 - bits, starts, pages) == 0
     assert sorted(pages.tolist()) == list(range(len(known)))
     truth = {value: i for i, value in enumerate(known)}
@@ -51,7 +49,6 @@ def test_buckets_find_what_is_in_them(known: list[int], bits: int, others: list[
 def test_two_pages_with_one_fingerprint_are_noticed() -> None:
     starts, pages = np.zeros(3, np.int64), np.zeros(4, np.uint32)
     twins = array([5, 9, 7, 9])
-    look_up.count_buckets(twins, 63, starts)
     assert look_up.fill_buckets(twins, 63, starts, pages) == 1
 
 

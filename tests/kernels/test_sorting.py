@@ -77,9 +77,7 @@ def test_rows_of_a_page_are_joined_first_target_kept(rows: list[tuple[int, list[
     order = np.argsort(source, kind="stable")
     start = np.cumsum(count, dtype=np.int64) - count
     by_source = sorting.BucketRows(order, source, start, count, target, np.zeros(len(target), np.uint32))
-    longest = sorting.longest_list(by_source)
-    assert longest == max([sum(len(t) for p, t in rows if p == page) for page in range(10, 17)], default=0)
-    table = np.zeros(1 << (2 * int(longest) + 16).bit_length(), np.uint64)
+    table = np.zeros(1 << (2 * len(target) + 16).bit_length(), np.uint64)
     starts, kept = np.zeros(8, np.int64), np.zeros(len(target), np.uint32)
     links = sorting.join_rows(by_source, 10, starts, kept, table)
     found = target[kept[:links]].tolist()
@@ -95,10 +93,7 @@ def test_turning_links_round(lists: list[list[int]]) -> None:
     targets = np.array([t for some in lists for t in some], np.uint32)
     cells, borders = sorting.Cells(np.array([0, 1, 1, 2]), 4), [0, 16, 48, 64]
     counts = np.zeros(4, np.int64)
-    sorting.count_turned(targets, cells, counts[1:])
-    np.cumsum(counts, out=counts)
-    row_target, row_source = np.zeros(len(targets), np.uint32), np.zeros(len(targets), np.uint32)
-    sorting.turn_rows(starts, 0, targets, cells, counts[:-1].copy(), row_target, row_source)
+    row_target, row_source = sorting.turn_rows(starts, 0, targets, cells, counts)
     for bucket, (low, high) in enumerate(pairwise(borders)):
         a, z = counts[bucket], counts[bucket + 1]
         begin, sources = np.zeros(high - low + 1, np.int64), np.zeros(z - a, np.uint32)

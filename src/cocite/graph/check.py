@@ -25,7 +25,7 @@ from cocite.graph.side import faults_of_sides
 from cocite.graph.store import Graph
 from cocite.kernels.codec import name_codec
 from cocite.kernels.codec.attributes import BLOCK_BITS, all_blocks
-from cocite.kernels.codec.checking import check_direction, check_look_up, check_names, count_targets
+from cocite.kernels.codec.checking import check_direction, check_look_up, check_names
 
 CHUNK_PAGES = 1 << 16
 CODES = ("out.code", 0, 513), ("in.code", 0, 513), ("name.code", 0, 257), ("name.code", 257, 514)
@@ -147,11 +147,10 @@ def _check_direction(graph: Graph, name: str, sums: dict[str, int], progress: Pr
     counts, mixed = np.zeros(n, np.int64), np.zeros(1, np.uint64)
     for first in range(0, n, CHUNK_PAGES):
         count = min(CHUNK_PAGES, n - first)
-        bad = check_direction(lists, first, count, name == "in", mixed)
+        bad = check_direction(lists, first, count, name == "in", mixed, counts)
         if bad >= 0:
             yield Fault(f"{name}.words", f"the list of page {bad} cannot be read, or repeats itself")
             return
-        count_targets(lists, first, count, counts)
         progress("reading links", count, 2 * n)
     for page in np.flatnonzero(counts != other)[:1]:
         number = f"page {page} has {counts[page]:,} links in this direction"

@@ -19,9 +19,8 @@ from cocite.graph.generation import Progress
 from cocite.graph.huffman import Code
 from cocite.graph.texts import TextColumn
 from cocite.kernels.addresses.canonical import rule_tables
-from cocite.kernels.addresses.find import AddressFinder
 from cocite.kernels.codec import look_up, name_codec
-from cocite.kernels.codec.look_up import NameIndex
+from cocite.kernels.codec.look_up import AddressFinder, NameIndex
 from cocite.kernels.codec.name_codec import CodedNames
 from cocite.pages import address as rules
 from cocite.pages.key import APART, from_key, key, shown

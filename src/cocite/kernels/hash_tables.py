@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from cocite.kernels.jit import inline, kernel
 
 EMPTY = 0xFFFFFFFFFFFFFFFF
-MISSING = 0xFFFFFFFF
-"""The number of an unknown page."""
+MISSING = 0xFFFFFFFF  # the number of an unknown page
 LOW_HALF = np.uint64(0xFFFFFFFF)
 RECENT_SLOTS = 1 << 14
 GROUP_FINGERPRINTS = 32
@@ -63,15 +62,8 @@ def slot_of(table, member):
 @inline
 def number_of(table, member):
     """The number of a member, or -1."""
-    mask = uint64(len(table) - 1)
-    slot = spread(member) & mask
-    entry = table[slot]
-    while entry >> uint64(32) != uint64(member):
-        if entry == uint64(EMPTY):
-            return np.int64(-1)
-        slot = (slot + uint64(1)) & mask
-        entry = table[slot]
-    return np.int64(entry & LOW_HALF)
+    entry = table[slot_of(table, member)]
+    return np.int64(entry & LOW_HALF) if entry != uint64(EMPTY) else np.int64(-1)
 
 
 @inline

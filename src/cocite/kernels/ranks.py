@@ -1,8 +1,8 @@
-"""Kernels of the global ranks: sums over links, straight from the encoded lists, and operations on long vectors.
+"""Kernels of the global ranks: sums over links, straight from the encoded lists.
 
 Lists are decoded block by block. Each link says where the next begins, so decoding waits for itself: the two halves of
 a block are decoded in step, which takes half the time. Sums wait for memory, since a page's parents lie anywhere: their
-values are prefetched. Threads take ranges of vectors, whose sums are added in order, whichever thread made them.
+values are prefetched.
 """
 
 from typing import NamedTuple
@@ -37,35 +37,8 @@ class SurferSystem(NamedTuple):
     degree: NDArray[np.uint32]
     jump: float
     bias: NDArray[np.uint32]
-
-
-class SurferState(NamedTuple):
-    """The values of all pages, and what each gives to every page it links to."""
-
-    values: Vector
-    shared: Vector
-
-
-class MixingMemory(NamedTuple):
-    """Values after and before a round, and by slot the differences of successive values and moves (values - before)."""
-
-    values: Vector
-    before: Vector
-    steps: NDArray[np.float32]
-    moves: NDArray[np.float32]
-
-
-@inline
-def rare_link(words, position, bits, used, symbol):
-    """`next_link` for escaped symbols and for links with attributes, which are skipped."""
-    if symbol == ESCAPE:
-        symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
-        used += RAW_BITS
-    if symbol & CHANGE:
-        last = ((np.int64(len(words)) - 1) << 6) - 1  # damaged lists may end in the middle of a link
-        more = window(words, min(last, position + used + max(0, (symbol & 63) - 1)))
-        position += 1 if more & uint64(1) else 14 + np.int64((more >> uint64(1)) & uint64(31))
-    return position, used, symbol
+    values: Vector  # x of all pages
+    shared: Vector  # what each gives to every page it links to
 
 
 @inline
@@ -74,8 +47,14 @@ def next_link(words, position, table):
     bits = window(words, position)
     entry = np.int64(table[bits & MASK])
     used, symbol = entry & 15, entry >> 4
-    if symbol >= CHANGE:
-        position, used, symbol = rare_link(words, position, bits, used, symbol)
+    if symbol >= CHANGE:  # rare
+        if symbol == ESCAPE:
+            symbol = np.int64((bits >> uint64(used)) & uint64((1 << RAW_BITS) - 1))
+            used += RAW_BITS
+        if symbol & CHANGE:  # attributes, which are skipped
+            last = ((np.int64(len(words)) - 1) << 6) - 1  # damaged lists may end in the middle of a link
+            more = window(words, min(last, position + used + max(0, (symbol & 63) - 1)))
+            position += 1 if more & uint64(1) else 14 + np.int64((more >> uint64(1)) & uint64(31))
     length = symbol & 63
     top = (np.int64(1) << length) >> 1
     some = np.int64(length != 0)
@@ -197,16 +176,15 @@ def add_up(lists, first, last, given, result, starts, targets):
 
 
 @kernel
-def settle(lists, first, last, system, state, fresh, scratch, sweeps):
+def settle(lists, first, last, system, fresh, scratch, sweeps):
     """Gauss-Seidel on a block; returns the sum of changes, or -1 if the lists are damaged.
 
     What comes from outside the block is added up once. Inside, several sweeps to and fro compute values anew, each from
-    the newest others. `state.values` is written, `state.shared` only read: its new values go to `fresh`, so that blocks
-    can be settled side by side with the same result.
+    the newest others. `values` is written, `shared` only read: its new values go to `fresh`, so that blocks can be
+    settled side by side with the same result.
     """
     starts, targets, inside, outside = scratch
-    flow, degree, jump, bias = system
-    values, shared = state
+    flow, degree, jump, bias, values, shared = system
     if not decode_block(lists, first, last, starts, targets):
         return -1.0
     count, total, m = last - first, starts[last - first], np.int64(0)
@@ -238,51 +216,3 @@ def settle(lists, first, last, system, state, fresh, scratch, sweeps):
                 change += abs(together - values[first + i])
                 values[first + i] = together
     return change
-
-
-# -------------------------- operations on ranges of vectors, which fit a cache; einsum adds in one order, BLAS may not
-
-
-def share(first: int, last: int, values: Vector, flow: float, degree: NDArray[np.uint32], shared: Vector) -> float:
-    """shared = values · flow / degree, what a page gives by each link. Returns the sum over pages without links."""
-    own, links, given = values[first:last], degree[first:last], shared[first:last]
-    given[:] = 0.0
-    np.divide(own * flow, links, out=given, where=links > 0)
-    return float(own[links == 0].sum())
-
-
-def note(first: int, last: int, memory: MixingMemory, slot: int, count: int) -> Vector:
-    """Complete the step and the move of this round. Returns the products of moves that `mix` needs.
-
-    [j, k] = moves[j] · moves[k]; [j, count] = moves[j] · the move of this round.
-    """
-    move = memory.values[first:last] - memory.before[first:last]
-    memory.moves[slot, first:last] += move
-    memory.steps[slot, first:last] += move
-    every = np.vstack([memory.moves[:count, first:last], move])
-    return np.triu(np.einsum("jp,kp->jk", every, every))
-
-
-def mix(first: int, last: int, memory: MixingMemory, slot: int, parts: Vector) -> None:
-    """Take parts of the noted steps back, values - parts · steps, and prepare a slot for the next round."""
-    values, before = memory.values[first:last], memory.before[first:last]
-    back = parts @ memory.steps[: len(parts), first:last]
-    memory.moves[slot, first:last] = before - values
-    memory.steps[slot, first:last] = -back
-    values -= back
-    before[:] = values
-
-
-def advance(vectors: Vector, parts: Vector, top: float, first: int, last: int) -> float:
-    """A step of conjugate gradients: vectors are x, r, p and what a map B makes of each.
-
-    p ← parts of r and p, x ← a part of x, and p; r ← Bx - top · x. Returns |r|².
-    """
-    own, rest, further = parts
-    x, r, p = vectors[0::3, first:last], vectors[1::3, first:last], vectors[2::3, first:last]
-    p *= further
-    p += rest * r
-    x *= own
-    x += p
-    r[0] = x[1] - top * x[0]
-    return float(np.einsum("p,p->", r[0], r[0]))

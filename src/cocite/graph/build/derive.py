@@ -80,7 +80,7 @@ def near_duplicate_groups(out: Lists, in_degree: Pages) -> tuple[Pages, Pages]:
     """All pages that have near-duplicates, ascending, and the representative of each."""
     n, max_links = len(out.degree), max(1, int(out.degree.max(initial=0)))
     hashes, sketches = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
-    rows = int(near_duplicates.count_prefixes(out.degree, 0, n))
+    rows = int((out.degree[out.degree >= near_duplicates.MIN_PREFIX_LINKS] // 20 + 1).sum(dtype=np.int64))
     tokens, pages = np.zeros(rows, np.uint32), np.zeros(rows, np.uint32)
     at = 0
     for first in range(0, n, SKETCHED_PAGES):
@@ -89,19 +89,20 @@ def near_duplicate_groups(out: Lists, in_degree: Pages) -> tuple[Pages, Pages]:
     parent = np.arange(n, dtype=np.uint32)
     eligible = np.flatnonzero(hashes).astype(np.uint32)
     by_hash = eligible[np.argsort(hashes[eligible], kind="stable")]
-    verify(near_duplicates.unite_equal(out, by_hash, hashes, parent, max_links))
+    verify(near_duplicates.unite_alike(out, hashes[by_hash], by_hash, 1, sketches, parent, max_links))
     # Of pages with equal links, one is compared with the others.
     first_of_equals = parent[pages] == pages
     tokens, pages = tokens[first_of_equals], pages[first_of_equals]
     order = np.lexsort((pages, out.degree[pages], tokens))
-    verify(near_duplicates.unite_alike(out, tokens[order], pages[order], sketches, parent, max_links))
-    representative = np.arange(n, dtype=np.uint32)
-    near_duplicates.choose_representatives(parent, in_degree, representative)
+    compared = near_duplicates.MAX_COMPARED_PAGES
+    verify(near_duplicates.unite_alike(out, tokens[order], pages[order], compared, sketches, parent, max_links))
     roots = parent[parent]
     while (roots != parent).any():
         parent, roots = roots, roots[roots]
     members = np.flatnonzero(np.bincount(parent, minlength=n)[parent] > 1).astype(np.uint32)
-    return members, representative[parent[members]]
+    best = members[np.lexsort((members, ~in_degree[members], parent[members]))]  # highest in-degree, then lowest number
+    groups, begin = np.unique(parent[best], return_index=True)
+    return members, best[begin[np.searchsorted(groups, parent[members])]]
 
 
 def verify(result: int) -> int:

@@ -27,7 +27,7 @@ from cocite.graph.names import Keys, coded_names, read_keys
 from cocite.graph.texts import TextColumn, TextWriter
 from cocite.kernels.addresses.texts import mark_hosts
 from cocite.kernels.codec import name_codec
-from cocite.kernels.codec.look_up import count_buckets, fill_buckets
+from cocite.kernels.codec.look_up import fill_buckets
 from cocite.pages.key import APART, from_key
 from cocite.pages.site import HostRule, Pattern, Sites
 from cocite.sources.records import ReadReport
@@ -171,7 +171,6 @@ def write_look_up(writer: Writer, report: ReadReport) -> None:
     fingerprints = writer.map("fingerprint")
     bits = max(1, (len(fingerprints) // 4).bit_length())
     starts, pages = np.zeros((1 << bits) + 1, np.int64), np.zeros(len(fingerprints), np.uint32)
-    count_buckets(fingerprints, 64 - bits, starts)
     twins = fill_buckets(fingerprints, 64 - bits, starts, pages)
     if twins:  # by chance once in thousands of large webs; if somebody makes one, it must not stop a build
         report.skip("address has the fingerprint of another, which gets its links", "", int(twins))

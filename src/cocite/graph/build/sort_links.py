@@ -116,13 +116,8 @@ class LinkSorter:
         batch = BatchRows(block.page, self._numbered.taken(block), records.first_link, targets)
         sizes = np.diff(records.first_link)
         usable = np.bincount(np.repeat(batch.taken, sizes)[links.target != 0], minlength=2)
-        sorting.follow_aliases(batch, self._numbered.alias)
         rows, kept = self._by_source.bounds(), self._by_source.bounds()
-        sorting.count_rows(batch, cells, rows[1:], kept[1:])
-        np.cumsum(rows, out=rows)
-        np.cumsum(kept, out=kept)
-        source, count, link = (np.empty(size, np.uint32) for size in (rows[-1], rows[-1], kept[-1]))
-        sorting.scatter_rows(batch, cells, rows[:-1].copy(), kept[:-1].copy(), source, count, link)
+        source, count, link = sorting.scatter_rows(batch, self._numbered.alias, cells, rows, kept)
         of_links: Columns = {"target": targets[link], "attribute": links.attribute[link]}
         symbols = count_symbols(of_links["target"], of_links["attribute"], starts_of(count), source)
         if self._spill.weighted:
@@ -155,7 +150,7 @@ class LinkSorter:
         )
         order = np.argsort(source, kind="stable")
         rows = BucketRows(order, source, starts_of(count)[:-1], count, target, attribute)
-        longest = int(sorting.longest_list(rows))
+        longest = int(np.bincount(source - np.uint32(low), count, minlength=1).max())
         table = np.zeros(1 << (2 * longest + 16).bit_length(), np.uint64)
         starts, kept = np.zeros(high - low + 1, np.int64), np.empty(len(target), np.uint32)
         links = sorting.join_rows(rows, low, starts, kept, table)
@@ -167,10 +162,7 @@ class LinkSorter:
                 again = again[np.lexsort((all_blocks(attribute[again]), pages))]
                 arrays |= {"repeat.page": pages, "repeat.target": target[again], "repeat.attribute": attribute[again]}
         targets, cells, bounds = target[kept], self._by_target.cells, self._by_target.bounds()
-        sorting.count_turned(targets, cells, bounds[1:])
-        np.cumsum(bounds, out=bounds)
-        to, of = np.empty(links, np.uint32), np.empty(links, np.uint32)
-        sorting.turn_rows(starts, low, targets, cells, bounds[:-1].copy(), to, of)
+        to, of = sorting.turn_rows(starts, low, targets, cells, bounds)
         columns = cut_columns("in", {"target": to, "source": of}, bounds)
         if len(position):
             columns["positions"] = position[kept]

@@ -6,7 +6,7 @@ plain is chosen so that both give the same. The rules of `pages/rules.py` come a
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ from cocite.pages.key import APART, INDEX_ENDINGS, UNUSABLE, key, spelling_flags
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
-PYTHON_ADDRESSES = 20_000
-"""For so few addresses, Python takes less time than compiling the kernel."""
+PYTHON_ADDRESSES = 20_000  # for so few addresses, Python takes less time than compiling the kernel
 
 
 @dataclass(slots=True)
@@ -129,17 +128,13 @@ def rule_tables() -> plain.AddressRules:
 
 
 def _hash(name: str) -> int:
-    state = int(plain.HASH_START)
-    for byte in name.encode():
-        state = ((state ^ byte) * int(plain.HASH_FACTOR)) & 0xFFFFFFFFFFFFFFFF
-    return state
+    factor, mask = int(plain.HASH_FACTOR), 0xFFFFFFFFFFFFFFFF
+    return reduce(lambda state, byte: (state ^ byte) * factor & mask, name.encode(), int(plain.HASH_START))
 
 
 def _hash_table(notes: dict[int, int]) -> NDArray[np.uint64]:
     """Open addressing, at most a quarter full."""
-    size = 16
-    while size < 4 * len(notes):
-        size *= 2
+    size = 1 << max(4, (4 * len(notes)).bit_length())
     table = np.zeros((size, 2), np.uint64)
     for value, note in notes.items():
         slot = (value >> 32) % size

@@ -30,7 +30,7 @@ HEAD_BYTES = 4  # every prefix rule has at least as many, and no more are compar
 HEAD_MARK = np.uint64(1)  # distinguishes the hash of a name's head from that of a whole name
 ONLY_SOME = 255  # hosts where case counts for some paths are left to Python
 
-_0, _1, _2, _3, _4, _5 = (np.uintp(n) for n in range(6))
+_0, _1, _2, _3, _4 = (np.uintp(n) for n in range(5))
 _SEED = np.uint64(FINGERPRINT_SEED)
 _PERCENT, _AND, _SLASH, _DOT, _EQUALS, _QUESTION, _HASH, _BANG, _COLON, _OPEN = (np.uint8(c) for c in b"%&/.=?#!:(")
 _HTTP, _NAME, _HOST, _WWW, _IDN = (

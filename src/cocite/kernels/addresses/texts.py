@@ -2,17 +2,7 @@
 
 import numpy as np
 
-from cocite.kernels.jit import inline, kernel
-
-
-@inline
-def host_length(data, start, stop):
-    """Bytes of a key up to and with the `)` that ends its host; all of an opaque name (its first byte is below 32)."""
-    if start < stop and data[start] >= 32:
-        for k in range(start, stop):
-            if data[k] == 41:
-                return k + 1 - start
-    return stop - start
+from cocite.kernels.jit import kernel
 
 
 @kernel
@@ -20,7 +10,12 @@ def mark_hosts(data, offsets, first, lengths, initials):
     """first[i] = key i has another host than key i - 1; its host's length; the first byte of its path, or 0."""
     for i in range(len(offsets) - 1):
         start, stop = offsets[i], offsets[i + 1]
-        length = lengths[i] = np.int64(host_length(data, start, stop))
+        end = stop  # up to and with the `)` that ends the host; all of an opaque name (its first byte is below 32)
+        for k in range(start, stop if start < stop and data[start] >= 32 else start):
+            if data[k] == 41:
+                end = k + 1
+                break
+        length = lengths[i] = np.int64(end - start)
         k = length - 1 if i > 0 and length == lengths[i - 1] else length
         while 0 <= k < length and data[start + k] == data[offsets[i - 1] + k]:  # hosts differ mostly near their ends
             k -= 1

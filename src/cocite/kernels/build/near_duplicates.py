@@ -10,7 +10,6 @@ before it that have the link, in the order of length and number: a million pages
 
 import numpy as np
 from numba import uint64
-from numpy.typing import NDArray
 
 from cocite.kernels.build.parents import sift_down
 from cocite.kernels.codec.link_codec import DAMAGED
@@ -89,54 +88,24 @@ def sketch_lists(lists, in_degree, first, hashes, sketches, prefix_tokens, prefi
     return rows
 
 
-def count_prefixes(degrees: NDArray[np.uint32], first: int, count: int) -> int:
-    """How many rows `sketch_lists` will write."""
-    some = degrees[first : first + count]
-    return int((some[some >= MIN_PREFIX_LINKS] // 20 + 1).sum(dtype=np.int64))
-
-
 @inline
-def count_stamped(lists, page, table, stamp, room):
-    """How many links of a page have a stamp in `table`, or DAMAGED."""
+def count_stamped(lists, page, table, stamp, enter, room):
+    """How many links of a page have a stamp in `table`, or DAMAGED. With `enter`, gives it to all of them."""
     count, shared = read_list(lists, page, room, room[:0]), np.int64(0)
     for k in range(count):
         slot, entry = stamped_slot(table, stamp, room[k])
         shared += table[slot] == entry
+        if enter:
+            table[slot] = entry
     return shared if count >= 0 else count
 
 
-@inline
-def stamp_links(lists, page, table, stamp, room):
-    """Stamp the links of a page in `table`. Returns how many, or DAMAGED."""
-    count = read_list(lists, page, room, room[:0])
-    for k in range(count):
-        slot, entry = stamped_slot(table, stamp, room[k])
-        table[slot] = entry
-    return count
-
-
 @kernel
-def unite_equal(lists, order, hashes, parent, longest):
-    """Unite pages with equal sets of links: `order` sorts eligible pages by hash, then number."""
-    table, room, stamp = np.zeros(table_size(longest), np.uint64), np.empty(longest, np.uint32), uint64(0)
-    for i in range(1, len(order)):
-        a, b = np.int64(order[i - 1]), np.int64(order[i])
-        if hashes[a] != hashes[b] or lists.degree[a] != lists.degree[b]:
-            continue
-        stamp += uint64(1)
-        if stamp_links(lists, a, table, stamp, room) < 0:
-            return np.int64(DAMAGED)
-        shared = count_stamped(lists, b, table, stamp, room)
-        if shared < 0:
-            return np.int64(DAMAGED)
-        if shared == np.int64(lists.degree[a]):
-            unite(parent, a, b)
-    return np.int64(0)
+def unite_alike(lists, tokens, pages, most, sketches, parent, longest):
+    """Unite near-duplicates among pages with the same token; each is compared with at most `most` before it.
 
-
-@kernel
-def unite_alike(lists, tokens, pages, sketches, parent, longest):
-    """Unite near-duplicates: rows of (token, page) sorted by token, the list's length, page."""
+    Rows of (token, page) are sorted by token, the list's length, page. Tokens are links, or hashes of all links.
+    """
     table, room, stamp = np.zeros(table_size(longest), np.uint64), np.empty(longest, np.uint32), uint64(0)
     start = np.int64(0)
     for i in range(len(tokens)):
@@ -145,7 +114,7 @@ def unite_alike(lists, tokens, pages, sketches, parent, longest):
         b = np.int64(pages[i])
         size = np.int64(lists.degree[b])
         is_marked = False
-        for j in range(i - 1, max(start, i - MAX_COMPARED_PAGES) - 1, -1):
+        for j in range(i - 1, max(start, i - most) - 1, -1):
             a = np.int64(pages[j])
             other = np.int64(lists.degree[a])
             if 20 * other < 19 * size:  # shorter still from here on
@@ -155,25 +124,12 @@ def unite_alike(lists, tokens, pages, sketches, parent, longest):
                 continue
             if not is_marked:
                 stamp += uint64(1)
-                if stamp_links(lists, b, table, stamp, room) < 0:
+                if count_stamped(lists, b, table, stamp, True, room) < 0:
                     return np.int64(DAMAGED)
                 is_marked = True
-            shared = count_stamped(lists, a, table, stamp, room)
+            shared = count_stamped(lists, a, table, stamp, False, room)
             if shared < 0:
                 return np.int64(DAMAGED)
             if 20 * shared >= 19 * max(size, other):
                 unite(parent, a, b)
     return np.int64(0)
-
-
-@kernel
-def choose_representatives(parent, in_degree, best):
-    """best[root] = the page of highest in-degree, the first of equals, of each component; returns members of all."""
-    members = np.int64(0)
-    for page in range(len(parent)):
-        root = find_root(parent, page)
-        if in_degree[page] > in_degree[best[root]]:
-            best[root] = page
-        if root != page:
-            members += 1
-    return members

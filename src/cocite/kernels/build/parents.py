@@ -25,20 +25,14 @@ class SkipPoints(NamedTuple):
 @kernel
 def skip_points(lists, pages, every, points, with_attributes):
     """Entry points before every `every`-th link; with attributes, also each list's targets, ascending, with places."""
-    longest = np.int64(0)
-    for page in pages:
-        longest = max(longest, np.int64(lists.degree[page]))
-    targets = np.empty(longest, np.uint32)
-    attributes = np.empty(longest if with_attributes else 0, np.uint32)
-    point = np.int64(0)
-    link = np.int64(0)
+    targets = np.empty(lists.degree[pages].max() if len(pages) > 0 else 0, np.uint32)
+    attributes = np.empty(len(targets) if with_attributes else 0, np.uint32)
+    point = link = np.int64(0)
     for number in pages:
         page = np.int64(number)
         degree = np.int64(lists.degree[page])
         start, stop = start_of(lists, page), start_of(lists, page + 1)
-        position = start
-        previous, attribute = page, np.int64(0)
-        done = np.int64(0)
+        position, previous, attribute, done = start, page, np.int64(0), np.int64(0)
         while done < degree:
             points.bit[point] = position - start
             points.before[point] = previous

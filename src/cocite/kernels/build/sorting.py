@@ -11,7 +11,8 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of
-from cocite.kernels.hash_tables import MISSING, stamped_slot
+from cocite.kernels.codec.look_up import add_before
+from cocite.kernels.hash_tables import MISSING, stamped_slot, table_size
 from cocite.kernels.jit import kernel
 
 
@@ -92,48 +93,41 @@ def resolve_aliases(alias):
 
 
 @kernel
-def follow_aliases(rows, alias):
-    """Replace aliases among the targets (`alias` may be empty); links of a page to itself become MISSING."""
+def scatter_rows(rows, alias, cells, row_bounds, link_bounds):
+    """Order the records that count by bucket of the source: (source, number of links, places of links in the batch).
+
+    Replaces aliases among the targets (`alias` may be empty); links of a page to itself become MISSING. Bounds of rows
+    and links by bucket go to two arrays of zeros.
+    """
     targets = rows.target
     for r in range(len(rows.source)):
         if not rows.taken[r]:
             continue
+        bucket = cells.bucket[np.int64(rows.source[r]) >> cells.shift]
+        row_bounds[bucket + 1] += 1
         for k in range(rows.first_link[r], rows.first_link[r + 1]):
             if targets[k] != MISSING:
                 if len(alias) > 0:
                     targets[k] = alias[targets[k]]
                 if targets[k] == rows.source[r]:
                     targets[k] = MISSING
-
-
-@kernel
-def count_rows(rows, cells, row_counts, link_counts):
-    """Per bucket of the source: how many records and links `scatter_rows` will write."""
-    for r in range(len(rows.source)):
-        if rows.taken[r]:
-            bucket = cells.bucket[np.int64(rows.source[r]) >> cells.shift]
-            row_counts[bucket] += 1
-            for k in range(rows.first_link[r], rows.first_link[r + 1]):
-                link_counts[bucket] += rows.target[k] != MISSING
-
-
-@kernel
-def scatter_rows(rows, cells, row_at, link_at, row_source, row_count, link):
-    """Order records by bucket: (source, number of links) rows, and per kept link its position in the batch's arrays."""
+            link_bounds[bucket + 1] += targets[k] != MISSING
+    row_at, link_at = add_before(row_bounds), add_before(link_bounds)
+    source, count = np.empty(row_bounds[-1], np.uint32), np.empty(row_bounds[-1], np.uint32)
+    link = np.empty(link_bounds[-1], np.uint32)
     for r in range(len(rows.source)):
         if not rows.taken[r]:
             continue
         bucket = cells.bucket[np.int64(rows.source[r]) >> cells.shift]
-        kept = 0
-        at = link_at[bucket]
+        at = begin = link_at[bucket]
         for k in range(rows.first_link[r], rows.first_link[r + 1]):
-            if rows.target[k] != MISSING:
-                link[at + kept] = k
-                kept += 1
-        link_at[bucket] = at + kept
-        row_source[row_at[bucket]] = rows.source[r]
-        row_count[row_at[bucket]] = kept
+            if targets[k] != MISSING:
+                link[at] = k
+                at += 1
+        link_at[bucket] = at
+        source[row_at[bucket]], count[row_at[bucket]] = rows.source[r], at - begin
         row_at[bucket] += 1
+    return source, count, link
 
 
 @kernel
@@ -164,11 +158,8 @@ def find_repeats(rows, low, starts, kept, longest):
     """Links that `join_rows` skipped, the first to their target in a block: pages and positions, in page order."""
     room = len(rows.target) - len(kept)
     pages, links = np.empty(room, np.uint32), np.empty(room, np.int64)
-    size = 1024
-    while size < 2 * longest:
-        size *= 2
-    keys, stamps = np.empty(size, np.uint64), np.zeros(size, np.uint32)
-    mask = uint64(size - 1)
+    keys, stamps = np.empty(table_size(longest), np.uint64), np.zeros(table_size(longest), np.uint32)
+    mask = uint64(len(keys) - 1)
     found, i = np.int64(0), 0
     for page in range(len(starts) - 1):
         begin, total = i, np.int64(0)
@@ -199,34 +190,18 @@ def find_repeats(rows, low, starts, kept, longest):
 
 
 @kernel
-def longest_list(rows):
-    """The most links that the rows of one source have together."""
-    longest = np.int64(0)
-    total = np.int64(0)
-    for i in range(len(rows.order)):
-        if i > 0 and rows.source[rows.order[i]] != rows.source[rows.order[i - 1]]:
-            total = 0
-        total += np.int64(rows.links[rows.order[i]])
-        longest = max(longest, total)
-    return longest
-
-
-@kernel
-def count_turned(targets, cells, counts):
-    """Per bucket of the target: how many links `turn_rows` will write."""
+def turn_rows(starts, low, targets, cells, bounds):
+    """Links by bucket of their target, in the order of their sources: (targets, sources). `bounds` is 0 before."""
     for k in range(len(targets)):
-        counts[cells.bucket[np.int64(targets[k]) >> cells.shift]] += 1
-
-
-@kernel
-def turn_rows(starts, low, targets, cells, at, row_target, row_source):
-    """Links by bucket of their target, in the order of their sources."""
+        bounds[cells.bucket[np.int64(targets[k]) >> cells.shift] + 1] += 1
+    at = add_before(bounds)
+    to, of = np.empty(len(targets), np.uint32), np.empty(len(targets), np.uint32)
     for page in range(len(starts) - 1):
         for k in range(starts[page], starts[page + 1]):
             bucket = cells.bucket[np.int64(targets[k]) >> cells.shift]
-            row_target[at[bucket]] = targets[k]
-            row_source[at[bucket]] = low + page
+            to[at[bucket]], of[at[bucket]] = targets[k], low + page
             at[bucket] += 1
+    return to, of
 
 
 @kernel
@@ -234,9 +209,7 @@ def sort_turned(row_target, row_source, low, starts, sources):
     """Lists of links in of pages [low, low + len(starts) - 1), each ascending because the rows are by source."""
     for k in range(len(row_target)):
         starts[np.int64(row_target[k]) - low + 1] += 1
-    for i in range(1, len(starts)):
-        starts[i] += starts[i - 1]
-    following = starts[:-1].copy()
+    following = add_before(starts)
     for k in range(len(row_target)):
         i = np.int64(row_target[k]) - low
         sources[following[i]] = row_source[k]

@@ -26,8 +26,7 @@ from cocite.kernels.jit import inline, kernel
 
 # Positions in `CodedGraph.shape`: four counts, and how each part of a list is coded (see bit_codes.py).
 NODES, WINDOW_NODES, MIN_INTERVAL, MAX_DEGREE, OUTDEGREE, REFERENCE, BLOCK_COUNT, BLOCK, INTERVAL, RESIDUAL = range(10)
-ALL_DECODED, NO_ROOM, BROKEN_LIST, WRONG_OFFSET = range(4)
-"""States in which decoding ends."""
+ALL_DECODED, NO_ROOM, BROKEN_LIST, WRONG_OFFSET = range(4)  # states in which decoding ends
 
 
 class CodedGraph(NamedTuple):

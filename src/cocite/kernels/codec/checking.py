@@ -12,8 +12,11 @@ from cocite.kernels.jit import kernel
 
 
 @kernel
-def check_direction(lists, first, count, ascending, mixed):
-    """The first page with an invalid list, else -1. mixed[0] adds up a hash of every link, equal in both directions."""
+def check_direction(lists, first, count, ascending, mixed, counts):
+    """The first page with an invalid list, else -1. mixed[0] adds up a hash of every link, equal in both directions.
+
+    Adds to `counts` how often each page is a target.
+    """
     room, total = np.empty(1024, np.uint32), mixed[0]
     for page in range(first, first + count):
         degree, room = read_grown(lists, page, room)
@@ -25,21 +28,9 @@ def check_direction(lists, first, count, ascending, mixed):
                 return np.int64(page)
             source, target = (ordered[k], page) if ascending else (page, ordered[k])
             total += mix(mix(source) + uint64(target))
+            counts[ordered[k]] += 1
     mixed[0] = total
     return np.int64(-1)
-
-
-@kernel
-def count_targets(lists, first, count, counts):
-    """Add up how often each page is a target. Returns 0, or -1 if a list cannot be read."""
-    room = np.empty(1024, np.uint32)
-    for page in range(first, first + count):
-        degree, room = read_grown(lists, page, room)
-        if degree < 0:
-            return np.int64(-1)
-        for k in range(degree):
-            counts[room[k]] += 1
-    return np.int64(0)
 
 
 @kernel

@@ -14,8 +14,7 @@ from cocite.kernels.codec.link_codec import CHANGE, DAMAGED, ESCAPE, MASK, RAW_B
 from cocite.kernels.instructions import prefetch_item
 from cocite.kernels.jit import inline, kernel
 
-PREFETCH_LISTS = 8
-"""Lists between prefetching one and reading it."""
+PREFETCH_LISTS = 8  # lists between prefetching one and reading it
 
 
 class Lists(NamedTuple):
@@ -136,13 +135,16 @@ def read_list(lists, page, targets, attributes):
 
 
 @inline
+def room_for(lists, page, room):
+    """`room`, or a larger array if a page has more links. Reading a damaged list, longer than all words, fails."""
+    degree = np.int64(lists.degree[page])
+    return np.empty(2 * degree, np.uint32) if len(room) < degree <= most_links(lists) else room
+
+
+@inline
 def read_grown(lists, page, room):
     """Read a page's targets into `room`, or into a larger array. Returns (how many or DAMAGED, the array)."""
-    degree = np.int64(lists.degree[page])
-    if degree > most_links(lists):
-        return np.int64(DAMAGED), room
-    if degree > len(room):
-        room = np.empty(2 * degree, np.uint32)
+    room = room_for(lists, page, room)
     return read_list(lists, page, room, room[:0]), room
 
 

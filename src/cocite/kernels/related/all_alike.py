@@ -72,10 +72,8 @@ def row_of(rows, row):
 @inline
 def similar_words(words, own):
     """The similarities of some words."""
-    begin, end = np.empty(len(own), np.int64), np.empty(len(own), np.int64)
-    for i in range(len(own)):
-        begin[i], end[i] = words.similar.begin[own[i]], words.similar.end[own[i]]
-    return matches.Similarities(begin, end, words.similar.other, words.similar.value)
+    similar = words.similar
+    return matches.Similarities(similar.begin[own], similar.end[own], similar.other, similar.value)
 
 
 @inline
@@ -89,7 +87,7 @@ def leading_words(own, similar, reach, index, space):
         words[count], values[count] = own[i], 1.0
         count += 1
     for i in range(len(own)):
-        for k in range(matches.strongest_of(similar, i, reach, few, few_values)):
+        for k in range(matches.strongest_of(similar, i, few, few_values)):
             at = int64(space.slot[few[k]])
             if at < 0:
                 at = count
@@ -127,23 +125,10 @@ def best_candidates(values, space, count, most):
 def keep_best(pages, values, page, found):
     """Keep the greatest values with their pages as a row of `found`, of equal ones the lower page; never `page`."""
     best_pages, best_values, count = found.pages[page], found.values[page], int64(0)
-    most = len(best_pages)
     for i in range(len(pages)):
-        value = values[i]
-        if int64(pages[i]) == page or value <= 0:
-            continue
-        at = count
-        while at > 0 and (
-            best_values[at - 1] < value or (best_values[at - 1] == value and best_pages[at - 1] > pages[i])
-        ):
-            at -= 1
-        for k in range(min(count, most - 1), at, -1):
-            best_values[k], best_pages[k] = best_values[k - 1], best_pages[k - 1]
-        if at < most:
-            best_values[at], best_pages[at] = value, pages[i]
-            count = min(most, count + 1)
-    for k in range(count, most):
-        best_values[k], best_pages[k] = 0, 0
+        if int64(pages[i]) != page and values[i] > 0:
+            count = matches.insert_best(best_pages, best_values, count, pages[i], values[i])
+    best_pages[count:], best_values[count:] = 0, 0
 
 
 @kernel
@@ -155,17 +140,13 @@ def alike_by_words(first, last, words, limits, space, near):
         similar = similar_words(words, own)
         leading, values, order = leading_words(own, similar, limits.reach, index, space.words)
         count = matches.add_postings(index, leading, values, order, int64(limits.postings), space.sums, space.touched)
-        rough = np.empty(count)
-        for i in range(count):
-            other = int64(space.touched[i])
-            rough[i] = space.sums[other] / (len(own) + words.words.starts[other + 1] - words.words.starts[other])
+        others, starts = space.touched[:count], words.words.starts
+        rough = space.sums[others] / (len(own) + starts[1:][others] - starts[others])
         chosen = best_candidates(rough, space, count, limits.candidates)
-        result, whole = np.empty(len(chosen)), np.empty(len(chosen), np.int32)
+        result = np.empty(len(chosen))
         if not matches.compare(own, similar, words.unmet, words.words, chosen, unweighted, space.words, result):
             return False
-        for i in range(len(chosen)):
-            whole[i] = int32(result[i] * matches.ONE + 0.5)
-        keep_best(chosen, whole, page, near)
+        keep_best(chosen, (result * matches.ONE + 0.5).astype(np.int32), page, near)
     return True
 
 
@@ -191,11 +172,10 @@ def add_side(own, links, chosen, web, unmet, space, sums, sides):
     if count < 0:
         return False
     top = int64(near.pages.shape[1])
-    begin, end, otherwise = np.empty(width, np.int64), np.empty(width, np.int64), np.empty(width, np.int32)
+    otherwise = (near.values[:, top - 1][own] * web.rest).astype(np.int32)
+    begin = own.astype(np.int64) * top
+    end = begin + top
     for i in range(width):
-        otherwise[i] = int32(near.values[own[i], top - 1] * web.rest)
-        begin[i] = int64(own[i]) * top
-        end[i] = begin[i] + top
         while end[i] > begin[i] and near.values[own[i], end[i] - begin[i] - 1] == 0:
             end[i] -= 1
     similar = matches.Similarities(begin, end, near.pages.reshape(-1), near.values.reshape(-1))
@@ -221,10 +201,7 @@ def alike_by_both(first, last, words, web, limits, space, found):
         for k in range(near.pages.shape[1]):
             value = near.values[page, k] * mix / matches.ONE
             count = matches.add_value(space.sums, space.touched, count, int64(near.pages[page, k]), value)
-        rough = np.empty(count)
-        for i in range(count):
-            rough[i] = space.sums[space.touched[i]]
-        chosen = best_candidates(rough, space, count, limits.candidates)
+        chosen = best_candidates(space.sums[space.touched[:count]], space, count, limits.candidates)
         result, sums, sides = np.empty(len(chosen)), np.zeros(len(chosen)), np.zeros(len(chosen))
         similar = similar_words(words, own)
         if not matches.compare(own, similar, words.unmet, words.words, chosen, np.empty(0), space.words, result):
@@ -233,7 +210,5 @@ def alike_by_both(first, last, words, web, limits, space, found):
             return False
         if not add_side(own_outs, web.outs, chosen, web, words.unmet, space.linked, sums, sides):
             return False
-        for i in range(len(chosen)):
-            result[i] = mix * result[i] + (1.0 - mix) * sums[i] / max(1.0, sides[i])
-        keep_best(chosen, result, page, found)
+        keep_best(chosen, mix * result + (1.0 - mix) * sums / np.maximum(1.0, sides), page, found)
     return True

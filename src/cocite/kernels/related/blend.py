@@ -15,8 +15,7 @@ from cocite.kernels.related.neighbourhood import window_of
 from cocite.kernels.words.word_vectors import SCALE, row_of
 
 IN_SECTION, ON_PAGE = 0, 1
-MAX_REPEATS = 3
-"""Sections in which a parent repeats its link to the query page and that count."""
+MAX_REPEATS = 3  # sections in which a parent repeats its link to the query page and that count
 QUERY_PAGE = -1
 
 
@@ -170,17 +169,15 @@ def read_spouses(out, into, children, max_parents, page, excluded, spouses, numb
             return np.int64(DAMAGED)
         for k in range(degree):
             spouse = parents[k]
-            if spouse == page or is_excluded(excluded, spouse):
-                continue
-            if excluded.flags != 0:
+            linked = np.int64(spouse != page and not is_excluded(excluded, spouse))
+            if linked > 0 and excluded.flags != 0:
                 linked, room = links_to(out, np.int64(spouse), excluded, child, room)
                 if linked < 0:
                     return np.int64(DAMAGED)
-                if linked == 0:
-                    continue
-            spouses.pages[at] = spouse
-            at += 1
-            count += add_member(found, count, spouse) == count
+            if linked > 0:
+                spouses.pages[at] = spouse
+                at += 1
+                count += add_member(found, count, spouse) == count
     spouses.starts[len(children)] = at
     return count
 

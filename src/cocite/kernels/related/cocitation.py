@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.look_up import find_position
-from cocite.kernels.hash_tables import LOW_HALF, add_member, add_members, bit_filter, keep_likely, new_set, number_of
+from cocite.kernels.hash_tables import LOW_HALF, NumberedSet, add_members, bit_filter, new_set, number_of
 from cocite.kernels.jit import inline, kernel
+from cocite.kernels.related import neighbourhood as around
 from cocite.kernels.related.best_first import ScoredPages, best_first
-from cocite.kernels.related.counted_links import Excluded, OutLists, is_searched, read_targets, sorted_targets
-from cocite.kernels.related.merging import NearPages, group, merge_pages, representatives
-from cocite.kernels.related.neighbourhood import count_windows, read_parents, window_of
+from cocite.kernels.related.counted_links import Excluded, OutLists, find_links, number_links
 
 
 class CocitationQuery(NamedTuple):
@@ -28,7 +26,7 @@ class CocitationQuery(NamedTuple):
     parents: int
     window: int
     excluded: Excluded
-    near: NearPages
+    near: around.NearPages
     units: NDArray[np.uint32]  # of every page; parents of one unit count once. Empty: each parent counts
 
 
@@ -42,49 +40,29 @@ class BestSiblings(NamedTuple):
 
 
 @inline
-def read_list_of(out, parents, i, excluded, room):
-    """All links of parent i that count: (how many or DAMAGED, the array where they are, `room` or a larger one)."""
-    if parents.whole[i]:
-        links = parents.targets[parents.starts[i] : parents.starts[i + 1]]
-        return np.int64(len(links)), links, room
-    count, room = read_targets(out, np.int64(parents.pages[i]), excluded, room)
-    return count, room, room
+def siblings_of(out, parents, i, excluded, siblings, bits, room):
+    """The siblings to which parent i links: (how many or DAMAGED, the array with their numbers)."""
+    if not parents.whole[i]:
+        return find_links(out, np.int64(parents.pages[i]), excluded, siblings, bits, room)
+    links = parents.targets[parents.starts[i] : parents.starts[i + 1]]
+    if len(links) > len(room):
+        room = np.empty(2 * len(links), np.uint32)
+    return number_links(links, np.int64(len(links)), siblings, bits, room), room
 
 
 @kernel
-def pair_links(out, parents, excluded, siblings, count, rows, columns):
+def pair_links(out, parents, excluded, numbered, count, rows, columns):
     """Links from parent i to the first `count` members of a set, as pairs (i, number). Returns how many."""
-    at, room = np.int64(0), np.empty(1024, np.uint32)
+    siblings = NumberedSet(numbered.table, numbered.members[:count])
+    at, room, bits = np.int64(0), np.empty(1024, np.uint32), bit_filter(siblings.members)
     for i in range(len(parents.pages)):
-        page = np.int64(parents.pages[i])
-        if not parents.whole[i] and is_searched(out, page, excluded, count):
-            low, high = sorted_targets(out, page)
-            if low < 0:
-                return np.int64(DAMAGED)
-            for number in range(count):
-                if find_position(out.target[low:high], siblings.members[number]) >= 0:
-                    rows[at], columns[at] = i, number
-                    at += 1
-            continue
-        many, links, room = read_list_of(out, parents, i, excluded, room)
-        if many < 0:
+        many, room = siblings_of(out, parents, i, excluded, siblings, bits, room)
+        if many < 0 or at + many > len(rows):  # a damaged list may have a page twice
             return np.int64(DAMAGED)
         for k in range(many):
-            number = number_of(siblings.table, links[k])
-            if number >= 0:
-                if at == len(rows):  # a damaged list may have a page twice
-                    return np.int64(DAMAGED)
-                rows[at], columns[at] = i, number
-                at += 1
+            rows[at + k], columns[at + k] = i, room[k]
+        at += many
     return at
-
-
-@inline
-def count_group(last, sibling, group):
-    """Count a group of parents for a sibling, unless it was the last one counted there."""
-    entry = last[sibling]
-    if entry >> uint64(32) != group:
-        last[sibling] = group << uint64(32) | ((entry & LOW_HALF) + uint64(1))
 
 
 @kernel
@@ -95,65 +73,39 @@ def count_cocited(out, parents, excluded, order, groups, siblings, merged, count
     last = np.zeros(len(counts), np.uint64)  # the last group, plus 1, << 32 | the count: one place in memory
     room = np.empty(1024, np.uint32)
     for i in order:
-        page, own = np.int64(parents.pages[i]), uint64(groups[i] + 1)
-        if not parents.whole[i] and is_searched(out, page, excluded, len(siblings)):
-            low, high = sorted_targets(out, page)
-            if low < 0:
-                return np.int64(DAMAGED)
-            for j in range(len(siblings)):
-                if find_position(out.target[low:high], siblings[j]) >= 0:
-                    count_group(last, merged[j], own)
-            continue
-        many = parents.starts[i + 1] - parents.starts[i]
-        if many > len(room):
-            room = np.empty(2 * many, np.uint32)
-        many, links, room = read_list_of(out, parents, i, excluded, room)
+        many, room = siblings_of(out, parents, i, excluded, numbered, bits, room)
         if many < 0:
             return np.int64(DAMAGED)
-        many = keep_likely(bits, links, many, room)
+        own = uint64(groups[i] + 1)
         for k in range(many):
-            j = number_of(numbered.table, room[k])
-            if j >= 0:
-                count_group(last, merged[j], own)
+            entry = last[merged[room[k]]]
+            if entry >> uint64(32) != own:  # else this group was the last one counted there
+                last[merged[room[k]]] = own << uint64(32) | ((entry & LOW_HALF) + uint64(1))
     for m in range(len(counts)):
         counts[m] = last[m] & LOW_HALF
     return np.int64(0)
 
 
 @kernel
-def count_in_windows(parents):
-    """The pages in the windows, without the query page, and how many windows have each."""
-    room = count_windows(parents)
-    numbered, times, count = new_set(room), np.zeros(room, np.int32), np.int64(0)
-    for i in range(len(parents.places)):
-        low, high = window_of(parents, i)
-        for k in range(low, high):
-            if parents.targets[k] != parents.of:
-                at = add_member(numbered, count, parents.targets[k])
-                count += at == count
-                times[at] += 1
-    return numbered.members[:count], times[:count]
-
-
-@kernel
 def cocited(query, candidates, page):
     """The siblings of one page: (parents chosen among candidates, siblings, parents or groups that link to each)."""
     out, excluded = query.out, query.excluded
-    chosen, parents = read_parents(out, candidates, page, query.parents, query.window, excluded, False)
+    chosen, parents = around.read_parents(out, candidates, page, query.parents, query.window, excluded, False)
     if chosen < 0:
         return np.int64(DAMAGED), np.empty(0, np.uint32), np.empty(0, np.int32)
-    siblings, times = count_in_windows(parents)
+    found, times = new_set(around.count_windows(parents)), np.zeros(around.count_windows(parents), np.int32)
+    count = around.add_windows(parents, found, np.int64(0), times)
+    siblings, times = found.members[:count], times[:count]
     first = parents.pages.copy()
-    ungrouped = (
-        representatives(query.near.page, query.near.representative, parents.pages, first) == 0 and len(query.units) == 0
-    )
-    pages, merged, others = merge_pages(query.near, siblings)
+    copies = around.representatives(query.near.page, query.near.representative, parents.pages, first)
+    ungrouped = copies == 0 and len(query.units) == 0
+    pages, merged, others = around.merge_pages(query.near, siblings)
     if query.window == 0 and ungrouped and others == 0:
         return chosen, pages, times  # the windows have every link, and each parent counts
     groups, order = np.arange(chosen).astype(np.int32), np.arange(chosen)
     if not ungrouped:
         units = query.units[parents.pages] if len(query.units) > 0 else parents.pages
-        groups, count = group(units, first)
+        groups, count = around.group(units, first)
         if count < chosen:
             order = np.argsort(groups)
     counts = np.empty(len(pages), np.int32)
@@ -170,11 +122,9 @@ def best_cocited(query, pages, starts, candidates, in_degree, least, k, best):
         state, siblings, times = cocited(query, candidates[starts[i] : starts[i + 1]].copy(), np.int64(pages[i]))
         if state < 0:
             return np.int64(DAMAGED)
-        representatives(query.near.page, query.near.representative, pages[i : i + 1], own)
+        around.representatives(query.near.page, query.near.representative, pages[i : i + 1], own)
         never[0], never[1] = min(pages[i], own[0]), max(pages[i], own[0])
-        best.twice[i] = 0
-        for j in range(len(siblings)):
-            best.twice[i] += times[j] >= 2 and siblings[j] != own[0]
+        best.twice[i] = np.sum((times >= 2) & (siblings != own[0]))
         scored = ScoredPages(siblings, times.astype(np.float64), np.empty(0), np.empty(0, np.int32), in_degree)
         order = best_first(scored, never, least, k)
         for place in order:
@@ -194,7 +144,7 @@ def add_nearness(parents, order, groups, powers, bonuses, siblings, merged, tota
     attributes = parents.attributes
     last, best = np.full(len(total), -1, np.int32), np.zeros(len(total))
     for i in order:
-        low, high = window_of(parents, i)
+        low, high = around.window_of(parents, i)
         place = parents.places[i]
         section, size = block_of(attributes[place]), 0
         if section > 0:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import flags_of
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import Lists, Place, decode_part, is_inside, most_links, read_list, start_of
+from cocite.kernels.codec.lists import Lists, Place, decode_part, is_inside, read_list, room_for, start_of
 from cocite.kernels.codec.look_up import find_position
+from cocite.kernels.hash_tables import keep_likely, number_of
 from cocite.kernels.jit import inline, kernel
 
 WHOLE_LIST_LINKS = 4096
@@ -100,11 +101,7 @@ def read_children(out, page, excluded, targets, attributes):
 @inline
 def read_targets(out, page, excluded, room):
     """Read the targets that count into `room`, or into a larger array. Returns (how many or DAMAGED, the array)."""
-    degree = np.int64(out.lists.degree[page])
-    if degree > most_links(out.lists):
-        return np.int64(DAMAGED), room
-    if degree > len(room):
-        room = np.empty(2 * degree, np.uint32)
+    room = room_for(out.lists, page, room)
     return read_counted(out, page, excluded, room, room[:0]), room
 
 
@@ -119,18 +116,52 @@ def links_to(out, page, excluded, child, room):
 
 
 @inline
-def is_searched(out, page, excluded, pages):
-    """Whether to search a list for some pages rather than to read it. Flags would have to be read."""
-    return excluded.flags == 0 and np.int64(out.lists.degree[page]) > max(SEARCH_RATIO * pages, LONG_LIST_LINKS)
-
-
-@inline
 def sorted_targets(out, page):
     """The bounds in `out.target` of a long list's targets, which ascend there. -1 if the store has none."""
     at = find_position(out.page, page)
     if at < 0:
         return np.int64(-1), np.int64(-1)
     return np.int64(out.link[at]), np.int64(out.link[at + 1])
+
+
+@inline
+def is_searched(out, page, excluded, pages):
+    """Whether to search a list for some pages rather than to read it. Flags would have to be read."""
+    long = np.int64(out.lists.degree[page]) > max(SEARCH_RATIO * pages, LONG_LIST_LINKS)
+    return long and excluded.flags == 0 and not is_excluded(excluded, page)
+
+
+@kernel
+def search_links(out, page, pages):
+    """Which of the pages a long list has: (how many or DAMAGED, an array with their indexes)."""
+    found, count = np.empty(len(pages), np.uint32), np.int64(0)
+    low, high = sorted_targets(out, page)
+    if low < 0:
+        return np.int64(DAMAGED), found
+    for i in range(len(pages)):
+        found[count] = i
+        count += find_position(out.target[low:high], pages[i]) >= 0
+    return count, found
+
+
+@inline
+def number_links(links, count, wanted, bits, numbers):
+    """The numbers of the links that are in a set, into an array, which may be `links`. Returns how many."""
+    count, kept = keep_likely(bits, links, count, numbers), np.int64(0)
+    for k in range(count):
+        number = number_of(wanted.table, numbers[k])
+        numbers[kept] = number
+        kept += number >= 0
+    return kept
+
+
+@inline
+def find_links(out, page, excluded, wanted, bits, room):
+    """Which members of a set, whose filter is `bits`, a page links to: (how many or DAMAGED, their numbers)."""
+    if is_searched(out, page, excluded, len(wanted.members)):
+        return search_links(out, page, wanted.members)
+    count, room = read_targets(out, page, excluded, room)
+    return number_links(room, count, wanted, bits, room) if count >= 0 else count, room
 
 
 @inline

@@ -5,13 +5,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import most_links, prefetch, read_list
-from cocite.kernels.codec.look_up import find_position
+from cocite.kernels.codec.lists import prefetch
+from cocite.kernels.codec.look_up import add_before
 from cocite.kernels.hash_tables import add_member, add_members, bit_filter, keep_likely, new_set, number_of
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related import counted_links as counted
-from cocite.kernels.related.merging import merge_pages
+from cocite.kernels.related.neighbourhood import merge_pages
 
 
 class Edges(NamedTuple):
@@ -37,17 +36,7 @@ class RankedEdges(NamedTuple):
 def connect(out, nodes, read, excluded, units, near):
     """All links among pages to other units, near-duplicates merged: (state, Edges). `read`: lists of first nodes."""
     unit, count = number_units(units, nodes)
-    room, longest = np.int64(0), max(counted.SEARCH_RATIO * np.int64(len(nodes)), np.int64(counted.LONG_LIST_LINKS))
-    for i in range(len(nodes)):
-        degree = np.int64(out.lists.degree[nodes[i]])
-        if i < len(read.whole) and read.whole[i]:
-            room += read.starts[i + 1] - read.starts[i]
-        else:
-            room += degree if excluded.flags != 0 else min(degree, longest)  # longer lists are searched
-    valid = room <= most_links(out.lists)
-    starts, found = np.zeros(len(nodes) + 1, np.int64), np.empty(room if valid else np.int64(0), np.uint32)
-    total = edges_among(out, nodes, read, excluded, unit, starts, found) if valid else np.int64(DAMAGED)
-    ends = found[: max(total, 0)].view(np.int32)
+    total, starts, ends = edges_among(out, nodes, read, excluded, unit)
     pages, merged, others = merge_pages(near, nodes)
     if total < 0 or others == 0:
         return min(total, np.int64(0)), Edges(nodes, unit, count, starts, ends)
@@ -66,12 +55,13 @@ def number_units(units, pages):
 
 
 @kernel
-def edges_among(out, nodes, read, excluded, unit, starts, ends):
-    """All links between nodes of different units; `ends` has room for all lists that are read. Returns how many."""
+def edges_among(out, nodes, read, excluded, unit):
+    """All links between nodes of different units: (how many or DAMAGED, where those of each node start, the links)."""
     numbered, size = new_set(len(nodes)), len(nodes)
     add_members(numbered, np.int64(0), nodes)
-    if keep_links(out, nodes, read, excluded, bit_filter(nodes), starts, ends) < 0:
-        return np.int64(DAMAGED)
+    count, starts, ends = keep_links(out, nodes, read, excluded, bit_filter(nodes))
+    if count < 0:
+        return count, starts, ends[:0].view(np.int32)
     # Lists are read first and pages looked up then: a processor works ahead in a loop that does only one of these.
     count, begin = np.int64(0), starts[0]
     for i in range(size):
@@ -84,51 +74,36 @@ def edges_among(out, nodes, read, excluded, unit, starts, ends):
                 count += np.int64(unit[j] != own)  # no branch: it could not be predicted
         begin = stop
     starts[size] = count
-    return count
+    return count, starts, ends[:count].view(np.int32)
 
 
 @inline
-def keep_links(out, nodes, read, excluded, bits, kept_starts, kept):
-    """Links from nodes to pages that pass the filter, nearly all of them nodes. Returns how many, or DAMAGED."""
-    room, count, plain = np.empty(counted.LONG_LIST_LINKS, np.uint32), np.int64(0), counted.excludes_nothing(excluded)
+def keep_links(out, nodes, read, excluded, bits):
+    """Links from nodes to pages that pass the filter, nearly all nodes: (how many or DAMAGED, starts, links)."""
+    starts, kept, count = np.zeros(len(nodes) + 1, np.int64), np.empty(64 * len(nodes), np.uint32), np.int64(0)
+    room = np.empty(counted.LONG_LIST_LINKS, np.uint32)
     for i in range(len(nodes)):
-        kept_starts[i] = count
-        if i < len(read.whole) and read.whole[i]:
-            start, stop = read.starts[i], read.starts[i + 1]
-            count += keep_likely(bits, read.targets[start:stop], stop - start, kept[count:])
-            continue
-        prefetch(out.lists, nodes, i)
         page = np.int64(nodes[i])
-        degree = np.int64(out.lists.degree[page])
-        if counted.is_searched(out, page, excluded, len(nodes)):
-            got = search_all(out, page, nodes, kept[count:])
-            if got < 0:
-                return np.int64(DAMAGED)
-            count += got
-            continue
-        if degree > len(room):
-            room = np.empty(2 * degree, np.uint32)
-        if plain:
-            degree = read_list(out.lists, page, room, room[:0])
+        if i < len(read.whole) and read.whole[i]:
+            links = read.targets[read.starts[i] : read.starts[i + 1]]
+            degree = np.int64(len(links))
+        elif counted.is_searched(out, page, excluded, len(nodes)):
+            degree, links = counted.search_links(out, page, nodes)
+            for k in range(degree):
+                links[k] = nodes[links[k]]
         else:
-            degree = counted.read_not_excluded(out, page, excluded, room, room[:0])
+            prefetch(out.lists, nodes, i)
+            degree, room = counted.read_targets(out, page, excluded, room)
+            links = room
         if degree < 0:
-            return np.int64(DAMAGED)
-        count += keep_likely(bits, room, degree, kept[count:])
-    kept_starts[len(nodes)] = count
-    return count
-
-
-@kernel
-def search_all(out, page, nodes, kept):
-    """The nodes that are in a long list. Returns how many, or DAMAGED."""
-    low, high = counted.sorted_targets(out, page)
-    count = np.int64(0 if low >= 0 else DAMAGED)
-    for j in range(len(nodes) if low >= 0 else 0):
-        if find_position(out.target[low:high], nodes[j]) >= 0:
-            kept[count] = nodes[j]
-            count += 1
-    return count
+            return degree, starts, kept
+        if count + degree > len(kept):
+            larger = np.empty(2 * (count + degree), np.uint32)
+            larger[:count] = kept[:count]
+            kept = larger
+        count += keep_likely(bits, links, degree, kept[count:])
+        starts[i + 1] = count
+    return count, starts, kept
 
 
 @kernel
@@ -138,9 +113,7 @@ def merge_edges(edges, merged):
     starts = np.zeros(size + 1, np.int64)
     for i in range(len(merged)):
         starts[merged[i] + 1] += edges.starts[i + 1] - edges.starts[i]
-    for i in range(size):
-        starts[i + 1] += starts[i]
-    raw, following = np.empty(starts[size], np.int32), starts[:-1].copy()
+    following, raw = add_before(starts), np.empty(len(edges.ends), np.int32)
     for i in range(len(merged)):
         source = merged[i]
         for k in range(edges.starts[i], edges.starts[i + 1]):
@@ -170,16 +143,14 @@ def longest_first(starts):
     counts = np.zeros(longest + 2, np.int64)
     for i in range(size):
         counts[longest - (starts[i + 1] - starts[i]) + 1] += 1
-    for length in range(longest + 1):
-        counts[length + 1] += counts[length]
-    filled = counts[longest]
+    following = add_before(counts)
     order, rank = np.empty(size, np.int32), np.empty(size, np.int32)
     for i in range(size):
         place = longest - (starts[i + 1] - starts[i])
-        rank[i] = counts[place]
-        order[counts[place]] = i
-        counts[place] += 1
-    return order[:filled], rank
+        rank[i] = following[place]
+        order[following[place]] = i
+        following[place] += 1
+    return order[: counts[longest]], rank
 
 
 @kernel
@@ -189,8 +160,7 @@ def arrange(edges):
     raw = np.zeros(size + 1, np.int64)
     for k in range(starts[size]):
         raw[ends[k] + 1] += 1
-    for i in range(size):
-        raw[i + 1] += raw[i]
+    add_before(raw)
     hubs, _ = longest_first(starts)
     authorities, rank = longest_first(raw)
     hub_starts, hub_ends = np.zeros(len(hubs) + 1, np.int64), np.empty(len(ends), np.int32)
@@ -214,10 +184,7 @@ def arrange(edges):
 def weigh(adjacency, unit, units):
     """Set each weight to 1 / the edges of its list to the same unit; `unit` has that of each other end, by rank."""
     _, starts, ends, weights = adjacency
-    longest = np.int64(0)
-    for i in range(len(starts) - 1):
-        longest = max(longest, starts[i + 1] - starts[i])
-    share = 1.0 / np.maximum(1, np.arange(longest + 1))
+    share = 1.0 / np.maximum(1, np.arange(starts[1] + 1))  # the first list is the longest
     seen = np.zeros(units, np.int64)  # the last list that has the unit << 32 | the number of its edges to it
     for i in range(len(starts) - 1):
         fresh = np.int64(i + 1) << 32
@@ -284,8 +251,5 @@ def rank_nodes(edges, weighted, max_rounds, tolerance):
         square = renew(by_hub, authorities, fresh_hubs)
         change = max(change, normalise(fresh_hubs, square, hubs))
         rounds += 1
-    for r in range(len(hubs)):
-        hub_scores[by_hub.order[r]] = hubs[r]
-    for r in range(len(authorities)):
-        authority_scores[by_authority.order[r]] = authorities[r]
+    hub_scores[by_hub.order], authority_scores[by_authority.order] = hubs, authorities
     return hub_scores, authority_scores, rounds, change

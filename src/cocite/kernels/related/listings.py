@@ -8,14 +8,12 @@ from numpy.typing import NDArray
 from cocite.kernels.codec.attributes import block_of
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.look_up import find_position
-from cocite.kernels.hash_tables import NumberedSet, add_members, new_set, number_of
+from cocite.kernels.hash_tables import NumberedSet, add_members, bit_filter, new_set, number_of
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related import counted_links as counted
 
-MAX_EXAMPLES = 3
-"""Examples of each kind of evidence that are kept for a result."""
-MAX_MEMBERS = 101
-"""A result and its first 100 near-duplicates: the out-links of others aren't read."""
+MAX_EXAMPLES = 3  # examples of each kind of evidence that are kept for a result
+MAX_MEMBERS = 101  # a result and its first 100 near-duplicates: the out-links of others aren't read
 UNKNOWN_DISTANCE = 1 << 40
 PARENT, DISTANCE, SECTION, MEMBER, PREVIOUS = range(5)
 """Columns of `hits`: parent's index, links apart, section + 1 (0: different ones), member, the result's hit before."""
@@ -37,17 +35,6 @@ class LinksInCommon(NamedTuple):
     member: NDArray[np.int64]  # which member of the subject links to each
     linked: NDArray[np.int64]  # the member that the page links to, or -1
     links: NDArray[np.int64]  # the member that links to the page, or -1
-
-
-@kernel
-def index_subjects(pages, starts):
-    """Subjects of some pages, which are all different."""
-    members, result = new_set(len(pages)), np.empty(len(pages), np.int32)
-    add_members(members, np.int64(0), pages)
-    for r in range(len(starts) - 1):
-        for m in range(starts[r], starts[r + 1]):
-            result[m] = r
-    return Subjects(members, starts, result)
 
 
 @kernel
@@ -86,11 +73,7 @@ def compare_hits(hits, a, b):
 def add_hit(hits, count, last, subjects, hit):
     """Add a hit, unless the parent has a better one for the same result. Returns (hits, how many there are)."""
     if count == len(hits):
-        larger = np.empty((2 * count, 5), np.int64)
-        for row in range(count):
-            for column in range(5):
-                larger[row, column] = hits[row, column]
-        hits = larger
+        hits = np.concatenate((hits, np.empty_like(hits)))
     parent, distance, section, member = hit
     hits[count, PARENT], hits[count, DISTANCE] = parent, distance
     hits[count, SECTION], hits[count, MEMBER] = section, member
@@ -212,12 +195,6 @@ def choose_listings(hits, last, pages, groups, in_degree):
     return counts, group_counts, best
 
 
-@inline
-def last_member(subjects, r):
-    """The end of the members of a result whose out-links are read."""
-    return min(subjects.starts[r + 1], subjects.starts[r] + MAX_MEMBERS)
-
-
 @kernel
 def find_shared(out, page, children, first, subjects, excluded):
     """Links between a page and results, and what both link to among its `first` children: (0 or DAMAGED, these)."""
@@ -232,35 +209,22 @@ def find_shared(out, page, children, first, subjects, excluded):
             if linked[r] < 0 or m == subjects.starts[r]:
                 linked[r] = m
     children = children[:first]
-    numbered = new_set(len(children))
-    add_members(numbered, np.int64(0), children)
-    seen, by = np.full(len(children), -1), np.empty(len(children), np.int64)
-    room = np.empty(1024, np.uint32)
+    wanted = new_set(len(children) + 1)  # the children, and last the page
+    add_members(wanted, add_members(wanted, np.int64(0), children), np.full(1, np.uint32(page)))
+    seen, by = np.full(len(children) + 1, -1), np.empty(len(children) + 1, np.int64)
+    room, bits = np.empty(1024, np.uint32), bit_filter(wanted.members)
     for r in range(results):
-        for m in range(subjects.starts[r], last_member(subjects, r)):
+        for m in range(subjects.starts[r], min(subjects.starts[r + 1], subjects.starts[r] + MAX_MEMBERS)):
             owner = np.int64(subjects.members.members[m])
-            low, high = np.int64(0), np.int64(0)
-            if counted.excludes_nothing(excluded):
-                low, high = counted.sorted_targets(out, owner)
-            if low < high:  # a long list: search rather than read
-                targets = out.target[low:high]
-                if links[r] < 0 and find_position(targets, np.uint32(page)) >= 0:
-                    links[r] = m
-                for j in range(len(children)):
-                    if seen[j] != r and find_position(targets, children[j]) >= 0:
-                        seen[j], by[j] = r, m
-                        counts[r] += 1
-                continue
-            degree, room = counted.read_targets(out, owner, excluded, room)
-            if degree < 0:
+            count, room = counted.find_links(out, owner, excluded, wanted, bits, room)
+            if count < 0:
                 return np.int64(DAMAGED), found
-            for k in range(degree):
-                if room[k] == page and links[r] < 0:
-                    links[r] = m
-                j = number_of(numbered.table, room[k])
-                if j >= 0 and seen[j] != r:
-                    seen[j], by[j] = r, m
-                    counts[r] += 1
+            for k in range(count):
+                if seen[room[k]] != r:
+                    seen[room[k]], by[room[k]] = r, m
+                    counts[r] += room[k] < len(children)
+        if seen[len(children)] == r:
+            links[r] = by[len(children)]
         at = np.int64(0)
         for j in range(len(children) if counts[r] > 0 else 0):
             if seen[j] == r and at < MAX_EXAMPLES:
@@ -274,7 +238,7 @@ def find_between(out, pages, subjects, excluded, between, members):
     """between[r] = the first of some ascending pages that result r links to, or -1; members[r]: the one that does."""
     room = np.empty(1024, np.uint32)
     for r in range(len(between)):
-        for m in range(subjects.starts[r], last_member(subjects, r)):
+        for m in range(subjects.starts[r], min(subjects.starts[r + 1], subjects.starts[r] + MAX_MEMBERS)):
             owner = np.int64(subjects.members.members[m])
             if between[r] >= 0 or counted.is_excluded(excluded, owner):
                 continue

@@ -1,10 +1,14 @@
-"""The pages around a page: chosen parents with windows on their links, children, and the children's best parents."""
+"""The pages around a page: chosen parents with windows on their links, children, and the children's best parents.
+
+Also near-duplicates merged into their representatives, and pages grouped by unit.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cocite.kernels.build.near_duplicates import find_root, unite
 from cocite.kernels.build.parents import best_parents, sample_parents
 from cocite.kernels.codec.link_codec import DAMAGED
 from cocite.kernels.codec.lists import most_links, prefetch, read_list
@@ -63,14 +67,14 @@ def read_parents(out, candidates, page, most, window, excluded, sections):
         degree = np.int64(out.lists.degree[parent])
         in_part = is_read_in_part(degree, window, plain)
         room += min(degree, np.int64(window + 1 + counted.SKIP_LINKS)) if in_part else degree
-    valid = room <= most_links(out.lists) + counted.SKIP_LINKS  # else nothing is allocated
-    room = room if valid else np.int64(0)
+    count = np.int64(0 if room <= most_links(out.lists) + counted.SKIP_LINKS else DAMAGED)
+    room = room if count == 0 else np.int64(0)  # if it cannot be true, nothing is allocated
     starts, places = np.zeros(len(candidates) + 1, np.int64), np.empty(len(candidates), np.int64)
     whole, targets = np.empty(len(candidates), np.bool_), np.empty(room, np.uint32)
     attributes = np.empty(room if sections or excluded.flags != 0 else 0, np.uint32)
     chosen, at = np.int64(0), np.int64(0)
-    for i in range(len(candidates) if valid else 0):
-        if chosen == most:
+    for i in range(len(candidates)):
+        if chosen == most or count < 0:
             break
         prefetch(out.lists, candidates, i)
         parent = np.int64(candidates[i])
@@ -85,21 +89,17 @@ def read_parents(out, candidates, page, most, window, excluded, sections):
                 if targets[at + k] == page:
                     place = k
                     break
-        if count < 0:
-            valid = False
-            break
-        if place < 0:
-            continue
-        candidates[chosen], starts[chosen], places[chosen], whole[chosen] = parent, at, at + place, not in_part
-        at += count
-        chosen += 1
-    chosen = chosen if valid else np.int64(0)
+        if count >= 0 and place >= 0:
+            candidates[chosen], starts[chosen], places[chosen], whole[chosen] = parent, at, at + place, not in_part
+            at += count
+            chosen += 1
+    chosen = chosen if count >= 0 else np.int64(0)
     starts[chosen] = at
     pages, of = candidates[:chosen], np.int64(page)
     parents = Parents(
         of, np.int64(window), pages, starts[: chosen + 1], places[:chosen], whole[:chosen], targets, attributes
     )
-    return chosen if valid else np.int64(DAMAGED), parents
+    return chosen if count >= 0 else count, parents
 
 
 @inline
@@ -122,13 +122,19 @@ def count_windows(parents):
 
 
 @kernel
-def add_windows(parents, numbered, count):
-    """Add the pages in the windows, without the query page, to a set. Returns how many members it has then."""
+def add_windows(parents, numbered, count, times):
+    """Add the pages in the windows, without the query page, to a set. Returns how many members it has then.
+
+    times[number] counts the windows that have a page, unless `times` is empty.
+    """
     for i in range(len(parents.places)):
         low, high = window_of(parents, i)
         for k in range(low, high):
             if parents.targets[k] != parents.of:
-                count += add_member(numbered, count, parents.targets[k]) == count
+                number = add_member(numbered, count, parents.targets[k])
+                count += number == count
+                if len(times) > 0:
+                    times[number] += 1
     return count
 
 
@@ -164,16 +170,13 @@ def parents_of_highest_degree(out, into, best, children, other_than, keep, exclu
                 break
             if parent >= len(into.degree) or at == len(found):
                 return np.int64(DAMAGED)
-            if parent == other_than or counted.is_excluded(excluded, parent):
-                continue
-            if excluded.flags != 0:
+            linked = np.int64(parent != other_than and not counted.is_excluded(excluded, parent))
+            if linked > 0 and excluded.flags != 0:
                 linked, room = counted.links_to(out, parent, excluded, child, room)
                 if linked < 0:
                     return np.int64(DAMAGED)
-                if linked == 0:
-                    continue
             found[at] = parent
-            at += 1
+            at += linked
     return at
 
 
@@ -185,11 +188,7 @@ def gather_vicinity(out, into, best, candidates, page, limits, excluded):
     have, its first children, and their best parents.
     """
     chosen, parents = read_parents(out, candidates, page, limits.parents, limits.window, excluded, False)
-    degree = np.int64(out.lists.degree[page])
-    if degree > most_links(out.lists):
-        chosen, degree = np.int64(DAMAGED), np.int64(0)
-    children = np.empty(degree, np.uint32)
-    count = counted.read_counted(out, page, excluded, children, children[:0])
+    count, children = counted.read_targets(out, np.int64(page), excluded, np.empty(0, np.uint32))
     state = min(np.int64(0), chosen, count)
     children = children[: max(np.int64(0), min(count, np.int64(limits.children)))]
     room = np.int64(0)
@@ -201,7 +200,62 @@ def gather_vicinity(out, into, best, candidates, page, limits, excluded):
     found = new_set(len(parents.pages) + 1 + len(children) + len(spouses) + count_windows(parents))
     count = add_members(found, np.int64(0), parents.pages)
     count += add_member(found, count, np.uint32(page)) == count
-    count = add_windows(parents, found, count)
+    count = add_windows(parents, found, count, np.empty(0, np.int32))
     count = add_members(found, count, children)
     count = add_members(found, count, spouses)
     return state, found.members[:count], parents
+
+
+class NearPages(NamedTuple):
+    """Pages that have near-duplicates, ascending, and the representative of each."""
+
+    page: NDArray[np.uint32]
+    representative: NDArray[np.uint32]
+
+
+@kernel
+def representatives(near_page, near_representative, pages, found):
+    """found[i] = the representative of pages[i]; flat arguments pass faster. Returns how many aren't their own."""
+    others = np.int64(0)
+    for i in range(len(pages)):
+        found[i] = pages[i]
+        at = find_position(near_page, pages[i])
+        if at >= 0 and near_representative[at] != pages[i]:
+            found[i] = near_representative[at]
+            others += 1
+    return others
+
+
+@kernel
+def merge_pages(near, pages):
+    """Merge near-duplicates among different pages: (representatives, the index of each page's, how many changed)."""
+    merged, found = np.arange(len(pages)).astype(np.int32), np.empty(len(pages), np.uint32)
+    others = representatives(near.page, near.representative, pages, found) if len(near.page) > 0 else np.int64(0)
+    if others == 0:
+        return pages, merged, others
+    numbered, count = new_set(len(pages)), np.int64(0)
+    for i in range(len(pages)):
+        merged[i] = add_member(numbered, count, found[i])
+        count += merged[i] == count
+    return numbered.members[:count], merged, others
+
+
+@kernel
+def group(first, second):
+    """Items with the same `first` or the same `second` value form a group, transitively: (group numbers, how many)."""
+    above, owner = np.arange(len(first)), np.empty(len(first), np.int64)
+    for values in (first, second):
+        numbered, count = new_set(len(values)), np.int64(0)
+        for i in range(len(values)):
+            at = add_member(numbered, count, values[i])
+            if at == count:
+                owner[at] = i
+                count += 1
+            else:
+                unite(above, owner[at], i)
+    groups, count = np.empty(len(first), np.int32), np.int64(0)
+    for i in range(len(first)):
+        top = find_root(above, i)
+        groups[i] = count if top == i else groups[top]
+        count += top == i
+    return groups, count

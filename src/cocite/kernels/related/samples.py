@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.build.parents import sample_parents
 from cocite.kernels.codec.link_codec import DAMAGED
-from cocite.kernels.codec.lists import Lists, most_links, prefetch, read_grown, read_list
+from cocite.kernels.codec.lists import Lists, prefetch, read_grown, read_list
 from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import NumberedSet, add_member
 from cocite.kernels.jit import inline, kernel
@@ -51,12 +51,10 @@ def read_sample(sampled, seed, page, most, few):
             if few[k] >= len(fingerprints):
                 return np.int64(DAMAGED)
         return np.int64(most)
-    if degree > most_links(lists):
-        return np.int64(DAMAGED)
-    links = np.empty(degree, np.uint32)
-    if read_list(lists, page, links, links[:0]) < 0:
-        return np.int64(DAMAGED)
-    return sample_parents(links, fingerprints[page], fingerprints, seed, most, few)
+    count, links = read_grown(lists, page, few)
+    if count < 0:
+        return count
+    return sample_parents(links[:count], fingerprints[page], fingerprints, seed, most, few)
 
 
 @kernel
@@ -90,8 +88,7 @@ def extend(out, into, seed, pages, most, extension, count):
         if children < 0 or parents < 0:
             return np.int64(DAMAGED)
         for k in range(children + parents):
-            new = add_member(extension.found, count, links[k] if k < children else few[k - children]) == count
-            if new:
+            if add_member(extension.found, count, links[k] if k < children else few[k - children]) == count:
                 extension.origin[count] = i
                 count += 1
     return count

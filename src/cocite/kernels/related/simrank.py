@@ -24,8 +24,7 @@ from cocite.kernels.hash_tables import EMPTY, NumberedSet, add_member, number_of
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related.samples import stored_sample
 
-MAX_PARENTS_READ = 16384
-"""Of a page with more parents, the sample that the store keeps is used for all."""
+MAX_PARENTS_READ = 16384  # of a page with more parents, the sample that the store keeps is used for all
 UNIT = 1.0 / (1 << 53)
 Degrees = NDArray[np.uint32]
 Values = NDArray[np.float64]

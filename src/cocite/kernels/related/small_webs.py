@@ -23,17 +23,6 @@ class SparseRows(NamedTuple):
     weights: NDArray[np.floating]
 
 
-class MatchingState(NamedTuple):
-    """Working memory of a matching: one entry more than there are columns."""
-
-    row_prices: NDArray[np.float64]
-    column_prices: NDArray[np.float64]
-    distance: NDArray[np.float64]  # the shortest to each column so far
-    match: NDArray[np.int64]  # the row of each column, from 1; 0: none
-    before: NDArray[np.int64]  # the column before each on the shortest path
-    used: NDArray[np.bool_]
-
-
 @kernel
 def weigh_rows(matrix, rows, first, last, out):
     """out[a] = Σ weight · rows[i] over the links i of a, for first ≤ a < last."""
@@ -57,17 +46,6 @@ def transpose(rows, first, last, out):
             for a in range(left, min(left + 32, last)):
                 for b in range(top, min(top + 32, size)):
                     out[a, b] = rows[b, a]
-
-
-@kernel
-def greatest_pair(rows, first, second):
-    """The indices (i, j) of the greatest rows[first[i], second[j]], the first of equal ones; and its value."""
-    best, at, other = -1.0, np.int64(-1), np.int64(-1)
-    for i in range(len(first)):
-        for j in range(len(second)):
-            if rows[first[i], second[j]] > best:
-                best, at, other = rows[first[i], second[j]], np.int64(i), np.int64(j)
-    return at, other, best
 
 
 @kernel
@@ -97,6 +75,7 @@ def expected_shares(starts, probabilities, outside, points, weights, out):
 def max_matching(similar, rows, columns, state):
     """The greatest sum over pairs that use no row or column twice (Kuhn 1955, Hungarian method); rows are fewer."""
     row_prices, column_prices, distance, match, before, used = state
+    # By column: the shortest distance so far, the row (from 1 on, 0: none), the column before on the shortest path
     n, m = len(rows), len(columns)
     match[: m + 1] = 0
     column_prices[: m + 1] = 0.0
@@ -141,10 +120,8 @@ def match_parents(starts, links, degree, similar, first, last, out):
     size = np.int64(2)
     for a in range(len(starts) - 1):
         size = max(size, starts[a + 1] - starts[a] + 1)
-    state = MatchingState(
-        np.empty(size), np.empty(size), np.empty(size), np.zeros(size, np.int64), np.zeros(size, np.int64),
-        np.empty(size, np.bool_),
-    )  # fmt: skip
+    prices, integers = np.empty((3, size)), np.zeros((2, size), np.int64)
+    state = prices[0], prices[1], prices[2], integers[0], integers[1], np.empty(size, np.bool_)
     for a in range(first, last):
         for b in range(a):
             fewer, more = links[starts[a] : starts[a + 1]], links[starts[b] : starts[b + 1]]

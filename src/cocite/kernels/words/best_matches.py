@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.words.keyword_pairs import mutual_information, scaled
+from cocite.kernels.words.word_vectors import insert_best
 
 ONE = 1 << 30
 
@@ -189,19 +190,11 @@ def compare_lists(lists, table, width, result):
 
 
 @inline
-def strongest_of(similar, i, maximum, words, values):
-    """The words most similar to member i of A, best first. Returns their number."""
+def strongest_of(similar, i, words, values):
+    """The words most similar to member i of A, best first, as many as there is room for. Returns their number."""
     count = int64(0)
     for k in range(similar.begin[i], similar.end[i]):
-        value = similar.value[k]
-        if count == maximum and (maximum == 0 or value <= values[count - 1]):
-            continue
-        at = count if count < maximum else count - 1
-        while at > 0 and values[at - 1] < value:
-            values[at], words[at] = values[at - 1], words[at - 1]
-            at -= 1
-        values[at], words[at] = value, similar.other[k]
-        count = min(int64(maximum), count + 1)
+        count = insert_best(words, values, count, similar.other[k], similar.value[k])
     return count
 
 
@@ -210,7 +203,7 @@ def strongest(similar, maximum, words, values):
     """`strongest_of` every member of A, one after another. Returns their total number, with repeats."""
     count = int64(0)
     for i in range(len(similar.begin)):
-        count += strongest_of(similar, i, maximum, words[count:], values[count:])
+        count += strongest_of(similar, i, words[count : count + maximum], values[count : count + maximum])
     return count
 
 

@@ -33,6 +33,22 @@ def row_of(matrix, row):
     return low, min(max(np.int64(matrix.starts[row + 1]), low), len(matrix.ids))
 
 
+@inline
+def insert_best(items, values, count, item, value):
+    """Insert an item among the greatest values, best first, of equal ones the lower item. Returns how many there are.
+
+    Both arrays have as many places as are kept; `count` of them are in use.
+    """
+    at = min(count, len(items))
+    while at > 0 and (values[at - 1] < value or (values[at - 1] == value and items[at - 1] > item)):
+        at -= 1
+        if at + 1 < len(items):
+            items[at + 1], values[at + 1] = items[at], values[at]
+    if at < len(items):
+        items[at], values[at] = item, value
+    return min(count + 1, len(items))
+
+
 @kernel
 def cosines(rows, words, weights, pages, found):
     """Set found[i] to the cosine of row pages[i] and a vector of length 1, given by its words and their weights."""
@@ -84,19 +100,13 @@ def shared_terms(rows, row, others, most):
     weights = np.zeros((len(others), most))
     first, last = row_of(rows, row)
     for i in range(len(others)):
-        a, (b, stop) = first, row_of(rows, others[i])
+        a, (b, stop), best, best_weights = first, row_of(rows, others[i]), terms[i], weights[i]
         while a < last and b < stop:
             if rows.ids[a] != rows.ids[b]:
                 a, b = (a + 1, b) if rows.ids[a] < rows.ids[b] else (a, b + 1)
                 continue
             weight = (rows.weights[a] / SCALE) * (rows.weights[b] / SCALE)
-            at = min(counts[i], most)
-            while at > 0 and weights[i, at - 1] < weight:
-                if at < most:
-                    terms[i, at], weights[i, at] = terms[i, at - 1], weights[i, at - 1]
-                at -= 1
-            if at < most:
-                terms[i, at], weights[i, at] = rows.ids[a], weight
+            insert_best(best, best_weights, min(counts[i], most), np.int64(rows.ids[a]), weight)
             counts[i] += 1
             a, b = a + 1, b + 1
     return counts, terms, weights

@@ -18,6 +18,8 @@ from cocite.kernels.related.counted_links import read_children
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.related.neighbourhood.view import HASH_SEED, NO_PAGES, GraphView, Pages
 
+NO_TIMES = np.empty(0, np.int32)
+
 
 def parents_of(view: GraphView, page: int, limit: int, window: int, sections: bool = False) -> Parents:
     """Up to `limit` parents of a page, chosen by hash, with their links; `window` 0 is the whole parent."""
@@ -102,7 +104,7 @@ class Numbered:
 
     def add_windows(self, parents: Parents) -> None:
         """Number the pages in the windows of parents, without the page itself."""
-        self.count = int(neighbourhood.add_windows(parents, self.set, self.count))
+        self.count = int(neighbourhood.add_windows(parents, self.set, self.count, NO_TIMES))
 
 
 def number_siblings(parents: Sequence[Parents]) -> Numbered:

@@ -19,7 +19,7 @@ from cocite.kernels.related.listings import DISTANCE, MAX_EXAMPLES, MEMBER, PARE
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
-from cocite.related.neighbourhood.gather import children_of, parents_of, read_parents
+from cocite.related.neighbourhood.gather import Numbered, children_of, parents_of, read_parents
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
 from cocite.web import Web
 
@@ -139,8 +139,9 @@ def make_subjects(members: Sequence[Pages]) -> Subjects:
     """Subjects by the members of each, the result first."""
     starts = np.zeros(len(members) + 1, np.int64)
     np.cumsum([len(each) for each in members], out=starts[1:])
-    found: Subjects = listings.index_subjects(np.concatenate([NO_PAGES, *members]).astype(np.uint32), starts)
-    return found
+    numbered = Numbered(int(starts[-1]))
+    numbered.add(np.concatenate([NO_PAGES, *members]).astype(np.uint32))
+    return Subjects(numbered.set, starts, np.repeat(np.arange(len(members), dtype=np.int32), np.diff(starts)))
 
 
 def for_query(found: list[list[Evidence]], query: int, queries: int) -> list[list[Evidence]]:

@@ -221,9 +221,10 @@ def connect(similar: Matrix, sides: Sequence[Adjacency], a: int, b: int) -> list
         best = (0.0, 0, 0)
         for side in sides:
             first, second = side.of(a), side.of(b)
-            i, j, value = kernels.greatest_pair(similar, first, second)
-            if value > best[0]:
-                best = (value, int(first[i]), int(second[j]))
+            values = similar[np.ix_(first, second)]
+            if values.max(initial=0.0) > best[0]:
+                i, j = np.unravel_index(values.argmax(), values.shape)
+                best = (float(values[i, j]), int(first[i]), int(second[j]))
         value, a, b = best
         if value <= 0:
             break

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.store import Graph
-from cocite.kernels.related import merging
+from cocite.kernels.related import neighbourhood
 from cocite.kernels.related.counted_links import Excluded
 from cocite.parameters import parameter
 
@@ -71,7 +71,7 @@ class GraphView:
         self.plain = not (flags or degree or len(stop))  # every link counts
         self.out = graph.links.out_in_part
         near, representative = graph.facts.near
-        self.near = merging.NearPages(*(each if switches.merge else each[:0] for each in (near, representative)))
+        self.near = neighbourhood.NearPages(*(each if switches.merge else each[:0] for each in (near, representative)))
 
     @property
     def units(self) -> Pages:
@@ -112,18 +112,18 @@ class GraphView:
         if not len(self.near[0]):
             return pages
         found = np.empty(len(pages), np.uint32)
-        return found if merging.representatives(*self.near, pages, found) else pages
+        return found if neighbourhood.representatives(*self.near, pages, found) else pages
 
     def merge(self, pages: Pages) -> Merged:
         """Different pages, with near-duplicates among them merged."""
         if self.representatives(pages) is pages:  # nearly always, and then a first run compiles one kernel less
             return Merged(pages, np.arange(len(pages), dtype=np.int32))
-        found, number, _ = merging.merge_pages(self.near, pages)
+        found, number, _ = neighbourhood.merge_pages(self.near, pages)
         return Merged(found, number)
 
     def group(self, pages: Pages) -> tuple[NDArray[np.int32], int]:
         """The group of each page, and the number of groups: one unit, or near-duplicates; transitively."""
-        groups, count = merging.group(self.units_of(pages), self.representatives(pages))
+        groups, count = neighbourhood.group(self.units_of(pages), self.representatives(pages))
         return groups, int(count)
 
 

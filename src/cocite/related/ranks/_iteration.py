@@ -50,7 +50,14 @@ class RankWorkers(ThreadPoolExecutor):
 
     def share(self, values: Vector, degree: NDArray[np.uint32], shared: Vector, flow: float = 1.0) -> float:
         """Write what pages give to each page they link to; returns the sum over pages without links."""
-        return float(sum(self.each(lambda first, last: kernels.share(first, last, values, flow, degree, shared))))
+
+        def work(first: int, last: int) -> float:
+            own, links, given = values[first:last], degree[first:last], shared[first:last]
+            given[:] = 0.0
+            np.divide(own * flow, links, out=given, where=links > 0)
+            return float(own[links == 0].sum())
+
+        return float(sum(self.each(work)))
 
 
 class Blocks:
@@ -92,9 +99,9 @@ class Mixing:
     """Anderson mixing for an iteration whose values are changed in place."""
 
     def __init__(self, workers: RankWorkers, values: Vector) -> None:
-        self.workers, self.before = workers, values.copy()
-        steps, moves = np.zeros((2, MIXED_ROUNDS, len(values)), np.float32)  # of differences, few digits are enough
-        self.memory = kernels.MixingMemory(values, self.before, steps, moves)
+        self.workers, self.values, self.before = workers, values, values.copy()  # values after and before a round
+        # By slot, the differences of successive values and moves (values - before): few digits are enough.
+        self.steps, self.moves = np.zeros((2, MIXED_ROUNDS, len(values)), np.float32)
         self.rounds, self.last = 0, np.inf  # rounds remembered since the memory was last cleared, and the last change
 
     def improve(self, change: float) -> None:
@@ -103,17 +110,34 @@ class Mixing:
             self.rounds = 0
         self.last = change
         parts, slot = self._parts(min(self.rounds, MIXED_ROUNDS)), self.rounds % MIXED_ROUNDS
-        self.workers.each(lambda first, last: kernels.mix(first, last, self.memory, slot, parts))
+
+        def mix(first: int, last: int) -> None:
+            """Take parts of the noted steps back, values - parts · steps, and prepare a slot for the next round."""
+            values, before = self.values[first:last], self.before[first:last]
+            back = parts @ self.steps[: len(parts), first:last]
+            self.moves[slot, first:last] = before - values
+            self.steps[slot, first:last] = -back
+            values -= back
+            before[:] = values
+
+        self.workers.each(mix)
         self.rounds += 1
 
     def _parts(self, count: int) -> Vector:
         """The combination of the last `count` moves that is closest to this one."""
         slot = (self.rounds - 1) % MIXED_ROUNDS
 
+        def note(first: int, last: int) -> Vector:
+            """Complete the step and the move of this round. Returns the products of all moves, this one the last."""
+            move = self.values[first:last] - self.before[first:last]
+            self.moves[slot, first:last] += move
+            self.steps[slot, first:last] += move
+            every = np.vstack([self.moves[:count, first:last], move])
+            return np.triu(np.einsum("jp,kp->jk", every, every))  # einsum adds in one order, BLAS may not
+
         if not count:
             return np.zeros(0)
-        noted = self.workers.each(lambda first, last: kernels.note(first, last, self.memory, slot, count))
-        sums = sum(noted, np.zeros((count + 1, count + 1)))
+        sums = sum(self.workers.each(note), np.zeros((count + 1, count + 1)))
         upper = sums[:count, :count]
         both = upper + np.triu(upper, 1).T
         scale = 1 / np.sqrt(np.maximum(np.diag(both), 1e-300))
@@ -136,11 +160,11 @@ class Surfer:
         """`lists` are in-links, `degree` counts out-links; E is proportional to `bias`, or even if that is empty."""
         self.workers, self.flow, self.blocks = workers, flow, Blocks(workers, lists)
         jump = 1 / (float(bias.sum(dtype=np.float64)) if len(bias) else workers.graph.pages)
-        self.system = kernels.SurferSystem(flow, degree, jump, bias)
         links = max(1.0, float(lists.degree.sum(dtype=np.float64)))
         self.values = lists.degree * np.float64(flow / (1 - flow) / links)  # popular pages end up with about this
         self.values += bias * jump if len(bias) else jump
         self.shared: Vector = np.empty(workers.graph.pages)
+        self.system = kernels.SurferSystem(flow, degree, jump, bias, self.values, self.shared)
         self.steps = -(-len(self.blocks) // LANES)
         self.lanes = np.empty((LANES, self.blocks.pages))
         self.scratch = [self.blocks.scratch() for _ in range(min(LANES, workers.threads))]
@@ -178,12 +202,11 @@ class Surfer:
 
     def _settle(self, step: int, changes: Vector, worker: int) -> None:
         """One worker's lanes of a step."""
-        scratch, state = self.scratch[worker], kernels.SurferState(self.values, self.shared)
         for lane in range(worker, LANES, len(self.scratch)):
             ends = self._ends(lane, step)
             if ends[0] < ends[1]:
-                fresh = self.lanes[lane]
-                change = kernels.settle(self.blocks.lists, *ends, self.system, state, fresh, scratch, SWEEPS)
+                fresh, scratch = self.lanes[lane], self.scratch[worker]
+                change = kernels.settle(self.blocks.lists, *ends, self.system, fresh, scratch, SWEEPS)
                 changes[lane * self.steps + step] = change
 
     def _ends(self, lane: int, step: int) -> tuple[int, int]:

@@ -20,7 +20,6 @@ from scipy.linalg import eigh
 
 from cocite.graph.generation import Progress
 from cocite.graph.store import Graph
-from cocite.kernels.ranks import advance
 from cocite.parameters import parameter
 from cocite.related.ranks import Iteration, Ranked
 from cocite.related.ranks._iteration import Blocks, RankWorkers, Vector, Watch
@@ -75,7 +74,7 @@ def leading(
     parts, rounds = np.array([1.0, 0.0, 0.0]), 1
     top = float(gram()[0, 3])
     while True:
-        square = float(sum(workers.each(partial(advance, vectors, parts, top))))
+        square = float(sum(workers.each(partial(_advance, vectors, parts, top))))
         residual = float(np.sqrt(square)) / top
         watch.changed(residual)
         if residual <= params.tolerance or rounds >= params.rounds:
@@ -83,6 +82,21 @@ def leading(
         apply(vectors[1], vectors[4])
         rounds += 1
         top, parts = _best(gram())
+
+
+def _advance(vectors: Vector, parts: Vector, top: float, first: int, last: int) -> float:
+    """A step of conjugate gradients: vectors are x, r, p and what a map B makes of each.
+
+    p ← parts of r and p, x ← a part of x, and p; r ← Bx - top · x. Returns |r|².
+    """
+    own, rest, further = parts
+    x, r, p = vectors[0::3, first:last], vectors[1::3, first:last], vectors[2::3, first:last]
+    p *= further
+    p += rest * r
+    x *= own
+    x += p
+    r[0] = x[1] - top * x[0]
+    return float(np.einsum("p,p->", r[0], r[0]))
 
 
 def _best(sums: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
