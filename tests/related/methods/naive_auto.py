@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Unpack
 
 from tests.related.methods.naive_start import Start
@@ -117,7 +118,8 @@ def auto(
     `texts`: the store has any, and with them which page is the first of its host.
     """
 
-    def said(view: View, page: int, never: set[int]) -> dict[int, float]:
+    @cache
+    def around(view: View, page: int, never: frozenset[int]) -> dict[int, float]:
         links, listed = by_links(view, unit, page, parents, window, children, elsewhere, near, popularity)
         links = {other: value for other, value in links.items() if other not in never}
         highest = max(links.values(), default=0.0)
@@ -129,11 +131,11 @@ def auto(
             scores = {other: value + place(web, page, other) for other, value in scores.items()}
         return scores
 
-    def own(view: View, pages: Sequence[int]) -> set[int]:
-        return {view.node(page) for page in pages}
+    def own(view: View, pages: Sequence[int]) -> frozenset[int]:
+        return frozenset(view.node(page) for page in pages)
 
-    start = Start(web, seeds, unit, switches, lambda view, page: bool(said(view, page, own(view, [page]))))
-    parts = [said(start.view, page, own(start.view, start.used)) for page in start.used]
+    start = Start(web, seeds, unit, switches, lambda view, page: bool(around(view, page, own(view, [page]))))
+    parts = [around(start.view, page, own(start.view, start.used)) for page in start.used]
     if not any(parts):
         parts = [beside(start.view, page, set(start.used)) for page in start.used]
     pages = {page for each in parts for page in each}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from tests.related.methods.naive_web import NaiveWeb, Switches, View
 
@@ -21,16 +22,17 @@ class Start:
         if chop not in CHOP:
             raise ValueError(f"chop is one of {CHOP}")
 
-        def view(pages: Sequence[int]) -> View:
+        @cache
+        def view(*pages: int) -> View:
             return View(web, pages, unit, **rest)  # type: ignore[arg-type]
 
         self.used: list[int] = []
         for page in dict.fromkeys(seeds):
             tried = [] if chop == "none" else [page, *web.chopped(page)]
-            found = next((other for other in tried if good(view([other]), other)), None)
+            found = next((other for other in tried if good(view(other), other)), None)
             if found is not None or chop != "strict":
                 self.used.append(page if found is None else found)
         self.used = list(dict.fromkeys(self.used))
-        self.view = view(self.used)
+        self.view = view(*self.used)
         asked = {*seeds, *self.used}
         self.never = asked | {self.view.node(page) for page in asked} | self.view.stop

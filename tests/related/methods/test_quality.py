@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from cocite.graph.build.passes import BuildOptions, build
+from cocite.graph.store import Graph
 from cocite.related.methods import method
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
@@ -63,6 +65,12 @@ def spelled(address: str) -> str:
     return (parts.hostname or "").lower().removeprefix("www.") + path + ("?" + parts.query if parts.query else "")
 
 
+@cache
+def shown(graph: Graph, page: int) -> str:
+    """The judge's spelling of a page."""
+    return spelled(graph.address(page))
+
+
 @pytest.mark.parametrize(("name", "parameters", "known"), MEASURED)
 def test_precision(
     web: Web, judgements: dict[str, set[str]], name: str, parameters: dict[str, Any], known: float
@@ -73,7 +81,7 @@ def test_precision(
     def answers(query: str) -> Iterator[str]:
         page = web.graph.get(query)
         ranked = chosen.relate(web, [page]).ranked(web.graph.in_degree, 20) if page is not None else iter(())
-        spellings = dict.fromkeys(spelled(web.graph.address(answer)) for answer, _ in islice(ranked, 20))
+        spellings = dict.fromkeys(shown(web.graph, answer) for answer, _ in islice(ranked, 20))
         return islice((text for text in spellings if text != query), 10)
 
     hits = [sum(answer in relevant for answer in answers(query)) for query, relevant in judgements.items()]
