@@ -23,10 +23,14 @@ JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In `make test` one store is written by Spark and compared; all other jobs are long."""
+    """In `make test` one store is written by Spark and compared; all other jobs are long.
+
+    Its tests come first of all: then one of the processes that share the tests has them all, and only one starts Spark.
+    """
     for item in items:
         if "spark" in inspect.signature(getattr(item, "function", len)).parameters:
             item.add_marker(long)
+    items.sort(key=lambda item: "shards" not in getattr(item, "fixturenames", ()))
 
 
 @pytest.fixture(scope="session")
