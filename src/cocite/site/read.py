@@ -273,7 +273,8 @@ def digest_of(content: bytes, path: str) -> str:
 def path_of(href: str, address: str) -> str | None:
     """The path on its host that a reference on a page leads to; None if it leads to another host."""
     try:
-        there = urlsplit(urljoin(address, href.strip()))
+        href = href.strip()
+        there = urlsplit(href if href.startswith(("https://", "http://")) else urljoin(address, href))
     except ValueError:
         return None
     if there.netloc.lower() != urlsplit(address).netloc.lower():

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,7 +106,8 @@ def relate_site(base: str, site: ReadSite, overrides: Overrides, k: int, progres
     mark_navigation(records)
     relater = Relater(Graph.from_records([*records, *aliases]), records, wishes, k)
     for at, wish in enumerate(wishes):
-        result.related.append([] if wish.none else _chosen(wish, relater.near(at), places, k, at))
+        choose = partial(_chosen, wish, places, k, at)
+        result.related.append([] if wish.none else relater.near(at, choose))
         if at % PROGRESS_PAGES == 0:
             progress("relating pages", min(PROGRESS_PAGES, len(records) - at), len(records))
     return result
@@ -133,23 +135,27 @@ class Relater:
         self.well_known = well_known_pages(records)
         self.languages = [record.lang.partition("-")[0] for record in records]
 
-    def near(self, at: int) -> list[RelatedPage]:
-        """Pages related to a page, best first."""
-        page = self.pages[at]
+    def near(self, at: int, choose: Callable[[list[RelatedPage]], list[RelatedPage]] = list) -> list[RelatedPage]:
+        """Pages related to a page, best first. `choose` returns those to list: only these need words and links."""
+        page, evidence = self.pages[at], dict[int, Sequence[Evidence]]()
         scores = self.method.relate(self.web, [page])
         found = dict(self._allowed(at, scores.ranked(self.web.graph.in_degree, 10 * self.k + 100)))
-        if not found:
-            return []
-        others = np.array([self.pages[other] for other in found], np.uint32)
-        vectors = self.web.vectors
+
+        def explain(some: Iterable[int]) -> None:
+            if missing := [other for other in some if other in found and other not in evidence]:
+                pages = np.array([self.pages[other] for other in missing], np.uint32)
+                evidence.update(zip(missing, self.method.explain(self.web, scores, pages), strict=True))
+
+        others, vectors = np.array([self.pages[other] for other in found], np.uint32), self.web.vectors
         cosines = np.zeros(len(others)) if vectors is None else vectors.cosines(page, others)
-        evidence = self.method.explain(self.web, scores, others)
-        near = [
-            _related(other, score, some)
-            for (other, score), some, cosine in zip(found.items(), evidence, cosines.tolist(), strict=True)
-            if cosine >= MIN_COSINE or {each.kind for each in some} - OTHER_KINDS
-        ]
-        return sorted(near, key=lambda each: -each.score)
+        explain(other for other, cosine in zip(found, cosines.tolist(), strict=True) if cosine < MIN_COSINE)
+        for other, some in evidence.items():
+            if not {each.kind for each in some} - OTHER_KINDS:
+                del found[other]
+        near = [RelatedPage(other, score) for other, score in sorted(found.items(), key=lambda each: -each[1])]
+        chosen = choose(near)
+        explain(each.page for each in chosen)
+        return [_explained(each, evidence[each.page]) if each.page in found else each for each in chosen]
 
     def _allowed(self, at: int, ranked: Iterator[tuple[int, float]]) -> Iterator[tuple[int, float]]:
         """Yield pages that may be listed, until there are enough; well-known ones have half their score."""
@@ -164,15 +170,15 @@ class Relater:
                 return
 
 
-def _related(page: int, score: float, evidence: Sequence[Evidence]) -> RelatedPage:
+def _explained(listed: RelatedPage, evidence: Sequence[Evidence]) -> RelatedPage:
     """A result with the words and links of its evidence."""
     words = next((each.terms for each in evidence if isinstance(each, SimilarText)), ())
     to, back = (any(isinstance(each, kind) for each in evidence) for kind in (LinkedFrom, LinksTo))
-    return RelatedPage(page, score, words, "both" if to and back else "to" if to else "from" if back else "")
+    return replace(listed, words=words, linked="both" if to and back else "to" if to else "from" if back else "")
 
 
 def _chosen(
-    wish: Wishes, near: Sequence[RelatedPage], places: Mapping[str, int], k: int, page: int
+    wish: Wishes, places: Mapping[str, int], k: int, page: int, near: Sequence[RelatedPage]
 ) -> list[RelatedPage]:
     """The k pages of a list: pinned ones, then related ones that the owner wants."""
     pinned = dict.fromkeys(places[path] for path in wish.pin if places.get(path, page) != page)
