@@ -1,19 +1,18 @@
 """Line charts as SVG, for reports and documents.
 
 Colours are attributes, which every SVG viewer supports; a style sheet changes them in dark mode. Each line has a mark
-of its own shape, so that colour isn't the only difference.
+of its own shape, so that colour isn't the only difference. The markup is in templates/chart.svg.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from math import ceil, floor, log10
 from typing import NamedTuple
 
+from cocite.evaluate import render
+
 WIDTH, LEFT_PIXELS, RIGHT, HEIGHT = 760, 64, 24, 260
-INK, PALE, PAPER = "#24292f", "#d0d7de", "#ffffff"
-DARK_INK, DARK_PALE, DARK_PAPER = "#d7dde4", "#3a424b", "#14181d"
 HEAD_PIXELS, ROW, LETTER = 46, 20, 6.6
 """Pixels: the two lines above, a row of the legend, an average letter."""
 
@@ -88,107 +87,39 @@ def chart(
     title: str, note: str, curves: Sequence[ChartCurve], x: Axis, y: Axis, below: Sequence[tuple[str, str]] = ()
 ) -> str:
     """Draw curves as SVG; `below` are remarks in two columns, each after a short name."""
-    rows = list(_legend([curve.label for curve in curves]))
-    top = HEAD_PIXELS + ROW * (1 + max((row for _, row, _ in rows), default=0)) + 18
+    legend = list(_legend([curve.label for curve in curves]))
+    top = HEAD_PIXELS + ROW * (1 + max((row for _, row in legend), default=0)) + 18
     bottom, half = top + HEIGHT, (len(below) + 1) // 2
-    height = bottom + 54 + (18 + 18 * half if below else 0)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
-        ' font-family="DejaVu Sans, Verdana, sans-serif" font-size="12" role="img">',
-        f"<title>{_text(f'{title}: {note}')}</title>",
-        f"<style>{_dark_colours(len(curves))}</style>",
-        f'<rect width="{WIDTH}" height="{height}" fill="{PAPER}" class="paper"/>',
-        _label(LEFT_PIXELS, 24, title, 'font-weight="bold"', 90),
-        _label(LEFT_PIXELS, 42, note),
-        *(part for number, (left, row, label) in enumerate(rows) for part in _entry(number, left, row, label)),
-        *_axes(x, y, top),
-        *(part for number, curve in enumerate(curves) for part in _curve(number, curve, x, y, top)),
-        *(part for at, (name, text) in enumerate(below) for part in _remark(at, half, bottom, name, text)),
-        "</svg>",
-    ]
-    return "\n".join(parts) + "\n"
+
+    def across(value: float) -> float:
+        return round(LEFT_PIXELS + x.share(value) * (WIDTH - RIGHT - LEFT_PIXELS), 1)
+
+    def height(value: float) -> float:
+        return bottom - y.share(value) * HEIGHT
+
+    lines = []
+    for number, (curve, (left, row)) in enumerate(zip(curves, legend, strict=True)):
+        places = [(across(one), height(other)) for one, other in curve.points]
+        path = "L".join(f"{one:.1f} {other:.1f}" for one, other in places) if curve.joined else ""
+        tooltips = curve.tooltips or [f"{curve.label}: {one:g}, {other:.4g}" for one, other in curve.points]
+        line = {"label": curve.label, "x": left, "y": HEAD_PIXELS + ROW * (row + 1) - 4, "path": path and f"M{path}"}
+        marks = list(zip(places, tooltips, strict=True))
+        lines.append({**line, "style": STYLES[number % len(STYLES)], "marks": marks})
+    return render(
+        "chart.svg", title=title, note=note, lines=lines, below=[below[:half], below[half:]],
+        width=WIDTH, height=bottom + 54 + (18 + 18 * half if below else 0),
+        left=LEFT_PIXELS, right=WIDTH - RIGHT, top=top, bottom=bottom,
+        x_label=x.label, x_ticks=[(across(value), name) for value, name in x.ticks],
+        y_label=y.label, y_ticks=[(height(value), name) for value, name in y.ticks],
+    )  # fmt: skip
 
 
-def _legend(labels: Sequence[str]) -> Iterator[tuple[float, int, str]]:
+def _legend(labels: Sequence[str]) -> Iterator[tuple[float, int]]:
     """Yield the place of each name in the legend: pixels from the left, and row."""
     left, row = float(LEFT_PIXELS), 0
     for label in labels:
         wide = 42 + LETTER * len(label) + 24
         if left > LEFT_PIXELS and left + wide > WIDTH:
             left, row = float(LEFT_PIXELS), row + 1
-        yield left, row, label
+        yield left, row
         left += wide
-
-
-def _entry(number: int, left: float, row: int, label: str) -> Iterator[str]:
-    y = HEAD_PIXELS + ROW * (row + 1) - 4
-    yield _line(number, f"M{left:g} {y:g}h34")
-    yield _mark(number, left + 17, y)
-    yield _label(left + 42, y + 4, label)
-
-
-def _axes(x: Axis, y: Axis, top: int) -> Iterator[str]:
-    """Yield horizontal lines at every named place of y, and the names of both axes."""
-    bottom = top + HEIGHT
-    for at, (value, name) in enumerate(y.ticks):
-        height = bottom - y.share(value) * HEIGHT
-        colour, kind = (PALE, "pale") if at else (INK, "axis")
-        yield f'<path d="M{LEFT_PIXELS} {height:.1f}H{WIDTH - RIGHT}" stroke="{colour}" class="{kind}"/>'
-        yield _label(LEFT_PIXELS - 8, height + 4, name, 'text-anchor="end"')
-    for value, name in x.ticks:
-        yield _label(_across(x, value), bottom + 18, name, 'text-anchor="middle"')
-    middle = top + HEIGHT / 2
-    yield _label(18, middle, y.label, f'text-anchor="middle" transform="rotate(-90 18 {middle:g})"')
-    yield _label((LEFT_PIXELS + WIDTH - RIGHT) / 2, bottom + 38, x.label, 'text-anchor="middle"')
-
-
-def _curve(number: int, curve: ChartCurve, x: Axis, y: Axis, top: int) -> Iterator[str]:
-    """Yield a line through all points, and a mark with a tooltip at each."""
-    places = [(_across(x, one), top + HEIGHT - y.share(other) * HEIGHT) for one, other in curve.points]
-    if places and curve.joined:
-        yield _line(number, "M" + "L".join(f"{left:.1f} {height:.1f}" for left, height in places))
-    tooltips = curve.tooltips or [f"{curve.label}: {one:g}, {other:.4g}" for one, other in curve.points]
-    for (left, height), text in zip(places, tooltips, strict=True):
-        yield _mark(number, left, height, text)
-
-
-def _remark(at: int, half: int, bottom: int, name: str, text: str) -> Iterator[str]:
-    x, y = LEFT_PIXELS - 40 + (at >= half) * 364, bottom + 66 + 18 * (at % half)
-    yield _label(x, y, name, 'font-weight="bold" font-size="11"')
-    yield _label(x + 32, y, text, 'font-size="11"', 52)
-
-
-def _across(x: Axis, value: float) -> float:
-    return round(LEFT_PIXELS + x.share(value) * (WIDTH - RIGHT - LEFT_PIXELS), 1)
-
-
-def _line(number: int, path: str) -> str:
-    style = STYLES[number % len(STYLES)]
-    dash = f' stroke-dasharray="{style.dash}"' if style.dash else ""
-    return f'<path d="{path}" fill="none" stroke="{style.colour}" class="c{number}" stroke-width="2"{dash}/>'
-
-
-def _mark(number: int, x: float, y: float, tooltip: str = "") -> str:
-    style = STYLES[number % len(STYLES)]
-    inside = f"<title>{_text(tooltip)}</title>" if tooltip else ""
-    place = f'transform="translate({x:.1f} {y:.1f})"'
-    return f'<path d="{style.mark}" {place} fill="{style.colour}" class="m{number}">{inside}</path>'
-
-
-def _label(x: float, y: float, text: str, more: str = "", maximum: int = 120) -> str:
-    shown = text if len(text) <= maximum else text[: maximum - 1] + "…"
-    return f'<text x="{x:g}" y="{y:g}" fill="{INK}" class="ink" {more}>{_text(shown)}</text>'
-
-
-def _text(text: str) -> str:
-    """Escape text for XML, which allows no control characters and lone surrogates."""
-    return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
-
-
-def _dark_colours(curves: int) -> str:
-    rules = [f".paper{{fill:{DARK_PAPER}}}", f".ink{{fill:{DARK_INK}}}"]
-    rules += [f".axis{{stroke:{DARK_INK}}}", f".pale{{stroke:{DARK_PALE}}}"]
-    for number in range(curves):
-        dark = STYLES[number % len(STYLES)].dark
-        rules += [f".c{number}{{stroke:{dark}}}", f".m{number}{{fill:{dark}}}"]
-    return f"@media (prefers-color-scheme:dark){{{''.join(rules)}}}"

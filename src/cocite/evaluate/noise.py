@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -25,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.errors import BadAddress, BadSource, UnknownPage
+from cocite.evaluate import render
 from cocite.evaluate.chart import ChartCurve, chart, even_axis, named_axis
 from cocite.evaluate.evaluation import Table
-from cocite.evaluate.report import table_as_html
 from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods.community import BaseSet
 from cocite.related.neighbourhood.hits import iterate
@@ -222,11 +221,7 @@ class NoiseReport:
 
     def section(self) -> str:
         """A section of an HTML page."""
-        return (
-            f'<section id="experiment"><h2>How well noise is recognised</h2><p class="facts">{escape(self.about)}</p>'
-            f"{table_as_html(self.table_1())}{table_as_html(self.tables_4_5())}"
-            f'<div class="chart">{draw([*self.falls["noise"], *self.falls["topic"]])}</div></section>'
-        )
+        return render("noise.html", report=self, figure=draw([*self.falls["noise"], *self.falls["topic"]]))
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON."""

@@ -21,14 +21,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from importlib import resources
 from itertools import count
 from pathlib import Path
 from typing import TypeVar
 from zlib import crc32
 
 from cocite.errors import BadParameter, BadSource, BadStore
+from cocite.evaluate import render
 from cocite.evaluate.evaluation import Evaluation
 from cocite.evaluate.judgements import DEAD, Judgements, Run
 from cocite.related.methods import Method
@@ -40,6 +39,7 @@ from cocite.web import Web
 
 V = TypeVar("V")
 RATINGS = {"1": 1.0, "0": 0.0, "x": DEAD}
+CHOICES = (("1", "related"), ("0", "not related"), ("x", "could not open"))
 SHEET_COLUMNS = ("id", "query", "query title", "page", "title", "rating")
 MAX_SHEET_BYTES = 64 << 20
 
@@ -246,27 +246,5 @@ def judgements_of(study: Study, raters: Sequence[Mapping[str, str]]) -> Judgemen
 
 def rating_page(study: Study) -> str:
     """The sheet as a page: every result with three buttons, kept in the browser and saved as CSV."""
-    rows, last = [], ""
-    for item in study.items:
-        if item.query != last:
-            last = item.query
-            rows.append(f"<h2>{_link(item.query, item.query_title)}</h2>")
-        buttons = "".join(
-            f'<label><input type="radio" name="{item.id}" value="{value}"> {text}</label>'
-            for value, text in (("1", "related"), ("0", "not related"), ("x", "could not open"))
-        )
-        rows.append(
-            f'<div class="item" data-page="{escape(item.page)}"><p>{_link(item.page, item.title)}</p>'
-            f'<fieldset aria-label="{escape(item.title or item.page)}">{buttons}</fieldset></div>'
-        )
-    frame = resources.files("cocite.evaluate").joinpath("rate.html").read_text(encoding="utf-8")
     known = "\n".join(f"{item.query}\t{item.page}" for item in study.items)
-    filled = frame.replace("{{total}}", str(len(study.items))).replace("{{study}}", f"{crc32(known.encode()):08x}")
-    return filled.replace("{{rows}}", "\n".join(rows))  # last: titles may have anything in them
-
-
-def _link(url: str, title: str) -> str:
-    shown = f"{escape(title)}<br><small>{escape(url)}</small>" if title else escape(url)
-    if not url.startswith(("http://", "https://")):
-        return shown
-    return f'<a href="{escape(url)}" target="_blank" rel="noopener noreferrer nofollow">{shown}</a>'
+    return render("rate.html", items=study.items, choices=CHOICES, study=f"{crc32(known.encode()):08x}")

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from cocite.errors import BadParameter
-from cocite.evaluate.study import RATINGS, Item, keep_edited, read, read_ratings, write_ratings
+from cocite.evaluate.study import CHOICES, RATINGS, Item, keep_edited, read, read_ratings, write_ratings
 from cocite.http.front import Exchange, body_of
 from cocite.http.page.render import render
 from cocite.http.page.state import with_query
@@ -28,7 +28,6 @@ from cocite.sources.records import ReadReport
 RATER_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 MAX_RATERS = 1000
 MAX_RATINGS_PER_STEP = 2000
-CHOICES = (("1", "related"), ("0", "not related"), ("x", "could not open"))
 
 
 class RatingStudy:
