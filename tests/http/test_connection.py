@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from cocite.http import connection
-from cocite.http.connection import MAX_HEAD_BYTES, LimitedConnection
+from cocite.http import run
+from cocite.http.run import MAX_HEAD_BYTES, LimitedConnection
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
@@ -87,7 +87,7 @@ def test_an_invalid_request_gets_an_error() -> None:
 
 @pytest.mark.parametrize("start", [b"", b"GET / HTTP/1.1\r\nHost:", b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET"])
 def test_a_request_head_that_never_ends_times_out(start: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.1)
+    monkeypatch.setattr(run, "HEAD_SECONDS", 0.1)
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(start)

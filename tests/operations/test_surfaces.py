@@ -15,7 +15,7 @@ import typer
 import cocite
 from cocite.cli import OPERATIONS as COMMAND_OPERATIONS
 from cocite.cli import app
-from cocite.http.openapi import described
+from cocite.http.app import described
 from cocite.http.questions import parameters, routes
 from cocite.mcp.server import tool_of
 from cocite.operations.declare import Operation, operations_by_name, parameters_on
@@ -78,7 +78,7 @@ def test_among_the_tools_for_assistants(operation: type[Operation]) -> None:
 @pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.values[0].about.route])  # type: ignore[union-attr]
 def test_in_the_description_of_the_http_interface(operation: type[Operation]) -> None:
     assert operation in routes().values()
-    known = {each["name"]: each for each in described(parameters(operation).values())}
+    known = {each["name"]: each for each in described(parameters(operation.about.route).values())}
     for _, each in parameters_on(operation, "http"):
         assert each.help in known[each.name]["description"], each.name
         assert known[each.name]["required"] == each.required

@@ -1,13 +1,16 @@
 """The FastAPI application: the routes of operations, those for operators, the web page, and errors in one shape.
 
 FastAPI routes and describes. Pydantic reads neither questions nor answers: the declarations of operations read
-parameters, and the bytes that a thread made are sent as they are.
+parameters, and the bytes that a thread made are sent as they are. The description (OpenAPI) is made from these
+declarations and from examples.json.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from functools import partial
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from functools import cache, partial
+from importlib import resources
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -17,12 +20,11 @@ from starlette.exceptions import HTTPException
 from cocite import __version__
 from cocite.errors import CociteError
 from cocite.http.front import Exchange, body_of
-from cocite.http.openapi import described, error_responses, examples, responses_of
 from cocite.http.page.pages import failure_page, methods_page, page_reply
 from cocite.http.page.render import assets, render
 from cocite.http.page.state import PATHS, State
 from cocite.http.page.study import RatingStudy
-from cocite.http.questions import RecordQuestion, parameters, record_parameters, route_name, routes
+from cocite.http.questions import TABLES, RecordQuestion, parameters, record_parameters, route_name, routes
 from cocite.http.responses import (
     HTML,
     INTERNAL_ERROR,
@@ -37,6 +39,7 @@ from cocite.http.responses import (
 )
 from cocite.http.service import Service
 from cocite.operations.declare import Operation
+from cocite.parameters import Parameter
 
 OPERATORS = "running a server"
 ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /*?\n"
@@ -70,7 +73,7 @@ def make_app(service: Service) -> FastAPI:
 
     for path, operation in routes().items():
         name = route_name(operation)
-        known = described(parameters(operation).values())
+        known = described(parameters(path).values())
         route(
             path, name, partial(ask, operation=operation), tags=[operation.about.group],
             summary=operation.about.summary, operation_id=name, responses=responses_of(name),
@@ -179,3 +182,51 @@ def add_errors(app: FastAPI) -> None:
             verbs = {"GET", "HEAD"}.union(*(getattr(route, "methods", ()) for route in here))
             extra = ((b"allow", ", ".join(sorted(verbs)).encode()),)
         return status_reply(error.status_code, extra)
+
+
+# ----------------------------------------------------------------------------------------------- the description
+
+
+@cache
+def examples() -> dict[str, Any]:
+    """Schemas and examples of answers and errors."""
+    found: dict[str, Any] = json.loads(resources.files("cocite.http").joinpath("examples.json").read_bytes())
+    return found
+
+
+def described(given: Iterable[Parameter]) -> list[dict[str, Any]]:
+    """Parameters of a query string."""
+    return [
+        {"name": each.name, "in": "query", "required": each.required, "description": each.help}
+        | {"schema": each.schema()}
+        | ({"example": each.example} if each.example is not None else {})
+        for each in given
+    ]
+
+
+def responses_of(name: str) -> dict[int | str, dict[str, Any]]:
+    """The answer of a route."""
+    about = examples()["answers"][name]
+    about = {**examples()["answers"].get(about.get("same_as"), {}), **about}
+    if "text" in about:
+        content = {"text/plain": {"schema": {"type": "string"}, "example": about["text"]}}
+        return {200: {"description": about["description"], "content": content}}
+    schema = examples()["schemas"]["answers"] if name in (*TABLES, "unseen") else {"type": "object"}
+    content = {"application/json": {"schema": about.get("schema", schema), "example": about.get("example")}}
+    if name in TABLES:
+        table = examples()["table"]
+        for media, example in (("text/csv", table), ("text/tab-separated-values", table.replace(",", "\t"))):
+            content[media] = {"schema": {"type": "string"}, "example": example}
+    return {200: {"description": about["description"], "content": content}}
+
+
+def error_responses() -> dict[int | str, dict[str, Any]]:
+    """The errors of every route."""
+    schema = examples()["schemas"]["error"]
+    return {
+        int(status): {
+            "description": about["description"],
+            "content": {"application/json": {"schema": schema, "example": {"error": about["error"]}}},
+        }
+        for status, about in examples()["errors"].items()
+    }

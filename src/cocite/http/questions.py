@@ -16,8 +16,7 @@ from urllib.parse import parse_qsl
 
 from cocite.errors import BadAddress, BadParameter, BadSource
 from cocite.graph.store import Graph
-from cocite.http.openapi import TABLES
-from cocite.http.responses import CSV, TSV, Headers, Reply, to_json
+from cocite.http.responses import CSV, TSV, Reply, to_json
 from cocite.operations.bounds import bounded, bounded_method, check_addresses
 from cocite.operations.declare import Operation, make, operations_by_name, parameters_on
 from cocite.operations.pages.related import Related
@@ -28,10 +27,12 @@ from cocite.results.filters import Filters
 from cocite.results.present import briefly, separated
 from cocite.snapshot import Snapshot
 from cocite.sources.page_records import page_from_json
-from cocite.sources.records import Page, ReadReport
+from cocite.sources.records import ReadReport
 from cocite.text import clean
 
 MAX_FIELDS = 200
+TABLES = ("related", "recommend", "hubs", "search")
+"""Operations whose results are pages, which can be had as a table, and with reasons in words."""
 IDLE, NORMAL, BUSY, SWAMPED = range(4)
 LOAD_LEVELS = ("idle", "usual", "busy", "swamped")
 PARENT_FACTORS = (2.0, 1.0, 0.25, 0.05)
@@ -59,13 +60,9 @@ def route_name(operation: type[Operation]) -> str:
     return operation.about.route.rpartition("/")[2]
 
 
-def parameters(operation: type[Operation]) -> dict[str, Parameter]:
-    """The query parameters of a route, by name."""
-    return _parameters(operation.about.route)
-
-
 @cache
-def _parameters(path: str) -> dict[str, Parameter]:
+def parameters(path: str) -> dict[str, Parameter]:
+    """The query parameters of a route, by name."""
     operation = routes()[path]
     own = [FORMAT_PARAMETER, WORDS_PARAMETER] if operation.about.name in TABLES else []
     return {each.name: each for each in (*(each for _, each in parameters_on(operation, "http")), *own)}
@@ -74,7 +71,7 @@ def _parameters(path: str) -> dict[str, Parameter]:
 @cache
 def record_parameters() -> dict[str, Parameter]:
     """The query parameters of POST /api/related."""
-    return {name: each for name, each in parameters(Related).items() if name in RECORD_NAMES}
+    return {name: each for name, each in parameters(Related.about.route).items() if name in RECORD_NAMES}
 
 
 def query_values(query: bytes, known: Mapping[str, Parameter]) -> dict[str, Any]:
@@ -97,21 +94,18 @@ def query_values(query: bytes, known: Mapping[str, Parameter]) -> dict[str, Any]
 
 
 class HttpQuestion(Protocol):
-    """Something to ask a store. `slow` ones take longer than milliseconds; `route` is the label in the metrics."""
+    """Something to ask a store. `slow` ones take longer than milliseconds; `route` is the label in the metrics.
+
+    `keys` are what the answer depends on, beside the edition of the store: one for each load level, or one for all.
+    `work` makes the answer, without its ETag; it raises a CociteError.
+    """
 
     @property
-    def route(self) -> str:
-        """The label in the metrics."""
-
+    def route(self) -> str: ...
     @property
-    def slow(self) -> bool:
-        """Whether it takes longer than milliseconds."""
-
-    def keys(self, web: Snapshot) -> tuple[Key, ...]:
-        """What the answer depends on, beside the edition of the store: one key for each load level, or one for all."""
-
-    def work(self, web: Snapshot, load: int) -> Reply:
-        """The answer, without its ETag; raises a CociteError."""
+    def slow(self) -> bool: ...
+    def keys(self, web: Snapshot) -> tuple[Key, ...]: ...
+    def work(self, web: Snapshot, load: int) -> Reply: ...
 
 
 @dataclass(frozen=True)
@@ -132,19 +126,17 @@ class OperationQuestion:
     @classmethod
     def read(cls, operation: type[Operation], query: bytes) -> OperationQuestion:
         """What a query string asks; raises a CociteError."""
-        given = query_values(query, parameters(operation))
+        given = query_values(query, parameters(operation.about.route))
         own = (FORMAT_PARAMETER, WORDS_PARAMETER)
         options = {each.name: each.check(given.pop(each.name)) for each in own if each.name in given}
         return cls.of(make(operation, "http", given), **options)
 
     @property
     def route(self) -> str:
-        """The label in the metrics."""
         return route_name(type(self.operation))
 
     @property
     def slow(self) -> bool:
-        """Whether it takes longer than milliseconds."""
         return self.operation.slow
 
     def keys(self, web: Snapshot) -> tuple[Key, ...]:
@@ -194,10 +186,10 @@ class OperationQuestion:
         changed = {"parents": parents.parents} if fit.method != asked.method else {}
         return {"load": LOAD_LEVELS[load], **changed, **({} if fit.explain else {"reasons": False})}
 
-    def limits_header(self, graph: Graph, load: int) -> Headers:
-        """The limits for files, which have no place for them."""
-        limits = self.limits(graph, load)
-        return ((b"cocite-limits", to_json(limits)),) if limits else ()
+    def file(self, web: Snapshot, load: int, body: bytes, media: bytes) -> Reply:
+        """A file as a reply. It has no place for limits, so they are in a header."""
+        limits = self.limits(web.graph, load)
+        return Reply(200, body, media, extra=((b"cocite-limits", to_json(limits)),) if limits else ())
 
     def answers(self, web: Snapshot, load: int) -> Any:
         """The result itself."""
@@ -212,7 +204,7 @@ class OperationQuestion:
         result = self.answers(web, load)
         if self.format != "json":
             mark, media = ("\t", TSV) if self.format == "tsv" else (",", CSV)
-            return Reply(200, separated(result, mark).encode(), media, extra=self.limits_header(web.graph, load))
+            return self.file(web, load, separated(result, mark).encode(), media)
         found = result.to_dict()
         if isinstance(found, dict):
             more = {"limits": self.limits(web.graph, load), "note": self.why_empty(web, result)}
@@ -267,20 +259,14 @@ class RecordQuestion:
 
     def work(self, web: Snapshot, load: int) -> Reply:
         """The answer; `skipped` says which parts of the record could not be used."""
-        page, skipped = read_record(self.body)
+        report = ReadReport()
+        page = page_from_json(self.body, 1, report)
+        if page is None:
+            what = "; ".join(f"{reason} ({example})" for reason, example in report.example.items())
+            raise BadSource(f"Invalid page record: {what or 'it is empty'}")
+        check_addresses([page.url])
         answers = ask_unseen(web, page, bounded_method(self.method)[0], self.k, self.filters)
-        found = answers.to_dict() | ({"skipped": skipped} if skipped else {})
+        found = answers.to_dict() | ({"skipped": dict(report.skipped)} if report.skipped else {})
         if self.words:
             put_into_words(found, answers)
         return Reply(200, to_json(found))
-
-
-def read_record(body: bytes) -> tuple[Page, dict[str, int]]:
-    """The page record of a body, and which parts could not be used, by reason; raises BadSource, BadAddress."""
-    report = ReadReport()
-    page = page_from_json(body, 1, report)
-    if page is None:
-        what = "; ".join(f"{reason} ({example})" for reason, example in report.example.items())
-        raise BadSource(f"Invalid page record: {what or 'it is empty'}")
-    check_addresses([page.url])
-    return page, dict(report.skipped)

@@ -14,16 +14,18 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cocite.errors import BadParameter
 from cocite.http.app import make_app
-from cocite.http.connection import LimitedConnection
 from cocite.http.front import Front
 from cocite.http.metrics import Metrics, SharedCounters
+from cocite.http.responses import error_reply
 from cocite.http.service import Service
-from cocite.http.settings import Settings
+from cocite.http.settings import MAX_QUERY_BYTES, Settings
 from cocite.http.threads import run_in_thread
 from cocite.log import Log
 
@@ -37,6 +39,9 @@ LOG_FLUSH_SECONDS = 0.25
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 MAX_CRASHES, CRASH_SECONDS = 5, 30.0
 """The server gives up when this many workers die within this time."""
+HEAD_SECONDS = 10.0
+MAX_HEAD_BYTES = MAX_QUERY_BYTES + (16 << 10)
+UNREADABLE = error_reply(400, "BadRequest", "Not an HTTP request, or too long", "Ask about fewer pages at once").body
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -61,6 +66,61 @@ def address_of(listening: socket.socket) -> str:
     """The address to type into a browser."""
     host, port = listening.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+class LimitedConnection(HttpToolsProtocol):
+    """uvicorn's HTTP connection, with two more limits on the head of a request: its size, and the time it may take.
+
+    Without them a stranger could fill the memory with one endless line, or all connections with heads that never end.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+    _head_bytes = 0
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._restart_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        self._head_bytes = 0
+        self._restart_timer()
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._count_head(url)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count_head(name + value)
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._stop_timer()
+        super().on_headers_complete()
+
+    def _count_head(self, part: bytes) -> None:
+        self._head_bytes += len(part)
+        if self._head_bytes > MAX_HEAD_BYTES:
+            raise ValueError("the head of the request is too long")  # uvicorn answers with 400
+
+    def _restart_timer(self) -> None:
+        self._stop_timer()
+        self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer an unreadable request with an error in the usual shape."""
+        head = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n"
+        self.transport.write(head + b"content-length: %d\r\n\r\n" % len(UNREADABLE) + UNREADABLE)
+        self.transport.close()
 
 
 class Server(uvicorn.Server):

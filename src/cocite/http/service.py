@@ -12,6 +12,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from cocite.errors import BadStore, CociteError, UnknownPage, UnknownWord
 from cocite.http.cache import AnswerKeys, Cache
@@ -19,12 +22,11 @@ from cocite.http.metrics import Metrics
 from cocite.http.questions import BUSY, IDLE, LOAD_LEVELS, NORMAL, SWAMPED, HttpQuestion, Key, OperationQuestion
 from cocite.http.responses import RefusedRequest, Reply, etag, matches, reply_to
 from cocite.http.settings import Settings
-from cocite.http.store import StoreWatcher
-from cocite.http.threads import WorkQueue
+from cocite.http.threads import WorkQueue, run_in_thread
 from cocite.log import Log
 from cocite.operations import DEFAULT_METHOD
 from cocite.operations.pages.related import Related
-from cocite.snapshot import Snapshot
+from cocite.snapshot import Snapshot, pointer_of, stamp_of
 
 BUSY_WAITING_PER_THREAD = 8
 """A server with this many waiting questions per thread is busy."""
@@ -32,6 +34,8 @@ COMPRESS_IN_THREAD_BYTES = 1 << 15
 """Larger answers are compressed in the thread: the event loop would be held up."""
 MAX_WARM_UP_QUESTIONS, MAX_WARM_UP_SECONDS = 200, 10.0
 """Recent questions that a new snapshot answers before it replaces the current one."""
+MAX_INDEX_WAIT_SECONDS = 300.0
+"""How long a new generation may lack the search index that the previous one had."""
 
 
 class Service:
@@ -198,3 +202,73 @@ def first_questions(web: Snapshot) -> list[OperationQuestion]:
     best = web.graph.address(int(web.graph.in_degree.argmax()))
     calls = dict.fromkeys((DEFAULT_METHOD, "companion"))
     return [OperationQuestion.of(Related(urls=(best,), method=call)) for call in calls]
+
+
+class StoreWatcher:
+    """Keeps the current snapshot of a store, and replaces it when the store has changed.
+
+    It checks the store's path now and then, opens a new snapshot beside the current one, warms it up with recent
+    questions, and then replaces the current one. Running questions finish on the snapshot that they started with.
+    """
+
+    def __init__(
+        self, path: Path, log: Log, warming: Callable[[], Callable[[Snapshot], None]], replaced: Callable[[], None]
+    ) -> None:
+        """`warming` returns a function that warms a snapshot up in a thread; `replaced` is called after a change."""
+        self.path, self._log, self._warming, self._replaced = path, log, warming, replaced
+        self.current = Snapshot(path)
+        self.current.open_parts()
+        self._check = asyncio.Event()
+        self._since: float | None = None  # since when the new generation has lacked a search index
+
+    async def prepare(self) -> None:
+        """Build what the first snapshot lacks, while it is served already."""
+        await run_in_thread(partial(self.current.build_parts, self._log.write))
+
+    def check_now(self) -> None:
+        """Check the store now."""
+        self._check.set()
+
+    async def watch(self, seconds: float) -> None:
+        """Check the path forever, and reload when it has changed."""
+        previous = ""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._check.wait()
+            at_once = self._check.is_set()
+            self._check.clear()
+            stamp = await run_in_thread(lambda: stamp_of(self.path, pointer_of(self.path)))
+            changed = stamp != self.current.stamp
+            if changed and (stamp == previous or at_once):  # the same twice: whoever writes there has finished
+                await self.reload()
+                changed = False
+            previous = stamp if changed else ""
+
+    async def reload(self) -> None:
+        """Replace the current snapshot by a new one; after any error the current one stays."""
+        began = time.monotonic()
+        try:
+            fresh = await run_in_thread(partial(self._open, self._warming()))
+        except Exception as error:  # whatever is wrong with the new one: go on with the current one
+            self._log.write("reload failed", "error", why=str(error) or type(error).__name__)
+            return
+        if fresh is None:
+            return
+        self.current = fresh
+        self._replaced()
+        facts: dict[str, Any] = {"edition": fresh.edition, "pages": fresh.graph.pages, "links": len(fresh.graph.links)}
+        self._log.write("reloaded", seconds=round(time.monotonic() - began, 3), **facts)
+
+    def _open(self, warm: Callable[[Snapshot], None]) -> Snapshot | None:
+        fresh = Snapshot(self.path)
+        fresh.open_parts()
+        fresh.build_parts(self._log.write)
+        if self.current.has("search") and not fresh.has("search"):
+            self._since = self._since or time.monotonic()
+            if time.monotonic() - self._since < MAX_INDEX_WAIT_SECONDS:  # `cocite add` is still building it
+                self._log.write("waiting", what="search index of the new generation")
+                return None
+        self._since = None
+        warm(fresh)
+        return fresh

@@ -38,6 +38,23 @@ class ThreadJob:
     done: Callable[[float], None]
     started: bool = False
 
+    def run(self) -> None:
+        """In a thread: work, and give the outcome to the event loop."""
+        began, outcome, error = time.monotonic(), None, None
+        try:
+            outcome = self.work()
+        except BaseException as raised:
+            error = raised
+        with suppress(RuntimeError):  # the event loop is closed: nobody waits
+            loop = self.future.get_loop()
+            loop.call_soon_threadsafe(self._finish, time.monotonic() - began, outcome, error)
+        del outcome, error  # an error refers to this frame: together they would keep an old store open
+
+    def _finish(self, seconds: float, outcome: Any, error: BaseException | None) -> None:
+        self.done(seconds)
+        if not self.future.done():
+            self.future.set_result(outcome) if error is None else self.future.set_exception(error)
+
 
 class WorkQueue:
     """Threads and the queue before them. Only the event loop uses it."""
@@ -52,7 +69,7 @@ class WorkQueue:
         self._closed = False
         self._jobs: SimpleQueue[ThreadJob | None] = SimpleQueue()
         for number in range(threads):
-            start_thread(f"cocite-{name}-{number}", self._jobs)
+            Thread(target=_do_jobs, args=(self._jobs,), name=f"cocite-{name}-{number}", daemon=True).start()
 
     @property
     def waiting(self) -> int:
@@ -136,35 +153,15 @@ def stopping() -> RefusedRequest:
     return RefusedRequest(503, "Stopping", "This server is shutting down", "Try again in a moment", 1)
 
 
-def start_thread(name: str, jobs: SimpleQueue[ThreadJob | None]) -> None:
-    """Start a thread that does jobs until there are no more. The end of the program doesn't wait for it."""
-    Thread(target=_do_jobs, args=(jobs,), name=name, daemon=True).start()
-
-
 def _do_jobs(jobs: SimpleQueue[ThreadJob | None]) -> None:
     while (job := jobs.get()) is not None:
-        began, outcome, error = time.monotonic(), None, None
-        try:
-            outcome = job.work()
-        except BaseException as raised:
-            error = raised
-        with suppress(RuntimeError):  # the event loop is closed: nobody waits
-            job.future.get_loop().call_soon_threadsafe(_finish, job, time.monotonic() - began, outcome, error)
-        del job, outcome, error  # or they would keep an old store open until the next question
-
-
-def _finish(job: ThreadJob, seconds: float, outcome: Any, error: BaseException | None) -> None:
-    job.done(seconds)
-    if not job.future.done():
-        job.future.set_result(outcome) if error is None else job.future.set_exception(error)
+        job.run()
+        del job  # or it would keep an old store open until the next question
 
 
 async def run_in_thread(work: Callable[[], Output]) -> Output:
     """Run long work in a thread of its own, for which the end of the program doesn't wait."""
-    jobs: SimpleQueue[ThreadJob | None] = SimpleQueue()
     job = ThreadJob(work, asyncio.get_running_loop().create_future(), lambda _: None)
-    jobs.put(job)
-    jobs.put(None)
-    start_thread("cocite-background", jobs)
+    Thread(target=job.run, name="cocite-background", daemon=True).start()
     result: Output = await job.future
     return result

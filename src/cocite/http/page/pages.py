@@ -71,7 +71,6 @@ class PageQuestion:
 
     @property
     def slow(self) -> bool:
-        """Whether it takes longer than milliseconds."""
         return self.asked is not None and self.asked.slow
 
     def keys(self, web: Snapshot) -> tuple[Key, ...]:
@@ -87,8 +86,7 @@ class PageQuestion:
             asked = OperationQuestion.of(state.operation())
         file = FILES.get((state.view, state.form))
         if file is not None and asked is not None:
-            body, media = file(web, asked.answers(web, load))
-            return Reply(200, body, media, extra=asked.limits_header(web.graph, load))
+            return asked.file(web, load, *file(web, asked.answers(web, load)))
         status, template = 200, state.view
         try:
             if asked is None and state.view not in ("communities", "keywords"):
