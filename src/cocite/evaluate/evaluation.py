@@ -91,19 +91,20 @@ def ask_methods(
     depth: int = measures.DEPTH,
     filters: Filters = NO_FILTERS,
     progress: Progress = lambda *_: None,
+    name: Callable[[int], str] | None = None,
 ) -> list[Run]:
-    """The results of every method for every query, with the time of each.
+    """The results of every method for every query, with the time of each; `name` names a page (default: canonically).
 
     The first query is run once before the clock starts, to load kernels and files.
     """
-    runs = []
+    runs, name = [], name or web.graph.canonical
     for method in methods:
         run = Run(str(method))
         for query, page in islice(queries.items(), 1):
             ask(web, Question((query,), (page,)), method, depth, filters, explained=False)
         for query, page in queries.items():
             answers = ask(web, Question((query,), (page,)), method, depth, filters, explained=False)
-            run.answers[query] = [web.graph.canonical(answer.page) for answer in answers]
+            run.answers[query] = [name(answer.page) for answer in answers]
             run.milliseconds[query], run.facts[query] = answers.milliseconds, answers.facts
             progress(f"asking {method}", 1, len(queries))
         runs.append(run)
@@ -157,14 +158,12 @@ class Evaluation:
 
     def table_3(self) -> Table:
         """Table 3: queries with results, results, and how many of them are rated, right, or could not be opened."""
-        rows = []
+        rows, ratings = [], self.judgements.ratings
         for run in self.runs:
-            given = [(query, page) for query in self.judgements.ratings for page in run.of(query)[: self.depth]]
-            rated = [
-                self.judgements.ratings[query][page] for query, page in given if page in self.judgements.ratings[query]
-            ]
+            given = [(query, page) for query in ratings for page in run.of(query)[: self.depth]]
+            rated = [ratings[query][page] for query, page in given if page in ratings[query]]
             right, dead = sum(each > 0 for each in rated), sum(each < 0 for each in rated)
-            answered = sum(1 for query in self.judgements.ratings if run.of(query))
+            answered = sum(1 for query in ratings if run.of(query))
             rows.append([run.name, answered, len(given), len(rated), right, dead])
         return ["method", "answered", "answers", "rated", "right", "not opened"], rows
 

@@ -28,10 +28,9 @@ from zlib import crc32
 
 from cocite.errors import BadParameter, BadSource, BadStore
 from cocite.evaluate import render
-from cocite.evaluate.evaluation import Evaluation
+from cocite.evaluate.evaluation import Evaluation, ask_methods
 from cocite.evaluate.judgements import DEAD, Judgements, Run
 from cocite.related.methods import Method
-from cocite.results.ask import Question, ask
 from cocite.results.naming import title_of
 from cocite.sources.page_records import replacing
 from cocite.sources.records import ReadReport
@@ -68,28 +67,20 @@ class Study:
 def new(web: Web, queries: Sequence[int], methods: Sequence[Method], depth: int = 10, seed: int = 1) -> Study:
     """Run every method on every query, and shuffle the results."""
     graph, rng = web.graph, random.Random(seed)
-    runs = [Run(str(method)) for method in methods]
     items: list[Item] = []
     order = list(dict.fromkeys(queries))
     rng.shuffle(order)
-    for method in methods if order else ():  # once before the clock starts, to load kernels and files
-        ask(web, Question((graph.address(order[0]),), (order[0],)), method, depth, explained=False)
-    for query in order:
-        url, ids = graph.address(query), dict[int, str]()
-        for run, method in zip(runs, methods, strict=True):
-            found = ask(web, Question((url,), (query,)), method, depth, explained=False)
-            ids |= dict.fromkeys((answer.page for answer in found), "")
-            run.milliseconds[url], run.facts[url] = found.milliseconds, found.facts
-            run.answers[url] = [str(answer.page) for answer in found]
-        pages = list(ids)
+    asked = {graph.address(query): query for query in order}
+    runs = ask_methods(web, methods, asked, depth, name=str)
+    for url, query in asked.items():
+        pages, ids = list(dict.fromkeys(page for run in runs for page in run.answers[url])), dict[str, str]()
         rng.shuffle(pages)
-        for page in pages:
+        for page, number in ((page, int(page)) for page in pages):
             ids[page] = f"{len(items) + 1:05d}"
-            items.append(Item(ids[page], url, title_of(graph, query), graph.address(page), title_of(graph, page)))
+            items.append(Item(ids[page], url, title_of(graph, query), graph.address(number), title_of(graph, number)))
         for run in runs:
-            run.answers[url] = [ids[int(page)] for page in run.answers[url]]
-    degrees = {graph.address(query): int(graph.in_degree[query]) for query in order}
-    return Study(items, runs, degrees, depth)
+            run.answers[url] = [ids[page] for page in run.answers[url]]
+    return Study(items, runs, {url: int(graph.in_degree[query]) for url, query in asked.items()}, depth)
 
 
 def check_folder(folder: Path) -> None:
@@ -104,13 +95,11 @@ def write(study: Study, folder: Path) -> None:
     """Write the files of a study, study.json last: then it is complete. Raises BadParameter if the folder has one."""
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    runs = []
-    for run in study.runs:
-        facts = {
-            query: {name: value for name, value in of.items() if isinstance(value, int | float | str)}
-            for query, of in run.facts.items()
-        }
-        runs.append({**vars(run), "facts": facts})
+
+    def plain(facts: Mapping[str, object]) -> dict[str, object]:
+        return {name: value for name, value in facts.items() if isinstance(value, int | float | str)}
+
+    runs = [{**vars(run), "facts": {query: plain(of) for query, of in run.facts.items()}} for run in study.runs]
     items = [vars(item) for item in study.items]
     known = {"depth": study.depth, "in_degree": dict(study.in_degree), "items": items, "runs": runs}
     write_ratings(study, folder / "ratings.csv", {})
@@ -131,11 +120,6 @@ def read(folder: Path) -> Study:
         raise BadStore(f"{folder / 'study.json'} is damaged: make a new study") from error
 
 
-def write_ratings(study: Study, path: Path, ratings: Mapping[str, str]) -> None:
-    """Write the sheet with the ratings so far."""
-    _replace(path, _sheet(study, ratings))
-
-
 def keep_edited(study: Study, path: Path) -> Path | None:
     """Copy a sheet that somebody edited before it is overwritten; return the path of the copy, if one was needed."""
     if not path.exists() or path.read_bytes() == _sheet(study, read_ratings(path, study, ReadReport())).encode():
@@ -154,6 +138,11 @@ def _sheet(study: Study, ratings: Mapping[str, str]) -> str:
         cells = [item.id, item.query, item.query_title, item.page, item.title, ratings.get(item.id, "")]
         sheet.writerow(["'" + cell if cell.startswith(("=", "+", "-", "@")) else cell for cell in cells])
     return "\ufeff" + text.getvalue()  # with a BOM, or spreadsheets guess the encoding wrong
+
+
+def write_ratings(study: Study, path: Path, ratings: Mapping[str, str]) -> None:
+    """Write the sheet with the ratings so far."""
+    _replace(path, _sheet(study, ratings))
 
 
 def _replace(path: Path, text: str) -> None:

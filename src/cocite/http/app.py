@@ -50,16 +50,10 @@ Handler = Callable[[Request, Exchange], Awaitable[Response]]
 def make_app(service: Service) -> FastAPI:
     """The application of one worker."""
     app = FastAPI(
-        title="cocite",
-        version=__version__,
+        title="cocite", version=__version__, description=examples()["about"], responses=error_responses(),
         summary="Which pages are related to this page? Related pages from links, in milliseconds, with reasons.",
-        description=examples()["about"],
-        docs_url=None,
-        redoc_url=None,
-        openapi_url=None,
-        responses=error_responses(),
-        redirect_slashes=False,
-    )
+        docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False,
+    )  # fmt: skip
 
     def route(path: str, label: str, handler: Handler, verb: str = "GET", **about: Any) -> None:
         """Add a route, counted under a label; without `about` it isn't in the description."""
@@ -71,13 +65,15 @@ def make_app(service: Service) -> FastAPI:
 
         app.add_api_route(path, endpoint, methods=[verb], include_in_schema=bool(about), **about)
 
+    async def ask(_: Request, exchange: Exchange, operation: type[Operation]) -> Response:
+        return await exchange.ask(operation)  # as the front does, which is sooner
+
     for path, operation in routes().items():
-        name = route_name(operation)
-        known = described(parameters(path).values())
+        name, about = route_name(operation), operation.about
         route(
-            path, name, partial(ask, operation=operation), tags=[operation.about.group],
-            summary=operation.about.summary, operation_id=name, responses=responses_of(name),
-            openapi_extra={"parameters": known},
+            path, name, partial(ask, operation=operation), tags=[about.group], summary=about.summary,
+            operation_id=name, responses=responses_of(name),
+            openapi_extra={"parameters": described(parameters(path).values())},
         )  # fmt: skip
     route(
         "/api/related", "unseen", related_to_record, "POST", tags=["related pages"], operation_id="related_to_record",
@@ -112,16 +108,17 @@ def make_app(service: Service) -> FastAPI:
         route(path, "page", partial(page_reply, view=view))
     route("/static/{name}", "static", static_file)
     route("/robots.txt", "static", robots)
-    made: dict[str, Reply] = {}
 
     def lasting(path: str, media: bytes, make: Callable[[], bytes]) -> None:
         """A page about the program itself, which is made once."""
 
+        @cache
+        def reply() -> Reply:
+            body = make()
+            return Reply(200, body, media, etag(path, body))
+
         async def handler(*_: Any) -> Reply:
-            if path not in made:
-                body = make()
-                made[path] = Reply(200, body, media, etag(path, body))
-            return made[path]
+            return reply()
 
         route(path, "docs", handler)
 
@@ -136,11 +133,6 @@ def make_app(service: Service) -> FastAPI:
     return app
 
 
-async def ask(_: Request, exchange: Exchange, operation: type[Operation]) -> Response:
-    """Ask an operation. The front answers it in the same way, and sooner."""
-    return await exchange.ask(operation)
-
-
 async def related_to_record(request: Request, exchange: Exchange) -> Response:
     """Pages related to a page whose record is sent."""
     return await exchange.answer(RecordQuestion.read(request.scope["query_string"], await body_of(request)))
@@ -148,10 +140,7 @@ async def related_to_record(request: Request, exchange: Exchange) -> Response:
 
 async def static_file(request: Request, _: Exchange) -> Response:
     """A file of the web page."""
-    found = assets().get(request.path_params["name"])
-    if found is None:
-        raise HTTPException(404)
-    return found
+    return assets().get(request.path_params["name"]) or status_reply(404)
 
 
 async def robots(*_: Any) -> Response:

@@ -72,8 +72,7 @@ class Front:
         except Exception as error:
             self._service.metrics.count("failures")
             trace = "".join(traceback.format_exception(error))
-            facts = {"path": exchange.path, "query": exchange.logged_query, "trace": trace}
-            self._service.log.write("fault", "error", **facts)
+            self._service.log.write("fault", "error", path=exchange.path, query=exchange.logged_query, trace=trace)
             if not exchange.started:
                 await exchange.send(INTERNAL_ERROR)
         finally:
@@ -177,17 +176,11 @@ class Exchange:
         if service.settings.quiet and self.status < 400:
             return
         service.log.buffer(
-            "request",
-            "error" if self.status >= 500 and self.status != 503 else "info",
-            method=self.method,
-            path=self.path[:MAX_LOGGED_LENGTH],
-            query=self.logged_query,
-            status=self.status,
-            ms=round(seconds * 1e3, 3),
-            bytes=self.bytes,
-            cached=self.cached,
+            "request", "error" if self.status >= 500 and self.status != 503 else "info",
+            method=self.method, path=self.path[:MAX_LOGGED_LENGTH], query=self.logged_query, status=self.status,
+            ms=round(seconds * 1e3, 3), bytes=self.bytes, cached=self.cached,
             client=(self.scope.get("client") or ("",))[0],
-        )
+        )  # fmt: skip
 
     @property
     def logged_query(self) -> str:

@@ -50,17 +50,10 @@ GAUGES = {
 }
 HISTOGRAM_COLUMNS = len(BUCKETS) + 2
 """Of a route: the buckets, those above all, and the sum of seconds."""
-_NAMES = [
-    *COUNTERS,
-    *GAUGES,
-    *LOAD_LEVELS,
-    *product(ROUTE_LABELS, STATUSES),
-    *product(ROUTE_LABELS, range(HISTOGRAM_COLUMNS)),
-]
+_NAMES = [*COUNTERS, *GAUGES, *LOAD_LEVELS, *product(ROUTE_LABELS, STATUSES)]
+_NAMES += product(ROUTE_LABELS, range(HISTOGRAM_COLUMNS))
 _COLUMN = {name: at for at, name in enumerate(_NAMES)}
-_FIRST_BUCKET = {
-    route: len(_NAMES) - HISTOGRAM_COLUMNS * (len(ROUTE_LABELS) - at) for at, route in enumerate(ROUTE_LABELS)
-}
+_FIRST_BUCKET = {route: _COLUMN[route, 0] for route in ROUTE_LABELS}
 
 
 class SharedCounters:

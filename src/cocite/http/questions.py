@@ -175,7 +175,8 @@ class OperationQuestion:
     def parents(self, graph: Graph) -> int:
         """The largest number of in-links of a query page."""
         asked: Any = self.operation
-        return max(in_links(graph, url) for url in (*asked.urls, *asked.exclude))
+        pages = (find_page(graph, url) for url in (*asked.urls, *asked.exclude))
+        return max((int(graph.in_degree[page]) for page in pages if page is not None), default=0)
 
     def limits(self, graph: Graph, load: int) -> dict[str, Any]:
         """How the load changed the answer; empty if it didn't."""
@@ -222,13 +223,12 @@ def put_into_words(found: dict[str, Any], answers: Answers) -> None:
             part["says"] = reason.text
 
 
-def in_links(graph: Graph, url: str) -> int:
-    """How many pages link to a page; 0 if it is unknown."""
+def find_page(graph: Graph, url: str) -> int | None:
+    """The number of a page; None if the store doesn't have it, or if the text isn't an address."""
     try:
-        page = graph.get(url)
+        return graph.get(url)
     except BadAddress:
-        page = None
-    return 0 if page is None else int(graph.in_degree[page])
+        return None
 
 
 @dataclass(frozen=True)

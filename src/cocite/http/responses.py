@@ -13,16 +13,8 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from cocite.errors import (
-    BadAddress,
-    BadParameter,
-    BadSource,
-    BadStore,
-    CociteError,
-    UnknownMethod,
-    UnknownPage,
-    UnknownWord,
-)
+from cocite import errors
+from cocite.errors import BadStore, CociteError, UnknownPage, UnknownWord
 
 JSON, HTML, PLAIN_TEXT = b"application/json", b"text/html; charset=utf-8", b"text/plain; charset=utf-8"
 CSV, TSV = b"text/csv; charset=utf-8", b"text/tab-separated-values; charset=utf-8"
@@ -90,12 +82,12 @@ def to_json(value: Any) -> bytes:
 
 
 ERRORS: dict[type[CociteError], tuple[int, str]] = {
-    BadAddress: (400, "Give the address of a web page, such as nytimes.com or https://example.org/list"),
+    errors.BadAddress: (400, "Give the address of a web page, such as nytimes.com or https://example.org/list"),
     UnknownPage: (404, "Try one of the nearest known addresses, or POST a page record to /api/related"),
     UnknownWord: (404, "Try one of the nearest known words"),
-    UnknownMethod: (422, "See /api/methods for all methods"),
-    BadParameter: (422, "See /docs for the parameters of each route"),
-    BadSource: (422, "Send one page record as a JSON object; /docs shows one"),
+    errors.UnknownMethod: (422, "See /api/methods for all methods"),
+    errors.BadParameter: (422, "See /docs for the parameters of each route"),
+    errors.BadSource: (422, "Send one page record as a JSON object; /docs shows one"),
     BadStore: (503, "Try again later; the log of the server says more"),
 }
 """The status and the hint of each error."""

@@ -132,21 +132,12 @@ class Server(uvicorn.Server):
         self.metrics = Metrics(shared, worker - 1 if worker else 0)
         super().__init__(
             uvicorn.Config(
-                self._front,
-                factory=True,
-                lifespan="on",
-                log_config=None,
-                log_level="critical",
-                access_log=False,
-                proxy_headers=False,
-                server_header=False,
-                date_header=True,
-                timeout_keep_alive=30,
-                timeout_graceful_shutdown=int(settings.timeout + SHUTDOWN_SECONDS),
-                http=LimitedConnection,
-                ws="none",
+                self._front, factory=True, lifespan="on", http=LimitedConnection, ws="none",
+                log_config=None, log_level="critical", access_log=False,
+                proxy_headers=False, server_header=False, date_header=True,
+                timeout_keep_alive=30, timeout_graceful_shutdown=int(settings.timeout + SHUTDOWN_SECONDS),
             )
-        )
+        )  # fmt: skip
         self.service: Service | None = None
 
     def _front(self) -> Front:

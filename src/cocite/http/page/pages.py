@@ -20,7 +20,7 @@ from cocite.graph.notebook import top_indices
 from cocite.http.front import Exchange
 from cocite.http.page.render import assets, cut, name_of, render, sentence, shown_address
 from cocite.http.page.state import State, looks_like_words, state_of
-from cocite.http.questions import IDLE, Key, OperationQuestion
+from cocite.http.questions import IDLE, Key, OperationQuestion, find_page
 from cocite.http.responses import CSV, ERRORS, HTML, JSON, RefusedRequest, Reply, kind_of
 from cocite.operations import COMPARED_METHODS, DEFAULT_METHOD
 from cocite.operations.bounds import check_addresses
@@ -34,6 +34,7 @@ from cocite.results.pictures.gexf import picture_gexf
 from cocite.results.pictures.neighbourhood import Frame, curves, labels, picture_of, positions
 from cocite.results.present import separated
 from cocite.snapshot import Snapshot
+from cocite.text import count
 
 GEXF = b"application/gexf+xml; charset=utf-8"
 MAX_EXAMPLES = 9
@@ -154,15 +155,7 @@ def document(template: str, state: State, web: Snapshot | None = None, **values:
 
 def only_words(web: Snapshot, state: State) -> bool:
     """Whether the text in the field isn't an address: it is searched for, unless a page is named so."""
-    return len(state.urls) == 1 and looks_like_words(state.urls[0]) and find_page(web, state.urls[0]) is None
-
-
-def find_page(web: Snapshot, url: str) -> int | None:
-    """The number of a page; None if the store doesn't have it, or if the text isn't an address."""
-    try:
-        return web.graph.get(url)
-    except BadAddress:
-        return None
+    return len(state.urls) == 1 and looks_like_words(state.urls[0]) and find_page(web.graph, state.urls[0]) is None
 
 
 # --------------------------------------------------------------------------------- what the templates of views show
@@ -250,7 +243,7 @@ VIEWS: dict[str, Callable[[Snapshot, State, Any, int], Values]] = {
 def unknown(web: Snapshot, state: State, error: UnknownPage | BadAddress) -> Values:
     """What an unknown address may have meant."""
     every = (*state.urls, *state.unwanted)
-    first = next((url for url in every if find_page(web, url) is None), (*state.urls, "")[0])
+    first = next((url for url in every if find_page(web.graph, url) is None), (*state.urls, "")[0])
 
     def changed(*instead: str) -> State:
         """The state with other pages instead of the unknown one."""
@@ -292,20 +285,17 @@ def around_answers(web: Snapshot, state: State, asked: OperationQuestion, load: 
 
 def asked_page(web: Snapshot, url: str) -> dict[str, str]:
     """A page of the query, by its address as given."""
-    page = find_page(web, url)
+    page = find_page(web.graph, url)
     if page is None:
         return {"url": url, "name": name_of(url, ""), "facts": ""}
-    return {
-        "url": web.graph.address(page),
-        "name": name_of(url, Titles(web.graph).of(page)),
-        "facts": linked(web, page),
-    }
+    name = name_of(url, Titles(web.graph).of(page))
+    return {"url": web.graph.address(page), "name": name, "facts": linked(web, page)}
 
 
 def linked(web: Snapshot, page: int) -> str:
     """How many links a page has."""
     into, out = int(web.graph.in_degree[page]), int(web.graph.out_degree[page])
-    found = f"cited by {into:,} {'page' if into == 1 else 'pages'}"
+    found = f"cited by {count(into, 'page')}"
     return f"{found} · links to {out:,}" if out else found
 
 

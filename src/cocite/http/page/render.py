@@ -21,6 +21,7 @@ from cocite.http.responses import FOREVER, Reply
 from cocite.operations import DEFAULT_METHOD
 from cocite.related.evidence import Listing
 from cocite.results import present
+from cocite.results.pictures import is_web_address
 from cocite.results.pictures.neighbourhood import symbol
 from cocite.text import clean, count
 
@@ -56,13 +57,8 @@ def render(template: str, **values: Any) -> bytes:
 @cache
 def environment() -> Environment:
     """The templates, and what all of them may use."""
-    env = Environment(
-        loader=PackageLoader("cocite.http.page"),
-        autoescape=True,
-        finalize=visible,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = PackageLoader("cocite.http.page")
+    env = Environment(loader=loader, autoescape=True, finalize=visible, trim_blocks=True, lstrip_blocks=True)
     env.filters |= {
         "address": lambda url: cut(shown_address(url)),
         "apart": present.apart,
@@ -71,7 +67,7 @@ def environment() -> Environment:
         "commas": "{:,}".format,
         "count": count,
         "cut": cut,
-        "is_web": is_web,
+        "is_web": is_web_address,
         "kind": lambda kind: kind.__name__,
         "notes": notes,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
@@ -113,17 +109,12 @@ def cut(text: str, length: int = MAX_SHOWN_LENGTH) -> str:
     return plain if len(plain) <= length else plain[: length - 1] + "…"
 
 
-def is_web(url: str) -> bool:
-    """Whether a browser may follow an address."""
-    return url.lower().startswith(("http://", "https://"))
-
-
 def shown_address(url: str) -> str:
     """An address as people read it: without scheme, `www.`, fragment and the last slash.
 
     It may be any text of a stranger: `urlsplit` would raise an error for some.
     """
-    if not is_web(url):
+    if not is_web_address(url):
         return url
     place, _, query = url.partition("://")[2].partition("#")[0].partition("?")
     return place.removeprefix("www.").rstrip("/") + (f"?{query}" if query else "")

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qs, urlencode
 
 from cocite.operations.bounds import MAX_ADDRESS_LENGTH
 from cocite.operations.declare import Operation, make, parameters_on
@@ -184,18 +185,9 @@ def with_query(path: str, pairs: Sequence[tuple[str, str]]) -> str:
 
 def state_of(view: str, query: bytes) -> State:
     """What the address of a page means."""
-    try:
-        pairs = parse_qsl(query.decode("latin-1"), max_num_fields=MAX_FIELDS)
-    except ValueError:
-        pairs = []
-    return state_from(view, pairs)
-
-
-def state_from(view: str, pairs: Sequence[tuple[str, str]]) -> State:
-    """What the parameters of a page's address mean."""
     given: dict[str, list[str]] = {}
-    for name, text in pairs:
-        given.setdefault(name, []).append(text)
+    with suppress(ValueError):
+        given = parse_qs(query.decode("latin-1"), max_num_fields=MAX_FIELDS)
     last = {name: texts[-1].strip() for name, texts in given.items()}
     urls = dict.fromkeys(each for text in given.get("url", ()) for each in addresses_of(text))
     unwanted = dict.fromkeys(each for text in given.get("not", ()) for each in addresses_of(text))
