@@ -25,9 +25,10 @@ LOOK_UPS = 1_001
 TINY_GRAPH = {
     "vertices.txt": b"0\tcom.a\n1\tcom.b\n2\tcom.c\n",
     "edges.txt": b"0\t1\n0\t2\n",
-    "bv.properties": b"graphclass=BVGraph\nnodes=3\narcs=2\nwindowsize=7\nminintervallength=4\ncompressionflags=\n",
-    "bv.graph": bytes([0b01111101, 0b11001100]),  # node 0 links to 1 and 2: outdegree, reference, intervals, residuals
-    "bv.offsets": bytes([0b10001101, 0b01001000]),  # 0, then 12, 1 and 1 bits more, in γ
+    "bv/bv.properties": b"graphclass=BVGraph\nnodes=3\narcs=2\nwindowsize=7\nminintervallength=4\ncompressionflags=\n",
+    # node 0 links to 1 and 2: outdegree, reference, intervals, residuals
+    "bv/bv.graph": bytes([0b01111101, 0b11001100]),
+    "bv/bv.offsets": bytes([0b10001101, 0b01001000]),  # 0, then 12, 1 and 1 bits more, in γ
 }
 """A web graph of three vertices: as text, and in WebGraph's format."""
 Progress = Callable[[str, int, int], object]
@@ -165,11 +166,12 @@ def read_graphs(folder: Path) -> None:
     from cocite.sources.webgraphs.bvgraph import BVGraph
     from cocite.sources.webgraphs.webgraph import read_webgraph_release
 
+    (folder / "bv").mkdir()  # apart from the names, so that its vertices are numbered
     for name, content in TINY_GRAPH.items():
         (folder / name).write_bytes(content)
-    for name in ("edges.txt", "bv.graph"):
+    for name in ("edges.txt", "bv/bv.graph"):
         list(read_webgraph_release(folder / name, ReadReport()))
-    BVGraph(folder / "bv.graph").successors(0)
+    BVGraph(folder / "bv/bv.graph").successors(0)
 
 
 def address(n: int) -> str:
