@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cocite.graph.store import Graph
 from cocite.site.overrides import Wishes
-from cocite.site.read import normal_path, path_of, read_page
+from cocite.site.read import in_chunks, normal_path, path_of, read_page
 from cocite.site.relate import (
     Relater,
     contents_pages,
@@ -133,3 +133,12 @@ def test_unlinked_pages_need_similar_text() -> None:
     relater = Relater(Graph.from_records(pages), pages, [Wishes() for _ in pages], 5)
     assert [each.page for each in relater.near(0)] == [2], "one word in common is not enough without a link"
     assert relater.near(1) == []
+
+
+def test_processes_relate_pages_alike() -> None:
+    words = [f"w{n}" for n in range(60)]
+    pages = [Page(f"https://a.example/{n}", text=" ".join(words[n : n + 30])) for n in range(12)]
+    relater = Relater(Graph.from_records(pages), pages, [Wishes() for _ in pages], 3)
+    every = list(range(len(pages)))
+    assert list(in_chunks(relater.lists, every, "relating", 0, 2, lambda *_: None)) == relater.lists(every)
+    assert all(relater.lists(every))

@@ -12,14 +12,15 @@ import os
 import re
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from functools import partial
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from posixpath import normpath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urljoin, urlsplit
 
 import zstandard
@@ -183,7 +184,8 @@ def read_site(
     stamps = {path: stamps[path] for path in pages}
     todo = [path for path in files.found if path not in pages]
     unreadable: dict[str, str] = {}
-    for path, digest, page in _read_all(folder, base, todo, progress):
+    read = partial(_read_some, folder, base)
+    for path, digest, page in in_chunks(read, todo, "reading pages", MIN_PAGES_FOR_PROCESSES, 8, progress):
         if isinstance(page, SitePage):
             pages[path], stamps[path] = page, Stamp(*files.found[path], digest)
         else:
@@ -199,25 +201,35 @@ ReadResult = tuple[str, str, SitePage | str]
 """A path, the digest of its content, and the page, or why it couldn't be read."""
 
 
-def _read_all(folder: Path, base: str, paths: list[str], progress: Progress) -> Iterator[ReadResult]:
-    chunks = [paths[at : at + CHUNK_PAGES] for at in range(0, len(paths), CHUNK_PAGES)]
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+_work: Callable[[Any], Any] | None = None  # what a process of `in_chunks` does
+
+
+def in_chunks(
+    work: Callable[[list[Item]], list[Made]], items: list[Item], what: str, few: int, most: int, progress: Progress
+) -> Iterator[Made]:
+    """Yield what `work` makes of the items, in their order; of more than a `few`, in `most` processes."""
+    chunks = [items[at : at + CHUNK_PAGES] for at in range(0, len(items), CHUNK_PAGES)]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if len(paths) <= MIN_PAGES_FOR_PROCESSES or cores == 1:
+    if len(items) <= few or cores == 1:
         for chunk in chunks:
-            yield from _read_some(folder, base, chunk)
-            progress("reading pages", len(chunk), len(paths))
+            yield from work(chunk)
+            progress(what, len(chunk), len(items))
         return
-    pool = ProcessPoolExecutor(min(cores, 8), get_context("spawn"), _follow_parent)
+    pool = ProcessPoolExecutor(min(cores, most), get_context("spawn"), _start_process, (work,))
     try:
-        for future in [pool.submit(_read_some, folder, base, chunk) for chunk in chunks]:
+        for chunk, future in zip(chunks, [pool.submit(_work_on, chunk) for chunk in chunks], strict=True):
             yield from future.result()
-            progress("reading pages", len(future.result()), len(paths))
+            progress(what, len(chunk), len(items))
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _follow_parent() -> None:
+def _start_process(work: Callable[[Any], Any]) -> None:
     """Ignore Ctrl-C, which is for the parent process, and end with the parent."""
+    global _work
+    _work = work
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
@@ -226,6 +238,11 @@ def _follow_parent() -> None:
             os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _work_on(chunk: list[Any]) -> Any:
+    assert _work is not None
+    return _work(chunk)
 
 
 def _read_some(folder: Path, base: str, paths: list[str]) -> list[ReadResult]:

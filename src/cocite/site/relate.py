@@ -22,7 +22,7 @@ from cocite.graph.store import Graph
 from cocite.related.evidence import Evidence, LinkedFrom, LinksTo, SimilarText
 from cocite.related.methods import method
 from cocite.site.overrides import Overrides, Wishes, wishes_for
-from cocite.site.read import ReadSite, path_of
+from cocite.site.read import ReadSite, in_chunks, path_of
 from cocite.sources.records import Page
 from cocite.web import Web
 
@@ -42,7 +42,8 @@ MIN_COSINE = 0.1
 """Pages that no link relates need text that is at least this similar."""
 OTHER_KINDS = frozenset({SimilarText.kind, "company", "same host", "first page of its host", "links"})
 """Kinds of evidence other than a link from one page to the other, or a page that both have links with."""
-PROGRESS_PAGES = 16
+MIN_PAGES_FOR_PROCESSES, MAX_PROCESSES = 2000, 4
+"""Relating fewer pages takes less time than starting processes; each has a copy of the graph."""
 ALIAS = "alias of another page"
 _TITLE_PARTS = re.compile(r"\s+(?:[—–|·«»:-]|::)\s+")
 
@@ -104,12 +105,9 @@ def relate_site(base: str, site: ReadSite, overrides: Overrides, k: int, progres
     result.unknown = sorted({path for wish in wishes for path in (*wish.pin, *wish.never) if path not in places})
     join_links(records, places)
     mark_navigation(records)
-    relater = Relater(Graph.from_records([*records, *aliases]), records, wishes, k)
-    for at, wish in enumerate(wishes):
-        choose = partial(_chosen, wish, places, k, at)
-        result.related.append([] if wish.none else relater.near(at, choose))
-        if at % PROGRESS_PAGES == 0:
-            progress("relating pages", min(PROGRESS_PAGES, len(records) - at), len(records))
+    relater, pages = Relater(Graph.from_records([*records, *aliases]), records, wishes, k, places), range(len(records))
+    limits = MIN_PAGES_FOR_PROCESSES, MAX_PROCESSES
+    result.related = list(in_chunks(relater.lists, list(pages), "relating pages", *limits, progress))
     return result
 
 
@@ -125,15 +123,23 @@ def _why_skipped(file: str, record: Page, is_alias: bool, overrides: Overrides) 
 
 
 class Relater:
-    """Finds related pages among those that may be listed."""
+    """Finds related pages among those that may be listed. Processes get copies of it, with the words of all pages."""
 
-    def __init__(self, graph: Graph, records: Sequence[Page], wishes: Sequence[Wishes], k: int) -> None:
-        self.web, self.method, self.k = Web(graph), method(METHOD), k
+    def __init__(
+        self, graph: Graph, records: Sequence[Page], wishes: Sequence[Wishes], k: int, places: Mapping[str, int] = {}
+    ) -> None:
+        self.web, self.method, self.k, self.wishes, self.places = Web(graph), method(METHOD), k, wishes, places
+        self.vectors = self.web.vectors
         self.pages = [graph.find(record.url) for record in records]
         self.numbers = {page: at for at, page in enumerate(self.pages)}
         self.hidden = {at for at, wish in enumerate(wishes) if wish.hidden} | contents_pages(records)
         self.well_known = well_known_pages(records)
         self.languages = [record.lang.partition("-")[0] for record in records]
+
+    def lists(self, pages: Sequence[int]) -> list[list[RelatedPage]]:
+        """The lists of some pages."""
+        wishes = ((at, self.wishes[at]) for at in pages)
+        return [[] if wish.none else self.near(at, partial(self._chosen, at, wish)) for at, wish in wishes]
 
     def near(self, at: int, choose: Callable[[list[RelatedPage]], list[RelatedPage]] = list) -> list[RelatedPage]:
         """Pages related to a page, best first. `choose` returns those to list: only these need words and links."""
@@ -146,8 +152,8 @@ class Relater:
                 pages = np.array([self.pages[other] for other in missing], np.uint32)
                 evidence.update(zip(missing, self.method.explain(self.web, scores, pages), strict=True))
 
-        others, vectors = np.array([self.pages[other] for other in found], np.uint32), self.web.vectors
-        cosines = np.zeros(len(others)) if vectors is None else vectors.cosines(page, others)
+        others = np.array([self.pages[other] for other in found], np.uint32)
+        cosines = np.zeros(len(others)) if self.vectors is None else self.vectors.cosines(page, others)
         explain(other for other, cosine in zip(found, cosines.tolist(), strict=True) if cosine < MIN_COSINE)
         for other, some in evidence.items():
             if not {each.kind for each in some} - OTHER_KINDS:
@@ -169,23 +175,21 @@ class Relater:
             if not left:
                 return
 
+    def _chosen(self, page: int, wish: Wishes, near: Sequence[RelatedPage]) -> list[RelatedPage]:
+        """The k pages of a list: pinned ones, then related ones that the owner wants."""
+        places = self.places
+        pinned = dict.fromkeys(places[path] for path in wish.pin if places.get(path, page) != page)
+        never = {places[path] for path in wish.never if path in places} | set(pinned)
+        by_page = {each.page: each for each in near}
+        first = [replace(by_page.get(other, RelatedPage(other, 0.0)), pinned=True) for other in pinned]
+        return [*first, *(each for each in near if each.page not in never)][: max(self.k, len(first))]
+
 
 def _explained(listed: RelatedPage, evidence: Sequence[Evidence]) -> RelatedPage:
     """A result with the words and links of its evidence."""
     words = next((each.terms for each in evidence if isinstance(each, SimilarText)), ())
     to, back = (any(isinstance(each, kind) for each in evidence) for kind in (LinkedFrom, LinksTo))
     return replace(listed, words=words, linked="both" if to and back else "to" if to else "from" if back else "")
-
-
-def _chosen(
-    wish: Wishes, places: Mapping[str, int], k: int, page: int, near: Sequence[RelatedPage]
-) -> list[RelatedPage]:
-    """The k pages of a list: pinned ones, then related ones that the owner wants."""
-    pinned = dict.fromkeys(places[path] for path in wish.pin if places.get(path, page) != page)
-    never = {places[path] for path in wish.never if path in places} | set(pinned)
-    by_page = {each.page: each for each in near}
-    first = [replace(by_page.get(other, RelatedPage(other, 0.0)), pinned=True) for other in pinned]
-    return [*first, *(each for each in near if each.page not in never)][: max(k, len(first))]
 
 
 def join_links(records: Sequence[Page], places: Mapping[str, int]) -> None:

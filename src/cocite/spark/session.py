@@ -32,12 +32,9 @@ LOCAL_SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
 }
 REPEATING_LOGGERS = (
-    "executor.Executor",
-    "scheduler.TaskSetManager",
-    "sql.execution.datasources.FileFormatWriter",
-    "storage.DiskBlockObjectWriter",
-    "util.Utils",
-)
+    "executor.Executor", "scheduler.TaskSetManager", "sql.execution.datasources.FileFormatWriter",
+    "storage.DiskBlockObjectWriter", "util.Utils",
+)  # fmt: skip
 """They log failures at length that reach this process as exceptions, with the same details."""
 JAVA_START_SECONDS = 0.3
 """After a start, how long to wait for the last lines that Java wrote."""

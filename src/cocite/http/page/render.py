@@ -69,12 +69,10 @@ def environment() -> Environment:
         "cut": cut,
         "is_web": is_web_address,
         "kind": lambda kind: kind.__name__,
-        "notes": notes,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
         "round_off": lambda value, by=0: f"{value + by:.0f}",
         "say": lambda reason: shorter(reason.text),
         "sentence": sentence,
-        "spelled": spelled,
         "without": lambda urls, url: tuple(each for each in urls if each != url),
     }
     env.globals |= {
@@ -134,21 +132,3 @@ def sentence(text: str) -> str:
     """A message as a sentence; one that begins with an address stays as it is."""
     first = text if "." in text.partition(" ")[0] else f"{text[:1].upper()}{text[1:]}"
     return f"{first.rstrip('.')}."
-
-
-def spelled(value: object) -> str:
-    """A default as it is written in a method's name."""
-    return str(value).lower() if isinstance(value, bool) else "" if value == () else str(value)
-
-
-def notes(parameter: dict[str, Any]) -> str:
-    """What OpenAPI says of a parameter beside its description."""
-    schema = parameter.get("schema", {})
-    found = ["required"] if parameter.get("required") else []
-    if schema.get("default", "") not in ("", []):
-        found.append(f"default {json.dumps(schema['default'])}")
-    if "enum" in schema:
-        found.append("one of " + ", ".join(schema["enum"]))
-    if "maximum" in schema:
-        found.append(f"from {schema.get('minimum', 0)} to {schema['maximum']:,}")
-    return "; ".join(found)
