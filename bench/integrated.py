@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from cocite.kernels.words.keyword_pairs import Rows
 from cocite.related.neighbourhood.all_alike import SearchLimits, all_alike
-from cocite.related.neighbourhood.link_sets import LinksInMemory, links_in_memory
-from cocite.related.neighbourhood.page_similarity import SimilarityData, link_likeness
+from cocite.related.neighbourhood.page_similarity import LinksInMemory, SimilarityData, link_likeness, links_in_memory
 from cocite.words.likeness import Likeness
 from cocite.words.relevance import count_relevance
 from tables import show

@@ -28,7 +28,6 @@ from cocite.parameters import parameters_of
 from cocite.related.methods import lli
 from cocite.related.methods.extended_cocitation import SourceSide, gather
 from cocite.related.methods.lli import Params
-from cocite.related.neighbourhood.gather import children_of, parents_of
 from cocite.related.neighbourhood.scores import Start, begin, six_digits
 from cocite.related.neighbourhood.view import GraphView, Pages
 from cocite.web import Web
@@ -171,8 +170,8 @@ def _groups(start: Start, params: Params) -> tuple[list[Pages], list[Pages]]:
     if not start.used:
         return [], []
     view, page = start.view, start.used[0]
-    parents = parents_of(view, page, params.parents, params.window).pages
-    return _columns(view, parents), _columns(view, children_of(view, page, params.children))
+    parents = view.parents_of(page, params.parents, params.window).pages
+    return _columns(view, parents), _columns(view, view.children_of(page, params.children))
 
 
 def _columns(view: GraphView, pages: Pages) -> list[Pages]:

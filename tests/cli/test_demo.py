@@ -68,12 +68,12 @@ def test_the_second_process_compiles_what_a_build_needs(place: Path) -> None:
     import cocite
     from cocite.kernels.build import near_duplicates
     from cocite.kernels.codec import lists, look_up
-    from cocite.kernels.related import best_first, blend, counted_links, neighbourhood
+    from cocite.kernels.related import best_first, blend, neighbourhood
     from cocite.kernels.words import word_vectors
 
     loops = [near_duplicates.sketch_lists, near_duplicates.unite_alike]
     loops += [look_up.find_key, lists.read_one, neighbourhood.read_parents, neighbourhood.add_windows]
-    loops += [neighbourhood.group, counted_links.read_children, neighbourhood.representatives, word_vectors.cosines]
+    loops += [neighbourhood.group, neighbourhood.read_children, neighbourhood.representatives, word_vectors.cosines]
     loops += [
         best_first.best_first,
         blend.add_together,

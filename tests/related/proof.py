@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from cocite.words.vectors import heaviest_first
 from tests.related.methods.naive import NaiveWeb, View
 
 LOOKED_AT = 2000
+Trails = Sequence[tuple[Sequence[int], float]]
+"""Pages that people visited, each from the one before, and how many people did."""
 UNKNOWN = 1 << 40
 """Further apart than any links: by that, reasons without a distance come last."""
 
@@ -35,7 +38,8 @@ def view_of(graph: Graph, truth: NaiveWeb, used: Sequence[int], params: Any, sto
 
 
 SHARED = (
-    "links", "words", "company", "its name beside", "same host", "first page of its host", "keywords in common",
+    "links", "words", "company", "usage", "its name beside", "same host", "first page of its host",
+    "keywords in common",
 )  # fmt: skip
 """Kinds that are parts of a score, or counts of their own."""
 
@@ -45,12 +49,14 @@ class Proof:
 
     def __init__(
         self, graph: Graph, view: View, used: Sequence[int], parents: int, repeats: int = 0, window: int = 0,
-        web: Web | None = None, params: Any = None,
+        web: Web | None = None, params: Any = None, trails: Trails = (),
     ) -> None:  # fmt: skip
         """`repeats` sections that repeat a page count, and `window` links of longer lists.
 
-        `web` and `params` are for reasons by words; with one query page, shares are parts of the score.
+        `web` and `params` are for reasons by words, `trails` for clicks; with one query page, shares are parts of the
+        score.
         """
+        self.trails = trails
         self.web, self.params, self.score, self.shares = web, params, 0.0, list[float]()
         self.graph, self.view, self.used = graph, view, used
         self.repeats, self.window = repeats, window
@@ -140,6 +146,21 @@ class Proof:
         assert set(reason.words) <= {vectors.words[number] for number in shared}
         popular = max(1, int(self.graph.in_degree[page])) ** self.params.popularity
         self.part(reason, self.params.context * popular * sum(own[number] * theirs[number] for number in shared))
+
+    def usage(self, reason: Reason, page: int, query: int) -> None:
+        """Clicks from one page to the other, and sessions with both that have no such click."""
+        self.part(reason)
+        assert reason.share
+        assert reason.count == ceil(self.clicks(query, page))
+        assert reason.back == ceil(self.clicks(page, query))
+        assert reason.of == ceil(sum(self.clicks(query, other) for other in range(self.graph.pages)))
+        sessions = [times for pages, times in self.trails if {page, query} <= {*pages}]
+        linked = self.clicks(query, page) + self.clicks(page, query)
+        assert reason.together == ceil(sum(sessions) - linked)
+
+    def clicks(self, source: int, target: int) -> float:
+        """How often people went from one page to another."""
+        return sum(times for pages, times in self.trails for step in pairwise(pages) if step == (source, target))
 
     def its_name_beside(self, reason: Reason, page: int, query: int) -> None:
         """Another page that links call by the name of the result."""

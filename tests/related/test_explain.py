@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cocite.graph.clicks import Clicks, PagePairs
+from cocite.graph.store import Graph
 from cocite.related import methods
 from cocite.related.neighbourhood.view import Switches
 from cocite.results.ask import Question, ask
@@ -19,7 +22,7 @@ from tests.graph.webs import examples, make
 from tests.related.methods.naive import NaiveWeb
 from tests.related.methods.test_methods import OWN, SWITCHES
 from tests.related.methods.webs import webs
-from tests.related.proof import LOOKED_AT, UNKNOWN, Proof, view_of
+from tests.related.proof import LOOKED_AT, UNKNOWN, Proof, Trails, view_of
 from tests.webs import make_web
 
 LINK_METHODS = [name for name in methods.names() if isinstance(methods.method(name).params, Switches)]
@@ -28,7 +31,9 @@ WORDS = ["apple", "banana", "cherry", "damson", "elder", "fig", "grape", "hazel"
 HEADINGS = ["One", "", "Three"]  # a block may be beyond the last
 
 
-def prove(web: Web, truth: NaiveWeb, method: methods.Method, seeds: list[int], stop: list[int]) -> int:
+def prove(
+    web: Web, truth: NaiveWeb, method: methods.Method, seeds: list[int], stop: list[int], trails: Trails = ()
+) -> int:
     """Ask, prove all reasons, and that none is missing; returns how many there were."""
     graph, told = web.graph, 0
     answers = ask(web, Question(tuple(map(graph.address, seeds)), tuple(seeds)), method, 10**4)
@@ -37,7 +42,7 @@ def prove(web: Web, truth: NaiveWeb, method: methods.Method, seeds: list[int], s
     repeats, window = REPEATS.get(method.name, 0), getattr(method.params, "window", 0)
     switches = method.params if isinstance(method.params, Switches) else Switches(merge=False, unit="none")
     view = view_of(graph, truth, used, switches, stop)
-    proof = Proof(graph, view, used, looked_at, repeats, window, web, method.params)
+    proof = Proof(graph, view, used, looked_at, repeats, window, web, method.params, trails)
     for answer in answers:
         assert answer.reasons, f"{method}: nothing speaks for {answer.url}"
         proof.prove(answer.page, answer.reasons, answer.score)
@@ -70,9 +75,20 @@ def test_every_reason_is_true(name: str, pages: list[Page], data: st.DataObject)
         prove(web, truth, methods.method(name, {**parameters, "stop": texts}), seeds, stop)
 
 
+def clicks_of(graph: Graph, trails: Trails) -> Clicks:
+    """The clicks of trails, and the other pairs of pages in each, added up."""
+    times = dict[tuple[int, int], list[float]]()
+    for pages, people in trails:
+        for (place, one), (later, other) in combinations(enumerate(pages), 2):
+            times.setdefault((one, other), [0.0, 0.0])[later > place + 1] += people
+    rows = np.array([[*pair, *times[pair]] for pair in sorted(times)]).reshape(-1, 4).T
+    return Clicks(graph, PagePairs(rows[0].astype(np.uint32), rows[1].astype(np.uint32), rows[2], rows[3]))
+
+
 @given(pages=webs(), data=st.data())
 @examples(4)
 def test_every_reason_of_every_method_is_true_where_pages_have_texts(pages: list[Page], data: st.DataObject) -> None:
+    """And where people's clicks are known."""
     texts = st.lists(st.sampled_from(WORDS), max_size=6)
     for page in pages:
         page.headings, page.text = HEADINGS, " ".join(data.draw(texts, label=page.url))
@@ -80,8 +96,11 @@ def test_every_reason_of_every_method_is_true_where_pages_have_texts(pages: list
     truth = NaiveWeb.from_graph(web.graph)
     cited = np.argsort(web.graph.in_degree, kind="stable")[::-1][:8].tolist()
     seeds = data.draw(st.lists(st.sampled_from(cited), min_size=1, max_size=2, unique=True), label="seeds")
+    visited = st.lists(st.sampled_from(cited), min_size=2, max_size=5, unique=True)
+    trails = data.draw(st.lists(st.tuples(visited, st.sampled_from([1.0, 2.0, 0.5]))), label="trails")
+    web.clicks = clicks_of(web.graph, trails)
     for name in methods.names():
-        prove(web, truth, methods.method(name), seeds, [])
+        prove(web, truth, methods.method(name), seeds, [], trails)
 
 
 @given(pages=webs(), data=st.data())

@@ -8,54 +8,56 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from cocite.graph.store import Graph
-from cocite.results.naming import NumberCache, Titles, cache_of
+from cocite.results.naming import NumberCache, titles_of
 from tests.graph.webs import make, page
 
 
 def test_read_once_and_the_first_half_goes() -> None:
-    cache, read = NumberCache[int](4), list[int]()
+    read = list[int]()
 
     def square(number: int) -> int:
         read.append(number)
         return number * number
 
-    assert [cache.get(n, square) for n in (1, 2, 3, 4, 1, 2)] == [1, 4, 9, 16, 1, 4]
+    cache = NumberCache(square, 4)
+    assert [cache[n] for n in (1, 2, 3, 4, 1, 2)] == [1, 4, 9, 16, 1, 4]
     assert read == [1, 2, 3, 4]
-    assert [cache.get(n, square) for n in (5, 4, 5)] == [25, 16, 25]
+    assert [cache[n] for n in (5, 4, 5)] == [25, 16, 25]
     assert read == [1, 2, 3, 4, 5]  # 5 were too many: 1, 2 and 3 went
-    cache.get(1, square)
+    assert cache[1] == 1
     assert read[-1] == 1
 
 
 def test_so_large_in_all() -> None:
-    cache, read = NumberCache[str](10, len), list[int]()
+    read = list[int]()
 
     def letters(number: int) -> str:
         read.append(number)
         return "x" * number
 
+    cache = NumberCache(letters, 10, len)
     for number in (4, 5, 4, 3):
-        assert cache.get(number, letters) == "x" * number
+        assert cache[number] == "x" * number
     assert read == [4, 5, 3]  # 12 letters in all: 4 and 5 went, 3 stayed
-    cache.get(3, letters)
+    assert cache[3] == "xxx"
     assert read == [4, 5, 3]
-    cache.get(99, letters)  # more than there is room for is kept alone
-    cache.get(99, letters)
+    assert len(cache[99]) == len(cache[99]) == 99  # more than there is room for is kept alone
     assert read == [4, 5, 3, 99]
 
 
 def test_threads_share_it() -> None:
-    cache = NumberCache[int](50)
+    cache = NumberCache(lambda number: number + 1, 50)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda n: cache.get(n % 200, lambda number: number + 1), range(20_000)))
+        found = list(pool.map(lambda n: cache[n % 200], range(20_000)))
     assert found == [n % 200 + 1 for n in range(20_000)]
 
 
 def test_a_graph_that_is_not_needed_goes_at_once(place: Path) -> None:
     make(place / "s", [page("https://a.example/", "https://b.example/")])
     graph = Graph(place / "s")
-    assert cache_of(graph, "x", 5) is cache_of(graph, "x", 5)
-    Titles(graph).of(0)
+    assert titles_of(graph) is titles_of(graph)
+    assert titles_of(graph).of(0) == titles_of(graph).title(0)
+    assert titles_of(graph).label(0) == "a.example"
     gone = weakref.ref(graph)
     gc.disable()
     try:

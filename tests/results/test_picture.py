@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cocite.related.methods import method
 from cocite.results.answer import Answer, Answers
 from cocite.results.ask import ask, question
-from cocite.results.naming import MAX_EXCERPT_LINKS, Excerpts
+from cocite.results.naming import MAX_EXCERPT_LINKS, excerpt
 from cocite.results.pictures.gexf import picture_gexf
 from cocite.results.pictures.neighbourhood import (
     CITED,
@@ -132,12 +132,12 @@ def test_the_file_is_read_by_others(web: Web) -> None:
 
 
 def test_excerpts_show_the_links_around_both(web: Web) -> None:
-    excerpts, graph = Excerpts(web.graph), web.graph
+    graph = web.graph
     first, robin, heron = (graph.find(url) for url in ("https://list1.example/", ROBIN, HERON))
-    assert [line.text for line in excerpts.around(first, robin, heron)] == ["robi", "wren", "finc", "hero"]
-    assert [line.page for line in excerpts.around(first, robin, heron)] == [graph.find(url) for url in BIRDS]
+    assert [line.text for line in excerpt(graph, first, robin, heron)] == ["robi", "wren", "finc", "hero"]
+    assert [line.page for line in excerpt(graph, first, robin, heron)] == [graph.find(url) for url in BIRDS]
     second = graph.find("https://list2.example/")
-    assert excerpts.around(second, robin, heron) == []
+    assert excerpt(graph, second, robin, heron) == []
 
 
 def test_excerpts_of_long_lists_have_gaps(tmp_path: Path) -> None:
@@ -147,9 +147,9 @@ def test_excerpts_of_long_lists_have_gaps(tmp_path: Path) -> None:
     make(tmp_path / "web.cocite", [Page("https://list.example/", links=links, headings=["A", "B"])])
     graph = Web(tmp_path / "web.cocite").graph
     page = {url[8:11]: graph.find(url) for url in names}
-    found = Excerpts(graph).around(graph.find("https://list.example/"), page["p00"], page["p20"])
+    found = excerpt(graph, graph.find("https://list.example/"), page["p00"], page["p20"])
     assert [line.text or "…" for line in found] == ["p00", "p01", "…", "p19", "p20", "p21"]
-    across = Excerpts(graph).around(graph.find("https://list.example/"), page["p14"], page["p15"])
+    across = excerpt(graph, graph.find("https://list.example/"), page["p14"], page["p15"])
     assert [line.text for line in across] == ["p13", "p14", "p15", "p16"]
     assert len(names) <= MAX_EXCERPT_LINKS
 

@@ -31,7 +31,7 @@ from cocite.kernels.related.hubs_authorities import Edges
 from cocite.related.methods.community import BaseSet
 from cocite.related.neighbourhood.hits import iterate
 from cocite.related.neighbourhood.npea import ROOT_STATISTICS, Marks
-from cocite.results.naming import Titles
+from cocite.results.naming import titles_of
 from cocite.sources.compressed import open_lines
 from cocite.sources.records import ReadReport
 from cocite.words.tokens import forms, words_of
@@ -217,7 +217,7 @@ class NoiseReport:
 
     def _name(self, page: int) -> str:
         graph = self.base.view.graph
-        return Titles(graph).of(page) or graph.address(page)
+        return titles_of(graph).of(page) or graph.address(page)
 
     def section(self) -> str:
         """A section of an HTML page."""

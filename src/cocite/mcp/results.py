@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from cocite.operations.declare import Operation
 from cocite.results.answer import Reason
 from cocite.results.naming import title_of
-from cocite.results.reasons import brief, sentences
+from cocite.results.present import brief, sentences
 from cocite.snapshot import Snapshot
 from cocite.text import clean
 

@@ -2,39 +2,30 @@
 
 A method returns evidence for the results that are kept, strongest first. Pages are page numbers here; `PageLabels`
 turns them into addresses, titles and headings. `sentence` is the text that people read. `to_json` is the same as fields
-of the public JSON format, whose `kind` values are fixed: other programs rely on them.
+of the public JSON format, whose `kind` values are fixed: other programs rely on them. `Reason` has these fields.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, dataclass_transform
 
-from cocite.text import count
+from cocite.text import clean, count
 
 MAX_SHOWN_WORDS = 5
 """Words that a sentence names; the JSON form has all that the evidence holds."""
 MAX_SHOWN_PAGES = 3
-PAGE_KEYS = frozenset({"by", "to", "through", "pages", "copy", "query"})
+PAGE_KEYS = frozenset({"by", "to", "through", "pages"})
 """JSON fields that have addresses where evidence has page numbers."""
 LABELLED = ("to", "through")
 
 
 class PageLabels(Protocol):
-    """What evidence needs to know about pages to be put into words."""
+    """What evidence needs to know about pages to be put into words; `results.naming.Titles` has it."""
 
-    def address(self, page: int) -> str:
-        """The address of a page."""
-
-    def title(self, page: int) -> str:
-        """The page's own title, perhaps empty."""
-
-    def label(self, page: int) -> str:
-        """What to call a page in a sentence: one line, never empty."""
-
-    def heading(self, page: int, section: int) -> str:
-        """The heading of a section of a page, perhaps empty."""
+    def address(self, page: int, /) -> str: ...
+    def title(self, page: int, /) -> str: ...
+    def label(self, page: int, /) -> str: ...
+    def heading(self, page: int, section: int, /) -> str: ...
 
 
 @dataclass_transform(kw_only_default=True)
@@ -51,39 +42,43 @@ class Evidence:
     """The sentence of a kind that needs no more than the label of the page `to` or `through`."""
     json: ClassVar[Mapping[str, str]] = {}
     """The JSON fields of this kind, and the attributes that they show."""
-    fields: ClassVar[tuple[tuple[str, str, bool], ...]]
+    own_fields: ClassVar[tuple[tuple[str, str, bool], ...]]
     """JSON field, attribute, and whether it is a page or pages."""
     query: int | None = None  # the query page that it is about; None if there is only one
     copy: int | None = None  # the near-duplicate of the result that it is about; None: the result itself
 
     def __init_subclass__(cls) -> None:
         dataclass(kw_only=True, unsafe_hash=True)(cls)
-        names = {**cls.json, "copy": "copy", "query": "query"}
-        cls.fields = tuple((key, name, key in PAGE_KEYS) for key, name in names.items())
+        cls.own_fields = tuple((key, name, key in PAGE_KEYS) for key, name in cls.json.items())
 
     def statement(self, names: PageLabels) -> str:
         """The sentence, without which query page or near-duplicate it is about."""
         return self.template.format(**{key: names.label(getattr(self, key)) for key in self.json if key in LABELLED})
 
     def sentence(self, names: PageLabels) -> str:
-        """One sentence that a person can check."""
+        """One sentence that a person can check, printable on one line."""
         text = self.statement(names)
         if self.query is not None:
             text += f" (with {names.label(self.query)})"
-        return text if self.copy is None else f"{text} (its near-duplicate {names.label(self.copy)})"
+        if self.copy is not None:
+            text += f" (its near-duplicate {names.label(self.copy)})"
+        return text if text.isprintable() else clean(text)
 
     def to_json(self, names: PageLabels) -> dict[str, Any]:
         """The fields of a reason, with `text`; tuples are lists in JSON."""
-        found: dict[str, Any] = {"kind": self.kind}
-        for key, name, is_page in self.fields:
+        found: dict[str, Any] = {"kind": self.kind, "text": self.sentence(names)}
+        for key, name, is_page in self.own_fields:
             value = getattr(self, name)
-            if is_page and type(value) is tuple:
-                value = tuple(each if type(each) is str else names.address(each) for each in value)
-            elif is_page and value is not None:
-                value = names.address(value)
+            if is_page:
+                several = type(value) is tuple
+                address = names.address
+                value = tuple([v if type(v) is str else address(v) for v in value]) if several else address(value)
             if value is not None:
                 found[key] = value
-        found["text"] = self.sentence(names)
+        if self.query is not None:
+            found["query"] = names.address(self.query)
+        if self.copy is not None:
+            found["copy"] = names.address(self.copy)
         return found
 
 
@@ -166,7 +161,7 @@ class LinkedFrom(Evidence):
     """The query page links to the result."""
 
     kind = "linked by the query"
-    mutual: bool = False  # the result links to the query page, too
+    mutual: bool = False  # both link to each other
 
     def statement(self, names: PageLabels) -> str:
         return "They link to each other" if self.mutual else "Linked from the query page"
@@ -243,48 +238,42 @@ class RelatedKeywords(Evidence):
     """Pairs of keywords, one of each page, that often occur together."""
 
     kind = "keywords alike"
+    template = "Related keywords"
     json: ClassVar = {"share": "relevance", "words": "pairs"}
     pairs: tuple[str, ...]
     relevance: float  # of the first pair
 
     def statement(self, names: PageLabels) -> str:
-        return f"Related keywords: {shown_words(self.pairs)}"
+        return f"{self.template}: {shown_words(self.pairs)}"
 
 
 class OpposedKeywords(RelatedKeywords):
     """Pairs of keywords, one of each page, that never occur together, which is informative as well."""
 
     kind = "keywords apart"
-
-    def statement(self, names: PageLabels) -> str:
-        return f"Keywords that never occur together: {shown_words(self.pairs)}"
+    template = "Keywords that never occur together"
 
 
 class SimilarTargets(Evidence):
     """The query page and the result link to similar pages."""
 
     kind = "links to pages alike"
+    template = "Links to {1}, which is similar to {0}, a link of the query page"
+    same: ClassVar = "Both link to {0}"
     json: ClassVar = {"pages": "pages", "share": "similarity"}
     pages: tuple[int, int]  # linked with the query page, and with the result; perhaps the same
     similarity: float
 
     def statement(self, names: PageLabels) -> str:
-        one, other = map(names.label, self.pages)
-        if self.pages[0] == self.pages[1]:
-            return f"Both link to {one}"
-        return f"Links to {other}, which is similar to {one}, a link of the query page"
+        return (self.same if self.pages[0] == self.pages[1] else self.template).format(*map(names.label, self.pages))
 
 
 class SimilarSources(SimilarTargets):
     """The query page and the result are linked from similar pages."""
 
     kind = "linked by pages alike"
-
-    def statement(self, names: PageLabels) -> str:
-        one, other = map(names.label, self.pages)
-        if self.pages[0] == self.pages[1]:
-            return f"Both linked from {one}"
-        return f"Linked from {other}, which is similar to {one}, which links to the query page"
+    template = "Linked from {1}, which is similar to {0}, which links to the query page"
+    same: ClassVar = "Both linked from {0}"
 
 
 class PartOfScore(Evidence):
@@ -386,3 +375,49 @@ class HomePage(PartOfScore):
 def shown_words(words: tuple[str, ...]) -> str:
     """The first words, with commas."""
     return ", ".join(words[:MAX_SHOWN_WORDS])
+
+
+@dataclass(slots=True, kw_only=True)
+class Reason:
+    """One reason why a page is related. `text` is the sentence; fields that don't belong to its kind are empty."""
+
+    kind: str
+    by: str = ""  # the page that links to both
+    title: str = ""  # of that page
+    block: str | None = None  # the heading of the section in which it does, perhaps empty; None: not in one section
+    distance: int | None = None  # links apart on that page: 1 is next to each other; None: unknown
+    to: str = ""  # the page that both link to
+    through: str = ""  # the page in between
+    count: int | None = None  # how many there are in all
+    of: int | None = None  # of how many that were read
+    voices: int | None = None  # as how many they count: near-duplicates, or pages of one site, count as one
+    copy: str = ""  # the near-duplicate of the result that it is about, if not the result itself
+    pages: tuple[str, ...] = ()  # near-duplicates, or the pages or sites of a path
+    share: float | None = None  # the part of the score that this kind of evidence gives
+    words: tuple[str, ...] = ()
+    back: int | None = None  # clicks from the result to the query page, beside `count` the other way
+    together: int | None = None  # sessions in which both were visited, not one from the other
+    query: str = ""  # the query page that it is about, if there are several
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: the fields that belong to its kind."""
+        found: dict[str, Any] = {}
+        for name in REASON_FIELDS:
+            value = getattr(self, name)
+            if type(value) is tuple:
+                value = list(value)
+            if value or value == 0 or (name == "block" and value is not None):  # a heading may be empty
+                found[name] = value
+        return found
+
+
+REASON_FIELDS = tuple(each.name for each in fields(Reason))
+
+
+def reasons_of(names: PageLabels, evidence: Iterable[Evidence]) -> tuple[Reason, ...]:
+    """The reasons for one result, in the order of its evidence."""
+    return tuple([Reason(**each.to_json(names)) for each in evidence])

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from cocite.errors import BadParameter
-from cocite.results.reasons import Reason as Reason
-from cocite.results.reasons import brief
+from cocite.related.evidence import Reason as Reason
 from cocite.text import clean
 
 if TYPE_CHECKING:
@@ -81,34 +80,26 @@ class Answers(ResultRows[Answer], Result):
     answers: tuple[Answer, ...]
     store: Mapping[str, Any]
     milliseconds: float  # without those in which loops are compiled or loaded, once by a process
-    facts: Mapping[str, Any] = field(default_factory=dict)  # nodes, edges, rounds …; what did not count
-    steps: Sequence[Mapping[str, Any]] = ()  # what each round did, for a method that reports rounds
     note: str = ""  # what to know about the whole result, in words
-    graph: Graph | None = field(default=None, compare=False)  # for drawings, in Python
+    steps: Sequence[Mapping[str, Any]] = ()  # what each round did, for a method that reports rounds
+    facts: Mapping[str, Any] = field(default_factory=dict, metadata=HIDDEN)  # nodes, rounds …: each method has others
+    graph: Graph | None = field(default=None, compare=False, metadata=HIDDEN)  # for drawings, in Python
 
     @property
     def _rows(self) -> tuple[Answer, ...]:  # type: ignore[override]
         return self.answers
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON, without `facts`: they differ from method to method."""
-        return {
-            "query": list(self.query),
-            "method": self.method,
-            "params": dict(self.params),
-            "used": list(self.used),
-            "answers": [answer.to_dict() for answer in self.answers],
-            "store": dict(self.store),
-            "milliseconds": round(self.milliseconds, 3),
-            **({"note": self.note} if self.note else {}),
-            **({"steps": [dict(step) for step in self.steps]} if self.steps else {}),
-        }
+        """For JSON; without note and steps if there are none."""
+        found = {**super().to_dict(), "milliseconds": round(self.milliseconds, 3)}
+        return {name: value for name, value in found.items() if value or name not in ("note", "steps")}
 
     def to_frame(self, library: str = "pandas") -> Any:
         """The answers as a table of pandas, or of Polars: rank, url, title, score, why in short, reasons as in JSON."""
         from cocite.graph.export.libraries import frame_of
+        from cocite.results.present import briefly
 
-        why = [clean(" · ".join(brief(answer.reasons))) for answer in self]
+        why = [clean(briefly(answer)) for answer in self]
         reasons = [[reason.to_dict() for reason in answer.reasons] for answer in self]
         return frame_of({**columns_of(self), "why": why, "reasons": reasons}, library)
 

@@ -1,10 +1,8 @@
 """The question itself: addresses and a method → Answers. Every front end asks through here."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
@@ -16,13 +14,13 @@ from cocite.kernels.jit import stopwatch
 from cocite.pages.address import parse_query
 from cocite.pages.site import Sites
 from cocite.parameters import Parameter, values_of
+from cocite.related.evidence import Evidence, reasons_of
 from cocite.related.methods import Method
 from cocite.related.neighbourhood.view import GraphView, Switches
 from cocite.results.answer import Answer, Answers
 from cocite.results.filters import NO_FILTERS, Filters, best_answers
 from cocite.results.history import NO_HISTORY, History, find_history, relate_history
-from cocite.results.naming import Titles
-from cocite.results.reasons import reasons_of
+from cocite.results.naming import titles_of
 from cocite.web import Web
 
 MAX_RESULTS = 100_000
@@ -107,40 +105,32 @@ def ask(
 ) -> Answers:
     """The k pages most related to the query pages, with reasons unless they are not wanted."""
     with stopwatch() as passed:
-        graph, k = web.graph, check_k(k)
-        history = asked.history
+        graph, k, history, params = web.graph, check_k(k), asked.history, method.params
         scores = relate_history(web, history, method) if history.pages else method.relate(web, asked.seeds)
-        unwanted = {**unwanted_ranks(web, asked.unwanted, method), **dict.fromkeys(asked.known, 0)}
+        unwanted = unwanted_ranks(web, asked.unwanted, method) if asked.unwanted else {}
+        unwanted |= dict.fromkeys(asked.known, 0)
         chosen = list(best_answers(graph, scores, asked.seeds, k, filters, unwanted))
-        pages = np.array([page for page, _ in chosen], np.uint32)
-        evidence = method.explain(web, scores, pages) if explained and chosen else [[]] * len(chosen)
-        titles, facts = Titles(graph), dict(scores.facts)
-        if isinstance(method.params, Switches) and method.params.ignores_some:
-            facts |= GraphView(graph, scores.used, method.params, web.known_pages(method.params.stop)).ignored()
-        own, used = (
-            [graph.canonical(each).removeprefix("name:") for each in some] for some in (asked.seeds, scores.used)
-        )
-        notes = list(asked.notes)
-        if others := [page for page in used if page not in own]:
+        evidence: Iterable[Sequence[Evidence]] = repeat((), len(chosen))
+        if explained and chosen:
+            evidence = method.explain(web, scores, np.array([page for page, _ in chosen], np.uint32))
+        titles, facts, notes = titles_of(graph), dict(scores.facts), list(asked.notes)
+        if isinstance(params, Switches) and params.ignores_some:
+            facts |= GraphView(graph, scores.used, params, web.known_pages(params.stop)).ignored()
+        used = [graph.canonical(page).removeprefix("name:") for page in scores.used]
+        if others := [text for text, page in zip(used, scores.used, strict=True) if page not in asked.seeds]:
             notes.append(f"Too few links are known around the page itself; these results are for {', '.join(others)}")
+        answers = [
+            Answer(rank, titles.address(page), titles.of(page), score, reasons_of(titles, why), page)
+            for rank, ((page, score), why) in enumerate(zip(chosen, evidence, strict=True), 1)
+        ]
+        about = about_store(graph)
         return Answers(
-            query=asked.texts,
-            method=method.name,
-            params=values_of(method.params),
-            used=tuple(used),
-            answers=tuple(
-                Answer(rank, titles.address(page), titles.of(page), score, reasons_of(titles, why), page)
-                for rank, ((page, score), why) in enumerate(zip(chosen, evidence, strict=True), 1)
-            ),
-            store=about_store(graph),
-            milliseconds=passed(),
-            facts=facts,
-            steps=scores.steps,
-            note=". ".join(notes),
-        )
+            asked.texts, method.name, values_of(params), tuple(used), tuple(answers), about, passed(),
+            ". ".join(notes), scores.steps, facts,
+        )  # fmt: skip
 
 
-def unwanted_ranks(web: Web, unwanted: Sequence[int], method: Method) -> Mapping[int, int]:
+def unwanted_ranks(web: Web, unwanted: Sequence[int], method: Method) -> dict[int, int]:
     """The best rank of each page among those related to an unwanted page; 0: the page, or its representative."""
     ranks: dict[int, int] = {}
     for page in unwanted:

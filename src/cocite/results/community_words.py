@@ -8,8 +8,6 @@ Pages are counted in the whole store if it has a search index, else in the neigh
 they are part of the query, such as "home" in "home automation".
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Set

@@ -14,8 +14,6 @@ topic of two pages beside a hundred pages on another topic is still a topic.
 docs/lab/communities.md compares them on the topics of real lists.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -29,10 +27,9 @@ from numpy.typing import NDArray
 from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.kernels.codec.attributes import all_blocks
-from cocite.related.neighbourhood.gather import parents_of
 from cocite.related.neighbourhood.view import GraphView, Switches
 from cocite.results.answer import Answer, Answers
-from cocite.results.naming import Titles
+from cocite.results.naming import titles_of
 from cocite.web import Web
 
 MAX_PARENTS = 200
@@ -128,7 +125,7 @@ class Listings(NamedTuple):
 
 def _listings(graph: Graph, page: int) -> Listings:
     view = GraphView(graph, [page], Switches(unit="none"))
-    parents = parents_of(view, page, MAX_PARENTS, 2, sections=True)
+    parents = view.parents_of(page, MAX_PARENTS, 2, sections=True)
     blocks = all_blocks(parents.attributes[parents.places]).astype(np.int64) - 1
     pages = [graph.facts.representative(int(parent)) for parent in parents.pages]
     return Listings(pages, [(parent, int(block)) for parent, block in zip(pages, blocks, strict=True) if block >= 0])
@@ -225,7 +222,7 @@ def silhouette(distance: Matrix, labels: NDArray[np.int64]) -> float:
 
 def _words(graph: Graph, cited: Sequence[Listings], pages: Sequence[int]) -> Counter[str]:
     """Counts of the words in the titles of a group's pages, their section headings, and the titles of the lists."""
-    found, titles = Counter[str](), Titles(graph)
+    found, titles = Counter[str](), titles_of(graph)
     for each, page in zip(cited, pages, strict=True):
         texts = {(-1, titles.of(page))}
         for parent, block in each.sections:

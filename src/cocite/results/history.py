@@ -4,9 +4,8 @@ A page's score is the weighted mean of its scores for every page of the history,
 with every method.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -18,8 +17,7 @@ from cocite.errors import BadAddress, BadParameter
 from cocite.graph.store import Graph
 from cocite.related.evidence import Evidence, MergedDuplicates
 from cocite.related.methods import Method
-from cocite.related.neighbourhood.link_evidence import take_turns
-from cocite.related.neighbourhood.scores import Scores
+from cocite.related.neighbourhood.scores import Scores, take_turns
 from cocite.related.neighbourhood.view import NO_PAGES, Pages
 from cocite.web import Web
 
@@ -73,14 +71,11 @@ def find_history(graph: Graph, entries: Sequence[tuple[str, float]]) -> History:
     """Find the pages of a history; raises UnknownPage if none is in the store. Weights of one page are added up."""
     if len(entries) > MAX_HISTORY_PAGES:
         raise BadParameter(f"the history has more than {MAX_HISTORY_PAGES:,} pages: give the latest")
-    weights: dict[int, float] = {}
-    texts: dict[int, str] = {}
-    unknown = []
+    weights, texts, unknown = dict[int, float](), dict[int, str](), list[str]()
     for address, weight in entries:
-        try:
+        page = None
+        with suppress(BadAddress):
             page = graph.get(address)
-        except BadAddress:
-            page = None
         if page is None:
             unknown.append(address)
         else:

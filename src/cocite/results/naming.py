@@ -7,9 +7,10 @@ ten results took 2.1 ms, a third of a query on real link lists.
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ MAX_PARENTS = 3
 MAX_NAME_LINKS = 2048
 """Longer lists are not read for a name."""
 CACHED_LINKS, CACHED_NAMES, CACHED_LABELS = 500_000, 1 << 16, 1 << 14
-"""Links (in lists), names, and labels or lists of headings in the cache: about 60 MB at most."""
+"""Links (in lists), names or titles, and labels or lists of headings in the caches: about 60 MB at most."""
 MAX_EXCERPT_LINKS = 5000
 """Longer lists are not read for an excerpt: 5,000 links with their text take 3 ms."""
 MAX_GAP_LINKS = 6
@@ -39,40 +40,27 @@ GENERIC_TITLES = frozenset(
 """Titles that don't identify a page: the host follows them."""
 
 
-class NumberCache(Generic[Value]):
-    """Size-bounded FIFO cache keyed by page number; when it is full, it shrinks to a half.
+class NumberCache(dict[int, Value]):
+    """Size-bounded FIFO cache: what is missing is read; when it is full, it shrinks to a half.
 
-    It doesn't refer to the graph: a graph in a reference cycle would keep its files open. Threads need no lock, since a
-    dictionary changes in one step; at worst two of them read the same thing, or the size is off by it.
+    Threads need no lock, since a dictionary changes in one step; at worst two of them read the same thing, or the size
+    is off by it.
     """
 
-    def __init__(self, max_size: int, size: Callable[[Value], int] = lambda _: 1) -> None:
-        self._max_size, self._size_of, self._size = max_size, size, 0
-        self._values: dict[int, Value] = {}
+    def __init__(self, read: Callable[[int], Value], max_size: int, size: Callable[[Value], int] = lambda _: 1) -> None:
+        self._read, self._max_size, self._size_of, self._size = read, max_size, size, 0
 
-    def get(self, number: int, read: Callable[[int], Value]) -> Value:
-        """The cached value of a number; if there is none, it is read and cached."""
-        found = self._values.get(number)
-        if found is None:
-            found = read(number)
-            self._size += self._size_of(found)
-            if self._size > self._max_size:
-                self._shrink()
-            self._values[number] = found
+    def __missing__(self, page: int) -> Value:
+        found = self._read(page)
+        self._size += self._size_of(found)
+        if self._size > self._max_size:
+            for old in list(self):
+                gone = self.pop(old, None)
+                self._size -= 0 if gone is None else self._size_of(gone)
+                if self._size <= self._max_size // 2:
+                    break
+        self[page] = found
         return found
-
-    def _shrink(self) -> None:
-        for old in list(self._values):
-            gone = self._values.pop(old, None)
-            self._size -= 0 if gone is None else self._size_of(gone)
-            if self._size <= self._max_size // 2:
-                break
-
-
-def cache_of(graph: Graph, name: str, max_size: int, size: Callable[[Any], int] = lambda _: 1) -> NumberCache[Any]:
-    """The cache of a graph under a name."""
-    found: NumberCache[Any] = vars(graph).setdefault(f"_cache_{name}", NumberCache(max_size, size))
-    return found
 
 
 class LinkList(NamedTuple):
@@ -83,55 +71,52 @@ class LinkList(NamedTuple):
     texts: list[str]
 
 
+def titles_of(graph: Graph) -> Titles:
+    """The names of the pages of a graph, which has one such object."""
+    found: Titles | None = vars(graph).get("_titles")
+    return found or vars(graph).setdefault("_titles", Titles(graph))
+
+
 class Titles:
-    """Names of the pages of a graph, and their links by name."""
+    """Names of the pages of a graph, and their links by name; for use while the graph is open.
+
+    It refers to the graph weakly: a graph in a reference cycle would keep its files open.
+    """
+
+    address: Callable[[int], str]
+    """The address of a page."""
+    title: Callable[[int], str]
+    """The page's own title, perhaps empty."""
+    label: Callable[[int], str]
+    """The title on one line, with the host if it is generic; without a title the address, without its scheme."""
+    of: Callable[[int], str]
+    """The title of a page, else the most frequent text of some links to it, else an empty text."""
+    list_of: Callable[[int], LinkList]
+    """The links of a page."""
 
     def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self._names: NumberCache[str] = cache_of(graph, "names", CACHED_NAMES)
-        self._addresses: NumberCache[str] = cache_of(graph, "addresses", CACHED_NAMES)
-        self._labels: NumberCache[tuple[str, str]] = cache_of(graph, "labels", CACHED_LABELS)
-        self._headings: NumberCache[list[str]] = cache_of(graph, "headings", CACHED_LABELS)
-        self._lists: NumberCache[LinkList] = cache_of(graph, "lists", CACHED_LINKS, lambda read: len(read.targets) + 1)
-
-    def address(self, page: int) -> str:
-        """The address of a page."""
-        return self._addresses.get(page, self._graph.address)
-
-    def title(self, page: int) -> str:
-        """The page's own title, perhaps empty."""
-        return self._labels.get(page, self._read_label)[0]
-
-    def label(self, page: int) -> str:
-        """The title on one line, with the host if it is generic; without a title the address, without its scheme."""
-        return self._labels.get(page, self._read_label)[1]
+        self._graph: Graph = weakref.proxy(graph)
+        self.address = NumberCache(lambda page: self._graph.address(page), CACHED_NAMES).__getitem__
+        self.title = NumberCache(lambda page: self._graph.title(page), CACHED_NAMES).__getitem__
+        self.label = NumberCache(lambda page: label_of(self.address(page), self.title(page)), CACHED_LABELS).__getitem__
+        self.of = NumberCache(self._read_name, CACHED_NAMES).__getitem__
+        self.list_of = NumberCache(self._read_list, CACHED_LINKS, lambda read: len(read.targets) + 1).__getitem__
+        self._headings = NumberCache[list[str]](lambda page: self._graph.headings(page), CACHED_LABELS)
 
     def heading(self, page: int, section: int) -> str:
         """The heading of a section of a page, perhaps empty."""
-        headings = self._headings.get(page, self._graph.headings)
+        headings = self._headings[page]
         return headings[section] if section < len(headings) else ""
-
-    def of(self, page: int) -> str:
-        """The title of a page, else the most frequent text of some links to it, else an empty text.
-
-        A text that its list uses for several links, such as "Source code", is the last choice. Of equally frequent
-        texts, one that shares a word with the address wins.
-        """
-        return self._names.get(page, self._read_name)
-
-    def list_of(self, page: int) -> LinkList:
-        """The links of a page."""
-        return self._lists.get(page, self._read_list)
-
-    def _read_label(self, page: int) -> tuple[str, str]:
-        title = self._graph.title(page)
-        return title, label_of(self.address(page), title)
 
     def _read_list(self, page: int) -> LinkList:
         links = self._graph.links_from(page)
         return LinkList(links.targets, links.blocks, self._graph.anchors(page))
 
     def _read_name(self, page: int) -> str:
+        """A text that its list uses for several links, such as "Source code", is the last choice.
+
+        Of equally frequent texts, one that shares a word with the address wins.
+        """
         graph = self._graph
         title = graph.title(page)
         if title or not len(graph.array("anchors.pages")):
@@ -155,7 +140,7 @@ class Titles:
 
 def title_of(graph: Graph, page: int) -> str:
     """What to call one page."""
-    return Titles(graph).of(page)
+    return titles_of(graph).of(page)
 
 
 def label_of(address: str, title: str) -> str:
@@ -175,38 +160,30 @@ class ExcerptLine(NamedTuple):
     page: int
 
 
-class Excerpts:
-    """The links around two pages on a list, to show why they are related."""
+def excerpt(graph: Graph, citing: int, first: int, second: int) -> list[ExcerptLine]:
+    """The links around two pages on a page that links to both; empty if one is missing, or the list too long.
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph, self._titles = graph, Titles(graph)
-
-    def around(self, citing: int, first: int, second: int) -> list[ExcerptLine]:
-        """The links around two pages on a page that links to both; empty if one is missing, or the list too long."""
-        if self._graph.out_degree[citing] > MAX_EXCERPT_LINKS:
-            return []
-        read = self._titles.list_of(citing)
-        ones, others = np.flatnonzero(read.targets == first), np.flatnonzero(read.targets == second)
-        if not len(ones) or not len(others):
-            return []
-        distance = np.abs(ones[:, None] - others[None, :])
-        one, other = np.unravel_index(int(distance.argmin()), distance.shape)
-        return self._lines(read, *sorted((int(ones[one]), int(others[other]))))
-
-    def _lines(self, read: LinkList, low: int, high: int) -> list[ExcerptLine]:
-        """The two links, their neighbours in the same sections, and gaps."""
-        places: Iterable[int] = range(low - CONTEXT_LINKS, high + CONTEXT_LINKS + 1)
-        if high - low > MAX_GAP_LINKS:
-            places = [place + step for place in (low, high) for step in range(-CONTEXT_LINKS, CONTEXT_LINKS + 1)]
-        own = {int(read.sections[low]), int(read.sections[high])}
-        found: list[ExcerptLine] = []
-        last = -1
-        for place in places:
-            if 0 <= place < len(read.targets) and (int(read.sections[place]) in own or place in (low, high)):
-                if last >= 0 and place > last + 1:
-                    found.append(ExcerptLine("", -1))
-                page = int(read.targets[place])
-                text = read.texts[place] or self._titles.of(page) or self._titles.address(page)
-                found.append(ExcerptLine(text, page))
-                last = place
-        return found
+    These are the two links, their neighbours in the same sections, and gaps.
+    """
+    if graph.out_degree[citing] > MAX_EXCERPT_LINKS:
+        return []
+    titles, found = titles_of(graph), list[ExcerptLine]()
+    read = titles.list_of(citing)
+    ones, others = np.flatnonzero(read.targets == first), np.flatnonzero(read.targets == second)
+    if not len(ones) or not len(others):
+        return []
+    distance = np.abs(ones[:, None] - others[None, :])
+    one, other = np.unravel_index(int(distance.argmin()), distance.shape)
+    low, high = sorted((int(ones[one]), int(others[other])))
+    places: Iterable[int] = range(low - CONTEXT_LINKS, high + CONTEXT_LINKS + 1)
+    if high - low > MAX_GAP_LINKS:
+        places = [place + step for place in (low, high) for step in range(-CONTEXT_LINKS, CONTEXT_LINKS + 1)]
+    own, last = {int(read.sections[low]), int(read.sections[high])}, -1
+    for place in places:
+        if 0 <= place < len(read.targets) and (int(read.sections[place]) in own or place in (low, high)):
+            if last >= 0 and place > last + 1:
+                found.append(ExcerptLine("", -1))
+            page = int(read.targets[place])
+            found.append(ExcerptLine(read.texts[place] or titles.of(page) or titles.address(page), page))
+            last = place
+    return found

@@ -1,15 +1,31 @@
 """Answers as text, tables and HTML for people. Titles come from strangers: escaped, and never markup."""
 
-from __future__ import annotations
-
 import csv
 import io
+from collections.abc import Sequence
 
+from cocite.related.evidence import ByLinks, ListedTogether, Listing, Reason, SharedLink, SharedLinks
 from cocite.results.answer import Answer, Answers
-from cocite.results.reasons import Reason, brief, sentences
 from cocite.text import clean, count
 
 FORMULA_STARTS = ("=", "+", "-", "@")
+MIN_BRIEF_SHARE = 0.05
+TOTALS = {Listing.kind: ListedTogether.kind, SharedLink.kind: SharedLinks.kind}
+"""Examples, and the kind that counts them."""
+
+
+def sentences(reasons: Sequence[Reason]) -> list[str]:
+    """Every sentence once, without the remark that links count where links themselves are named."""
+    found = dict.fromkeys(each.text for each in reasons if each.kind != ByLinks.kind)
+    return list(found) or [each.text for each in reasons[:1]]
+
+
+def brief(reasons: Sequence[Reason], limit: int = 3) -> list[str]:
+    """The sentences of the strongest reasons: counts instead of their examples, no small parts of the score."""
+    totals = {(each.kind, each.query): each for each in reasons if each.kind in TOTALS.values()}
+    chosen = [totals.get((TOTALS.get(each.kind, ""), each.query), each) for each in reasons]
+    strong = [each for each in chosen if each.share is None or each.share >= MIN_BRIEF_SHARE]
+    return sentences(strong or chosen)[:limit]
 
 
 def briefly(answer: Answer) -> str:

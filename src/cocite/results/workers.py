@@ -8,8 +8,6 @@ candidates: `neighbourhood/all_alike.py` lists its limits. The parameters `candi
 apply to single queries only.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

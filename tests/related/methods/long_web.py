@@ -18,8 +18,7 @@ import numpy as np
 from cocite.kernels.words.keyword_pairs import Rows
 from cocite.related import methods
 from cocite.related.neighbourhood.all_alike import SearchLimits, all_alike
-from cocite.related.neighbourhood.link_sets import links_in_memory, strong_links
-from cocite.related.neighbourhood.page_similarity import SimilarityData, link_likeness
+from cocite.related.neighbourhood.page_similarity import SimilarityData, link_likeness, links_in_memory, strong_links
 from cocite.results.ask import ask, question
 from cocite.sources.records import Link, Page
 from cocite.web import Web

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from cocite.related import methods
-from cocite.results.naming import Titles
-from cocite.results.reasons import reasons_of
+from cocite.related.evidence import reasons_of
+from cocite.results.naming import titles_of
 from cocite.web import Web
 from tests.conftest import BOUNDS_CACHE, ROOT, long
 from tests.related.methods import naive
@@ -105,7 +105,7 @@ def test_evidence_far_away_on_a_long_parent(web: Web, truth: NaiveWeb, given: di
         "https://v0.example/", "https://v2999.example/", TARGETS[3], CHILD, "https://long0.example/",
     ):  # fmt: skip
         page = graph.find(url)
-        reasons = reasons_of(Titles(graph), method.explain(web, scores, np.array([page], np.uint32))[0])
+        reasons = reasons_of(titles_of(graph), method.explain(web, scores, np.array([page], np.uint32))[0])
         assert reasons or url == "https://long0.example/" or "stop" in given
         proof.prove(page, reasons)
         blocks |= {(reason.by, reason.block) for reason in reasons if (reason.distance or 0) > 1000}

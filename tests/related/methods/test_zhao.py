@@ -15,8 +15,15 @@ from cocite.kernels.words.keyword_pairs import Rows
 from cocite.related.methods import method
 from cocite.related.methods.integrated import keep_greatest, walked_likeness
 from cocite.related.neighbourhood.all_alike import SearchLimits, all_alike
-from cocite.related.neighbourhood.link_sets import limit_columns, links_in_memory, strong_links
-from cocite.related.neighbourhood.page_similarity import LinkParams, SimilarityData, link_likeness, linked_alike
+from cocite.related.neighbourhood.page_similarity import (
+    LinkParams,
+    SimilarityData,
+    limit_columns,
+    link_likeness,
+    linked_alike,
+    links_in_memory,
+    strong_links,
+)
 from cocite.sources.records import Link, Page
 from cocite.web import Web
 from cocite.words.likeness import Likeness

@@ -29,7 +29,7 @@ from cocite.operations.words.search import search_for
 from cocite.related import methods
 from cocite.results.answer import Answer, Answers, Reason
 from cocite.results.groups import GroupedAnswers
-from cocite.results.naming import Excerpts, Titles
+from cocite.results.naming import excerpt, titles_of
 from cocite.results.pictures.gexf import picture_gexf
 from cocite.results.pictures.neighbourhood import Frame, curves, labels, picture_of, positions
 from cocite.results.present import separated
@@ -288,7 +288,7 @@ def asked_page(web: Snapshot, url: str) -> dict[str, str]:
     page = find_page(web.graph, url)
     if page is None:
         return {"url": url, "name": name_of(url, ""), "facts": ""}
-    name = name_of(url, Titles(web.graph).of(page))
+    name = name_of(url, titles_of(web.graph).of(page))
     return {"url": web.graph.address(page), "name": name, "facts": linked(web, page)}
 
 
@@ -308,7 +308,7 @@ def keywords_of(web: Snapshot, state: State) -> list[str]:
 
 def examples(web: Snapshot) -> Iterator[tuple[str, str, int]]:
     """The most-linked pages of different sites: address, title, number of in-links."""
-    graph, titles = web.graph, Titles(web.graph)
+    graph, titles = web.graph, titles_of(web.graph)
     candidates = min(EXAMPLE_CANDIDATES, graph.pages)
     sites: set[int] = set()
     for page in top_indices(graph.in_degree, candidates):
@@ -340,7 +340,7 @@ def excerpt_reader(web: Snapshot, answers: Answers) -> Callable[[Answer, Reason]
 
     Each line comes with the HTML element that marks it: the page asked about, the result, or neither.
     """
-    graph, excerpts = web.graph, Excerpts(web.graph)
+    graph = web.graph
 
     def read(answer: Answer, reason: Reason) -> list[tuple[str, str]]:
         if answer.rank > RESULTS_WITH_EXCERPTS:
@@ -351,7 +351,7 @@ def excerpt_reader(web: Snapshot, answers: Answers) -> Callable[[Answer, Reason]
         except CociteError:
             return []
         marks = {page: "b", asked: "i", -1: "small"}
-        return [(marks.get(line.page, "span"), line.text or "…") for line in excerpts.around(citing, asked, page)]
+        return [(marks.get(line.page, "span"), line.text or "…") for line in excerpt(graph, citing, asked, page)]
 
     return read
 

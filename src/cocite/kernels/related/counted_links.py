@@ -92,12 +92,6 @@ def read_not_excluded(out, page, excluded, targets, attributes):
     return kept if count >= 0 else count
 
 
-@kernel
-def read_children(out, page, excluded, targets, attributes):
-    """`read_counted` for Python."""
-    return read_counted(out, page, excluded, targets, attributes)
-
-
 @inline
 def read_targets(out, page, excluded, room):
     """Read the targets that count into `room`, or into a larger array. Returns (how many or DAMAGED, the array)."""

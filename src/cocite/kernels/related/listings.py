@@ -11,12 +11,27 @@ from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.hash_tables import NumberedSet, add_members, bit_filter, new_set, number_of
 from cocite.kernels.jit import inline, kernel
 from cocite.kernels.related import counted_links as counted
+from cocite.kernels.related.counted_links import Excluded, OutLists, Repeats
+from cocite.kernels.related.neighbourhood import NearPages, group, read_parents, representatives
 
 MAX_EXAMPLES = 3  # examples of each kind of evidence that are kept for a result
 MAX_MEMBERS = 101  # a result and its first 100 near-duplicates: the out-links of others aren't read
 UNKNOWN_DISTANCE = 1 << 40
 PARENT, DISTANCE, SECTION, MEMBER, PREVIOUS = range(5)
 """Columns of `hits`: parent's index, links apart, section + 1 (0: different ones), member, the result's hit before."""
+LISTED_BY, LISTED_BY_GROUPS, SHARED_LINKS, LINKED_MEMBER, LINKING_MEMBER, LINKED_PARENT, ITS_MEMBER = range(7)
+"""Columns of `totals`: parents of both, groups of these, children of both; the member that the page links to, the one
+that links to the page; a parent that the result links to, and the member that does. -1: none."""
+
+
+class CountedWeb(NamedTuple):
+    """The links that count in a question, and which pages count as one."""
+
+    out: OutLists
+    excluded: Excluded
+    repeats: Repeats
+    near: NearPages
+    units: NDArray[np.uint32]  # of every page; empty if each is its own
 
 
 class Subjects(NamedTuple):
@@ -27,14 +42,51 @@ class Subjects(NamedTuple):
     result: NDArray[np.int32]  # of each member
 
 
-class LinksInCommon(NamedTuple):
-    """What results and a page link to, for each result."""
+class LinkFindings(NamedTuple):
+    """What relates a page and each result (row). Examples that there are not are -1."""
 
-    counts: NDArray[np.int64]  # children of the page that the result links to as well
-    child: NDArray[np.int64]  # indexes of the first of these, -1: no more
-    member: NDArray[np.int64]  # which member of the subject links to each
-    linked: NDArray[np.int64]  # the member that the page links to, or -1
-    links: NDArray[np.int64]  # the member that links to the page, or -1
+    totals: NDArray[np.int64]
+    listings: NDArray[np.int64]  # examples of parents: the page, section or -1, links apart or -1, member
+    shared: NDArray[np.int64]  # examples of common children: the page, member
+
+
+@kernel
+def find_evidence(web, parents, pages, starts, max_repeats, max_children):
+    """What relates a page and results: (state, parents, children, findings). Result r has pages[starts[r]], the others
+    up to starts[r + 1] are its near-duplicates. Reads the parents, and overwrites their array, if that is not done."""
+    results = len(starts) - 1
+    totals = np.full((results, 7), -1)
+    totals[:, : SHARED_LINKS + 1] = 0
+    found = LinkFindings(totals, np.full((results, MAX_EXAMPLES, 4), -1), np.full((results, MAX_EXAMPLES, 2), -1))
+    subjects, out, excluded = index_subjects(pages, starts), web.out, web.excluded
+    state, children = np.int64(0), np.int64(0)
+    if len(parents.attributes) == 0:
+        most = np.int64(len(parents.pages))
+        state, parents = read_parents(out, parents.pages, parents.of, most, parents.window, excluded, True)
+    if state >= 0:
+        state, hits, last = find_listings(out, parents, subjects, web.repeats, max_repeats, excluded)
+        if state > 0:
+            first, units = np.empty(len(parents.pages), np.uint32), parents.pages
+            representatives(web.near.page, web.near.representative, parents.pages, first)
+            if len(web.units) > 0:
+                units = web.units[parents.pages]
+            choose_listings(hits, last, parents.pages, group(units, first)[0], excluded.in_degree, found)
+    if state >= 0:
+        state = children = find_shared(out, parents.of, max_children, subjects, excluded, found)
+    if state >= 0:
+        state = find_between(out, parents.pages, subjects, excluded, totals)
+    return state, np.int64(len(parents.pages)), children, found
+
+
+@kernel
+def index_subjects(pages, starts):
+    """Subjects of some pages, which are all different."""
+    members, result = new_set(len(pages)), np.empty(len(pages), np.int32)
+    add_members(members, np.int64(0), pages)
+    for r in range(len(starts) - 1):
+        for m in range(starts[r], starts[r + 1]):
+            result[m] = r
+    return Subjects(members, starts, result)
 
 
 @kernel
@@ -166,86 +218,100 @@ def comes_first(hits, a, b, pages, in_degree):
 
 
 @kernel
-def choose_listings(hits, last, pages, groups, in_degree):
-    """For each result: its parents, groups of parents, and best hits (-1: no more), first of different groups."""
-    counts, group_counts = np.zeros(len(last), np.int64), np.zeros(len(last), np.int64)
-    best = np.full((len(last), MAX_EXAMPLES), -1)
+def choose_listings(hits, last, pages, groups, in_degree, found):
+    """Set for each result: its parents, groups of parents, and best hits, first of different groups."""
     seen = np.full(len(pages), -1)  # the last result that a group was counted for
+    best = np.empty(MAX_EXAMPLES, np.int64)
     for r in range(len(last)):
+        counts = group_counts = 0
         hit = last[r]
         while hit >= 0:
-            counts[r] += 1
+            counts += 1
             group = groups[hits[hit, PARENT]]
-            group_counts[r] += seen[group] != r
+            group_counts += seen[group] != r
             seen[group] = r
             hit = hits[hit, PREVIOUS]
-        for j in range(min(counts[r], MAX_EXAMPLES)):
-            hit = last[r]
+        found.totals[r, LISTED_BY], found.totals[r, LISTED_BY_GROUPS] = counts, group_counts
+        for j in range(min(counts, MAX_EXAMPLES)):
+            best[j], hit = -1, last[r]
             while hit >= 0:
                 fresh = True
                 for before in range(j):
-                    chosen = best[r, before]
-                    if j < group_counts[r]:
-                        fresh &= groups[hits[chosen, PARENT]] != groups[hits[hit, PARENT]]
+                    if j < group_counts:
+                        fresh &= groups[hits[best[before], PARENT]] != groups[hits[hit, PARENT]]
                     else:
-                        fresh &= chosen != hit
-                if fresh and (best[r, j] < 0 or comes_first(hits, hit, best[r, j], pages, in_degree)):
-                    best[r, j] = hit
+                        fresh &= best[before] != hit
+                if fresh and (best[j] < 0 or comes_first(hits, hit, best[j], pages, in_degree)):
+                    best[j] = hit
                 hit = hits[hit, PREVIOUS]
-    return counts, group_counts, best
+            listing, distance = found.listings[r, j], hits[best[j], DISTANCE]
+            listing[0], listing[1] = pages[hits[best[j], PARENT]], hits[best[j], SECTION] - 1
+            listing[2], listing[3] = -1 if distance == UNKNOWN_DISTANCE else distance, hits[best[j], MEMBER]
+
+
+@inline
+def last_member(subjects, r):
+    """The end of the members of a result whose out-links are read."""
+    return min(subjects.starts[r + 1], subjects.starts[r] + MAX_MEMBERS)
 
 
 @kernel
-def find_shared(out, page, children, first, subjects, excluded):
-    """Links between a page and results, and what both link to among its `first` children: (0 or DAMAGED, these)."""
-    results = len(subjects.starts) - 1
-    counts, linked, links = np.zeros(results, np.int64), np.full(results, -1), np.full(results, -1)
-    child, member = np.full((results, MAX_EXAMPLES), -1), np.full((results, MAX_EXAMPLES), -1)
-    found = LinksInCommon(counts, child, member, linked, links)
-    for target in children:
+def find_shared(out, page, first, subjects, excluded, found):
+    """Set links between a page and results, and what both link to among its `first` children: how many, or DAMAGED."""
+    results, totals = len(subjects.starts) - 1, found.totals
+    count, room = counted.read_targets(out, page, excluded, np.empty(1024, np.uint32))
+    if count < 0:
+        return np.int64(DAMAGED)
+    for target in room[:count]:
         m = number_of(subjects.members.table, target)
         if m >= 0:
             r = subjects.result[m]
-            if linked[r] < 0 or m == subjects.starts[r]:
-                linked[r] = m
-    children = children[:first]
+            if totals[r, LINKED_MEMBER] < 0 or m == subjects.starts[r]:
+                totals[r, LINKED_MEMBER] = m
+    children = room[:count][:first].copy()
     wanted = new_set(len(children) + 1)  # the children, and last the page
     add_members(wanted, add_members(wanted, np.int64(0), children), np.full(1, np.uint32(page)))
     seen, by = np.full(len(children) + 1, -1), np.empty(len(children) + 1, np.int64)
-    room, bits = np.empty(1024, np.uint32), bit_filter(wanted.members)
+    bits = bit_filter(wanted.members)
     for r in range(results):
-        for m in range(subjects.starts[r], min(subjects.starts[r + 1], subjects.starts[r] + MAX_MEMBERS)):
+        for m in range(subjects.starts[r], last_member(subjects, r)):
             owner = np.int64(subjects.members.members[m])
             count, room = counted.find_links(out, owner, excluded, wanted, bits, room)
             if count < 0:
-                return np.int64(DAMAGED), found
+                return np.int64(DAMAGED)
             for k in range(count):
                 if seen[room[k]] != r:
                     seen[room[k]], by[room[k]] = r, m
-                    counts[r] += room[k] < len(children)
+                    totals[r, SHARED_LINKS] += room[k] < len(children)
         if seen[len(children)] == r:
-            links[r] = by[len(children)]
+            totals[r, LINKING_MEMBER] = by[len(children)]
         at = np.int64(0)
-        for j in range(len(children) if counts[r] > 0 else 0):
+        for j in range(len(children) if totals[r, SHARED_LINKS] > 0 else 0):
             if seen[j] == r and at < MAX_EXAMPLES:
-                child[r, at], member[r, at] = j, by[j]
+                found.shared[r, at, 0], found.shared[r, at, 1] = children[j], by[j]
                 at += 1
-    return np.int64(0), found
+    return np.int64(len(children))
 
 
 @kernel
-def find_between(out, pages, subjects, excluded, between, members):
-    """between[r] = the first of some ascending pages that result r links to, or -1; members[r]: the one that does."""
-    room = np.empty(1024, np.uint32)
-    for r in range(len(between)):
-        for m in range(subjects.starts[r], min(subjects.starts[r + 1], subjects.starts[r] + MAX_MEMBERS)):
+def find_between(out, pages, subjects, excluded, totals):
+    """Set, where nothing else relates a result, the first of some pages, by address, that it links to."""
+    room, ascending = np.empty(1024, np.uint32), pages[:0]
+    for r in range(len(totals)):
+        counts, members = totals[r, :LINKED_MEMBER], totals[r, LINKED_MEMBER:LINKED_PARENT]
+        if counts.max() > 0 or members.max() >= 0:
+            continue
+        if len(ascending) < len(pages):
+            ascending = np.sort(pages)
+        for m in range(subjects.starts[r], last_member(subjects, r)):
             owner = np.int64(subjects.members.members[m])
-            if between[r] >= 0 or counted.is_excluded(excluded, owner):
+            if totals[r, LINKED_PARENT] >= 0 or counted.is_excluded(excluded, owner):
                 continue
             degree, room = counted.read_targets(out, owner, excluded, room)
             if degree < 0:
                 return np.int64(DAMAGED)
             for k in range(degree):
-                if find_position(pages, room[k]) >= 0 and (between[r] < 0 or room[k] < between[r]):
-                    between[r], members[r] = room[k], m
+                through = totals[r, LINKED_PARENT]
+                if find_position(ascending, room[k]) >= 0 and (through < 0 or room[k] < through):
+                    totals[r, LINKED_PARENT], totals[r, ITS_MEMBER] = room[k], m
     return np.int64(0)

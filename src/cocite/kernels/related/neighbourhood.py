@@ -102,6 +102,12 @@ def read_parents(out, candidates, page, most, window, excluded, sections):
     return chosen if count >= 0 else count, parents
 
 
+@kernel
+def read_children(out, page, excluded, targets, attributes):
+    """Read the links of a page that count, in order. Returns how many, or DAMAGED. Both arrays have room for all."""
+    return counted.read_counted(out, page, excluded, targets, attributes)
+
+
 @inline
 def window_of(parents, i):
     """The bounds of the links of parent i in its window: all of a short list, else half of them on either side."""

@@ -47,18 +47,18 @@ class Similarity(Operation):
         """The score, how exact it is, and reasons; raises UnknownPage, BadAddress."""
         import numpy as np
 
+        from cocite.related.evidence import reasons_of
         from cocite.related.methods import method as method_of
         from cocite.related.neighbourhood.scores import rounded
         from cocite.results.ask import question
-        from cocite.results.naming import Titles
-        from cocite.results.reasons import reasons_of
+        from cocite.results.naming import titles_of
 
         graph, method = web.graph, method_of(self.method)
         one, other = question(graph, [self.page, self.other]).seeds
         scores = method.relate(web, [one])
         score, error = method.compare(web, one, other) or (float(scores.values[scores.pages == other].sum()), None)
         evidence = method.explain(web, scores, np.array([other], np.uint32))[0] if score else []
-        pages, reasons = (graph.address(one), graph.address(other)), reasons_of(Titles(graph), evidence)
+        pages, reasons = (graph.address(one), graph.address(other)), reasons_of(titles_of(graph), evidence)
         return SimilarityResult(pages, method.name, values_of(method.params), rounded(score), error, reasons)
 
     def why_empty(self, web: Web, result: Any) -> str:

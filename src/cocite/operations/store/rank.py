@@ -99,10 +99,10 @@ def top_pages(graph: Graph, ranked: Ranked, k: int) -> list[TopPage]:
     import numpy as np
 
     from cocite.related.neighbourhood.scores import Scores
-    from cocite.results.naming import Titles
+    from cocite.results.naming import titles_of
 
     k = next(each for each in parameters_of(RankPages) if each.name == "k").check(k)
-    pages, titles = np.arange(graph.pages, dtype=np.uint32), Titles(graph)
+    pages, titles = np.arange(graph.pages, dtype=np.uint32), titles_of(graph)
     best = Scores(pages, ranked.values, [], graph.array("alias.page")).ranked(graph.in_degree, k)
     return [
         TopPage(place, graph.address(page), titles.of(page), value)

@@ -351,9 +351,9 @@ def _links(base: BaseSet, hubs: Pages, authorities: Pages) -> Iterable[tuple[int
 def _members(base: BaseSet, side: WeightedPages, k: int) -> tuple[Member, ...]:
     """The first k hubs or authorities."""
     from cocite.related.neighbourhood.scores import rounded
-    from cocite.results.naming import Titles
+    from cocite.results.naming import titles_of
 
-    titles, pages, weights = Titles(base.view.graph), side.pages[:k].tolist(), side.weights[:k].tolist()
+    titles, pages, weights = titles_of(base.view.graph), side.pages[:k].tolist(), side.weights[:k].tolist()
     root = base.root[base.edges.pages.searchsorted(side.pages[:k])].tolist()
     rows = zip(pages, weights, root, strict=True)
     return tuple(Member(titles.address(page), titles.of(page), rounded(w), known, page) for page, w, known in rows)
@@ -362,9 +362,9 @@ def _members(base: BaseSet, side: WeightedPages, k: int) -> tuple[Member, ...]:
 def _noise(base: BaseSet, pages: Pages) -> tuple[NoisePage, ...]:
     """Noise pages, each with the reason why it was removed."""
     from cocite.related.neighbourhood.scores import rounded
-    from cocite.results.naming import Titles
+    from cocite.results.naming import titles_of
 
-    titles, measured, roots, found = Titles(base.view.graph), base.measured, int(base.root.sum()), []
+    titles, measured, roots, found = titles_of(base.view.graph), base.measured, int(base.root.sum()), []
     below = f"is below {measured.threshold:.3g}, the {STATISTIC_NAMES.get(base.params.npea, '')} of the root set"
     for page, at in zip(pages.tolist(), base.edges.pages.searchsorted(pages).tolist(), strict=True):
         measure, links = float(measured.measure[at]), int(measured.ties[at])

@@ -89,10 +89,10 @@ def search_for(web: Web, query: str, k: int = 10) -> Answers:
     """The k best pages for a query."""
     from cocite.kernels.jit import stopwatch
     from cocite.results.ask import about_store
-    from cocite.results.naming import Titles
+    from cocite.results.naming import titles_of
 
     with stopwatch() as passed:
-        found, titles = web.search.search(query, k), Titles(web.graph)
+        found, titles = web.search.search(query, k), titles_of(web.graph)
         ranked, facts = enumerate(found.hits, 1), {"had": found.matched, "asked": found.total}
         answers = tuple(Answer(rank, titles.address(at), titles.of(at), score, (), at) for rank, (at, score) in ranked)
-        return Answers((query,), "search", {}, (), answers, about_store(web.graph), passed(), facts)
+        return Answers((query,), "search", {}, (), answers, about_store(web.graph), passed(), facts=facts)

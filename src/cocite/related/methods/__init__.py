@@ -6,8 +6,6 @@ and `relate(web, seeds, params) -> Scores`. Adding such a file adds the method e
 `best_of_each(web, pages, params, k)`, a quicker way to the same results for many pages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,8 +15,7 @@ from cocite.errors import UnknownMethod
 from cocite.parameters import changed, make, parse, spell
 from cocite.registry import Registry
 from cocite.related.evidence import Evidence, Path
-from cocite.related.neighbourhood.link_evidence import links_around
-from cocite.related.neighbourhood.scores import Best, Scores
+from cocite.related.neighbourhood.scores import Best, Scores, links_around
 from cocite.related.neighbourhood.view import Pages
 from cocite.web import Web
 

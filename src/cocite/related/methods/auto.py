@@ -25,8 +25,6 @@ several query pages, scores add up, after the number reached.
 Weights were chosen on some lists and tested on others: docs/decisions/0050, which also lists what did not help.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
@@ -42,10 +40,16 @@ from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
 from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
-from cocite.related.neighbourhood.gather import Numbered, children_of, parents_of
-from cocite.related.neighbourhood.link_evidence import LinkEvidence, for_query
-from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, Values, begin
-from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Merged, Pages, Switches, is_one_of
+from cocite.related.neighbourhood.scores import MIN_SCORE, LinkEvidence, Scores, Values, begin, for_query
+from cocite.related.neighbourhood.view import (
+    NO_PAGES,
+    GraphView,
+    Merged,
+    Numbered,
+    Pages,
+    Switches,
+    is_one_of,
+)
 from cocite.web import Web
 from cocite.words.tokens import DEFAULT_LANGUAGE, stop_words
 from cocite.words.vectors import SharedTerms, Vectors
@@ -128,10 +132,10 @@ def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tu
     """The candidates around some pages, and their parts; and whether there is any candidate but nearby addresses."""
     named = [same_name_pages(web, page, params) for page in pages]
     parents = [
-        [parents_of(view, each, params.parents, params.window, sections=True) for each in (page, *others)]
+        [view.parents_of(each, params.parents, params.window, sections=True) for each in (page, *others)]
         for page, (others, _) in zip(pages, named, strict=True)
     ]
-    children = [children_of(view, page, params.children) for page in pages]
+    children = [view.children_of(page, params.children) for page in pages]
     similar = [web.vectors.near(page, TUNABLES.similar_pages) for page in pages] if params.words and web.vectors else []
     room = [np.minimum(web.graph.in_degree[each], TUNABLES.max_child_parents).sum(dtype=np.int64) for each in children]
     known = sum(len(each) for each in (*children, *similar)) + sum(
@@ -145,7 +149,7 @@ def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tu
     for each in similar:
         numbered.add(each)
     merged = view.merge(numbered.pages)
-    own = is_one_of(merged.pages, view.representatives(np.array(pages, np.uint32)))
+    own = view.are_seeds(merged.pages, pages)
     found = Blend(merged, numbered, around, np.zeros((5, len(pages), len(merged.pages))))
     for row, one in enumerate(around):
         parts = found.parts[:, row]
@@ -203,15 +207,13 @@ def join_parents(parts: list[Parents]) -> Parents:
         return parts[0]
     lengths = [int(each.starts[-1]) for each in parts]
     shifted = list(zip(parts, np.cumsum([0, *lengths[:-1]]).tolist(), strict=True))
-    return Parents(
-        *parts[0][:2],
-        np.concatenate([each.pages for each in parts]),
-        np.append(np.concatenate([each.starts[:-1] + first for each, first in shifted]), sum(lengths)),
-        np.concatenate([each.places + first for each, first in shifted]),
-        np.concatenate([each.whole for each in parts]),
-        np.concatenate([each.targets[:length] for each, length in zip(parts, lengths, strict=True)]),
-        np.concatenate([each.attributes[:length] for each, length in zip(parts, lengths, strict=True)]),
+    starts = np.append(np.concatenate([each.starts[:-1] + first for each, first in shifted]), sum(lengths))
+    places = np.concatenate([each.places + first for each, first in shifted])
+    pages, whole = (
+        np.concatenate(column) for column in zip(*((each.pages, each.whole) for each in parts), strict=True)
     )
+    links = ((each.targets[:n], each.attributes[:n]) for each, n in zip(parts, lengths, strict=True))
+    return Parents(*parts[0][:2], pages, starts, places, whole, *map(np.concatenate, zip(*links, strict=True)))
 
 
 def add_links(web: Web, view: GraphView, found: Blend, row: int, own: NDArray[np.bool_], params: Params) -> None:

@@ -15,8 +15,6 @@ Computed exactly in a store of up to `pages` pages; in a larger one for as many 
 (`neighbourhood/small_web.py`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -68,13 +66,11 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
                 return [SimilarSites(sites=names, query=seed if len(seeds) > 1 else None)]
         return []
 
-    return small_web.scores_around(
-        around,
-        seeds,
-        values,
-        lambda a, b: connect(blocks.inside, [blocks.inside_links], a, b),
-        evidence=lambda pages: [similar_sites(page) for page in pages.tolist()],
-    )
+    def path(a: int, b: int) -> list[int]:
+        return connect(blocks.inside, [blocks.inside_links], a, b)
+
+    evidence = lambda pages: [similar_sites(page) for page in pages.tolist()]  # noqa: E731
+    return small_web.scores_around(around, seeds, values, path, evidence=evidence)
 
 
 def solve(around: SmallWeb, params: Params) -> SiteBlocks:

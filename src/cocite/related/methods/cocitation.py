@@ -8,8 +8,6 @@ With a `unit` other than none, parents on one unit count as one; near-duplicate 
 `merge` is off.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,10 +18,15 @@ from cocite.kernels.related import cocitation as kernels
 from cocite.kernels.related.cocitation import BestSiblings, CocitationQuery
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import candidate_parents, number_siblings, parents_of
-from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.scores import MIN_SCORE, Best, Scores, begin, rounded
-from cocite.related.neighbourhood.view import NO_PAGES, UNITS, GraphView, Pages, Switches, is_one_of
+from cocite.related.neighbourhood.scores import MIN_SCORE, Best, LinkEvidence, Scores, begin, rounded
+from cocite.related.neighbourhood.view import (
+    NO_PAGES,
+    UNITS,
+    GraphView,
+    Pages,
+    Switches,
+    number_siblings,
+)
 from cocite.web import Web
 
 MIN_SIBLINGS, MIN_CITATIONS = 15, 2
@@ -60,7 +63,7 @@ def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
     graph, view = web.graph, GraphView(web.graph, [], params)
     if params.stop or params.stop_degree or not view.plain:
         return None
-    pools = [candidate_parents(view, page, params.parents) for page in pages.tolist()]
+    pools = [view.candidate_parents(page, params.parents) for page in pages.tolist()]
     starts = np.append(0, np.cumsum([len(pool) for pool in pools], dtype=np.int64))
     found, scores = np.empty(len(pages) * k, np.uint32), np.empty(len(pages) * k)
     counts, cocited = np.empty(len(pages), np.int32), np.empty(len(pages), np.int32)
@@ -76,9 +79,9 @@ def best_of_each(web: Web, pages: Pages, params: Params, k: int) -> Best | None:
 def gather(view: GraphView, pages: Sequence[int], params: Params) -> tuple[Siblings, bool]:
     """The siblings of pages and their cocitation degrees, and whether enough are cocited."""
     siblings = _of_one(view, pages[0], params) if len(pages) == 1 else _of_several(view, pages, params)
-    cocited = (siblings[1] >= MIN_CITATIONS).all(axis=0)
-    others = ~is_one_of(siblings[0], view.representatives(np.array(pages, np.uint32)))
-    return siblings, int(np.count_nonzero(cocited & others)) >= MIN_SIBLINGS
+    often = siblings[0][(siblings[1] >= MIN_CITATIONS).all(axis=0)]
+    others = len(often) - int(view.are_seeds(often, pages).sum()) if len(often) >= MIN_SIBLINGS else 0
+    return siblings, others >= MIN_SIBLINGS
 
 
 def _query(view: GraphView, params: Params) -> CocitationQuery:
@@ -87,14 +90,14 @@ def _query(view: GraphView, params: Params) -> CocitationQuery:
 
 def _of_one(view: GraphView, page: int, params: Params) -> Siblings:
     """All in one kernel: for most pages separate steps take longer than the work."""
-    parents = candidate_parents(view, page, params.parents)
+    parents = view.candidate_parents(page, params.parents)
     chosen, found, degrees = kernels.cocited(_query(view, params), parents, page)
     view.check(chosen)
     return found, degrees[None, :], [Parents(page, 0, parents[:chosen])]
 
 
 def _of_several(view: GraphView, pages: Sequence[int], params: Params) -> Siblings:
-    parents = [parents_of(view, page, params.parents, params.window) for page in pages]
+    parents = [view.parents_of(page, params.parents, params.window) for page in pages]
     siblings = number_siblings(parents)
     merged = view.merge(siblings.pages)
     degrees = np.zeros((len(pages), len(merged.pages)), np.int32)

@@ -21,8 +21,6 @@ For a text query, links to a page count by its search score, relative to the bes
 Near-duplicates are merged only if `merge` is on, as in the paper.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,10 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocite.kernels.codec.attributes import all_blocks
-from cocite.kernels.related.counted_links import read_children
 from cocite.kernels.related.hubs_authorities import Edges
+from cocite.kernels.related.neighbourhood import read_children
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import chosen_parents
 from cocite.related.neighbourhood.hits import edges_among, iterate, membership
 from cocite.related.neighbourhood.npea import Elimination, Linkage, Marks, Measured, ascending, chosen
 from cocite.related.neighbourhood.scores import MIN_SCORE, Scores, Values, begin, six_digits
@@ -71,7 +68,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     """The authorities of the base set of the query pages, without noise."""
 
     def gather(view: GraphView, pages: list[int]) -> tuple[BaseSet, bool]:
-        roots = [[page, *chosen_parents(view, page, params.parents).tolist()] for page in pages]
+        roots = [[page, *view.chosen_parents(page, params.parents).tolist()] for page in pages]
         base = BaseSet(view, roots, params)
         return base, len(base.edges.ends) > 0
 
@@ -100,7 +97,7 @@ class BaseSet:
         """Some root pages, their children, and some of their parents; ascending."""
         found, view, params = [np.array(part, np.uint32)], self.view, self.params
         for page in part:
-            found += [children_near(view, page, root, params.window), chosen_parents(view, page, params.in_links)]
+            found += [children_near(view, page, root, params.window), view.chosen_parents(page, params.in_links)]
         return np.unique(np.concatenate(found))
 
     @cached_property

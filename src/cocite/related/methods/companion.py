@@ -9,14 +9,11 @@
 The paper's unit is the host, and its step "go forward, then back" calls FB BF as well. It does not give F and FB.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cocite.kernels.related.neighbourhood import StoredParents, VicinityLimits, gather_vicinity
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import candidate_parents
 from cocite.related.neighbourhood.hits import Vicinity, rank_authorities
 from cocite.related.neighbourhood.scores import Scores
 from cocite.related.neighbourhood.view import GraphView, Switches
@@ -41,7 +38,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 def gather(view: GraphView, page: int, params: Params) -> Vicinity:
     """The pages of the vicinity graph, parents first."""
-    graph, candidates = view.graph, candidate_parents(view, page, params.parents)
+    graph, candidates = view.graph, view.candidate_parents(page, params.parents)
     limits = VicinityLimits(params.parents, params.window, params.children, min(params.child_parents, graph.pages))
     best = StoredParents(graph.array("best.page"), graph.array("best.parent"))
     state, pages, parents = gather_vicinity(view.out, graph.into, best, candidates, page, limits, view.refused)

@@ -12,8 +12,6 @@ The page source (§2) has two sides, each a matrix of ones and zeros: a row for 
 every merged parent (or child), and a one if a page of that group links to the row's page (or is linked from it).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -24,10 +22,15 @@ from numpy.typing import NDArray
 from cocite.kernels.related.cocitation import pair_links
 from cocite.kernels.related.neighbourhood import Parents, StoredParents, parents_of_highest_degree
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import Numbered, children_of, number_siblings, parents_of
-from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.scores import Scores, begin
-from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches, is_one_of
+from cocite.related.neighbourhood.scores import LinkEvidence, Scores, begin
+from cocite.related.neighbourhood.view import (
+    NO_PAGES,
+    GraphView,
+    Numbered,
+    Pages,
+    Switches,
+    number_siblings,
+)
 from cocite.web import Web
 
 Matrix = NDArray[np.float64]
@@ -97,7 +100,7 @@ class PageSource(NamedTuple):
 
 def gather(view: GraphView, seeds: Sequence[int], params: SourceParams) -> tuple[PageSource, bool]:
     """The page source of all query pages together, and whether there is any sibling or spouse."""
-    parents = [parents_of(view, page, params.parents, params.window) for page in seeds]
+    parents = [view.parents_of(page, params.parents, params.window) for page in seeds]
     source = PageSource(_back(view, seeds, parents), _forward(view, seeds, params), parents)
     return source, len(source.back.pages) + len(source.forward.pages) > 0
 
@@ -111,7 +114,7 @@ def _back(view: GraphView, seeds: Sequence[int], parents: list[Parents]) -> Sour
 
 
 def _forward(view: GraphView, seeds: Sequence[int], params: SourceParams) -> SourceSide:
-    children = [children_of(view, page, params.children) for page in seeds]
+    children = [view.children_of(page, params.children) for page in seeds]
     own = np.array(seeds, np.uint32)
     found = [NO_PAGES]
     for its, page, unit, representative in zip(
@@ -120,9 +123,7 @@ def _forward(view: GraphView, seeds: Sequence[int], params: SourceParams) -> Sou
         spouses = np.unique(_best_parents(view, its, page, params.child_parents))
         found.append(spouses[(view.units_of(spouses) != unit) & (view.representatives(spouses) != representative)])
     spouses = np.unique(np.concatenate(found))
-    every = Numbered(sum(map(len, children)))
-    for its in children:
-        every.add(its)
+    every = Numbered(sum(map(len, children)), *children)
     groups = _Groups(view, children)
     rows, numbers = _links_into(view, spouses, every) if every.count else np.zeros((2, 0), np.int32)
     return _side(view, seeds, spouses, [rows], [groups.group_of(every.pages)[numbers]], groups)
@@ -178,7 +179,7 @@ def _side(
     pairs = [merged.number[of].astype(np.int64) * size + to for of, to in zip(rows, columns, strict=True)]
     distinct = np.unique(np.concatenate([np.zeros(0, np.int64), *pairs]))
     row, column = distinct // size, (distinct % size).astype(np.int32)
-    kept = ~is_one_of(merged.pages, view.representatives(np.array(seeds, np.uint32)))
+    kept = ~view.are_seeds(merged.pages, seeds)
     inside = kept[row]
     starts = np.zeros(int(np.count_nonzero(kept)) + 1, np.int64)
     np.cumsum(np.bincount(row[inside], minlength=len(kept))[kept], out=starts[1:])

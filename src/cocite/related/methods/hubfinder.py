@@ -13,8 +13,6 @@ a start page: the cosine of tf-idf vectors of the first 1000 words.
 The paper leaves open, and here: σ = 3, α = 2, and D is 2 in the first round; see docs/decisions/0032.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -26,9 +24,8 @@ from cocite.errors import BadParameter
 from cocite.graph.store import Graph
 from cocite.kernels.related.samples import Extension, SampledLists, extend
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import Numbered
 from cocite.related.neighbourhood.scores import Scores, Values
-from cocite.related.neighbourhood.view import HASH_SEED, Pages
+from cocite.related.neighbourhood.view import HASH_SEED, Numbered, Pages
 from cocite.web import Web
 
 Criterion = Callable[[Web, Pages], Values]
@@ -185,8 +182,7 @@ class Gamma:
     def extended(self, in_links: int) -> tuple[Pages, Pages]:
         """The pages that the extension of Γ′ adds to Γ, and their origins. Pages trimmed before may come again."""
         graph, pages = self._graph, self._new
-        known = Numbered(len(self.pages) + self.links(in_links))
-        known.add(self.pages)
+        known = Numbered(len(self.pages) + self.links(in_links), self.pages)
         before, origin = known.count, np.empty(len(known.set.members), np.int64)
         samples = graph.array("sample.page"), graph.array("sample.parent")
         into, extension = SampledLists(graph.into, *samples, graph.fingerprints), Extension(known.set, origin)

@@ -14,8 +14,6 @@ where d(P)[a] is the probability of page a after that many steps from P, for the
 makes up for pages whose links lead far apart; |d| is the length of d as a vector.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,8 +24,7 @@ from scipy.sparse import csr_array
 from cocite.parameters import parameter
 from cocite.related.evidence import Evidence
 from cocite.related.neighbourhood import page_similarity
-from cocite.related.neighbourhood.link_sets import LinkSets
-from cocite.related.neighbourhood.page_similarity import SimilarityData
+from cocite.related.neighbourhood.page_similarity import LinkSets, SimilarityData
 from cocite.related.neighbourhood.scores import Scores, Values
 from cocite.related.neighbourhood.view import Pages
 from cocite.web import Web

@@ -7,8 +7,6 @@ each, join it. Links inside a unit are dropped; in plain HITS every edge counts 
 results. Near-duplicates stay apart, unless `merge` is on: merging them is one of Companion's improvements.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,10 +14,9 @@ import numpy as np
 
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import Numbered, children_of, chosen_parents
 from cocite.related.neighbourhood.hits import Vicinity, rank_authorities
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import GraphView, Switches
+from cocite.related.neighbourhood.view import GraphView, Numbered, Switches
 from cocite.web import Web
 
 
@@ -40,11 +37,8 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
 
 def gather(view: GraphView, page: int, params: Params) -> Vicinity:
     """The page, its parents, and all pages that they link to or that link to them."""
-    parents = chosen_parents(view, page, params.parents)
+    parents = view.chosen_parents(page, params.parents)
     found = [np.array([page, *parents.tolist()], np.uint32)]
     for member in found[0].tolist():
-        found += [children_of(view, member), chosen_parents(view, member, params.in_links)]
-    nodes = Numbered(sum(map(len, found)))
-    for pages in found:
-        nodes.add(pages)
-    return Vicinity(nodes.pages, Parents(page, 0, parents), False)
+        found += [view.children_of(member), view.chosen_parents(member, params.in_links)]
+    return Vicinity(Numbered(sum(map(len, found)), *found).pages, Parents(page, 0, parents), False)

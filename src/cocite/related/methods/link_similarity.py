@@ -18,8 +18,6 @@ store of more pages than `candidates`, the pages compared are linked with one of
 page linked with the query page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

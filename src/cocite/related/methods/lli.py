@@ -9,8 +9,6 @@ Computed from the eigenvectors of AᵀA, which has at most B rows: U_kΣ_k = AV_
 than the others: as published; see docs/decisions/0022.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,8 +17,7 @@ import numpy as np
 from cocite.kernels.related.cocitation import gram
 from cocite.parameters import parameter
 from cocite.related.methods.extended_cocitation import Matrix, SourceParams, SourceSide, gather
-from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.scores import Scores, begin
+from cocite.related.neighbourhood.scores import LinkEvidence, Scores, begin
 from cocite.related.neighbourhood.spectra import kept
 from cocite.web import Web
 

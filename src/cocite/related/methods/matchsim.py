@@ -11,8 +11,6 @@ page (`neighbourhood/small_web.py`), with the degrees of the whole store. Of a p
 those with most in-links are matched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

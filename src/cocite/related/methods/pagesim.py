@@ -15,8 +15,6 @@ Computed exactly in a store of up to `pages` pages; in a larger one for as many 
 (`neighbourhood/small_web.py`), with the degrees of the whole store.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -9,8 +9,6 @@ All pairs are computed: exactly in a store of up to `pages` pages; in a larger o
 page (`neighbourhood/small_web.py`), with the degrees of the whole store.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -14,8 +14,6 @@ All pairs are computed: exactly in a store of up to `pages` pages; in a larger o
 page (`neighbourhood/small_web.py`). Links from outside count with the mean probability of those inside.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

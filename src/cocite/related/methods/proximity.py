@@ -11,8 +11,6 @@ Citation Proximity Analysis has the distance alone; sections, which a reader see
 our addition.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,10 +20,8 @@ from numpy.typing import NDArray
 from cocite.kernels.related.cocitation import add_nearness
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import number_siblings, parents_of
-from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.scores import Scores, begin
-from cocite.related.neighbourhood.view import UNITS, GraphView, Pages, Switches
+from cocite.related.neighbourhood.scores import LinkEvidence, Scores, begin
+from cocite.related.neighbourhood.view import UNITS, GraphView, Pages, Switches, number_siblings
 from cocite.web import Web
 
 
@@ -54,7 +50,7 @@ def gather(
     view: GraphView, pages: Sequence[int], params: Params
 ) -> tuple[tuple[Pages, NDArray[np.float64], list[Parents]], bool]:
     """Siblings, for each query page (row) how near they are to it, its parents; and whether there is any sibling."""
-    parents = [parents_of(view, page, params.parents, params.window, sections=True) for page in pages]
+    parents = [view.parents_of(page, params.parents, params.window, sections=True) for page in pages]
     siblings = number_siblings(parents)
     merged = view.merge(siblings.pages)
     rows = np.zeros((len(pages), len(merged.pages)))

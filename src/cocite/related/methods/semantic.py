@@ -10,8 +10,6 @@ pages to compare: those with most of the page's keywords, and of the `reach` wor
 looked up first, until `postings` pages are read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

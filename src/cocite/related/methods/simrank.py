@@ -22,11 +22,8 @@ exact score after T rounds, with 99 % confidence over all seeds. It adds up what
   first root.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import ceil, log, sqrt
 from typing import Any, NamedTuple
 
@@ -39,10 +36,9 @@ from cocite.kernels.related import simrank as kernels
 from cocite.kernels.related.samples import SampledLists
 from cocite.parameters import parameter
 from cocite.related.neighbourhood import small_web
-from cocite.related.neighbourhood.gather import Numbered
 from cocite.related.neighbourhood.scores import Scores, SeedScores, Values, combine_seeds
 from cocite.related.neighbourhood.small_web import Adjacency, Matrix
-from cocite.related.neighbourhood.view import HASH_SEED, NO_PAGES, Pages
+from cocite.related.neighbourhood.view import HASH_SEED, NO_PAGES, Numbered, Pages
 from cocite.web import Web
 
 MAX_PAGES = 20_000
@@ -135,38 +131,17 @@ class Level(NamedTuple):
     origin: NDArray[np.int32]
 
 
-@dataclass(frozen=True)
 class Walk:
-    """A walk from one page, against the links."""
+    """A walk from one page, against the links: `levels` are where it may be after 0, 1, … steps."""
 
-    graph: Graph
-    page: int
-    params: Params
-
-    @property
-    def levels(self) -> list[Level]:
-        """Where the walk may be after 0, 1, … steps."""
-        return self._climbed[0]
-
-    @property
-    def variation(self) -> float:
-        """The sum of the squares of what each draw can change."""
-        return self._climbed[1]
-
-    @cached_property
-    def parents(self) -> SampledLists:
-        """The lists that the walk follows."""
-        samples = self.graph.array("sample.page"), self.graph.array("sample.parent")
-        return SampledLists(self.graph.into, *samples, self.graph.fingerprints)
-
-    @cached_property
-    def _climbed(self) -> tuple[list[Level], float]:
-        graph, parents, decay = self.graph, self.parents, self.params.decay
-        root, least = sqrt(decay), 1 / self.params.draws
-        sampled = len(parents.sample_parent) // max(1, len(parents.sample_page))
-        level = Level(np.array([self.page], np.uint32), np.ones(1), np.full(1, -1, np.int32))
-        levels, variation = [level], 0.0
-        for steps in range(1, self.params.rounds + 1):
+    def __init__(self, graph: Graph, page: int, params: Params) -> None:
+        self.graph, self.page, self.params, decay = graph, page, params, params.decay
+        samples = graph.array("sample.page"), graph.array("sample.parent")
+        self.parents = parents = SampledLists(graph.into, *samples, graph.fingerprints)  # what the walk follows
+        root, least, sampled = sqrt(decay), 1 / params.draws, len(samples[1]) // max(1, len(samples[0]))
+        level = Level(np.array([page], np.uint32), np.ones(1), np.full(1, -1, np.int32))
+        self.levels, self.variation = [level], 0.0  # the sum of the squares of what each draw can change
+        for steps in range(1, params.rounds + 1):
             room = int(kernels.room_above(graph.in_degree, level.pages, level.values, root, least))
             numbered, origin = Numbered(room), np.empty(room, np.int32)
             values, random = np.empty((2, room))
@@ -177,11 +152,10 @@ class Walk:
             if count == 0:
                 break
             long = graph.in_degree[level.pages] > kernels.MAX_PARENTS_READ
-            variation += made * least**2 * decay**steps
-            variation += float((level.values[long] ** 2).sum()) * decay**steps / max(1, sampled)
+            self.variation += made * least**2 * decay**steps
+            self.variation += float((level.values[long] ** 2).sum()) * decay**steps / max(1, sampled)
             level = Level(numbered.set.members[:count], values[:count], origin[:count])
-            levels.append(level)
-        return levels, variation
+            self.levels.append(level)
 
     def key(self, steps: int) -> np.uint64:
         """The seed of the draws at one step: the same in every store that has the page."""
@@ -274,8 +248,7 @@ def similar_pages(walk: Walk) -> WalkSimilarities:
         here, here_values = meeting[step - 1]
         least, room = _affordable(graph, pages, values, drop, int(MAX_LINKS * decay ** (step - 1)))
         certain_error += float(values[values < least].max(initial=0.0)) * decay ** (step / 2)
-        numbered, below = Numbered(room + len(here)), np.empty(room + len(here))
-        numbered.add(here)
+        numbered, below = Numbered(room + len(here), here), np.empty(room + len(here))
         below[: len(here)] = here_values
         reached = kernels.Reached(numbered.set, below, *NO_ORIGIN)
         root, before = sqrt(decay), numbered.count

@@ -14,8 +14,6 @@ Departures: α = 0.15. Links are followed both ways, since parents describe a pa
 a page without links. A link in each direction counts as two links.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -23,9 +21,8 @@ import numpy as np
 
 from cocite.kernels.related.push import WalkedLinks, WalkState, push
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import Numbered
 from cocite.related.neighbourhood.scores import Scores, SeedScores, combine_seeds
-from cocite.related.neighbourhood.view import Pages
+from cocite.related.neighbourhood.view import Numbered, Pages
 from cocite.web import Web
 
 FIRST_ROOM_PAGES = 1 << 14
@@ -89,9 +86,7 @@ def walk_from(web: Web, seed: int, params: Params) -> tuple[SeedScores, float]:
 
 def _state(room: int, pages: Pages) -> WalkState:
     """A state with some pages, and room for as many."""
-    numbered = Numbered(room)
-    numbered.add(pages)
     ranks, rests = np.zeros((2, room))
     origin, queue = np.zeros((2, room), np.int32)
     waiting = np.zeros(room, np.bool_)
-    return WalkState(numbered.set, ranks, rests, origin, waiting, queue)
+    return WalkState(Numbered(room, pages).set, ranks, rests, origin, waiting, queue)

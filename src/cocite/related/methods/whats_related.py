@@ -17,8 +17,6 @@ mean over those that reach p.
 Dead pages are not results: those captured with status 404 or 410, and those of a given list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
@@ -29,9 +27,8 @@ import numpy as np
 from cocite.parameters import parameter
 from cocite.related.evidence import ByLinks, Evidence, SimilarText, Usage
 from cocite.related.methods import cocitation, proximity
-from cocite.related.neighbourhood.link_evidence import for_query
-from cocite.related.neighbourhood.link_sets import is_dead
-from cocite.related.neighbourhood.scores import NO_TIES, Explain, Scores, SeedScores, Values, combine_seeds
+from cocite.related.neighbourhood.page_similarity import is_dead
+from cocite.related.neighbourhood.scores import NO_TIES, Explain, Scores, SeedScores, Values, combine_seeds, for_query
 from cocite.related.neighbourhood.view import NO_PAGES, Pages, is_one_of
 from cocite.web import Web
 from cocite.words.search import has_search
@@ -163,10 +160,6 @@ class WhatsRelatedEvidence:
         """The clicks between the query page and a page."""
         after, before = self.web.clicks.after(seed), self.web.clicks.before(seed)
         to, back = after.pages == page, before.pages == page
-        return Usage(
-            forward=ceil(after.steps[to].sum()),
-            of=ceil(after.steps.sum()),
-            back=ceil(before.steps[back].sum()),
-            sessions=ceil(after.later[to].sum() + before.later[back].sum()),
-            share=share,
-        )
+        forward, of, backward = (ceil(steps.sum()) for steps in (after.steps[to], after.steps, before.steps[back]))
+        sessions = ceil(after.later[to].sum() + before.later[back].sum())
+        return Usage(forward=forward, of=of, back=backward, sessions=sessions, share=share)

@@ -13,8 +13,6 @@ that an index finds, within these limits:
 Sim_s of compared pages is exact; Sim_l is exact except for point 2.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +26,7 @@ from cocite.errors import BadParameter
 from cocite.graph.generation import Progress, no_progress
 from cocite.kernels.related import all_alike as kernels
 from cocite.kernels.words.best_matches import Similarities, as_whole, match_space
-from cocite.related.neighbourhood.link_sets import LinksInMemory
+from cocite.related.neighbourhood.page_similarity import LinksInMemory
 from cocite.words.likeness import Likeness
 from cocite.words.relevance import in_parts, ranges
 

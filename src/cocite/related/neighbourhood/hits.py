@@ -4,8 +4,6 @@ k edges from one unit to one page have authority weight 1/k each; l edges from o
 each (Dean & Henzinger 1999, §2.1.3): a site counts once, however many pages it has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,10 +13,8 @@ from numpy.typing import NDArray
 from cocite.kernels.related import hubs_authorities as kernels
 from cocite.kernels.related.hubs_authorities import Edges
 from cocite.kernels.related.neighbourhood import Parents
-from cocite.related.neighbourhood.gather import Numbered
-from cocite.related.neighbourhood.link_evidence import LinkEvidence
-from cocite.related.neighbourhood.scores import Scores, begin
-from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages
+from cocite.related.neighbourhood.scores import LinkEvidence, Scores, begin
+from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Numbered, Pages
 from cocite.web import Web
 
 MAX_CHANGE = 1e-8
@@ -74,10 +70,8 @@ def rank_authorities(
         if len(each) == 1:
             edges = edges_among(view, each[0].pages, each[0].parents if each[0].read else None)
         else:
-            nodes = Numbered(sum(len(one.pages) for one in each))
-            for one in each:
-                nodes.add(one.pages)
-            edges = edges_among(view, nodes.pages)
+            parts = [one.pages for one in each]
+            edges = edges_among(view, Numbered(sum(map(len, parts)), *parts).pages)
         return (each, edges), len(edges.ends) > 0
 
     start, (each, edges) = begin(web, seeds, params, together)

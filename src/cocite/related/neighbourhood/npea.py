@@ -13,8 +13,6 @@ space of root pages for both, R_i = row i of A_k = U_kΣ_kV_kᵀ and R'_j = row 
 nothing to choose.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

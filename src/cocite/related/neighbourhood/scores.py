@@ -1,14 +1,16 @@
-"""From query pages to scores: where a method starts, what it returns, and the order of results.
+"""From query pages to scores: where a method starts, what it returns, the order of results, and evidence from links.
 
 A page with too few links around it is chopped (Dean & Henzinger 1999, §2.2): its fragment, its query string, then one
 path element after another is removed, never beyond its site, until an address has enough links around it.
+
+Evidence from links is found for all kept results at once: parents that link to both pages, links that both have, and
+links between the two. Only parents that the method chose and links that it counts are evidence. A result and the
+near-duplicates that it represents are one subject: evidence for any of them counts, and names the near-duplicate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass, field, replace
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,6 +19,9 @@ from numpy.typing import NDArray
 from cocite.errors import BadAddress
 from cocite.graph.store import Graph
 from cocite.kernels.related.best_first import ScoredPages, best_first
+from cocite.kernels.related.listings import MAX_EXAMPLES, CountedWeb, find_evidence
+from cocite.kernels.related.neighbourhood import Parents
+from cocite.related import evidence as kinds
 from cocite.related.evidence import Evidence
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
 from cocite.web import Web
@@ -24,9 +29,25 @@ from cocite.web import Web
 MIN_SCORE = 1e-12
 Values = NDArray[np.float64]
 Explain = Callable[[Pages], list[list[Evidence]]]
-NO_TIES: Values = np.zeros(0)
-NO_COUNTS: NDArray[np.int32] = np.zeros(0, np.int32)
 Gathered = TypeVar("Gathered")
+WINDOW_LINKS = 2000
+"""Links that evidence reads around the link to the query page in long lists; the rest is looked up."""
+MAX_PARENTS, MAX_CHILDREN = 2000, 4096
+"""What evidence reads, unless the method reads more."""
+MAX_NAMED_COPIES = 5
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A contiguous read-only view: kernels are compiled once for these, wherever the arrays come from."""
+    if array.flags.c_contiguous and not array.flags.writeable:
+        return array
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+NO_TIES: Values = read_only(np.zeros(0))
+NO_COUNTS: NDArray[np.int32] = read_only(np.zeros(0, np.int32))
 
 
 @dataclass(frozen=True)
@@ -60,11 +81,11 @@ class Scores:
 
     def _first(self, in_degree: NDArray[np.uint32], first: int) -> NDArray[np.int64]:
         """The indices of the first pages."""
-        ties = NO_TIES if self.ties is None else self.ties.astype(np.float64)
-        reached = NO_COUNTS if self.reached is None else self.reached.astype(np.int32)
-        pages, excluded = self.pages.astype(np.uint32, copy=False), np.sort(self.excluded)
-        scored = ScoredPages(*[read_only(each) for each in (pages, self.values, ties, reached, in_degree)])
-        found: NDArray[np.int64] = best_first(scored, read_only(excluded), MIN_SCORE, first)
+        ties = NO_TIES if self.ties is None else read_only(self.ties.astype(np.float64))
+        reached = NO_COUNTS if self.reached is None else read_only(self.reached.astype(np.int32))
+        pages, excluded = read_only(self.pages.astype(np.uint32, copy=False)), read_only(np.sort(self.excluded))
+        scored = ScoredPages(pages, read_only(self.values), ties, reached, read_only(in_degree))
+        found: NDArray[np.int64] = best_first(scored, excluded, MIN_SCORE, first)
         return found
 
 
@@ -100,7 +121,8 @@ def begin(
 
     `gather` returns what it found around some pages, and whether that is enough for results.
     """
-    graph, stop, seeds = web.graph, web.known_pages(switches.stop), list(dict.fromkeys(seeds))
+    graph, seeds = web.graph, list(dict.fromkeys(seeds))
+    stop = web.known_pages(switches.stop) if switches.stop else NO_PAGES
     used: list[int] = []
     found: tuple[GraphView, Gathered] | None = None
     for page in seeds:
@@ -179,13 +201,6 @@ def combine_seeds(seeds: Sequence[int], find: Callable[[int], SeedScores], **mor
     return Scores(pages, mean, used, excluded, reached=reached.astype(np.int32), **more)
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A contiguous read-only view: kernels are compiled once for these, wherever the arrays come from."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
-
-
 def six_digits(values: Values) -> Values:
     """Values to six significant digits: iterations stop at 1e-8, so more would be noise."""
     with np.errstate(divide="ignore"):
@@ -196,3 +211,115 @@ def six_digits(values: Values) -> Values:
 def rounded(score: float) -> float:
     """One score to six significant digits."""
     return float(f"{score:.5e}")
+
+
+# ------------------------------------------------------------------------------------------------- evidence from links
+
+
+@dataclass(frozen=True)
+class LinkEvidence:
+    """Finds the evidence from links for the results of one question."""
+
+    view: GraphView
+    parents: Sequence[Parents]  # those that the method chose for each query page
+    children: int = 0  # children of a query page that the method reads
+    repeats: int = 0  # of the sections in which a parent repeats its link to the query page, this many count
+
+    def __call__(self, pages: Pages) -> list[list[Evidence]]:
+        """The evidence for each of some results, strongest first; empty if no link relates a result."""
+        view, near = self.view, self._near_duplicates(pages)
+        members, starts = pages, np.arange(len(pages) + 1)
+        copies: list[int | None] = [None] * len(pages)
+        if near:  # a result and its near-duplicates, one after another
+            subjects = [[page, *near.get(page, ())] for page in pages.tolist()]
+            members = np.array([page for each in subjects for page in each], np.uint32)
+            starts = np.cumsum([0, *map(len, subjects)])
+            copies = [copy for _, *others in subjects for copy in (None, *others)]
+        web = CountedWeb(view.out, view.refused, view.graph.links.repeats, view.near, view.units)
+        limit = max(1, MAX_EXAMPLES // max(1, len(self.parents)))
+        found = [
+            for_query(self._about(web, each, members, starts, copies, limit), each.of, len(self.parents))
+            for each in self.parents
+        ]
+        joined = take_turns(found) if found else [[] for _ in pages]
+        for page, each in zip(pages.tolist() if near else (), joined, strict=False):
+            if others := near.get(page):
+                each.append(kinds.MergedDuplicates(count=len(others), examples=tuple(others[:MAX_NAMED_COPIES])))
+        return joined
+
+    def _near_duplicates(self, pages: Pages) -> dict[int, list[int]]:
+        """The near-duplicates of each result that represents any."""
+        near, facts = self.view.near.page, self.view.graph.facts
+        if not len(near):
+            return {}
+        known = pages[
+            near[np.minimum(np.searchsorted(near, pages), len(near) - 1)] == pages
+        ]  # `isin` would sort `near`
+        found = {page: facts.near_duplicates(page).tolist() for page in known.tolist()}
+        return {page: others for page, others in found.items() if others}
+
+    def _about(
+        self, web: CountedWeb, parents: Parents, members: Pages, starts: NDArray[np.int64], copies: list[int | None],
+        limit: int,
+    ) -> list[list[Evidence]]:  # fmt: skip
+        """The evidence that relates results to one query page: the `limit` best examples of each, then counts."""
+        if not len(parents.attributes):
+            parents = Parents(parents.of, WINDOW_LINKS, parents.pages.copy())
+        max_children = max(MAX_CHILDREN, self.children)
+        state, lists, children, findings = find_evidence(web, parents, members, starts, self.repeats, max_children)
+        self.view.check(state)
+        found: list[list[Evidence]] = []
+        for totals, by, to in zip(*(each.tolist() for each in findings), strict=True):
+            together, groups, common, linked, links, through, member = totals
+            examples = [
+                kinds.Listing(
+                    page=page, section=none_if_negative(section), distance=none_if_negative(apart), copy=copies[at]
+                )
+                for page, section, apart, at in by[:together]
+            ]
+            best, counts = list[Evidence](examples), list[Evidence]()
+            if together:
+                counts.append(kinds.ListedTogether(lists=together, of=lists, groups=groups, best=examples[0]))
+            direct = list[Evidence]()
+            if linked >= 0:
+                direct.append(kinds.LinkedFrom(mutual=linked == links, copy=copies[linked]))
+            if links >= 0:
+                direct.append(kinds.LinksTo(mutual=linked == links, copy=copies[links]))
+            if common:
+                shared = [kinds.SharedLink(to=page, copy=copies[at]) for page, at in to[:common]]
+                direct = [shared[0], *direct, *best[2:], *shared[1:]] if together else [*direct, *shared]
+                best = best[:2]
+                named = tuple(each.to for each in shared)
+                counts.append(kinds.SharedLinks(count=common, of=children, examples=named))
+            elif through >= 0:
+                direct.append(kinds.LinksThrough(through=through, copy=copies[member]))
+            found.append([*[*best, *direct][:limit], *counts])
+        return found
+
+
+def none_if_negative(number: int) -> int | None:
+    """A number of a kernel, which has -1 for None."""
+    return None if number < 0 else number
+
+
+def for_query(found: list[list[Evidence]], query: int, queries: int) -> list[list[Evidence]]:
+    """Evidence that names its query page, if there are several."""
+    return found if queries == 1 else [[replace(one, query=query) for one in each] for each in found]
+
+
+def take_turns(found: Sequence[list[list[Evidence]]]) -> list[list[Evidence]]:
+    """Evidence about several query pages as one list for each result: the best of each page, then the second, …"""
+    if len(found) == 1:
+        return found[0]
+    return [
+        [one for turn in zip_longest(*each) for one in turn if one is not None] for each in zip(*found, strict=True)
+    ]
+
+
+def links_around(web: Web, used: Sequence[int], params: Any) -> LinkEvidence:
+    """Evidence from links for a method that keeps none itself."""
+    switches = params if isinstance(params, Switches) else Switches(merge=False, unit="none")
+    view = GraphView(web.graph, used, switches, web.known_pages(switches.stop))
+    limit = int(getattr(params, "parents", MAX_PARENTS))
+    parents = [view.parents_of(page, limit, WINDOW_LINKS, sections=True) for page in used]
+    return LinkEvidence(view, parents, int(getattr(params, "children", 0)))

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from cocite.graph.store import Graph
 from cocite.kernels.related import small_webs as kernels
 from cocite.parameters import parameter
-from cocite.related.neighbourhood.gather import chosen_parents
 from cocite.related.neighbourhood.scores import Scores, SeedScores, Values, combine_seeds
 from cocite.related.neighbourhood.view import NO_PAGES, GraphView, Pages, Switches
 from cocite.web import Web
@@ -132,7 +131,7 @@ def small_web(web: Web, seeds: Sequence[int], max_pages: int) -> SmallWeb:
     found = ring = np.array(sorted(set(seeds)), np.uint32)
     while len(ring) and len(found) < max_pages:
         near = [graph.links_from(int(page)).targets[:MAX_LINKS] for page in ring]
-        near += [chosen_parents(view, int(page), MAX_PARENTS) for page in ring]
+        near += [view.chosen_parents(int(page), MAX_PARENTS) for page in ring]
         pages, counts = np.unique(np.concatenate([NO_PAGES, *near]), return_counts=True)
         if int(pages.max(initial=0)) >= graph.pages:
             raise graph.damaged()

@@ -5,8 +5,6 @@ here: equal values share the basis that Gram–Schmidt makes of their projected 
 the entry of largest magnitude is positive; of several such entries, the first.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,9 +1,9 @@
-"""The web as one question sees it: units, merged near-duplicates, ignored links and stop pages.
+"""The web as one question sees it: units, merged near-duplicates, ignored links and stop pages; parents and children.
 
-`Switches` are the parameters that every link method has beside its own.
+`Switches` are the parameters that every link method has beside its own. B, BF, F and FB of the papers are `parents`,
+`window`, `children` and `child_parents`. If a page has more parents than the limit, hashes decide which are chosen: the
+same in every store that has the same addresses.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 
 from cocite.graph.arrays import BOILERPLATE, NOFOLLOW
 from cocite.graph.store import Graph
+from cocite.kernels import hash_tables
+from cocite.kernels.codec.look_up import find_position
 from cocite.kernels.related import neighbourhood
 from cocite.kernels.related.counted_links import Excluded
+from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
 
 UNITS = ("site", "domain", "host", "none")
@@ -23,6 +26,7 @@ HASH_SEED = 42
 """Parents chosen with this seed are kept ready in the store."""
 Pages = NDArray[np.uint32]
 NO_PAGES: Pages = np.zeros(0, np.uint32)
+NO_TIMES = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +38,9 @@ class Switches:
     rel: str = parameter("all", "follow: ignore links marked nofollow", choices=("all", "follow"))
     boilerplate: bool = parameter(True, "Count links in navigation and footers")
     chop: str = parameter(
-        "site",
-        "For a page with too few links, use a shorter address of its site (strict: or return nothing)",
+        "site", "For a page with too few links, use a shorter address of its site (strict: or return nothing)",
         choices=("site", "strict", "none"),
-    )
+    )  # fmt: skip
     stop: tuple[str, ...] = parameter((), "Stop pages: addresses that are ignored (command line: or a file of them)")
     stop_degree: int = parameter(0, "Pages with at least this many in-links are stop pages (0: none)", minimum=0)
     seed: int = parameter(HASH_SEED, "Seed of the choice of parents by hash", minimum=0, maximum=2**63 - 1)
@@ -71,7 +74,11 @@ class GraphView:
         self.plain = not (flags or degree or len(stop))  # every link counts
         self.out = graph.links.out_in_part
         near, representative = graph.facts.near
-        self.near = neighbourhood.NearPages(*(each if switches.merge else each[:0] for each in (near, representative)))
+        self.near = (
+            neighbourhood.NearPages(near, representative)
+            if switches.merge
+            else neighbourhood.NearPages(near[:0], near[:0])
+        )
 
     @property
     def units(self) -> Pages:
@@ -114,6 +121,10 @@ class GraphView:
         found = np.empty(len(pages), np.uint32)
         return found if neighbourhood.representatives(*self.near, pages, found) else pages
 
+    def are_seeds(self, pages: Pages, seeds: Sequence[int]) -> NDArray[np.bool_]:
+        """Which of the pages are query pages, or represent one."""
+        return is_one_of(pages, self.representatives(np.array(seeds, np.uint32)))
+
     def merge(self, pages: Pages) -> Merged:
         """Different pages, with near-duplicates among them merged."""
         if self.representatives(pages) is pages:  # nearly always, and then a first run compiles one kernel less
@@ -126,6 +137,56 @@ class GraphView:
         groups, count = neighbourhood.group(self.units_of(pages), self.representatives(pages))
         return groups, int(count)
 
+    def parents_of(self, page: int, limit: int, window: int, sections: bool = False) -> Parents:
+        """Up to `limit` parents of a page, chosen by hash, with their links; `window` 0 is the whole parent."""
+        parents: Parents
+        pages = self.candidate_parents(page, limit)
+        count, parents = neighbourhood.read_parents(self.out, pages, page, limit, window, self.refused, sections)
+        self.check(count)
+        return parents
+
+    def candidate_parents(self, page: int, limit: int) -> Pages:
+        """The parents that may be chosen, as a new array; a stop page has none."""
+        return np.array(NO_PAGES if self.refuses(page) or limit == 0 else self._candidates(page, limit), np.uint32)
+
+    def chosen_parents(self, page: int, limit: int) -> Pages:
+        """Up to `limit` parents of a page, chosen by hash, without their links."""
+        if not self.plain:
+            return self.parents_of(page, limit, 0).pages
+        return self._candidates(page, limit)[:limit] if limit else NO_PAGES
+
+    def _candidates(self, page: int, limit: int) -> Pages:
+        """The parents to choose from, in the order of choice if there are more than `limit`.
+
+        Of a page with more parents than the store keeps ready, only those kept are candidates. Otherwise a question
+        that ignores some of them would have to read them all.
+        """
+        graph, seed = self.graph, self.switches.seed
+        if graph.in_degree[page] <= limit:
+            return graph.links_to(page)
+        if seed == HASH_SEED:
+            sampled = graph.array("sample.page")
+            row = int(find_position(sampled, page)) if len(sampled) else -1
+            ready = len(graph.array("sample.parent")) // max(1, len(sampled))
+            if row >= 0 and limit <= ready:
+                found: Pages = graph.array("sample.parent")[row * ready : (row + 1) * ready]
+                if found.max(initial=0) >= graph.pages:
+                    raise graph.damaged()
+                return found[:limit] if self.plain else found
+        parents = graph.links_to(page)
+        keep = limit if self.plain else len(parents)
+        ordered = np.empty(keep, np.uint32)
+        return ordered[: neighbourhood.first_by_hash(parents, page, graph.fingerprints, seed, keep, ordered)]
+
+    def children_of(self, page: int, limit: int | None = None) -> Pages:
+        """The first `limit` children of a page, in page order."""
+        degree = int(self.graph.out_degree[page])
+        targets = np.empty(degree, np.uint32)
+        attributes = np.empty(degree, np.uint32) if self.refused.flags else NO_PAGES
+        count = neighbourhood.read_children(self.out, page, self.refused, targets, attributes)
+        self.check(count)
+        return targets[:count][:limit]
+
 
 def is_one_of(pages: Pages, few: Pages) -> NDArray[np.bool_]:
     """Which of the pages are among a few others. `isin` sorts, which takes longer."""
@@ -135,3 +196,40 @@ def is_one_of(pages: Pages, few: Pages) -> NDArray[np.bool_]:
     for page in few:
         found |= pages == page
     return found
+
+
+class Numbered:
+    """A growing set of pages, numbered 0, 1, … in the order in which they are added."""
+
+    def __init__(self, capacity: int, *pages: Pages) -> None:
+        table = np.full(1 << max(4, (2 * capacity).bit_length()), hash_tables.EMPTY, np.uint64)
+        self.set, self.count = hash_tables.NumberedSet(table, np.empty(capacity, np.uint32)), 0
+        for each in pages:
+            self.add(each)
+
+    @property
+    def pages(self) -> Pages:
+        """The pages, in the order of their numbers."""
+        return self.set.members[: self.count]
+
+    def add(self, pages: Pages) -> None:
+        """Number more pages."""
+        self.count = int(hash_tables.add_members(self.set, self.count, pages))
+
+    def find(self, pages: Pages) -> NDArray[np.int32]:
+        """The numbers of pages; -1 for a page that has none."""
+        found = np.empty(len(pages), np.int32)
+        hash_tables.numbers_of(self.set, pages, found)
+        return found
+
+    def add_windows(self, parents: Parents) -> None:
+        """Number the pages in the windows of parents, without the page itself."""
+        self.count = int(neighbourhood.add_windows(parents, self.set, self.count, NO_TIMES))
+
+
+def number_siblings(parents: Sequence[Parents]) -> Numbered:
+    """The pages in the windows of all parents."""
+    siblings = Numbered(sum(each.max_siblings for each in parents))
+    for each in parents:
+        siblings.add_windows(each)
+    return siblings

@@ -5,8 +5,6 @@ and `compute(graph, params, progress, threads) -> Ranked`. A rank is computed on
 and parameters. It is stale once the store has changed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Mapping

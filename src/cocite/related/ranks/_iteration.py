@@ -6,8 +6,6 @@ combination of differences of g back, as if later rounds had been made already. 
 round, and halves the rounds on webs: see docs/decisions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial

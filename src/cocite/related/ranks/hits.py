@@ -8,8 +8,6 @@ vector, its residual and the last step. A round reads all links in both directio
 same result as Kleinberg's iteration. Without links all values are 0. The residual is |AᵀAa - σ²a| / σ².
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

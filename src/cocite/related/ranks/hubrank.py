@@ -8,8 +8,6 @@ surfer follows links backwards, so that hubs collect what authorities have (§3,
 hold is spread in proportion to E. In a web without links all pages are equal.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

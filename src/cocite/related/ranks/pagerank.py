@@ -6,8 +6,6 @@ E is 1 for every page, so the mean is 1. What pages without out-links hold is sp
 A repeated link counts once; links of a page to itself don't count.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -8,8 +8,6 @@ the weight, as in HITS, and a few changed links change little. The mean is 1. Wh
 spread evenly, which the paper leaves open.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

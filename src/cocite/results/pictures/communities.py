@@ -59,17 +59,13 @@ def communities_page(found: CommunitiesFound, plain: CommunitiesFound | None = N
     """The page. `plain` is the same result without removing noise; `more` is HTML for further sections."""
     query = clean(found.query) or ", ".join(map(clean, found.pages))
     params = {name: tuple(value) if isinstance(value, list) else value for name, value in found.params.items()}
+    title = query if len(query) <= MAX_TITLE_CHARS else query[: MAX_TITLE_CHARS - 1] + "…"
+    drawings, others = list(_drawings(found)), None if plain is None else list(_drawings(plain))
+    settings = spell("community", {name: value for name, value in params.items() if value != ()})
     return render(
-        "communities.html",
-        found=found,
-        title=query if len(query) <= MAX_TITLE_CHARS else query[: MAX_TITLE_CHARS - 1] + "…",
-        drawings=list(_drawings(found)),
-        plain=None if plain is None else list(_drawings(plain)),
-        more=more,
-        settings=spell("community", {name: value for name, value in params.items() if value != ()}),
-        colours=COLOURS,
-        highlighted=HIGHLIGHTED_ROWS,
-    )
+        "communities.html", found=found, title=title, drawings=drawings, plain=others, more=more, settings=settings,
+        colours=COLOURS, highlighted=HIGHLIGHTED_ROWS,
+    )  # fmt: skip
 
 
 def _drawings(found: CommunitiesFound) -> Iterator[CommunityFigure]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cocite.results.answer import Answers
-from cocite.results.naming import Titles
+from cocite.results.naming import titles_of
 from cocite.results.pictures import render
 from cocite.results.pictures.neighbourhood import CITED, CITING, QUERY, RELATED, Picture, positions
 
@@ -48,18 +48,11 @@ class GexfNode(NamedTuple):
 
 def picture_gexf(answers: Answers, picture: Picture) -> str:
     """The picture of a result."""
-    nodes = (
-        GexfNode(
-            number,
-            node.title,
-            {"url": node.url, "kind": node.kind, "rank": str(node.rank), "score": f"{node.score:.6g}"},
-            KIND_COLOURS[node.kind],
-            KIND_SIZES[node.kind],
-            X_RADIUS * at.x,
-            -Y_RADIUS * at.y,
-        )
-        for number, (node, at) in enumerate(zip(picture.nodes, positions(picture), strict=True))
-    )
+    nodes = []
+    for number, (node, at) in enumerate(zip(picture.nodes, positions(picture), strict=True)):
+        values = {"url": node.url, "kind": node.kind, "rank": str(node.rank), "score": f"{node.score:.6g}"}
+        colour, size = KIND_COLOURS[node.kind], KIND_SIZES[node.kind]
+        nodes.append(GexfNode(number, node.title, values, colour, size, X_RADIUS * at.x, -Y_RADIUS * at.y))
     about = f"related to {', '.join(answers.query)} by {answers.method}"
     return render("graph.gexf", about=about, attributes=PICTURE_ATTRIBUTES, nodes=nodes, edges=picture.links)
 
@@ -85,7 +78,7 @@ class Membership(NamedTuple):
 
 def _base_set(found: CommunitiesFound) -> Iterator[GexfNode]:
     """Each page in the column of its community; noise and pages without a community in columns further right."""
-    base, titles = found.found.base, Titles(found.found.base.view.graph)
+    base, titles = found.found.base, titles_of(found.found.base.view.graph)
     memberships = _memberships(found)
     heights = {True: 0.0, False: 0.0}
     pages = zip(base.edges.pages.tolist(), base.root.tolist(), base.measured.measure.tolist(), strict=True)
@@ -100,16 +93,9 @@ def _base_set(found: CommunitiesFound) -> Iterator[GexfNode]:
             shown = found[own.community]
             colour = COMMUNITY_COLOURS[own.community % len(COMMUNITY_COLOURS)]
             name, keywords = shown.name, ", ".join(shown.keywords)
-        values = {
-            "url": base.view.graph.address(page),
-            "community": name,
-            "keywords": keywords,
-            "hub": f"{own.hub:.6g}",
-            "authority": f"{own.authority:.6g}",
-            "root": str(root).lower(),
-            "noise": str(noise).lower(),
-            "measure": f"{measure:.6g}",
-        }
+        hub, authority, by_root = (f"{number:.6g}" for number in (own.hub, own.authority, measure))
+        texts = (titles.address(page), name, keywords, hub, authority, str(root).lower(), str(noise).lower(), by_root)
+        values = dict(zip(COMMUNITY_ATTRIBUTES, texts, strict=True))
         size = 4 + 16 * sqrt(min(1.0, max(own.hub, own.authority)))
         yield GexfNode(page, titles.of(page), values, colour, size, own.x, own.y)
 

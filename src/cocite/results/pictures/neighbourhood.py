@@ -8,8 +8,6 @@ neighbours: their order is the angle in the plane of the second and third singul
 Linking pages are drawn on a ring in between, near the pages with which they are linked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import atan2, cos, log2, pi, sin, sqrt
@@ -21,7 +19,7 @@ from numpy.typing import NDArray
 
 from cocite.graph.store import Graph
 from cocite.results.answer import Answers
-from cocite.results.naming import Titles
+from cocite.results.naming import titles_of
 
 QUERY, RELATED, CITING, CITED = "asked", "related", "citing", "cited"
 MAX_CITING_PAGES = 8
@@ -64,7 +62,7 @@ class Picture:
 
 def picture_of(graph: Graph, answers: Answers, max_citing: int = MAX_CITING_PAGES) -> Picture:
     """Choose the pages and links to draw for a result."""
-    titles = Titles(graph)
+    titles = titles_of(graph)
     asked = list(dict.fromkeys(graph.find(url) for url in answers.used))
     index = {page: at for at, page in enumerate(dict.fromkeys([*asked, *(answer.page for answer in answers)]))}
     citing = _choose(graph, _citing(graph, asked, index), index, len(asked), max_citing)

@@ -55,14 +55,11 @@ def svg(graph: Graph, answers: Answers) -> str:
     picture, rows = picture_of(graph, answers), (len(answers) + 1) // 2
     frame = Frame("notebook", 960, max(330, 60 * rows + 80), 280, max(120, 30 * rows), 24, 18)
     points = frame.points(positions(picture))
+    marks = zip(picture.nodes, points, labels(picture, points, frame, _short_name), strict=True)
+    kinds = {kind: about for kind, about in KINDS_DRAWN.items() if picture.of(kind)}
+    lines = curves(picture, points)
     return render(
-        "neighbourhood.svg",
-        picture=picture,
-        frame=frame,
-        curves=curves(picture, points),
-        marks=zip(picture.nodes, points, labels(picture, points, frame, _short_name), strict=True),
-        kinds={kind: about for kind, about in KINDS_DRAWN.items() if picture.of(kind)},
-        symbol=symbol,
+        "neighbourhood.svg", picture=picture, frame=frame, curves=lines, marks=marks, kinds=kinds, symbol=symbol
     )
 
 
