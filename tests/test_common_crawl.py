@@ -22,7 +22,7 @@ import pytest
 
 from tests.cli.conftest import run
 from tests.conftest import long
-from tests.fuzz.run import wat
+from tests.fuzz.seeds import wat
 from tests.sources.bvgraph_writer import write_graph
 
 ROOT = Path(__file__).parents[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ EXAMPLES: dict[str, str] = dict(
 LISTS = {
     "news": "# Dailies\nhttps://one.example/\nhttps://two.example/\nnot an address\n",
     "more": "# Papers\nhttps://two.example/\nhttps://one.example/\nhttps://three.example/\n",
+    "other/news": "# Weeklies\nhttps://four.example/\n",
 }
 
 
@@ -30,7 +32,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert not (ROOT / path).exists(), f"{path} is part of cocite now: choose another example"
         (folder / path).write_text(code, "utf-8")
     for name, text in LISTS.items():
-        (folder / f"{name}.addresses").write_text(text, "utf-8")
+        file = folder / "lists" / f"{name}.addresses.gz"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(gzip.compress(text.encode()))
+    (folder / "plain.addresses").write_text("https://two.example/\n", "utf-8")
     return folder
 
 
@@ -48,12 +53,13 @@ def test_examples_are_short() -> None:
 
 
 def test_a_source_a_method_and_an_operation_in_one_file_each(copy: Path) -> None:
-    assert "line without an address" in run(copy, "build", "news.addresses", "more.addresses", "-o", "web.cocite")
+    assert "line without an address" in run(copy, "build", "lists", "plain.addresses", "-o", "web.cocite")
     related = run(copy, "related", "one.example", "-m", "jaccard(parents=5)")
     assert "two.example" in related
     assert "Listed" in related
     assert "jaccard" in run(copy, "methods")
     orphans = run(copy, "orphans")
-    assert "lists.example/news" in orphans
+    assert len(re.findall(r"https://news-\w{8}\.example/", orphans)) == 2, "files of one name are two pages"
+    assert len(re.findall(r"https://(?:more|plain)-\w{8}\.example/", orphans)) == 2
     assert "one.example" not in orphans
     assert "List pages that no page links to" in run(copy, "orphans", "--help")

@@ -13,7 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from tests.fuzz.run import CASES, SEEDS
+from tests.fuzz.run import CASES
+from tests.fuzz.seeds import SEEDS
 
 HEAD = """# Fuzzing, the last run
 

@@ -20,6 +20,7 @@ from cocite.pages.address import canonical
 from cocite.sources.html.page import read_html
 from cocite.sources.open_source import open_source
 from cocite.sources.records import ReadReport
+from tests.fuzz.seeds import FILES
 from tests.fuzz.store import MEMORY, store
 
 Target = Callable[[bytes], None]
@@ -97,14 +98,7 @@ def without_defaults(row: dict[str, Any]) -> dict[str, Any]:
 TARGETS: dict[str, Target] = {
     "url": url,
     "html": html,
-    "warc": file_of("warc", "web.warc"),
-    "wat": file_of("wat", "web.warc.wat"),
-    "opml": file_of("opml", "feeds.opml"),
-    "bookmarks": file_of("bookmarks", "bookmarks.html"),
-    "markdown": file_of("markdown", "list.md"),
-    "records": file_of("records", "pages.jsonl"),
-    "parquet": file_of("records", "pages.parquet"),
-    "edges": file_of("edges", "links.tsv"),
+    **{name: file_of(file.kind, file.name) for name, file in FILES.items()},
     "bvgraph": bvgraph,
     "store": store,
 }

@@ -8,15 +8,19 @@ from hypothesis import strategies as st
 
 from cocite.graph.clicks import Clicks
 from cocite.graph.texts import PageTexts
+from cocite.sources.declared import declared_kinds
 from cocite.words.keywords import KeywordIndex
 from cocite.words.search import SearchIndex
 from cocite.words.vectors import Vectors
 from tests.fuzz import store, targets
-from tests.fuzz.run import CASES, SEEDS
+from tests.fuzz.run import CASES
+from tests.fuzz.seeds import FILES, SEEDS
 from tests.fuzz.targets import TARGETS
 from tests.graph.webs import examples
 
-FILES = set(TARGETS) - {"url", "html", "store"}
+READS_FILES = set(TARGETS) - {"url", "html", "store"}
+FUZZED_APART = {"html", "webgraph", "crawl"}
+"""Kinds of sources with targets of their own, and the crawler, which reads HTML."""
 
 
 def cases() -> list[tuple[str, bytes]]:
@@ -25,7 +29,9 @@ def cases() -> list[tuple[str, bytes]]:
     return seeds + [(file.parent.name, file.read_bytes()) for file in sorted(CASES.glob("*/*"))]
 
 
-def test_every_target_has_seeds() -> None:
+def test_every_kind_of_source_is_fuzzed() -> None:
+    missing = set(declared_kinds()) - {file.kind for file in FILES.values()} - FUZZED_APART
+    assert not missing, "add an example to FILES in tests/fuzz/seeds.py"
     assert set(SEEDS) == set(TARGETS)
 
 
@@ -41,7 +47,7 @@ def test_known_cases(name: str, data: bytes) -> None:
     TARGETS[name](data)
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
+@pytest.mark.parametrize("name", sorted(READS_FILES))
 def test_the_first_seed_of_every_reader_has_links(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else what reads links would hardly be reached."""
     counts: list[int] = []

@@ -17,8 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from cocite.errors import BadSource
-from cocite.operations.store.build import SOURCE_KINDS
+from cocite.operations.store.build import Build
+from cocite.parameters import parameters_of
 from cocite.sources import kinds
+from cocite.sources.declared import declared_kinds
 from cocite.sources.kinds import ReadOptions, SourceKind, source_kinds
 from cocite.sources.open_source import Source, open_source
 from cocite.sources.page_records import write_jsonl, write_parquet
@@ -149,6 +151,7 @@ def test_progress(tmp_path: Path) -> None:
         ("x.json", b'[{"url": "https://a.example/"}]', "a single JSON document: write one record per line"),
         ("x.json", b'{\n  "url": "https://a.example/"\n}', "a single JSON document"),
         ("x.jsonl", b'{"id": 1}', "records without url: docs/page-records.md lists"),
+        ("x.txt", b'{"from": "https://a.example/", "to": "https://b.example/"}\n' * 9, "records without url"),
         ("nodes.tsv", b"id\tlabel\n1\tx\n2\ty\n", "has the columns id, label: name two of them source and target"),
         ("paths.tsv", b"1 2 3\n1 2\n4 5 6 7\n1 2 3 4 5\n", "lines with different numbers of columns.*use --kind edges"),
         ("words.csv", b"one\ntwo\n", "a single column"),
@@ -245,8 +248,42 @@ def test_a_store_is_refused_as_source(tmp_path: Path) -> None:
 
 
 def test_every_kind_is_a_choice_on_the_command_line() -> None:
-    assert sorted(SOURCE_KINDS.split(", ")) == sorted(source_kinds())
+    [kind] = [each for each in parameters_of(Build) if each.name == "kind"]
+    assert kind.help.endswith(f": {', '.join(sorted(source_kinds()))}")
     assert all(kind.description for kind in source_kinds().values())
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        'SOURCE = SourceKind("mine", "…", recognises, read)',
+        'SOURCE: SourceKind = SourceKind(\n    "mine",\n)',
+        "SOURCE: Final[SourceKind] = SourceKind(name='mine', description='…')",
+    ],
+)
+def test_a_declared_kind_is_found_in_the_text_of_its_module(tmp_path: Path, declaration: str) -> None:
+    (tmp_path / "family").mkdir()
+    (tmp_path / "family" / "reader.py").write_text(f"import x\n\n{declaration}\n")
+    (tmp_path / "other.py").write_text("SOURCES = 3\nprint('SOURCE = 3')\n")
+    assert declared_kinds(tmp_path) == {"mine": "family.reader"}
+
+
+def test_a_declaration_without_a_plain_name_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "reader.py").write_text("SOURCE = made_elsewhere()\n")
+    with pytest.raises(ValueError, match=r"reader\.py: begin the declaration with SOURCE = SourceKind"):
+        declared_kinds(tmp_path)
+
+
+def test_a_kind_that_cannot_read_a_file_does_not_keep_it_from_later_kinds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x.json").write_text('[{"url": "https://a.example/"}]')
+    last = SourceKind("arrays", "JSON arrays", lambda path, head: head.startswith(b"[{"), lambda *_: iter(()), order=99)
+    monkeypatch.setattr(kinds, "source_kinds", lambda: {**source_kinds(), "arrays": last})
+    assert kinds.detect_kind(tmp_path / "x.json") == "arrays"
+    (tmp_path / "x.json").write_text("[1, 2]")
+    with pytest.raises(BadSource, match="is a single JSON document"):
+        kinds.detect_kind(tmp_path / "x.json")
 
 
 class AddressPlugin:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from cocite.errors import BadSource
 from cocite.sources.compressed import head
+from cocite.sources.declared import declared_kinds
 from cocite.sources.records import Page, ReadReport, shorten
 
 Items = Iterator[Page] | Iterator[pa.RecordBatch] | Iterator[Page | pa.RecordBatch]
@@ -43,19 +44,13 @@ class SourceKind(NamedTuple):
     unit: Callable[[Path, Path], tuple[Path, object]] | None = None
     """For sources of many files: given a file and the folder that is read, what to read and its identity."""
     suffixes: tuple[str, ...] = ()  # of files that need no look inside once their unit is read
-    order: int = 0  # kinds with lower numbers are asked first whether they recognise a file
+    order: int = 0  # kinds with lower numbers are asked first whether they recognise a file; the first that does has it
 
 
 @cache
 def source_kinds() -> dict[str, SourceKind]:
-    """Return all kinds of sources by name, those of plugins first.
-
-    Modules are found by the text of their declaration, because importing other modules, such as Scrapy's, takes long.
-    """
-    folder = Path(__file__).parent
-    files = [file for file in folder.rglob("*.py") if "\nSOURCE = SourceKind(" in file.read_text("utf-8")]
-    modules = [".".join(file.relative_to(folder).with_suffix("").parts) for file in files]
-    own: list[SourceKind] = [import_module(f"cocite.sources.{module}").SOURCE for module in modules]
+    """Return all kinds of sources by name, in the order in which they are asked about a file: plugins first."""
+    own: list[SourceKind] = [import_module(f"cocite.sources.{module}").SOURCE for module in declared_kinds().values()]
     plugins: list[SourceKind] = [plugin.load() for plugin in entry_points(group="cocite.sources")]
     return {kind.name: kind for kind in [*plugins, *sorted(own, key=lambda kind: kind.order)]}
 
@@ -102,4 +97,13 @@ def _kind(path: Path) -> str | None:
     start = head(path)
     if start[257:262] == b"ustar":
         raise BadSource(f"{path.name} is a tar archive: unpack it, and give the files inside")
-    return next((name for name, kind in kinds.items() if start and kind.recognises(path, start)), None)
+    failure: BadSource | None = None
+    for name, kind in kinds.items() if start else ():
+        try:
+            if kind.recognises(path, start):
+                return name
+        except BadSource as error:  # a later kind may read the file; else this says what to do
+            failure = failure or error
+    if failure:
+        raise failure
+    return None

@@ -35,7 +35,7 @@ _LONE_SURROGATE = re.compile(
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    """Return whether a file holds page records. Raise BadSource for JSON of another shape."""
+    """Return whether a file holds page records. Raise BadSource, with what to do, for JSON of another shape."""
     if head.startswith(b"PAR1"):
         names = parquet_columns(path)
         return "url" in names and ("links" in names or not are_named(names))
@@ -45,14 +45,21 @@ def recognises(path: Path, head: bytes) -> bool:
         raise BadSource(f"{path.name} is a single JSON document: write one record per line, e.g. with `jq -c '.[]'`")
     if not text.startswith(b"{"):
         return suffix in JSON_LINES
-    line = text.partition(b"\n")[0]
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):  # damaged, or longer than `head`
-        return suffix in (*JSON_LINES, ".json") or b'"url"' in line
-    if isinstance(record, dict) and "url" not in record:
+    record = first_record(text)
+    if record is None:  # damaged, or longer than `head`
+        return suffix in (*JSON_LINES, ".json") or b'"url"' in text.partition(b"\n")[0]
+    if "url" not in record:
         raise BadSource(f"{path.name} has records without url: docs/page-records.md lists the fields")
     return True
+
+
+def first_record(head: bytes) -> dict[str, Any] | None:
+    """Return the JSON object on the first line of a file that begins with `head`, or None."""
+    try:
+        record = json.loads(head.removeprefix(BYTE_ORDER_MARK).lstrip().partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def parquet_columns(path: Path) -> list[str]:

@@ -39,7 +39,7 @@ class Page:
     title: str = ""
     text: str = ""
     links: list[Link] = default(default_factory=list)
-    headings: list[str] = default(default_factory=list)  # headings[block] is the heading of that block
+    headings: list[str] = default(default_factory=list)  # headings[block] is the heading of that section
     status: int | None = None  # HTTP status of the capture
     redirect: str = ""  # the address that this one redirects to
     canonical: str = ""  # the address that the page names as its own

@@ -1,12 +1,13 @@
-"""Page records → a store. Each pass is a file; this one runs them in order.
+"""Page records → a store. This file runs the passes in order. `Built.passes` has their seconds under these names.
 
-spill        addresses become fingerprints, new names are collected            spill.py, names.py, maintain.py
-number       names are sorted; a page's place in that order is its number       number.py
-resolve      fingerprints become numbers; newest captures win; aliases;         resolve.py
-             pages that nothing refers to any more are dropped
-sort_links   both directions, sorted in buckets and encoded                     sort_links.py
-derive       long lists, best and sampled parents; near-duplicates              derive.py
-gather_texts titles, headings, anchors, text, in page order                     gather_texts.py
+read      addresses become fingerprints, new names are collected            spill.py, names.py, maintain.py
+number    names are sorted; a page's place in that order is its number       number.py
+resolve   fingerprints become numbers; newest captures win; aliases;         resolve.py
+          pages that nothing refers to any more are dropped
+sort      both directions of links, sorted in buckets and encoded            sort_links.py
+derive    long lists, best and sampled parents; near-duplicates              derive.py
+texts     titles, headings, anchors, text, in page order                     gather_texts.py
+finish    the new generation becomes the current one                         graph/generation.py
 """
 
 import os

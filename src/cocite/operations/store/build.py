@@ -13,6 +13,7 @@ from cocite.operations import shared
 from cocite.operations.declare import Progress, operation
 from cocite.operations.task import Task, parse_size
 from cocite.parameters import changed, parameter
+from cocite.sources.declared import declared_kinds
 
 if TYPE_CHECKING:
     from cocite.graph.build.passes import BuildOptions, Built
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from cocite.sources.records import Page, ReadReport
     from cocite.words.search import SearchIndex
 
-SOURCE_KINDS = "records, edges, warc, wat, html, markdown, bookmarks, opml, webgraph, crawl"
 CRAWL_OPTIONS = ("depth", "max_pages", "delay", "scope", "allow_private")
 _WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 
@@ -62,7 +62,9 @@ class SourceFormat(Task):
     base: str = parameter(
         "", "Base URL for sources without addresses: HTML or Markdown files, bookmarks", metavar="URL"
     )
-    kind: str = parameter("", f"Kind of the sources, if not recognised: {SOURCE_KINDS}", metavar="KIND")
+    kind: str = parameter(
+        "", f"Kind of the sources, if not recognised: {', '.join(sorted(declared_kinds()))}", metavar="KIND"
+    )
     strict: bool = parameter(False, "Stop at the first record that can't be used")
 
 

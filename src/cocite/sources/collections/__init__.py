@@ -1,1 +1,1 @@
-"""Bookmarks and feed lists."""
+"""Lists of links: bookmarks, feed lists (OPML) and Markdown."""

@@ -1,4 +1,4 @@
-"""Read browser bookmarks in the Netscape format, which every browser exports: one page, whose blocks are the folders.
+"""Read browser bookmarks in the Netscape format, which every browser exports: one page, whose sections are the folders.
 
 The heading of a folder includes the folders around it: `News / Dailies`. Bookmarklets and addresses of the browser
 itself (place:, chrome:, about:) are skipped.

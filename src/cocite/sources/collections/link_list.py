@@ -115,11 +115,11 @@ def read_folders(
 
 
 class FolderPage:
-    """A page of links in sections or nested folders. Each one that holds links is a block."""
+    """A page of links under headings or in nested folders. Each one that holds links is a section."""
 
     def __init__(self, url: str, report: ReadReport) -> None:
         self.page, self.report = Page(url), report
-        self._open: list[tuple[str, list[int]]] = [("", [])]  # names and, once they hold a link, blocks
+        self._open: list[tuple[str, list[int]]] = [("", [])]  # names and, once they hold a link, sections
 
     def begin(self, heading: str) -> None:
         """Begin a section that ends all folders."""
@@ -140,8 +140,8 @@ class FolderPage:
         if address is None:
             count_skipped_link(href, self.page.url, self.report)
             return
-        _, block = self._open[-1]
-        if not block:
-            block.append(len(self.page.headings))
+        _, section = self._open[-1]
+        if not section:
+            section.append(len(self.page.headings))
             self.page.headings.append(" / ".join(name for name, _ in self._open[-MAX_HEADING_FOLDERS:] if name))
-        self.page.links.append(Link(address, text=text, block=block[0], context=context))
+        self.page.links.append(Link(address, text=text, block=section[0], context=context))

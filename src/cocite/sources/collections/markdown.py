@@ -1,8 +1,8 @@
 """Read Markdown files as pages: a link list such as a README, a folder of notes, the sources of a documentation site.
 
-Every heading begins a block. Bare addresses become links, as on GitHub. The address of a page is the `url` of its front
-matter, or else `base` with the file's path in the folder, including `.md`, so that links between files lead to their
-pages. The address of a single file is `base`, or the file under it if `base` ends with a slash.
+Every heading begins a section. Bare addresses become links, as on GitHub. The address of a page is the `url` of its
+front matter, or else `base` with the file's path in the folder, including `.md`, so that links between files lead to
+their pages. The address of a single file is `base`, or the file under it if `base` ends with a slash.
 
 markdown-it (CommonMark with tables) parses the text, and the tokenizer of the HTML reader the HTML in it.
 """

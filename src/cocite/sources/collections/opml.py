@@ -1,4 +1,4 @@
-"""Read OPML (subscriptions of feed readers, blogrolls, outlines): one page, whose blocks are the folders.
+"""Read OPML (subscriptions of feed readers, blogrolls, outlines): one page, whose sections are the folders.
 
 The link of an outline is its web page (`htmlUrl`), or else its feed or link (`xmlUrl`, `url`). Files with entity
 declarations are refused: with them, a small file can fill the memory.

@@ -23,7 +23,7 @@ from cocite.sources.arrow_batches import as_texts
 from cocite.sources.compressed import head, line_blocks
 from cocite.sources.edges.layout import COMMENTS, Layout, are_named, layout, pick_columns
 from cocite.sources.kinds import DEFAULT_OPTIONS, ReadOptions, SourceKind, content_suffix, kind_choices
-from cocite.sources.page_records import open_parquet, parquet_columns, row_groups
+from cocite.sources.page_records import first_record, open_parquet, parquet_columns, row_groups
 from cocite.sources.records import ReadReport, expect_some, link_batch, trimmed
 
 BATCH_ROWS = 1 << 17
@@ -42,7 +42,8 @@ def recognises(path: Path, head: bytes) -> bool:
         _check_names(path, parquet_columns(path))
         return True
     suffix = content_suffix(path)
-    if suffix not in TABLE_SUFFIXES and (suffix not in OTHER_SUFFIXES or b"\0" in head):
+    is_table = suffix in TABLE_SUFFIXES or (suffix in OTHER_SUFFIXES and b"\0" not in head)
+    if not is_table or first_record(head):  # JSON has commas too
         return False
     try:
         form = layout(head, path.name, strict=True)

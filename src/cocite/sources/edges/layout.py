@@ -14,13 +14,13 @@ from cocite.sources.compressed import head_lines
 
 # Names of columns, in lower case and without punctuation: `From Node-ID` is `fromnodeid`.
 _WHAT = r"(?:node|page|url|uri|id|name|address|host|domain|site|paper)"
-SOURCE = re.compile(
+SOURCE_NAMES = re.compile(
     rf"(?:from|source|src|start|origin|citing|linking|parent|subject|referr?er){_WHAT}*|{_WHAT}(?:1|a|from)|a|u|page"
 )
-TARGET = re.compile(
+TARGET_NAMES = re.compile(
     rf"(?:to|target|dst|dest|destination|end|cited|linked|child|object|link){_WHAT}*|{_WHAT}(?:2|b|to)|b|v|href"
 )
-WEIGHT = re.compile(r"w|p|weights?|prob|probability")
+WEIGHT_NAMES = re.compile(r"w|p|weights?|prob|probability")
 
 MIN_SHARE, LOW_SHARE = 0.9, 0.5
 """Share of lines with the same columns, or of values of the same kind. The lower one is a second try."""
@@ -99,7 +99,7 @@ def layout(head: bytes, name: str = "the file", strict: bool = False) -> Layout:
 
 def pick_columns(names: Sequence[str]) -> tuple[int, int, int | None]:
     """Return the positions of source, target and weight by the names of the columns, or else the first two."""
-    source, target, weight = (_first(pattern, names) for pattern in (SOURCE, TARGET, WEIGHT))
+    source, target, weight = (_first(pattern, names) for pattern in (SOURCE_NAMES, TARGET_NAMES, WEIGHT_NAMES))
     if source is None or target is None:
         source, target = 0, 1
     return source, target, weight if weight not in (source, target) else None
@@ -107,7 +107,7 @@ def pick_columns(names: Sequence[str]) -> tuple[int, int, int | None]:
 
 def are_named(names: Sequence[str]) -> bool:
     """Return whether the names show which column is the source and which the target."""
-    return _first(SOURCE, names) is not None and _first(TARGET, names) is not None
+    return _first(SOURCE_NAMES, names) is not None and _first(TARGET_NAMES, names) is not None
 
 
 def _first(pattern: re.Pattern[str], names: Sequence[str]) -> int | None:
