@@ -160,7 +160,7 @@ def answered(place: Path, question: Callable[[Web], Any]) -> Any:
 def alike(web: Web) -> list[Any]:
     """The pages that each page is most like, and why."""
     vectors = open_vectors(web.graph)
-    near = {page: vectors.near(page, 3).tolist() for page in range(web.graph.pages)}
+    near = {page: vectors.most_similar(page, 3).tolist() for page in range(web.graph.pages)}
     return [
         [page, other, vectors.shared_terms(page, np.array([other], np.uint32))]
         for page, others in near.items()

@@ -161,7 +161,7 @@ def content(graph: Graph, names: list[str]) -> list[Any]:
         links += [[name, names[to], *more] for to, *more in listed]
         of = graph.facts
         facts = (graph.title, graph.text, graph.headings, of.language, of.status, of.captured, of.fetched, of.noindex)
-        others = (graph.lead, of.representative)
+        others = (graph.alias_target, of.representative)
         pages.append([name, *(fact(page) for fact in facts), *(names[other(page)] for other in others)])
     again = []
     for _, starts, both, _, _ in graph.links.iter_all(64):

@@ -146,7 +146,7 @@ def read_beside(graph: Graph) -> Iterator[str]:
 
     def vectors() -> Any:
         opened = open_vectors(graph)
-        return [(opened.near(page, 3), opened.shared_terms(page, np.zeros(1, np.uint32))) for page in pages]
+        return [(opened.most_similar(page, 3), opened.shared_terms(page, np.zeros(1, np.uint32))) for page in pages]
 
     def keywords() -> Any:
         opened = open_keywords(graph)

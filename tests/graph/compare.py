@@ -33,7 +33,7 @@ def assert_same_names(graph: Graph, naive: Naive, number: int, name: str) -> Non
     page = naive.pages[name]
     lead = naive.number[naive.aliases.get(name, name)]
     assert graph.address(number) == page.address, name
-    assert graph.lead(number) == lead
+    assert graph.alias_target(number) == lead
     if "name:" not in name:
         assert graph.find(page.address) == lead, "the shown spelling must be found"
         assert graph.find(name) == lead

@@ -65,7 +65,7 @@ def whole(graph: Graph, page: int) -> dict[str, Any]:
         "again": [graph.canonical(int(target)) for target in repeats.target[again]],
         "again in": repeats.attribute[again].tolist(),
         "address": graph.address(page),
-        "leads": graph.canonical(graph.lead(page)),
+        "leads": graph.canonical(graph.alias_target(page)),
         "links": [graph.canonical(int(target)) for target in links.targets],
         "blocks": links.blocks.tolist(),
         "flags": links.flags.tolist(),

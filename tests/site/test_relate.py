@@ -119,10 +119,10 @@ def test_well_known_pages_are_ranked_by_half_their_score() -> None:
     pages.append(Page("https://a.example/other", text=" ".join(words[10:40])))
     pages += [Page(f"https://a.example/far{n}", text=f"x{n} y{n} z{n}") for n in range(20)]
     relater = Relater(Graph.from_records(pages), pages, [Wishes() for _ in pages], 5)
-    before = relater.near(0)
+    before = relater.related_to(0)
     assert [each.page for each in before] == [1, 2]
     relater.well_known = {1}
-    after = {each.page: each.score for each in relater.near(0)}
+    after = {each.page: each.score for each in relater.related_to(0)}
     assert after == {1: before[0].score / 2, 2: before[1].score}
 
 
@@ -131,8 +131,8 @@ def test_unlinked_pages_need_similar_text() -> None:
     pages = [Page(f"https://a.example/{at}", text=" ".join(words)) for at, words in enumerate(texts)]
     pages[0].links.append(Link(pages[2].url, "two", 0))
     relater = Relater(Graph.from_records(pages), pages, [Wishes() for _ in pages], 5)
-    assert [each.page for each in relater.near(0)] == [2], "one word in common is not enough without a link"
-    assert relater.near(1) == []
+    assert [each.page for each in relater.related_to(0)] == [2], "one word in common is not enough without a link"
+    assert relater.related_to(1) == []
 
 
 def test_processes_relate_pages_alike() -> None:

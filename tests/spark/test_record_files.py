@@ -57,7 +57,7 @@ def assert_alike(spark: Any, folder: Path, place: Path) -> None:
     pages, out = table(place / "shards" / "pages"), table(place / "shards" / "out")
     assert pages["url"].to_pylist() == list(addresses(graph.names, 0, graph.pages))
     leads = [page if other is None else other for page, other in enumerate(pages["leads_to"].to_pylist())]
-    assert leads == [graph.lead(page) for page in range(graph.pages)]
+    assert leads == [graph.alias_target(page) for page in range(graph.pages)]
     assert out["page"].to_pylist() == np.flatnonzero(graph.out_degree).tolist()
     lists = [graph.links_from(page) for page in out["page"].to_pylist()]
     assert unpack_lists(out["targets"], "<u4")[0].tolist() == np.concatenate([each.targets for each in lists]).tolist()

@@ -37,7 +37,7 @@ def test_units_are_alike(graph: Graph, shards: Path, unit: str) -> None:
 
 def test_aliases_and_near_duplicates_are_alike(graph: Graph, shards: Path) -> None:
     pages = table(shards / "pages")
-    for column, one_machine in (("leads_to", graph.lead), ("representative", graph.facts.representative)):
+    for column, one_machine in (("leads_to", graph.alias_target), ("representative", graph.facts.representative)):
         found = [page if other is None else other for page, other in enumerate(pages[column].to_pylist())]
         expected = [one_machine(page) for page in range(graph.pages)]
         assert found == expected

@@ -45,8 +45,8 @@ def test_pages_without_words() -> None:
     found = likeness([set(), set(), {1}])
     assert found.alike(0, np.array([0, 1, 2], np.uint32)).tolist() == [1, 0, 0]
     assert found.alike(2, np.array([0, 1, 2], np.uint32)).tolist() == [0, 0, 1]
-    assert found.near(0, 1).tolist() == []
-    assert found.near(0, 5).tolist() == [2]
+    assert found.candidates(0, 1).tolist() == []
+    assert found.candidates(0, 5).tolist() == [2]
 
 
 @given(webs(), st.integers(1, 5), st.integers(0, 3))
@@ -55,7 +55,7 @@ def test_candidates(web: tuple[list[set[int]], list[set[int]]], most: int, reach
     pages, _ = web
     found = likeness(pages)
     for page in range(len(pages)):
-        near = found.near(page, most, reach).tolist()
+        near = found.candidates(page, most, reach).tolist()
         assert near == sorted(set(near))
         assert len(near) <= max(most, len(pages) if len(pages) <= most else most)
         leading, values = found.leading(page, reach)
@@ -70,8 +70,8 @@ def test_candidates(web: tuple[list[set[int]], list[set[int]]], most: int, reach
 def test_few_candidates_where_words_are_frequent() -> None:
     pages = [{0, k % 7 + 1} for k in range(14)]
     found = likeness(pages)
-    assert set(found.near(0, 13, reach=0, postings=2).tolist()) == {0, 7}  # word 0 would lead to 14 more
-    assert len(found.near(0, 13, reach=0, postings=16)) == 13
+    assert set(found.candidates(0, 13, reach=0, postings=2).tolist()) == {0, 7}  # word 0 would lead to 14 more
+    assert len(found.candidates(0, 13, reach=0, postings=16)) == 13
 
 
 @given(webs())

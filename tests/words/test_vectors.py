@@ -58,7 +58,7 @@ def test_weights_by_hand(place: Path) -> None:
     assert words_of(found, three) == {"chess": 1.0}
     assert found.text_words[[one, two, three]].tolist() == [2, 2, 0]
     assert found.cosines(one, np.array([two, three], np.uint32)).tolist() == [0.0, 1.0]
-    assert found.near(one, 10).tolist() == [three]
+    assert found.most_similar(one, 10).tolist() == [three]
     assert shared(found.shared_terms(one, np.array([three], np.uint32)), found) == [(1, ["chess"])]
 
 
@@ -110,7 +110,7 @@ def test_the_slow_truth(texts: list[list[str]], said: list[tuple[int, str]], kee
             assert words_of(found, one) == pytest.approx(truth.get(one, {}), abs=2e-5)
             cosines = [naive_auto.cosine(truth.get(one, {}), truth.get(other, {})) for other in range(graph.pages)]
             assert found.cosines(one, everything) == pytest.approx(cosines, abs=4e-4)
-            assert set(found.near(one, 100).tolist()) == {
+            assert set(found.most_similar(one, 100).tolist()) == {
                 other for other, value in enumerate(cosines) if value > 0 and other != one
             }
 
@@ -121,12 +121,15 @@ def test_only_some_pages_are_compared(place: Path, monkeypatch: pytest.MonkeyPat
     graph = made(place, [Page(f"https://p{n}.example/", text=text) for n, text in enumerate(texts)])
     monkeypatch.setattr(vectors, "MAX_CANDIDATES", 4)
     found = make_vectors.make_vectors(graph)
-    assert found.near(graph.find("p0.example"), 9).tolist() == [graph.find("p1.example"), graph.find("p2.example")]
-    assert found.near(graph.find("p0.example"), 1).tolist() == [graph.find("p1.example")]
+    assert found.most_similar(graph.find("p0.example"), 9).tolist() == [
+        graph.find("p1.example"),
+        graph.find("p2.example"),
+    ]
+    assert found.most_similar(graph.find("p0.example"), 1).tolist() == [graph.find("p1.example")]
     # All of p3's words are on more pages than are compared: the first of them, rather than none.
     monkeypatch.setattr(vectors, "MAX_CANDIDATES", 3)
     having = sorted(graph.find(f"p{n}.example") for n in (0, 3, 4, 5))[:3]
-    assert set(found.near(graph.find("p3.example"), 9).tolist()) == {*having} - {graph.find("p3.example")}
+    assert set(found.most_similar(graph.find("p3.example"), 9).tolist()) == {*having} - {graph.find("p3.example")}
 
 
 def test_they_are_stored_renewed_and_dropped(place: Path) -> None:
@@ -175,7 +178,7 @@ def test_damaged_ones_are_refused_or_harmless(place: Path) -> None:
             found = open_vectors(Graph(path))
             for one in range(4):
                 assert np.isfinite(found.cosines(one, np.arange(4, dtype=np.uint32))).all()
-                assert (found.near(one, 10) < 4).all()
+                assert (found.most_similar(one, 10) < 4).all()
                 assert np.isfinite(found.cosines(one, np.arange(4, dtype=np.uint32), context=True)).all()
                 assert (found.same_name_pages(one)[0] < 4).all()
         file.write_bytes(whole[:-2])

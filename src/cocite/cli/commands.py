@@ -26,7 +26,7 @@ from cocite.warm import SecondProcess
 Show = Callable[[Screen, Any, Any], None]
 METAVARS = {int: "N", float: "X"}
 STORE_OPTION = Parameter(
-    name="index", help="The store to use", default="web.cocite", flags=("--index", "-i"), metavar="STORE"
+    name="index", help="The store to use", default="web.cocite", flags=("--index", "--store", "-i"), metavar="STORE"
 )
 JSON_OPTION = Parameter(name="json", help="Print one JSON object instead", type=bool, default=False)
 

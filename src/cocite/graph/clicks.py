@@ -247,7 +247,7 @@ def _numbered(graph: Graph, side: SideData) -> PagePairs:
     found = np.flatnonzero(stored[at] == wanted) if len(stored) else np.zeros(0, np.int64)
     pages = order[at[found]]
     moved = np.isin(pages, graph.array("alias.page"))
-    pages[moved] = [graph.lead(page) for page in pages[moved].tolist()]
+    pages[moved] = [graph.alias_target(page) for page in pages[moved].tolist()]
     number = np.full(len(wanted), -1, np.int64)
     number[found] = pages
     source, target = np.split(number[of], 2)

@@ -79,7 +79,7 @@ class PageNames:
             page = -1
         if page < 0 and "://" not in address:
             page = self.find_canonical("name:" + address.removeprefix("name:"))
-        return None if page < 0 else self.lead(page)
+        return None if page < 0 else self.alias_target(page)
 
     def _find_spelled(self, text: str) -> int:
         """The page of an address as links spell it, -1 if there is none."""
@@ -103,13 +103,13 @@ class PageNames:
             raise self.arrays.damaged()
         return page
 
-    def lead(self, page: int) -> int:
+    def alias_target(self, page: int) -> int:
         """The target of an alias; any other page itself."""
         aliases = self.arrays["alias.page"]
         at = int(look_up.find_position(aliases, page)) if len(aliases) else -1
         return page if at < 0 else self.arrays.page_at("alias.target", at)
 
-    def leads(self, first: int, count: int) -> NDArray[np.int64]:
+    def alias_targets(self, first: int, count: int) -> NDArray[np.int64]:
         """The targets of pages [first, first + count) that are aliases, -1 for others."""
         aliases, found = self.arrays["alias.page"], np.full(count, -1, np.int64)
         rows = slice(*rows_of(aliases, first, count))

@@ -44,7 +44,7 @@ def nearest(names: PageNames, address: str, limit: int = 5) -> list[str]:
         return []
     found: dict[int, None] = {}
     for page in candidates(names, canonical, limit):
-        found.setdefault(names.lead(page))
+        found.setdefault(names.alias_target(page))
         if len(found) >= limit:
             break
     return [names.address(page) for page in found]

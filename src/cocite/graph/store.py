@@ -42,7 +42,7 @@ class Graph:
         self.iter_links, self.weights_from = self.links.iter_links, self.links.weights_from
         self.best_parents, self.array = self.links.best_parents, self.arrays.__getitem__
         self.in_degree, self.out_degree = self.links.in_degree, self.links.out_degree
-        self.find, self.get, self.lead = self.names.find, self.names.get, self.names.lead
+        self.find, self.get, self.alias_target = self.names.find, self.names.get, self.names.alias_target
         self.address, self.canonical = self.names.address, self.names.canonical
         self.title, self.headings, self.text = self.texts.title, self.texts.headings, self.texts.text
         self.anchors, self.contexts = self.texts.anchors, self.texts.contexts
@@ -191,7 +191,7 @@ class PageFacts:
         return int(values[page]) if len(values) else 0
 
     @cached_property
-    def near(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    def all_near_duplicates(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """All pages with near-duplicates, ascending, and their representatives; checked, since kernels trust them."""
         pages, representatives = self._arrays["near.page"], self._arrays["near.representative"]
         if max(representatives.max(initial=0), pages.max(initial=0)) >= max(1, self._arrays.pages):
@@ -215,6 +215,6 @@ class PageFacts:
     @cached_property
     def _near_by_representative(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """The same by representative: sorted once, not searched through for each result."""
-        pages, representatives = self.near
+        pages, representatives = self.all_near_duplicates
         order = np.argsort(representatives, kind="stable")
         return representatives[order], pages[order]

@@ -34,7 +34,7 @@ MAX_FIELDS = 200
 TABLES = ("related", "recommend", "hubs", "search")
 """Operations whose results are pages, which can be had as a table, and with reasons in words."""
 IDLE, NORMAL, BUSY, SWAMPED = range(4)
-LOAD_LEVELS = ("idle", "usual", "busy", "swamped")
+LOAD_LEVELS = ("idle", "normal", "busy", "swamped")
 PARENT_FACTORS = (2.0, 1.0, 0.25, 0.05)
 """Limit of parents at each load level, as a multiple of the default."""
 FORMAT_PARAMETER = Parameter(

@@ -1,7 +1,7 @@
 """From a question to a reply: from the cache, from the same question in progress, or computed in a thread.
 
 Limits follow the load (Dean & Henzinger 1999, §4.3), which the queue shows: nobody waits and a thread is free (idle),
-somebody may wait (usual), many wait (busy), half of the queue is full (swamped). The cache has an answer under the
+somebody may wait (normal), many wait (busy), half of the queue is full (swamped). The cache has an answer under the
 limits that it was computed with. A fuller answer from the cache is sent at any load; a poorer one never replaces it.
 """
 

@@ -139,9 +139,9 @@ class Relater:
     def lists(self, pages: Sequence[int]) -> list[list[RelatedPage]]:
         """The lists of some pages."""
         wishes = ((at, self.wishes[at]) for at in pages)
-        return [[] if wish.none else self.near(at, partial(self._chosen, at, wish)) for at, wish in wishes]
+        return [[] if wish.none else self.related_to(at, partial(self._chosen, at, wish)) for at, wish in wishes]
 
-    def near(self, at: int, choose: Callable[[list[RelatedPage]], list[RelatedPage]] = list) -> list[RelatedPage]:
+    def related_to(self, at: int, choose: Callable[[list[RelatedPage]], list[RelatedPage]] = list) -> list[RelatedPage]:
         """Pages related to a page, best first. `choose` returns those to list: only these need words and links."""
         page, evidence = self.pages[at], dict[int, Sequence[Evidence]]()
         scores = self.method.relate(self.web, [page])

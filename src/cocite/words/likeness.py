@@ -3,7 +3,7 @@
     Sim_s(P1, P2) = (Σ_{w in P1} max_{w' in P2} r_s(w, w') + Σ_{w in P2} max_{w' in P1} r_s(w, w')) / (m + n)
 
 for pages of m and n keywords; 1 for a page and itself, 0 if neither has any. It is exact to 1e-9, including words that
-never occur together. Only the choice of candidates has limits: see `Likeness.near`.
+never occur together. Only the choice of candidates has limits: see `Likeness.candidates`.
 """
 
 import threading
@@ -75,7 +75,7 @@ class Likeness:
         result[others == page] = 1.0
         return result
 
-    def near(self, page: int, maximum: int, reach: int = 10, postings: int = 500_000) -> Pages:
+    def candidates(self, page: int, maximum: int, reach: int = 10, postings: int = 500_000) -> Pages:
         """At most `maximum` pages that may be similar, ascending: all with keywords, if there are no more.
 
         Else they are looked up by the keywords of the page and the `reach` words most similar to each. A word counts

@@ -57,7 +57,7 @@ class Vectors:
         known = np.flatnonzero(pages < len(self.text_words))[:MAX_SAME_NAME]  # a damaged file may name others
         return pages[known], weights[known]
 
-    def near(self, page: int, maximum: int) -> NDArray[np.uint32]:
+    def most_similar(self, page: int, maximum: int) -> NDArray[np.uint32]:
         """The pages most similar to a page, among those that share its heaviest words."""
         words, weights = self.of(page)
         pages, sums = np.empty(MAX_CANDIDATES, np.uint32), np.empty(MAX_CANDIDATES)

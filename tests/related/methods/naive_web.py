@@ -92,7 +92,7 @@ class NaiveWeb:
             addresses={page: graph.canonical(page) for page in pages},
             fingerprints=dict(enumerate(graph.fingerprints.tolist())),
             representatives={page: graph.facts.representative(page) for page in sources},
-            aliases={page: graph.lead(page) for page in pages},
+            aliases={page: graph.alias_target(page) for page in pages},
             again=links_again(graph),
         )
 

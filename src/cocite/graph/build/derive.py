@@ -1,7 +1,7 @@
 """Fifth pass of a build: what queries need of long lists, computed once.
 
 Entry points into long lists, the best and a sample of the parents of popular pages, and near-duplicates.
-kernels/build/near_duplicates.py has the rule of those; `View.merge` (related/neighbourhood/view.py) applies it.
+kernels/build/near_duplicates.py has the rule of those; `GraphView` (related/neighbourhood/view.py) applies it.
 """
 
 from collections.abc import Iterator

@@ -89,7 +89,7 @@ def _put_all(old: Graph, spill: Spill, progress: Progress) -> None:
         count = len(starts) - 1
         part = partial(old.arrays.part, first=first, count=count)
         fingerprints, targets, kind = part("fingerprint"), old.fingerprints[links.targets], part("page.kind")
-        leads = old.names.leads(first, count)
+        leads = old.names.alias_targets(first, count)
         lead = np.where(leads < 0, np.uint64(0), old.fingerprints[leads])
         if len(spill.names.removed):
             targets = np.where(np.isin(targets, spill.names.removed), np.uint64(0), targets)

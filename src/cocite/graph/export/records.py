@@ -54,7 +54,7 @@ def _record_batches(graph: Graph, known: pa.Array, progress: Progress) -> Iterat
         texts = {
             name: pa.array(column.between(first, len(numbers)), pa.string()) for name, column in columns_of.items()
         }
-        lead = graph.names.leads(first, len(numbers))
+        lead = graph.names.alias_targets(first, len(numbers))
         kind, status, captured = part("page.kind"), part("page.status"), part("page.captured").tolist()
         language = part("page.language").astype("<u4")
         link_columns = {

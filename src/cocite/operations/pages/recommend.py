@@ -8,7 +8,7 @@ from typing import Any, Self
 from cocite.errors import BadParameter
 from cocite.operations import shared
 from cocite.operations.declare import Operation, Web, operation
-from cocite.operations.pages.related import Related, ShownPages
+from cocite.operations.pages.related import CommandLineOptions, Related
 from cocite.parameters import parameter
 from cocite.results.answer import Answers
 
@@ -16,7 +16,7 @@ MAX_WEIGHT = 1e9
 
 
 @operation(route="/api/recommend", slow=True)
-class Recommend(Operation, ShownPages):
+class Recommend(Operation, CommandLineOptions):
     """Recommend pages to somebody who has read some pages.
 
     The score of a page is the weighted mean of its scores for each page of the history. Pages that the store doesn't

@@ -24,8 +24,8 @@ MAX_IN_LINKS_LOOKED_AT = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownPages(Filters):
-    """What only the command line has: a history from a file, and ways to print."""
+class CommandLineOptions(Filters):
+    """Filters, and options that only the command line has: a history from a file, and ways to print."""
 
     history_file: str = shared.command_option(
         "", "Pages that were read: address, tab, weight per line (default: 1)", metavar="FILE",
@@ -39,7 +39,7 @@ class ShownPages(Filters):
 
 
 @operation(route="/api/related", tool="related_pages")
-class Related(Operation, ShownPages):
+class Related(Operation, CommandLineOptions):
     """Find the pages most related to a page, best first, with reasons.
 
     With several pages, results are related to all of them.

@@ -13,10 +13,10 @@ With parents q of the page u, each of weight c_q, children x that u and s share,
                 + 0.25 if s is on u's host, and 0.2 if it is the home page of its own     if sections list u
     weight      = words + 0.003 · (different words of u's text, at most 100)²
 
-Parents of u's same-name pages (words/context.py) are parents too; their weight is `names` times the similarity of the
+Parents of u's same-name pages (words/vectors.py) are parents too; their weight is `names` times the similarity of the
 names. A parent that repeats s or u in another section has them together there, too, without `near` and `elsewhere`: in
 at most three sections that repeat u, and not on lists of more than 4,096 links. The context words of a page are those
-of the sections that list it (words/context.py). k parents of one site, and k sections of one parent, count as √k, and
+of the sections that list it (words/vectors.py). k parents of one site, and k sections of one parent, count as √k, and
 pages of u's own site a quarter: their links are often one template. So links count most for pages with many in-links,
 and words count more the more text a page has. A page without links or without text gets results from what there is.
 One with neither gets the addresses beside it on its host, by 0.25 times the part of its path that they share. With
@@ -136,7 +136,11 @@ def blend(web: Web, view: GraphView, pages: Sequence[int], params: Params) -> tu
         for page, (others, _) in zip(pages, named, strict=True)
     ]
     children = [view.children_of(page, params.children) for page in pages]
-    similar = [web.vectors.near(page, TUNABLES.similar_pages) for page in pages] if params.words and web.vectors else []
+    similar = (
+        [web.vectors.most_similar(page, TUNABLES.similar_pages) for page in pages]
+        if params.words and web.vectors
+        else []
+    )
     room = [np.minimum(web.graph.in_degree[each], TUNABLES.max_child_parents).sum(dtype=np.int64) for each in children]
     known = sum(len(each) for each in (*children, *similar)) + sum(
         1 + each.max_siblings + len(each.pages) for parts in parents for each in parts
@@ -280,7 +284,7 @@ def nearby_addresses(view: GraphView, around: Sequence[Around]) -> Blend:
         first, last = one.page - TUNABLES.nearby_addresses, one.page + TUNABLES.nearby_addresses
         beside = range(max(0, first), min(len(graph), last + 1))
         near.update(page for page in beside if hosts[page] == hosts[one.page] and not view.refuses(page))
-    near -= {page for page in near if graph.lead(page) != page} | {one.page for one in around}
+    near -= {page for page in near if graph.alias_target(page) != page} | {one.page for one in around}
     merged = view.merge(np.array(sorted(near), np.uint32))
     found = Blend(merged, Numbered(0), around, np.zeros((5, len(around), len(merged.pages))))
     paths = [graph.canonical(page).split("/") for page in merged.pages.tolist()]

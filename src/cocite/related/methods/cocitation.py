@@ -85,7 +85,7 @@ def gather(view: GraphView, pages: Sequence[int], params: Params) -> tuple[Sibli
 
 
 def _query(view: GraphView, params: Params) -> CocitationQuery:
-    return CocitationQuery(view.out, params.parents, params.window, view.refused, view.near, view.units)
+    return CocitationQuery(view.out, params.parents, params.window, view.refused, view.near_duplicates, view.units)
 
 
 def _of_one(view: GraphView, page: int, params: Params) -> Siblings:

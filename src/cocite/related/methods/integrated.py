@@ -49,7 +49,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     data = page_similarity.similarity_data(web, params, params.rarity)
 
     def score(page: int) -> tuple[Pages, Values]:
-        near = data.words.near(page, params.candidates, params.reach, params.postings)
+        near = data.words.candidates(page, params.candidates, params.reach, params.postings)
         others = np.union1d(near, page_similarity.linked_alike(data, page, params))
         return others, integrated(data, page, others, params)
 

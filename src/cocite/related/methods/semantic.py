@@ -28,7 +28,7 @@ def relate(web: Web, seeds: Sequence[int], params: Params) -> Scores:
     words = page_similarity.likeness_of(web, params.alpha)
 
     def score(page: int) -> tuple[Pages, Values]:
-        others = words.near(page, params.candidates, params.reach, params.postings)
+        others = words.candidates(page, params.candidates, params.reach, params.postings)
         return others, words.alike(page, others)
 
     return page_similarity.relate_each(seeds, score, partial(page_similarity.keyword_evidence, web, words))

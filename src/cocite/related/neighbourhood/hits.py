@@ -45,7 +45,9 @@ def edges_among(view: GraphView, pages: Pages, read: Parents | None = None) -> E
     `read` are parents whose lists are read already, if they are the first pages.
     """
     edges: Edges
-    state, edges = kernels.connect(view.out, pages, read or NOTHING_READ, view.refused, view.units, view.near)
+    state, edges = kernels.connect(
+        view.out, pages, read or NOTHING_READ, view.refused, view.units, view.near_duplicates
+    )
     view.check(state)
     return edges
 

@@ -264,7 +264,7 @@ def linked_alike(data: SimilarityData, page: int, params: LinkParams) -> Pages:
     candidates, values = [NO_PAGES], [np.zeros(0)]
     for ours, theirs in ((links.ins, links.outs), (links.outs, links.ins)):
         for linked in ours(np.array([page], np.uint32)).columns.tolist():
-            near = words.near(linked, params.alike, params.reach, params.postings) if params.alike else NO_PAGES
+            near = words.candidates(linked, params.alike, params.reach, params.postings) if params.alike else NO_PAGES
             near = np.union1d(near, np.array([linked], np.uint32))
             lists = theirs(near)
             candidates.append(lists.columns)

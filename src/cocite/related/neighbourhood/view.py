@@ -73,8 +73,8 @@ class GraphView:
         self.refused = Excluded(flags, stop, degree, graph.in_degree)
         self.plain = not (flags or degree or len(stop))  # every link counts
         self.out = graph.links.out_in_part
-        near, representative = graph.facts.near
-        self.near = (
+        near, representative = graph.facts.all_near_duplicates
+        self.near_duplicates = (
             neighbourhood.NearPages(near, representative)
             if switches.merge
             else neighbourhood.NearPages(near[:0], near[:0])
@@ -116,10 +116,10 @@ class GraphView:
 
     def representatives(self, pages: Pages) -> Pages:
         """The representative of each page: itself, unless it is a near-duplicate."""
-        if not len(self.near[0]):
+        if not len(self.near_duplicates[0]):
             return pages
         found = np.empty(len(pages), np.uint32)
-        return found if neighbourhood.representatives(*self.near, pages, found) else pages
+        return found if neighbourhood.representatives(*self.near_duplicates, pages, found) else pages
 
     def are_seeds(self, pages: Pages, seeds: Sequence[int]) -> NDArray[np.bool_]:
         """Which of the pages are query pages, or represent one."""
@@ -129,7 +129,7 @@ class GraphView:
         """Different pages, with near-duplicates among them merged."""
         if self.representatives(pages) is pages:  # nearly always, and then a first run compiles one kernel less
             return Merged(pages, np.arange(len(pages), dtype=np.int32))
-        found, number, _ = neighbourhood.merge_pages(self.near, pages)
+        found, number, _ = neighbourhood.merge_pages(self.near_duplicates, pages)
         return Merged(found, number)
 
     def group(self, pages: Pages) -> tuple[NDArray[np.int32], int]:

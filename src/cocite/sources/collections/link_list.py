@@ -121,7 +121,7 @@ class FolderPage:
         self.page, self.report = Page(url), report
         self._open: list[tuple[str, list[int]]] = [("", [])]  # names and, once they hold a link, sections
 
-    def begin(self, heading: str) -> None:
+    def begin_section(self, heading: str) -> None:
         """Begin a section that ends all folders."""
         self._open = [(heading, [])]
 

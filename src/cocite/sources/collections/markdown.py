@@ -81,7 +81,7 @@ def parse(text: str, address: str | None, report: ReadReport, name: str = "the t
             if isinstance(item, MarkdownLink):
                 sections.add_link(*item)
             else:
-                sections.begin(item.text)
+                sections.begin_section(item.text)
                 if item.level == 1:
                     page.title = page.title or item.text
     page.title = page.title or front.get("title", "")

@@ -1,4 +1,4 @@
-"""Blocks: which links of a page a reader sees as one group, and under which heading.
+"""Sections: which links of a page a reader sees together, and under which heading. A record calls them blocks.
 
 While a page is read, every boundary (heading, rule, end of a list, …) begins a group, and a link keeps the number of
 its group. `number_blocks` then merges groups that belong together, and numbers those that have links.
@@ -58,7 +58,7 @@ def has_boilerplate_name(given: dict[str, str]) -> bool:
 
 
 class LinkGroup(NamedTuple):
-    """Links that a reader sees together."""
+    """Links between two boundaries: a section, or one entry of it."""
 
     heading: str
     boilerplate: bool = False
@@ -68,9 +68,9 @@ class LinkGroup(NamedTuple):
 
 
 def number_blocks(links: list[Link], groups: list[LinkGroup]) -> list[str]:
-    """Turn the group numbers in `links` into block numbers, in order of appearance. Return the headings of the blocks.
+    """Turn the group numbers in `links` into section numbers, in order of appearance. Return the sections' headings.
 
-    Consecutive entries (`<h3><a>title</a></h3><p>teaser</p>`, repeated) are one block, under the heading above them.
+    Consecutive entries (`<h3><a>title</a></h3><p>teaser</p>`, repeated) are one section, under the heading above them.
     """
     link_counts = Counter(link.block or 0 for link in links)
     headings: list[str] = []

@@ -1,4 +1,4 @@
-"""Read one HTML document as a `Page`: links in page order with their blocks, title, main text, and its head.
+"""Read one HTML document as a `Page`: links in page order with their sections, title, main text, and its head.
 
 `tokens.py` splits the source into tags and text, `walk.py` reads them once and groups the links, `blocks.py` numbers
 the groups. Here addresses are resolved and the head is read. Main text is the text outside boilerplate.

@@ -117,7 +117,7 @@ class RunningText:
     )
 
     def __init__(self) -> None:
-        self.links: list[Link] = []  # `block` is the number of the group until blocks are numbered
+        self.links: list[Link] = []  # `block` is the number of the group until sections are numbered
         self.groups = [LinkGroup("")]
         self.group = self.bold_groups = 0
         self.heading = ""
@@ -171,7 +171,7 @@ class RunningText:
             if self.bold_from >= 0:
                 self.bold.append((max(self.bold_from, self.unit), len(self.pieces)))
             if not self.list_depth and is_bold_heading(self.pieces, self.unit, self.bold):
-                self.begin(" ".join("".join(self.pieces[self.unit :]).split()), bold=True)
+                self.begin_group(" ".join("".join(self.pieces[self.unit :]).split()), bold=True)
 
     def line(self, _source: str = "") -> None:
         """Begin or end a line or paragraph. Within an item or a heading the paragraph continues."""
@@ -204,7 +204,7 @@ class RunningText:
             self.spans.clear()
             self.unit = start
 
-    def begin(self, heading: str, entry: int = 0, bold: bool = False) -> None:
+    def begin_group(self, heading: str, entry: int = 0, bold: bool = False) -> None:
         """Begin a group under this heading. The heading of an entry holds for the entry only."""
         self.groups.append(LinkGroup(heading, self.boilerplate > 0, entry, self.heading, bold))
         self.group = len(self.groups) - 1
@@ -338,7 +338,7 @@ class RunningText:
             links_away = any(not link.url.startswith("#") for link in self.links[first:])
             is_entry = links_away and not has_words(text_outside_links(self.pieces[start:], self.spans, start))
         if heading and not (is_entry and self.list_depth):
-            self.begin(heading, entry=level if is_entry else 0)
+            self.begin_group(heading, entry=level if is_entry else 0)
             for link in self.links[first:]:
                 link.block = self.group
         self.line()

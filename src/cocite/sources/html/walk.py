@@ -1,14 +1,16 @@
-"""Read the tags of a page in one pass, and group its links.
+"""Read the tags of a page in one pass, and divide its links into sections.
 
 The pass keeps a stack of the elements that matter (divisions, sections, lists, tables), closed as a browser closes
-them, in constant time for each tag however deep they are nested. What a reader sees as one group:
+them, in constant time for each tag however deep they are nested. What a reader sees as one section:
 
-- A heading begins a group. So do `<summary>`, `<legend>`, a rule, and a line in bold type.
-- Paragraphs and the list after them are one group. Words after a list begin the next.
-- A list with its sub-lists is one group, unless headings divide it or a term (`<dt>`) has at least two links under it.
-- A table is one group. A cell with `MIN_GROUP_LINKS` links, as in tables used for layout, is a group of its own.
-- Navigation, page header, footer and side bar are groups of their own, and boilerplate.
-- The end of a division with `MIN_GROUP_LINKS` links ends a group.
+- A heading begins a section. So do `<summary>`, `<legend>`, a rule, and a line in bold type.
+- Paragraphs and the list after them are one section. Words after a list begin the next.
+- A list with its sub-lists is one section, unless headings divide it or a term (`<dt>`) has two or more links under it.
+- A table is one section. A cell with `MIN_GROUP_LINKS` links, as in tables used for layout, is a section of its own.
+- Navigation, page header, footer and side bar are sections of their own, and boilerplate.
+- The end of a division with `MIN_GROUP_LINKS` links ends a section.
+
+While a page is read, a section is a *group*: `blocks.py` merges groups that belong together, and numbers the sections.
 """
 
 import re
@@ -39,21 +41,21 @@ _WANTED = re.compile(r"canonical|robots|refresh", re.IGNORECASE)
 
 
 class Table:
-    """An open table: the height of the stack inside it, the number of links before the open cell, and more."""
+    """An open table and its open cell. `links` is the number of links before the cell, `depth` the stack's height."""
 
     def __init__(self, page: "PageWalk") -> None:
         self.depth, self.links = len(page.stack), len(page.links)
         self.group, self.heading = page.group, page.heading
         self.outer, self.bold_groups = page.table, page.bold_groups
         self.level: int = 1 + (self.outer.level if self.outer is not None else 0)
-        self.special = self.region_cell = self.head_cell = self.row_ended = self.started = False
+        self.needs_reset = self.region_cell = self.head_cell = self.row_ended = self.started = False
         self.row_heading = ""
 
 
 class PageWalk(RunningText):
     """The pass over all tags. `read` runs it; the methods after it handle one kind of tag each."""
 
-    __slots__ = ("contents", "drawings", "head", "hidden", "places", "table", "title")
+    __slots__ = ("drawings", "head", "hidden", "open_articles", "places", "table", "title")
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +63,9 @@ class PageWalk(RunningText):
         self.title: str | None = None
         self.places: dict[str, list[int]] = {name: [] for name in ELEMENT_KINDS}  # positions in the stack, by name
         self.table: Table | None = None
-        self.contents = self.hidden = self.drawings = 0  # open <main> or <article>; <template> or <noscript>; <svg>
+        self.open_articles = self.hidden = self.drawings = (
+            0  # open <main> or <article>; <template> or <noscript>; <svg>
+        )
 
     def read(self, chunks: Iterable[list[str | None]]) -> None:
         """Read all tokens of a page."""
@@ -99,7 +103,7 @@ class PageWalk(RunningText):
                         text = unescape(text)
                     if self.link is None:
                         if self.after_list and has_words(text):
-                            self.begin(self.heading)
+                            self.begin_group(self.heading)
                         self.words = True
                     pieces.append(text)
                 elif pieces[-1] is not BREAK:  # white space at the beginning of a line is dropped
@@ -110,7 +114,7 @@ class PageWalk(RunningText):
         if len(self.stack) >= MAX_DEPTH:
             return
         region = kind == _REGION or (bool(source) and kind != _HIDDEN and is_boilerplate(source))
-        if name == "header" and self.contents:
+        if name == "header" and self.open_articles:
             region = False
         if region or kind in (_LIST, _TABLE):
             self.end_heading()
@@ -123,22 +127,22 @@ class PageWalk(RunningText):
             self.enter_boilerplate()
             self.list_depth = 0
             label = attributes(source).get("aria-label", "") if source else ""
-            self.begin(clip(" ".join(label.split()), MAX_HEADING))
+            self.begin_group(clip(" ".join(label.split()), MAX_HEADING))
         if kind in (_LIST, _TABLE) and self.groups[self.group].entry:  # a heading above a list isn't an entry
             self.groups[self.group] = self.groups[self.group]._replace(entry=0)
         if kind == _LIST:
             self.list_depth += 1
             self.term = None
         elif kind == _TABLE:
-            self.begin(self.heading)
+            self.begin_group(self.heading)
             self.list_depth = 0
             self.table = Table(self)
         elif kind == _HIDDEN:
             self.hidden += 1
         elif kind == _SECTION:
-            self.contents += name in ("main", "article")
+            self.open_articles += name in ("main", "article")
             if not self.list_depth and name != "article":
-                self.begin(self.heading)
+                self.begin_group(self.heading)
 
     def close(self, _source: str, name: str) -> None:
         """End tag: close the innermost element of its name in this table cell, and all elements inside it."""
@@ -168,23 +172,23 @@ class PageWalk(RunningText):
         if self.list_depth or self.table is not None or continues:
             self.group = element.group
         else:
-            self.begin(element.heading)
+            self.begin_group(element.heading)
 
     def close_division(self, element: Element) -> None:
         """A division with enough links ends a group, and its heading no longer applies."""
         self.line()
         enough = len(self.links) - element.links >= MIN_GROUP_LINKS
         if enough and not self.list_depth and (self.links[-1].block == self.group or self.heading != element.heading):
-            self.begin(element.heading)
+            self.begin_group(element.heading)
 
     def close_section(self, element: Element) -> None:
         """A heading in a section applies to that section only."""
         self.line()
-        self.contents -= element.name in ("main", "article")
+        self.open_articles -= element.name in ("main", "article")
         if not self.list_depth:
             self.heading = element.heading
             if not self.groups[self.group].entry:
-                self.begin(element.heading)
+                self.begin_group(element.heading)
 
     def close_list(self, element: Element) -> None:
         """End a list. Words after the outermost list begin another group."""
@@ -198,7 +202,7 @@ class PageWalk(RunningText):
             if self.group == element.group:
                 self.after_list = True
             else:
-                self.begin(element.heading)
+                self.begin_group(element.heading)
 
     def close_table(self, element: Element) -> None:
         """End a table. The table, cell or list around it continues."""
@@ -267,7 +271,7 @@ class PageWalk(RunningText):
         table = self.table
         if table is not None:
             if table.row_heading or table.head_cell:
-                table.special = table.row_ended = True
+                table.needs_reset = table.row_ended = True
             if not table.started:
                 table.started = True
                 table.group, table.heading = self.group, self.heading  # a heading in the table before its rows
@@ -279,11 +283,11 @@ class PageWalk(RunningText):
             return
         self.end_cell()
         if source and is_boilerplate(source):
-            self.table.special = self.table.region_cell = True
+            self.table.needs_reset = self.table.region_cell = True
             self.enter_boilerplate()
-            self.begin("")
+            self.begin_group("")
         if head:
-            self.table.special = self.table.head_cell = True
+            self.table.needs_reset = self.table.head_cell = True
 
     def end_cell(self) -> None:
         """End the open cell, if any. Enough links in a cell are a group, fewer belong to the table."""
@@ -304,14 +308,14 @@ class PageWalk(RunningText):
             self.regroup(table.links, table.group, table.row_heading or table.heading)
         elif has_bold:
             self.ungroup(table)
-        if table.special or enough or has_bold or self.group != table.group:
+        if table.needs_reset or enough or has_bold or self.group != table.group:
             self.group, self.heading, table.bold_groups = table.group, table.heading, self.bold_groups
-        if table.special:
+        if table.needs_reset:
             if table.row_ended:
                 table.row_heading = ""
             if table.region_cell:
                 self.leave_boilerplate()
-            table.special = table.head_cell = table.region_cell = table.row_ended = False
+            table.needs_reset = table.head_cell = table.region_cell = table.row_ended = False
         table.links = len(self.links)
         self.after_list = False
         self.bold_from = -1
@@ -337,7 +341,7 @@ class PageWalk(RunningText):
         """`<hr>`."""
         self.line()
         if not self.list_depth and self.links and self.links[-1].block == self.group:
-            self.begin(self.heading)
+            self.begin_group(self.heading)
 
     def raw(self, raw: str) -> None:
         """An element without tags inside: the title of the page, or of a drawing in a link."""
