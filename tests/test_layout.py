@@ -96,6 +96,15 @@ def test_every_module_has_a_place_in_the_order() -> None:
     assert len(all_imports()) > 100, "imports are no longer recognised"
 
 
+def test_the_layout_in_the_docs_is_the_order() -> None:
+    text = (SOURCE.parents[1] / "docs" / "ARCHITECTURE.md").read_text("utf-8")
+    rows = text.partition("\nsrc/cocite/\n")[2].partition("\nresearch/")[0].split("\n")
+    paths = [path for row in rows for path in row.strip().partition("  ")[0].split()]
+    shown = [path.removesuffix(".py").removesuffix("/").replace("/", ".") for path in paths]
+    order = [each for name in ORDER for each in (FRONT_ENDS if name == "front ends" else [name])]
+    assert shown == [name for name in order if name != "related"]  # which has only its folders
+
+
 def test_imports_go_upwards() -> None:
     for found in all_imports():
         where = f"{MODULES[found.user]}:{found.line}: {found.user} imports {found.used}"
