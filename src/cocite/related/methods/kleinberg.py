@@ -14,9 +14,10 @@ import numpy as np
 
 from cocite.kernels.related.neighbourhood import Parents
 from cocite.parameters import parameter
+from cocite.related.methods.hubfinder import Gamma
 from cocite.related.neighbourhood.hits import Vicinity, rank_authorities
 from cocite.related.neighbourhood.scores import Scores
-from cocite.related.neighbourhood.view import GraphView, Numbered, Switches
+from cocite.related.neighbourhood.view import HASH_SEED, GraphView, Numbered, Switches
 from cocite.web import Web
 
 
@@ -39,6 +40,9 @@ def gather(view: GraphView, page: int, params: Params) -> Vicinity:
     """The page, its parents, and all pages that they link to or that link to them."""
     parents = view.chosen_parents(page, params.parents)
     found = [np.array([page, *parents.tolist()], np.uint32)]
-    for member in found[0].tolist():
-        found += [view.children_of(member), view.chosen_parents(member, params.in_links)]
+    if view.plain and params.seed == HASH_SEED:
+        found += [Gamma(view.graph, found[0].tolist()).extended(params.in_links)[0]]
+    else:
+        for member in found[0].tolist():
+            found += [view.children_of(member), view.chosen_parents(member, params.in_links)]
     return Vicinity(Numbered(sum(map(len, found)), *found).pages, Parents(page, 0, parents), False)
