@@ -36,6 +36,7 @@ TEXT_PARTS: dict[str, np.dtype[Any]] = {part: np.dtype(code) for part, code in _
 TYPE_OF: dict[str, np.dtype[Any]] = {
     name: np.dtype(f"<{code}") for code, names in _NAMES_BY_TYPE.items() for name in names.split()
 } | {f"{column}.{part}": dtype for column in TEXT_COLUMNS for part, dtype in TEXT_PARTS.items()}
+_EMPTY = {name: empty_array(dtype) for name, dtype in TYPE_OF.items()}
 IN_MEMORY = Path("(in memory)")  # the path of a graph without a store
 
 
@@ -48,7 +49,7 @@ class Arrays(dict[str, NDArray[Any]]):
         self.pages, self.links = int(manifest.get("pages", 0)), int(manifest.get("links", 0))
 
     def __missing__(self, name: str) -> NDArray[Any]:
-        return empty_array(TYPE_OF.get(name, np.dtype(np.uint32)))
+        return _EMPTY[name] if name in _EMPTY else empty_array(np.dtype(np.uint32))
 
     @classmethod
     def open(cls, path: Path, expected: str = "") -> Self:
