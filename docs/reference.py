@@ -1,4 +1,4 @@
-"""Write docs/cli.md, docs/cocite.1 and docs/methods.md, from commands and methods: `python docs/reference.py docs`."""
+"""Write docs/cli.md, cocite.1, filters.md and methods.md, from the declarations: `python docs/reference.py docs`."""
 
 from __future__ import annotations
 
@@ -63,6 +63,14 @@ parents=500)`.
 Every method has its paper's values as defaults. It is deterministic ("random" parents are those of smallest hash), and
 orders results by score to six significant digits, then in-links, then address. A query page, or a page merged with it,
 is never a result.
+
+"""
+FILTERS_HEAD = """# Filters
+
+This page is generated from `src/cocite/results/filters.py` (`make docs`). Filters select results by site, language,
+date and links. They have the same names everywhere, with `-` on the command line and `_` over HTTP, for assistants and
+in Python: `cocite related nytimes.com --not-own-site --lang en`, `web.related("nytimes.com", not_own_site=True,
+lang="en")`. You get the k best results that pass.
 
 """
 RANKS_HEAD = """## Ranks
@@ -201,6 +209,26 @@ def methods_page() -> str:
     return METHODS_HEAD + "\n".join(parts)
 
 
+def filters_page() -> str:
+    """docs/filters.md: every filter, and the operations that have them."""
+    from cocite.operations.declare import operations_by_name
+    from cocite.results.filters import Filters
+
+    def code(text: str) -> str:
+        return f"`{text}`" if text else ""
+
+    flags = ((f"`--{each.name.replace('_', '-')}`", f"`{each.name}`", each.help) for each in parameters_of(Filters))
+    having = [each.about for each in operations_by_name().values() if issubclass(each, Filters)]
+    rows = (
+        (f"[`cocite {each.name}`](cli.md#cocite-{each.name})", code(each.route), code(each.tool)) for each in having
+    )
+    parts = [*table(("command line", "elsewhere", "meaning"), flags), "These have all of them:", ""]
+    parts += table(("command", "route", "tool for assistants"), rows)
+    parts += ["Pages posted to `/api/related` have them as well. `links` refuses `unlinked`, which would hide every link."]
+    parts += ["`communities` and `cluster` have no filters: they return groups of pages that belong together.", ""]
+    return FILTERS_HEAD + "\n".join(parts)
+
+
 def parameter_table(parameters: list[Parameter]) -> list[str]:
     """Parameters of a method as a table."""
     shown = {each.name: "" if each.default == () else str(each.default).lower() for each in parameters}
@@ -209,5 +237,6 @@ def parameter_table(parameters: list[Parameter]) -> list[str]:
 
 
 if __name__ == "__main__":
-    for file, text in (("cli.md", reference()), ("cocite.1", manual()), ("methods.md", methods_page())):
-        Path(sys.argv[1], file).write_text(text, "utf-8")
+    pages = {"cli.md": reference, "cocite.1": manual, "filters.md": filters_page, "methods.md": methods_page}
+    for file, write in pages.items():
+        Path(sys.argv[1], file).write_text(write(), "utf-8")

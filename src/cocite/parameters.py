@@ -44,6 +44,7 @@ class Parameter:
     example: Any = None
     flags: tuple[str, ...] = ()  # spellings on the command line; default: --its-name
     metavar: str = ""
+    label: str = ""  # in a form; default: its name
     positional: bool = False  # an argument of the command line, not an option
     joined: bool = False  # an argument of several words, joined by spaces
     surfaces: tuple[str, ...] = ("cli", "http", "mcp", "python")

@@ -46,6 +46,7 @@ from cocite.related import methods
 from cocite.related.ranks import Ranked
 from cocite.results.answer import Answers
 from cocite.results.ask import check_address
+from cocite.results.filters import NO_FILTERS, Filters
 from cocite.results.history import check_weight
 from cocite.web import Web
 from cocite.words.keywords import KeywordIndex
@@ -135,13 +136,14 @@ class StoreKeywords(KeywordIndex):
 
 @dataclass(frozen=True)
 class StoreRank(Ranked):
-    """A rank of all pages of a store."""
+    """A rank of all pages of a store, and which of them `top` returns."""
 
     graph: Graph
+    filters: Filters = NO_FILTERS
 
     def top(self, k: int = 20) -> list[TopPage]:
-        """The k pages of highest value."""
-        return top_pages(self.graph, self, k)
+        """The k pages of highest value that pass the filters."""
+        return top_pages(self.graph, self, k, self.filters)
 
 
 class Store(Web):
@@ -230,9 +232,9 @@ class Store(Web):
         return [(group.keywords, [url for url, _ in group.pages]) for group in found.groups]
 
     @made_from(RankPages)
-    def rank(self, by: str = "pagerank") -> StoreRank:
-        """`web.rank("hubrank").top(20)`: the rank that is kept, else computed now, and not kept."""
-        return StoreRank(**vars(super().rank(by)), graph=self.graph)
+    def rank(self, by: str = "pagerank", **filters: Any) -> StoreRank:
+        """`web.rank("hubrank", per_site=1).top(20)`: the rank that is kept, else computed now, and not kept."""
+        return StoreRank(**vars(super().rank(by)), graph=self.graph, filters=Filters(**filters))
 
     @made_from(CountClicks)
     def add_clicks(self, *places: Any, **given: Any) -> Kept:

@@ -108,11 +108,11 @@ class Web:
         """Whether side data such as `search` or `relevance` is stored and fresh."""
         return any(fresh for _, fresh in list_sides(self.graph.path, self.graph.manifest["id"], part))
 
-    def rank(self, call: str) -> Ranked:
+    def rank(self, by: str) -> Ranked:
         """A rank of all pages, such as `hubrank`: as stored, else computed now and not stored."""
         from cocite.related import ranks
 
-        wanted = ranks.rank(call)
+        wanted = ranks.rank(by)
         if str(wanted) not in self._ranks:
             kept = None
             with suppress(BadStore):  # stale or damaged

@@ -10,7 +10,9 @@ import pytest
 import typer
 
 from cocite.cli import app
-from docs.reference import commands_of, manual, paragraphs, plain, reference
+from cocite.parameters import parameters_of
+from cocite.results.filters import Filters
+from docs.reference import commands_of, filters_page, manual, paragraphs, plain, reference
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "cli.md"
@@ -18,6 +20,13 @@ PAGE = DOCS / "cli.md"
 
 def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text("utf-8") == reference(), "run: make docs"
+
+
+def test_the_page_of_filters_is_up_to_date() -> None:
+    page = filters_page()
+    assert (DOCS / "filters.md").read_text("utf-8") == page, "run: make docs"
+    for each in parameters_of(Filters):
+        assert f"| `--{each.name.replace('_', '-')}` | `{each.name}` | {each.help} |" in page
 
 
 def test_every_command_and_option_is_on_it() -> None:

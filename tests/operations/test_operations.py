@@ -116,12 +116,24 @@ def test_filters_apply_to_every_operation_that_returns_pages(web: Web) -> None:
     found = SearchPages(query="politics", lang="en", k=2).run(web)
     assert [answer.rank for answer in found] == [1, 2]
     assert {answer.url for answer in found} < known
+    top = RankPages(by="pagerank", lang="en", k=2, keep=False).run(web).top
+    assert [page.rank for page in top] == [1, 2]
+    assert {page.url for page in top} < known | {DAILIES[0]}
+    around = ShowLinks(url=LISTS[0], site=("daily1.example",)).run(web)
+    assert [link.url for section in around.blocks for link in section.links] == [DAILIES[1]]
+    cited = ShowLinks(url=DAILIES[0], not_site=("list1.example",)).run(web).cited_by
+    everywhere = ShowLinks(url=DAILIES[0]).run(web).cited_by
+    assert [link.url for link in cited] == [link.url for link in everywhere if link.url != LISTS[1]]
+    assert len(cited) == len(everywhere) - 1
+    with pytest.raises(BadParameter, match="unlinked would hide all links"):
+        ShowLinks(url=LISTS[0], unlinked=True)
 
 
 def test_why_nothing_passes_the_filters(web: Web) -> None:
     for asked in (
         Related(urls=(DAILIES[0],), site=("none.example",)), SearchPages(query="politics", site=("none.example",)),
         Compare(urls=(DAILIES[0],), site=("none.example",)), Hubs(urls=(DAILIES[0],), site=("none.example",)),
+        RankPages(keep=False, site=("none.example",)), ShowLinks(url=DAILIES[0], site=("none.example",)),
     ):  # fmt: skip
         result: Any = asked.run(web)
         assert "passes the filters" in asked.why_empty(web, result)

@@ -30,7 +30,7 @@ from tests.cli.conftest import NEWS
 DOCS = Path(__file__).parents[2] / "docs"
 COMMANDS: dict[str, Any] = dict(commands_of(typer.main.get_command(app)))
 OPERATIONS = [pytest.param(each, id=name) for name, each in COMMAND_OPERATIONS.items()]
-RETURNING_PAGES = ("batch", "compare", "hubs", "recommend", "related", "search")
+RETURNING_PAGES = ("batch", "compare", "hubs", "links", "rank", "recommend", "related", "search")
 
 
 def test_every_operation_that_returns_pages_has_all_filters() -> None:

@@ -81,10 +81,12 @@ def run(operation: type[Operation], show: Show, values: dict[str, Any], index: s
         Screen().json(result.to_dict())
     else:
         show(Screen(), asked, result)
-    for why, code in ((asked.failure(result), WRONG), (asked.why_empty(web, result), NOTHING)):
-        if why:
-            complain(why)
-            raise typer.Exit(code)
+    if failure := asked.failure(result):
+        complain(failure)
+        raise typer.Exit(WRONG)
+    if why := asked.why_empty(web, result):
+        complain(": ".join(filter(None, (why, asked.commands_to_try(web, result)))))
+        raise typer.Exit(NOTHING)
 
 
 def answer(asked: Operation, index: str, quiet: bool) -> tuple[Any, Any]:

@@ -115,21 +115,22 @@ class OperationQuestion:
     operation: Operation
     format: str = "json"
     words: bool = False  # reasons in words, too
-    named: frozenset[str] = frozenset()  # parameters of the method that were given by name
 
-    @classmethod
-    def of(cls, operation: Operation, format: str = "json", words: bool = False) -> OperationQuestion:
+    @staticmethod
+    def of(operation: Operation, format: str = "json", words: bool = False) -> OperationQuestion:
         """The question, within the bounds for strangers."""
-        named = bounded_method(operation.method)[1] if isinstance(operation, Related) else frozenset()
-        return cls(bounded(operation), format, words, named)
+        if isinstance(operation, Related):
+            named = bounded_method(operation.method)[1]
+            return RelatedQuestion(bounded(operation), format, words, named)
+        return OperationQuestion(bounded(operation), format, words)
 
-    @classmethod
-    def read(cls, operation: type[Operation], query: bytes) -> OperationQuestion:
+    @staticmethod
+    def read(operation: type[Operation], query: bytes) -> OperationQuestion:
         """What a query string asks; raises a CociteError."""
         given = query_values(query, parameters(operation.about.route))
         own = (FORMAT_PARAMETER, WORDS_PARAMETER)
         options = {each.name: each.check(given.pop(each.name)) for each in own if each.name in given}
-        return cls.of(make(operation, "http", given), **options)
+        return OperationQuestion.of(make(operation, "http", given), **options)
 
     @property
     def route(self) -> str:
@@ -140,17 +141,57 @@ class OperationQuestion:
         return self.operation.slow
 
     def keys(self, web: Snapshot) -> tuple[Key, ...]:
-        """The operation with the method of each load level; one key where the load makes no difference."""
-        own = (self.route, self.format, self.words, self.operation)
-        if not isinstance(self.operation, Related):
-            return (own,)
-        parents = self.parents(web.graph)
-        return tuple((*own, self._method(load, parents), load < SWAMPED) for load in range(len(LOAD_LEVELS)))
+        """One key for all loads: the load makes no difference."""
+        return ((self.route, self.format, self.words, self.operation),)
 
     def at(self, graph: Graph, load: int) -> Operation:
-        """The operation with limits that follow the load (Dean & Henzinger 1999, §4.3)."""
+        """The operation that is run at a load level."""
+        return self.operation
+
+    def limits(self, graph: Graph, load: int) -> dict[str, Any]:
+        """How the load changed the answer; empty if it didn't."""
+        return {}
+
+    def file(self, web: Snapshot, load: int, body: bytes, media: bytes) -> Reply:
+        """A file as a reply. It has no place for limits, so they are in a header."""
+        limits = self.limits(web.graph, load)
+        return Reply(200, body, media, extra=((b"cocite-limits", to_json(limits)),) if limits else ())
+
+    def answers(self, web: Snapshot, load: int) -> Any:
+        """The result itself."""
+        return self.at(web.graph, load).run(web)
+
+    def work(self, web: Snapshot, load: int) -> Reply:
+        """The answer as JSON or as a table."""
+        result = self.answers(web, load)
+        if self.format != "json":
+            mark, media = ("\t", TSV) if self.format == "tsv" else (",", CSV)
+            return self.file(web, load, separated(result, mark).encode(), media)
+        found = result.to_dict()
+        if isinstance(found, dict):
+            more = {"limits": self.limits(web.graph, load), "note": self.operation.why_empty(web, result)}
+            found |= {name: value for name, value in more.items() if value}
+        if self.words:
+            put_into_words(found, result)
+        return Reply(200, to_json(found))
+
+
+@dataclass(frozen=True)
+class RelatedQuestion(OperationQuestion):
+    """Related pages, asked over HTTP: limits follow the load (Dean & Henzinger 1999, §4.3)."""
+
+    operation: Related
+    named: frozenset[str] = frozenset()  # parameters of the method that were given by name
+
+    def keys(self, web: Snapshot) -> tuple[Key, ...]:
+        """A key for each load level, with the method at that level."""
+        [own], parents = super().keys(web), self.parents(web.graph)
+        return tuple((*own, self._method(load, parents), load < SWAMPED) for load in range(len(LOAD_LEVELS)))
+
+    def at(self, graph: Graph, load: int) -> Related:
+        """The operation with limits that follow the load."""
         asked = self.operation
-        if not isinstance(asked, Related) or load == NORMAL:
+        if load == NORMAL:
             return asked
         method = self._method(load, self.parents(graph))
         if method == asked.method and load < SWAMPED:
@@ -162,57 +203,29 @@ class OperationQuestion:
 
         A limit above the number of `parents` changes nothing, so most pages get the same answer at any load.
         """
-        asked: Any = self.operation
+        asked = self.operation
         method = bounded_method(asked.method)[0]
         limit: Any = getattr(method.params, "parents", None)
         if not isinstance(limit, int) or "parents" in self.named or load == NORMAL:
-            return str(asked.method)
+            return asked.method
         fit = max(1, int(limit * PARENT_FACTORS[load]))
         if min(fit, parents) == min(limit, parents):
-            return str(asked.method)
+            return asked.method
         return str(replace(method, params=replace(method.params, parents=fit)))
 
     def parents(self, graph: Graph) -> int:
         """The largest number of in-links of a query page."""
-        asked: Any = self.operation
-        pages = (find_page(graph, url) for url in (*asked.urls, *asked.exclude))
+        pages = (find_page(graph, url) for url in (*self.operation.urls, *self.operation.exclude))
         return max((int(graph.in_degree[page]) for page in pages if page is not None), default=0)
 
     def limits(self, graph: Graph, load: int) -> dict[str, Any]:
         """How the load changed the answer; empty if it didn't."""
         asked, fit = self.operation, self.at(graph, load)
-        if fit is asked or not isinstance(fit, Related) or not isinstance(asked, Related):
+        if fit is asked:
             return {}
         parents: Any = bounded_method(fit.method)[0].params
         changed = {"parents": parents.parents} if fit.method != asked.method else {}
         return {"load": LOAD_LEVELS[load], **changed, **({} if fit.explain else {"reasons": False})}
-
-    def file(self, web: Snapshot, load: int, body: bytes, media: bytes) -> Reply:
-        """A file as a reply. It has no place for limits, so they are in a header."""
-        limits = self.limits(web.graph, load)
-        return Reply(200, body, media, extra=((b"cocite-limits", to_json(limits)),) if limits else ())
-
-    def answers(self, web: Snapshot, load: int) -> Any:
-        """The result itself."""
-        return self.at(web.graph, load).run(web)
-
-    def why_empty(self, web: Snapshot, result: Any) -> str:
-        """Why there is nothing to show, without what only the command line can do."""
-        return self.operation.why_empty(web, result).partition(": see ")[0]
-
-    def work(self, web: Snapshot, load: int) -> Reply:
-        """The answer as JSON or as a table."""
-        result = self.answers(web, load)
-        if self.format != "json":
-            mark, media = ("\t", TSV) if self.format == "tsv" else (",", CSV)
-            return self.file(web, load, separated(result, mark).encode(), media)
-        found = result.to_dict()
-        if isinstance(found, dict):
-            more = {"limits": self.limits(web.graph, load), "note": self.why_empty(web, result)}
-            found |= {name: value for name, value in more.items() if value}
-        if self.words:
-            put_into_words(found, result)
-        return Reply(200, to_json(found))
 
 
 def put_into_words(found: dict[str, Any], answers: Answers) -> None:

@@ -77,6 +77,10 @@ class Operation(Checked):
         """Why a result has nothing to show, and what to try; empty if it has something."""
         return ""
 
+    def commands_to_try(self, web: Web, result: Any) -> str:
+        """What the command line adds to `why_empty`: commands that other front ends don't have."""
+        return ""
+
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def operation(

@@ -1,7 +1,8 @@
 """Filters: which of the ranked pages are returned.
 
-A filter is a field of `Filters` and a line of `passing`. Every operation that returns pages inherits the fields, and
-every front end makes its options from them.
+A filter is a field of `Filters` and a line of `passing`. Operations that return single pages inherit the fields, and
+every front end makes its options from them: docs/filters.md lists both. The default of a filter is falsy, which means
+that it is off.
 """
 
 from __future__ import annotations
@@ -34,30 +35,32 @@ class Filters(Checked):
 
     per_site: int = parameter(
         0, "Maximum number of results from one site (0: no limit)", minimum=0, metavar="N",
-        on={"http": {"maximum": 1000}, "mcp": {"maximum": 50}},
+        label="At most from one site", on={"http": {"maximum": 1000}, "mcp": {"maximum": 50}},
     )  # fmt: skip
-    not_own_site: bool = parameter(False, "Exclude the sites of the query pages")
+    not_own_site: bool = parameter(False, "Exclude the sites of the query pages", label="Not from its own site")
     site: tuple[str, ...] = parameter(
         (), "Only pages of this site, or under this address; may be repeated", metavar="SITE", max_items=MAX_SITES,
-        max_length=2000, example=["bbc.co.uk"],
+        max_length=2000, example=["bbc.co.uk"], label="Only from these sites",
     )  # fmt: skip
     not_site: tuple[str, ...] = parameter(
         (), "Exclude this site, or pages under this address; may be repeated", metavar="SITE", max_items=MAX_SITES,
-        max_length=2000,
+        max_length=2000, label="Not from these sites",
     )  # fmt: skip
     lang: str = parameter(
         "", "Only pages known to be in this language, such as de", metavar="L", max_length=20,
-        pattern="^([A-Za-z]{2,3}([-_][A-Za-z]{2})?)?$",
+        pattern="^([A-Za-z]{2,3}([-_][A-Za-z]{2})?)?$", label="In language",
     )  # fmt: skip
     since: str = parameter(
         "", "Only pages captured on or after this date, such as 2020-05-17 or 2020", metavar="DATE", max_length=40,
-        pattern=f"^({_DATE})?$",
+        pattern=f"^({_DATE})?$", label="Captured since",
     )  # fmt: skip
     until: str = parameter(
         "", "Only pages captured on or before this date, such as 2020-05-17 or 2020", metavar="DATE", max_length=40,
-        pattern=f"^({_DATE})?$",
+        pattern=f"^({_DATE})?$", label="Captured until",
     )  # fmt: skip
-    unlinked: bool = parameter(False, "Hide pages that a query page links to, or is linked from")
+    unlinked: bool = parameter(
+        False, "Hide pages that a query page links to, or is linked from", label="Not linked with it"
+    )
 
     def validate(self) -> None:
         """Check dates and language."""

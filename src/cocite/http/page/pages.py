@@ -279,7 +279,7 @@ def around_answers(web: Snapshot, state: State, asked: OperationQuestion, load: 
         "methods": {"first": first, "rest": rest, "chosen": chosen},
         "instead": [url for url in answers.used if web.graph.get(url) not in own],
         "busy": load != IDLE and asked.limits(web.graph, load),
-        "why_nothing": "" if len(answers) else asked.why_empty(web, answers),
+        "why_nothing": "" if len(answers) else asked.operation.why_empty(web, answers),
     }
 
 

@@ -80,6 +80,10 @@ class Hubs(Operation, Filters):
         asked = question(web.graph, self.urls, shorter=True)
         return ask(web, asked, hubfinder, self.k, self.filters, self.explain)
 
+    def commands_to_try(self, web: Web, result: Any) -> str:
+        explored = any(step["met"] for step in result.steps)
+        return "" if explored or self.filters != NO_FILTERS else "see cocite links"
+
     def why_empty(self, web: Web, result: Any) -> str:
         if len(result) or not self.k:
             return ""
@@ -87,7 +91,7 @@ class Hubs(Operation, Filters):
             return why_filtered(web, self.filters, self.urls)
         params, pages, met = self.chosen().params, ", ".join(self.urls), sum(step["met"] for step in result.steps)
         if not met:
-            return f"No links to or from {pages}: see cocite links"
+            return f"No links to or from {pages}"
         around = f"Explored {met:,} {'page' if met == 1 else 'pages'} around {pages}, but"
         if params.likeness > 0 or params.criterion == "text":
             option = f"--likeness {params.likeness:g}" if params.likeness > 0 else "--by text"

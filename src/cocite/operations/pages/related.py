@@ -65,8 +65,9 @@ class Related(Operation, CommandLineOptions):
         type=tuple, surfaces=("python",),
     )  # fmt: skip
     group: bool = parameter(
-        False, "Put the results into groups, named by keywords", surfaces=("cli", "http"), flags=("--group",)
-    )
+        False, "Put the results into groups, named by keywords", surfaces=("cli", "http"), flags=("--group",),
+        label="In groups, by topic",
+    )  # fmt: skip
     by: str = shared.group_by(surfaces=("cli", "http"))
     explain: bool = parameter(True, "Give reasons", surfaces=("python",))
     like: str = shared.command_option(

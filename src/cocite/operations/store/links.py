@@ -1,17 +1,21 @@
 """Show the links around a page: what it links to, section by section, and which pages link to it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, Self
 
-from cocite.errors import BadAddress
+from cocite.errors import BadAddress, BadParameter
 from cocite.operations import shared
 from cocite.operations.declare import Graph, Operation, Web, operation
 from cocite.results.answer import HIDDEN, Result
+from cocite.results.filters import NO_FILTERS, Filters, passing
 
 NEIGHBOUR_LINKS = 2  # links shown before and after a link to the page
 MAX_LINKS_OVER_HTTP = 1000
+MAX_FILTERED_LINKS = 100_000
+"""In-links that filters look at, the most linked pages first: a fifth of a second."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,22 +73,27 @@ class LinksAround(Result):
 
 
 @operation(name="links", route="/api/links", tool="links")
-class ShowLinks(Operation):
+class ShowLinks(Operation, Filters):
     """Show what a page links to, section by section, and which pages link to it.
 
     Links are in the order of the page, under its headings. Pages that link to it are shown with the section of the
-    link, the most linked pages first.
+    link, the most linked pages first. Filters are about the pages at the other ends of the links.
 
     Command line: Exits with 1 if the page has no links, with 3 if it is unknown.
 
     Examples:
         cocite links nytimes.com
-        cocite links https://example.org/list -k 0 -i web.cocite
+        cocite links https://example.org/list -k 0 --not-own-site -i web.cocite
         cocite links example.org --json | jq '.cited_by[].url'
     """
 
     url: str = shared.url()
     k: int = shared.k(20, "Maximum number of links each way (0: all)")
+
+    def validate(self) -> None:
+        super().validate()
+        if self.unlinked:
+            raise BadParameter("unlinked would hide all links: leave it out")
 
     def on_surface(self, surface: str) -> Self:
         """Over HTTP, "all" has a limit, too."""
@@ -95,17 +104,29 @@ class ShowLinks(Operation):
 
         graph = web.graph
         page = graph.find(self.url)
-        cited = [citation(graph, page, parent) for parent in parents(graph, page, self.k)]
+        chosen, targets = parents(graph, page, self.k), None
+        if self.filters != NO_FILTERS:
+            chosen = self._passing(graph, page, parents(graph, page, 0)[:MAX_FILTERED_LINKS])[: self.k or None]
+            targets = self._passing(graph, page, graph.links_from(page).targets.tolist())
+        cited = [citation(graph, page, parent) for parent in chosen]
         try:
             asked = parse_query(self.url).canonical
         except BadAddress:
             asked = "name:"
         is_alias = asked != graph.canonical(page) and not asked.startswith("name:")
-        return LinksAround(self.url, facts(graph, page), sections(graph, page, self.k), cited, is_alias)
+        return LinksAround(self.url, facts(graph, page), sections(graph, page, self.k, targets), cited, is_alias)
+
+    def _passing(self, graph: Graph, page: int, others: Sequence[int]) -> list[int]:
+        """The pages at the other ends of a page's links that pass the filters."""
+        return [other for other, _ in passing(graph, ((each, 0.0) for each in others), [page], self.filters, {})]
 
     def why_empty(self, web: Web, result: Any) -> str:
         page = result.page
-        return "" if page["links_out"] or page["links_in"] else f"{page['url']} is known, but has no links"
+        if not page["links_out"] and not page["links_in"]:
+            return f"{page['url']} is known, but has no links"
+        if self.filters != NO_FILTERS and not result.blocks and not result.cited_by:
+            return f"No link around {page['url']} passes the filters; give fewer of them"
+        return ""
 
 
 def facts(graph: Graph, page: int) -> dict[str, Any]:
@@ -124,11 +145,13 @@ def facts(graph: Graph, page: int) -> dict[str, Any]:
     }
 
 
-def sections(graph: Graph, page: int, limit: int) -> list[Section]:
-    """The first links of a page by section, in page order; limit 0: all."""
+def sections(graph: Graph, page: int, limit: int, targets: Sequence[int] | None = None) -> list[Section]:
+    """The first links of a page by section, in page order; limit 0: all. `targets`: only links to these pages."""
     links, headings = graph.links_from(page), graph.headings(page)
     about, found = _facts_of_links(graph, page), dict[int, Section]()
-    for place, target in enumerate(links.targets[: limit or None].tolist()):
+    wanted = None if targets is None else set(targets)
+    places = ((at, target) for at, target in enumerate(links.targets.tolist()) if wanted is None or target in wanted)
+    for place, target in islice(places, limit or None):
         number = int(links.blocks[place])
         section = found.setdefault(number, Section(None if number < 0 else number, _heading(headings, number)))
         section.links.append(ChildLink(position=place + 1, **about(place, target)))

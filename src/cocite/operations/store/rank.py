@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocite.errors import BadStore, os_message
@@ -11,6 +10,7 @@ from cocite.operations import shared
 from cocite.operations.declare import Graph, Operation, Web, operation
 from cocite.parameters import parameter, parameters_of, values_of
 from cocite.results.answer import HIDDEN, Result
+from cocite.results.filters import NO_FILTERS, Filters, best_answers
 
 if TYPE_CHECKING:
     from cocite.related.ranks import Ranked
@@ -43,14 +43,14 @@ class RankResult(Result):
 
 
 @operation(name="rank", slow=True)
-class RankPages(Operation):
+class RankPages(Operation, Filters):
     """Rank all pages by their links, keep the rank with the store, and show the first pages.
 
     Other commands use a rank that is kept. After pages were added or removed, it has to be computed again. The store
     itself doesn't change.
 
     Examples:
-        cocite rank --by hubrank
+        cocite rank --by hubrank --per-site 1
         cocite rank --by "hubrank(bias=authorities, transposed=true)" -k 50
         cocite rank --by "hits(of=hubs)" --no-keep --json
     """
@@ -80,13 +80,18 @@ class RankPages(Operation):
                 wanted.keep(graph, ranked)
         except (BadStore, OSError) as refused:
             error = refused
+        best = top_pages(graph, ranked, self.k, self.filters)
         return RankResult(
             wanted.name, values_of(wanted.params), ranked.rounds, ranked.residual, ranked.converged, took,
-            self.keep and error is None, top_pages(graph, ranked, self.k), str(wanted), graph.pages, error,
+            self.keep and error is None, best, str(wanted), graph.pages, error,
         )  # fmt: skip
 
     def why_empty(self, web: Web, result: Any) -> str:
-        return "" if result.top else "No page has a value: the store has no links"
+        if result.top:
+            return ""
+        if self.filters != NO_FILTERS:
+            return "No page with a value passes the filters; give fewer of them"
+        return "No page has a value: the store has no links"
 
     def failure(self, result: Any) -> str:
         error = result.not_kept
@@ -94,8 +99,8 @@ class RankPages(Operation):
         return f"Not kept, so other commands won't find this rank: {why}" if error else ""
 
 
-def top_pages(graph: Graph, ranked: Ranked, k: int) -> list[TopPage]:
-    """The k pages of highest value, without pages of value 0 and aliases."""
+def top_pages(graph: Graph, ranked: Ranked, k: int, filters: Filters = NO_FILTERS) -> list[TopPage]:
+    """The k pages of highest value that pass, without pages of value 0 and aliases."""
     import numpy as np
 
     from cocite.related.neighbourhood.scores import Scores
@@ -103,8 +108,5 @@ def top_pages(graph: Graph, ranked: Ranked, k: int) -> list[TopPage]:
 
     k = next(each for each in parameters_of(RankPages) if each.name == "k").check(k)
     pages, titles = np.arange(graph.pages, dtype=np.uint32), titles_of(graph)
-    best = Scores(pages, ranked.values, [], graph.array("alias.page")).ranked(graph.in_degree, k)
-    return [
-        TopPage(place, graph.address(page), titles.of(page), value)
-        for place, (page, value) in enumerate(islice(best, k), 1)
-    ]
+    best = best_answers(graph, Scores(pages, ranked.values, [], graph.array("alias.page")), [], k, filters)
+    return [TopPage(place, graph.address(page), titles.of(page), value) for place, (page, value) in enumerate(best, 1)]

@@ -244,7 +244,10 @@ class FindCommunities(Operation):
         what = (
             f"the {count(result.root, 'page')} found for {result.query!r}" if result.query else ", ".join(result.pages)
         )
-        return f"No link between two sites around {what}: see links with cocite links, or try 'community(unit=none)'"
+        return f"No link between two sites around {what}"
+
+    def commands_to_try(self, web: Web, result: Any) -> str:
+        return "see links with cocite links, or try 'community(unit=none)'" if result.root else ""
 
 
 def with_experiment(found: CommunitiesFound, labels: str) -> CommunitiesFound:
