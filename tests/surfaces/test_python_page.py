@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cocite.graph.store import Graph
 from tests.conftest import ROOT
 
 PAGES = """{"url": "https://example.org/list", "title": "Newspapers",
@@ -38,3 +39,10 @@ def test_the_examples_run(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     ]
     assert whole.get_edgelist() == [(1, 0), (3, 0), (3, 2)]  # type: ignore[attr-defined]
     assert np.argwhere(matrix.toarray()).tolist() == [[1, 0], [3, 0], [3, 2]]  # type: ignore[attr-defined]
+
+
+def test_methods_of_a_graph_are_in_its_help() -> None:
+    taught = set(re.findall(r"\bgraph\.(\w+)\(", (ROOT / "docs" / "python.md").read_text()))
+    assert {"find", "links_from", "address"} <= taught
+    for name in taught:
+        assert getattr(Graph, name).__doc__, name

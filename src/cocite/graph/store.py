@@ -7,7 +7,7 @@ A Graph can be shared among threads and pickled to processes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cocite.errors import BadParameter
+from cocite.errors import BadParameter, BadStore
 from cocite.graph.arrays import HAS_RECORD, IN_MEMORY, NOINDEX, Arrays, rows_of
-from cocite.graph.links import GraphLinks
+from cocite.graph.links import GraphLinks, OutLinks
 from cocite.graph.names import PageNames
 from cocite.graph.texts import PageTexts
 from cocite.kernels.codec.lists import Lists
@@ -37,16 +37,8 @@ class Graph:
         self.removed: NDArray[np.uint64] = self.arrays["removed"]  # fingerprints of pages removed for good
         self.links, self.names, self.texts = GraphLinks(self.arrays), PageNames(self.arrays), PageTexts(self.arrays)
         self.sites, self.facts = PageSites(self.arrays, self.names), PageFacts(self.arrays)
-        # The most used methods of the parts.
-        self.links_from, self.links_to = self.links.links_from, self.links.links_to
-        self.iter_links, self.weights_from = self.links.iter_links, self.links.weights_from
-        self.best_parents, self.array = self.links.best_parents, self.arrays.__getitem__
-        self.in_degree, self.out_degree = self.links.in_degree, self.links.out_degree
-        self.find, self.get, self.alias_target = self.names.find, self.names.get, self.names.alias_target
-        self.address, self.canonical = self.names.address, self.names.canonical
-        self.title, self.headings, self.text = self.texts.title, self.texts.headings, self.texts.text
-        self.anchors, self.contexts = self.texts.anchors, self.texts.contexts
-        self.units, self.site, self.damaged = self.sites.units, self.sites.name, self.arrays.damaged
+        self.in_degree: NDArray[np.uint32] = self.links.in_degree  # links into each page
+        self.out_degree: NDArray[np.uint32] = self.links.out_degree  # links out of each page
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any] | None = None) -> Graph:
@@ -89,6 +81,84 @@ class Graph:
         if self.path == IN_MEMORY:
             return Graph, (self.arrays,)
         return Graph, (self.path.absolute(), self.manifest["id"])  # page numbers hold in one generation only
+
+    # The most used methods of the parts.
+
+    def find(self, address: str) -> int:
+        """The page of an address in any spelling; an alias gives its target. Raises UnknownPage, BadAddress."""
+        return self.names.find(address)
+
+    def get(self, address: str) -> int | None:
+        """The page of an address in any spelling, None if the store does not have it."""
+        return self.names.get(address)
+
+    def address(self, page: int) -> str:
+        """The address of a page as its own record, or the first link to it, spells it."""
+        return self.names.address(page)
+
+    def canonical(self, page: int) -> str:
+        """The canonical address of a page, or `name:` and its opaque name."""
+        return self.names.canonical(page)
+
+    def alias_target(self, page: int) -> int:
+        """The target of an alias; any other page itself."""
+        return self.names.alias_target(page)
+
+    def links_from(self, page: int) -> OutLinks:
+        """The links out of a page, in page order, with blocks and flags."""
+        return self.links.links_from(page)
+
+    def links_to(self, page: int) -> NDArray[np.uint32]:
+        """The pages that link to a page, ascending."""
+        return self.links.links_to(page)
+
+    def iter_links(self, chunk_pages: int = 1 << 14) -> Iterator[tuple[int, NDArray[np.int64], OutLinks]]:
+        """All links out, some pages at a time: (first page, where each page's links start, the links)."""
+        return self.links.iter_links(chunk_pages)
+
+    def weights_from(self, page: int) -> NDArray[np.float32]:
+        """The probability of each link out of a page."""
+        return self.links.weights_from(page)
+
+    def best_parents(self, page: int) -> NDArray[np.uint32] | None:
+        """The stored parents of highest in-degree, best first; None for a page with few parents: read them all."""
+        return self.links.best_parents(page)
+
+    def title(self, page: int) -> str:
+        """The title of a page, or the empty text."""
+        return self.texts.title(page)
+
+    def headings(self, page: int) -> list[str]:
+        """The headings of a page's sections, by their numbers."""
+        return self.texts.headings(page)
+
+    def text(self, page: int) -> str:
+        """The main text of a page."""
+        return self.texts.text(page)
+
+    def anchors(self, page: int) -> list[str]:
+        """The texts of the links out of a page, in their order."""
+        return self.texts.anchors(page)
+
+    def contexts(self, page: int) -> list[str]:
+        """The words around the links out of a page, in their order."""
+        return self.texts.contexts(page)
+
+    def units(self, unit: str) -> NDArray[np.uint32]:
+        """The unit of independence of each page, as a number: host, domain or site."""
+        return self.sites.units(unit)
+
+    def site(self, page: int) -> str:
+        """The name of a page's site."""
+        return self.sites.name(page)
+
+    def array(self, name: str) -> NDArray[Any]:
+        """An array of the store, by its name in FORMAT.md."""
+        return self.arrays[name]
+
+    def damaged(self) -> BadStore:
+        """The error for lists, names or texts that cannot be read."""
+        return self.arrays.damaged()
 
     @property
     def out(self) -> Lists:

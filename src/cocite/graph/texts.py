@@ -77,7 +77,7 @@ class PageTexts:
         return self.column("title")[self._arrays.page(page)]
 
     def headings(self, page: int) -> list[str]:
-        """The headings of a page's blocks, by block number."""
+        """The headings of a page's sections, by their numbers."""
         return self.column("headings").lines(self._arrays.page(page))
 
     def text(self, page: int) -> str:

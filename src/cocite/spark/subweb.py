@@ -54,9 +54,11 @@ class SubGraph(Graph):
     def __init__(self, numbers: Integers, arrays: dict[str, NDArray[Any]], pools: Pools) -> None:
         links = int(arrays["out.degree"].sum(dtype=np.int64))
         super().__init__(Arrays(arrays, {"id": "", "pages": len(numbers), "links": links}))
-        self.numbers = numbers  # of its pages, in the web
-        # The parents to choose from, in the order of choice if there are more than can be chosen.
-        self.links_to = pools.of
+        self.numbers, self._pools = numbers, pools  # `numbers` of its pages, in the web
+
+    def links_to(self, page: int) -> Pages:
+        """The parents to choose from, in the order of choice if there are more than can be chosen."""
+        return self._pools.of(page)
 
 
 class Pools(NamedTuple):
