@@ -224,7 +224,7 @@ def filters_page() -> str:
     )
     parts = [*table(("command line", "elsewhere", "meaning"), flags), "These have all of them:", ""]
     parts += table(("command", "route", "tool for assistants"), rows)
-    parts += ["Pages posted to `/api/related` have them as well. `links` refuses `unlinked`, which would hide every link."]
+    parts += ["Pages sent to `/api/related` have them, too. `links` refuses `unlinked`, as it would hide all links."]
     parts += ["`communities` and `cluster` have no filters: they return groups of pages that belong together.", ""]
     return FILTERS_HEAD + "\n".join(parts)
 
