@@ -72,7 +72,7 @@ def read_all(graph: Graph) -> Iterator[str]:
 
     for number in range(graph.pages):
         for name in (
-            "links_from", "links_to", "weights_from", "canonical", "address", "lead", "site", "title", "text",
+            "links_from", "links_to", "weights_from", "canonical", "address", "alias_target", "site", "title", "text",
             "headings", "anchors", "contexts", "facts.fetched", "facts.noindex", "facts.status", "facts.captured",
             "facts.language", "facts.representative", "facts.near_duplicates", "best_parents",
         ):  # fmt: skip
