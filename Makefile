@@ -44,7 +44,7 @@ trials: $(VENV)/.installed-dev    ## all tests at full length: Spark, browsers, 
 reproduce: $(VENV)/.installed     ## docs/lab/reproductions.md: the papers' claims, run again on ../shared/data, a quarter of an hour
 	$(BIN)/cocite reproduce --data ../shared/data --stores bench/data/judged --write docs/lab/reproductions.md
 
-docs: $(VENV)/.installed-dev      ## docs/cli.md, docs/cocite.1, docs/methods.md and docs/notebooks/tour.ipynb, from the code itself
+docs: $(VENV)/.installed-dev      ## docs/cli.md, docs/cocite.1, docs/filters.md, docs/methods.md and docs/notebooks/tour.ipynb, from the code itself
 	$(BIN)/python docs/reference.py docs
 	$(BIN)/python docs/notebooks/make.py
 
