@@ -5,6 +5,10 @@
     citeseer      papers: right are those of the same class                                      citations/
     cora          papers, likewise                                                               citations/
     webkb         pages of universities: right are those of the same class                       webkb/
+    polblogs      political blogs: right are those of the same side                              polblogs/
+    …-links       wikispeedia, citeseer, cora and webkb again, without any text or title
+    …-docs        documentation sites: see research/doc_sites.py
+    planted-…     generated webs of 1,500 and 2,000 pages with planted topics: right are those of the same topic
 
 Names and numbers only identify pages: nothing of a judgement is in the store. Words with a number only are written
 `w17`, and all of them count as keywords. Citations have no direction, so each is a link both ways. Papers have no
@@ -24,6 +28,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from cocite.errors import BadSource
@@ -37,9 +42,11 @@ from cocite.sources.open_source import open_source
 from cocite.sources.records import Link, Page, ReadReport, batches
 from cocite.words.keywords import MAX_PER_PAGE, PER_PAGE, build_keywords
 from cocite.words.search import renew_search
+from research import doc_sites
 from research.citations import NO_CLASS, read_papers
 
 WIKI = "https://wikispeedia.example/wiki/"
+DOC_SITES = Path(__file__).parents[1] / "bench" / "data" / "docs"
 
 
 @dataclass(frozen=True)
@@ -189,6 +196,50 @@ def webkb(folder: Path) -> Dataset:
     return Dataset("webkb", Held("webkb", pages), same_group(groups), MAX_PER_PAGE)
 
 
+def polblogs(folder: Path) -> Dataset:
+    """Political blogs, judged by side."""
+    here = folder / "polblogs"
+    links: dict[str, list[Link]] = defaultdict(list)
+    for source, target in _table(here / "links.tsv", plain=True):
+        links[source].append(Link(f"name:{target}"))
+    sides = {number: side for number, _, side, *_ in _table(here / "nodes.tsv", plain=True)}
+    pages = [Page(f"name:{number}", links=links[number]) for number in sides]
+    return Dataset("polblogs", Held("polblogs", pages), same_group({f"name:{n}": [side] for n, side in sides.items()}))
+
+
+def links_only(name: str, folder: Path) -> Dataset:
+    """A collection without texts, titles and clicks."""
+    whole = read(name, folder)
+    assert isinstance(whole.source, Held)
+    pages = [Page(page.url, links=page.links) for page in whole.source.pages]
+    return Dataset(f"{name}-links", Held(f"{name}-links", pages), whole.judgements)
+
+
+def docs(name: str, folder: Path) -> Dataset:
+    """A documentation site, judged by its table of contents; packages are kept under bench/data/docs."""
+    cleaned, base, judgements = doc_sites.prepare(name, DOC_SITES)
+    return Dataset(name, open_source(str(cleaned), ReadReport(), base=base), judgements)
+
+
+def planted(name: str, folder: Path, *, pages: int, topics: int, links: int, own: float) -> Dataset:
+    """A web with a topic for each page: a share `own` of its links goes there, the others to whatever is popular."""
+    random = np.random.default_rng(1)
+    popular = random.permutation(1 / np.arange(1.0, pages + 1) ** 1.2)
+    topic = random.integers(0, topics, pages)
+    found = []
+    for number, total in enumerate(random.poisson(links, pages).tolist()):
+        inside = random.binomial(total, own)
+        same = np.flatnonzero(topic == topic[number])
+        targets = [
+            *random.choice(same, inside, p=np.sqrt(popular[same]) / np.sqrt(popular[same]).sum()),
+            *random.choice(pages, total - inside, p=popular / popular.sum()),
+        ]
+        random.shuffle(targets)
+        found.append(Page(f"name:{number}", links=[Link(f"name:{target}") for target in targets]))
+    groups = {f"name:{number}": [str(of)] for number, of in enumerate(topic.tolist())}
+    return Dataset(name, Held(name, found), same_group(groups))
+
+
 def _table(path: Path, plain: bool = False) -> Iterator[list[str]]:
     """The rows of a table below its header."""
     with path.open(encoding="utf-8") if plain else gzip.open(path, "rt", encoding="utf-8") as lines:
@@ -207,7 +258,13 @@ READERS: dict[str, Callable[[Path], Dataset]] = {
     "citeseer": partial(citations, "citeseer"),
     "cora": partial(citations, "cora"),
     "webkb": webkb,
+    "wikispeedia-links": partial(links_only, "wikispeedia"),
+    "citeseer-links": partial(links_only, "citeseer"),
+    "cora-links": partial(links_only, "cora"),
+    "webkb-links": partial(links_only, "webkb"),
+    "polblogs": polblogs,
+    **{name: partial(docs, name) for name in doc_sites.SITES},
+    "planted-sparse": partial(planted, "planted-sparse", pages=2000, topics=60, links=4, own=0.6),
+    "planted-dense": partial(planted, "planted-dense", pages=1500, topics=40, links=40, own=0.35),
 }
-PLACES = {"citeseer": "citations/", "cora": "citations/"} | {
-    name: f"{name}/" for name in ("awesome", "wikispeedia", "webkb")
-}
+PLACES = {name: "citations/" if name.startswith(("citeseer", "cora")) else f"{name.split('-')[0]}/" for name in READERS}

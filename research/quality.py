@@ -2,11 +2,12 @@
 
     python -m research.quality [-m METHOD]... [--than METHOD] [--beside] [--only NAME]... [--queries 0] [--per-site 2]
 
-Collections are those of `research.datasets`: awesome (other lists), wikispeedia (leaf category), citeseer, cora
-and webkb (class). Stores are made once and kept under bench/data/judged (`--stores`), and so are the answers of each
-method: `-m auto --beside` asks auto alone and sets it beside all methods that were asked before. Differences from
-`--than` are tested query by query, average precision by Wilcoxon's signed ranks:
-▲ better and ▼ worse with p < 0.01, △ and ▽ with p < 0.05, = luck. `--per-site` says what a limit for each site costs.
+Collections are those of `research.datasets`; baselines of `research.rivals` are asked like methods (`-m scipy`).
+Stores are made once and kept under bench/data/judged (`--stores`), and so are the answers of each method:
+`-m auto --beside` asks auto alone and sets it beside all methods that were asked before. Differences from `--than` are
+tested query by query, average precision by Wilcoxon's signed ranks, corrected by Holm's method for all comparisons on
+a collection: ▲ better and ▼ worse with p < 0.01, △ and ▽ with p < 0.05, = luck. `--per-site` says what a limit for each
+site costs.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from cocite.results.ask import Question, ask
 from cocite.results.filters import Filters
 from cocite.sources.records import ReadReport
 from cocite.web import Web
-from research import datasets
+from research import datasets, rivals
 from research.reproduce.data import Data
 
 ROOT = Path(__file__).parents[1]
@@ -76,12 +77,19 @@ def asked(name: str, options: argparse.Namespace, per_site: int) -> Evaluation:
     folder = options.stores / "runs" / f"{name}, {options.queries or 'all'} queries, per site {per_site}"
     folder.mkdir(parents=True, exist_ok=True)
     filters = Filters(per_site=per_site)
-    calls = [str(method(call)) for call in options.methods]
+    calls = list(options.methods)
     if options.beside:
         calls += [each for file in sorted(folder.glob("*.json")) if (each := file.stem) not in calls]
     runs = []
     for call in calls:
-        if call in options.methods or not options.beside:
+        if call in rivals.RIVALS and (call in options.methods or not options.beside):
+            began = time.perf_counter()
+            best = rivals.best(web, call, list(numbers.values()), measures.DEPTH)
+            pages = {query: [*map(web.graph.canonical, each)] for query, each in zip(numbers, best, strict=True)}
+            each = 1e3 * (time.perf_counter() - began) / len(numbers)
+            kept_at(folder, call).write_text(json.dumps({"answers": pages, "milliseconds": dict.fromkeys(pages, each)}))
+            print(f"{name}  {call}  {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        elif call in options.methods or not options.beside:
             answer(call, filters, next(iter(numbers.values())))  # what is made once is made before the clock runs
             with get_context("fork").Pool(options.processes) as pool:
                 began = time.perf_counter()
@@ -104,7 +112,18 @@ def sign(found: Tests) -> str:
 def tests(found: Evaluation, than: str) -> dict[str, Tests]:
     """Every other run beside one."""
     values = {run.name: found.values(run, measures.average_precision, found.queries) for run in found.runs}
-    return {name: compare(of, values[than]) for name, of in values.items() if name != than and than in values}
+    found_tests = {name: compare(of, values[than]) for name, of in values.items() if name != than and than in values}
+    corrected = holm([each.signed_rank for each in found_tests.values()])
+    return {name: each._replace(signed_rank=p) for (name, each), p in zip(found_tests.items(), corrected, strict=True)}
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """The p-values of several tests, corrected by Holm's method (1979)."""
+    found, largest = [1.0] * len(values), 0.0
+    for rank, place in enumerate(sorted(range(len(values)), key=lambda place: values[place])):
+        largest = max(largest, min(1.0, (len(values) - rank) * values[place]))
+        found[place] = largest
+    return found
 
 
 def details(found: Evaluation, against: dict[str, Tests]) -> Iterator[list[str]]:
@@ -163,8 +182,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--stores", type=Path, default=STORES)
     options = parser.parse_args(arguments)
-    options.methods = options.methods or [name for name in names() if name not in NOT_RELATED]
-    options.methods = [str(method(call)) for call in options.methods]
+    options.methods = options.methods or [*(name for name in names() if name not in NOT_RELATED), *rivals.RIVALS]
+    options.methods = [call if call in rivals.RIVALS else str(method(call)) for call in options.methods]
     than = str(method(options.than or (DEFAULT_METHOD if DEFAULT_METHOD in options.methods else options.methods[0])))
     collections = options.only or list(datasets.READERS)
     evaluations = {name: asked(name, options, 0) for name in collections}
